@@ -1,4 +1,4 @@
-// Signing in, accounts and their passwords. The query or the body names the tenant (contract 1, Authentication).
+// The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
 import { ACCOUNT_TYPES } from '../platform/http/permissions.ts'
 import {
@@ -25,7 +25,7 @@ import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-ru
 /** Long enough for any passphrase, short enough to hash. */
 const Password = z.string().min(1).max(1_024).openapi({ format: 'password' })
 
-/** With neither hostName nor tenantName: the administration account. */
+/** Without hostName and tenantName: an administration account. */
 export const AuthenticateRequest = component('AuthenticateRequest', {
   username: LongName,
   password: Password,
@@ -45,10 +45,7 @@ export const AuthenticateAdminQuery = z.object({
 })
 export type AuthenticateAdminQuery = z.infer<typeof AuthenticateAdminQuery>
 
-/**
- * A token and when it ends. POST /account/renewAuthentication answers it too: that call has no body, it renews
- * the token of its Authorization header.
- */
+/** Also the response of POST /account/renewAuthentication, which renews the token of its Authorization header. */
 export const AuthenticateResponse = component('AuthenticateResponse', {
   authorizationToken: Text,
   expiresTimestamp: Timestamp,
@@ -71,7 +68,7 @@ export type PasswordChangeRequest = z.infer<typeof PasswordChangeRequest>
 export const PasswordSetRequest = component('PasswordSetRequest', { password: Password })
 export type PasswordSetRequest = z.infer<typeof PasswordSetRequest>
 
-/** RFC 5321 allows 254 characters. Mail servers decide about the rest. */
+/** RFC 5321 allows 254 characters; mail servers check the rest. */
 const Email = z
   .string()
   .max(254)
@@ -115,7 +112,6 @@ export const AccountResponse = component('AccountResponse', {
 })
 export type AccountResponse = z.infer<typeof AccountResponse>
 
-/** A whole number that has `value` when it is left out. */
 const integerOr = (value: number, minimum: number, maximum?: number) =>
   z
     .preprocess(
@@ -136,10 +132,10 @@ export const AccountListResponse = component('AccountListResponse', {
 })
 export type AccountListResponse = z.infer<typeof AccountListResponse>
 
-/** The most former passwords that a new one is compared with: each takes a fifth of a second. */
+/** Comparing a new password with a former one takes a fifth of a second. */
 const LONGEST_HISTORY = 10
 
-/** Rules that are left out are those of the brief's stricter set. */
+/** The defaults are the brief's stricter rules. */
 export const PasswordRulesRequest = z
   .object({
     minimumLength: integerOr(STRICT_RULES.minimumLength, SHORTEST_PASSWORD, 64),
@@ -177,7 +173,7 @@ export const KeySetResponse = component('KeySetResponse', {
   keys: z.array(z.object({ kty: Text, crv: Text, x: Text, kid: Text, alg: Text, use: Text })),
 })
 
-// Long-lived tokens on the wire (contract 1, Accounts and auth tokens).
+// Contract 1, Accounts and auth tokens.
 
 const TokenName = Name.refine(
   name => !name.startsWith('bdy_'),
@@ -203,7 +199,7 @@ export const AuthTokenCreateRequest = filledIn(
 ).openapi('AuthTokenCreateRequest')
 export type AuthTokenCreateRequest = z.output<typeof AuthTokenCreateRequest>
 
-/** A token without the token: that was shown when it was made. */
+/** Without the token's value, which is returned only once, when it is created. */
 export const AuthTokenResponse = component('AuthTokenResponse', {
   name: Text,
   expiresAt: DateTime,

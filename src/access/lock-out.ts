@@ -1,6 +1,5 @@
-// After some failures in a row no password signs in for a while (brief 7). The database counts: each failure is added where it
-// is committed, and a right password counts only if the account is open at its own commit. So of any number of simultaneous
-// guesses, no more than the limit can succeed.
+// Failures in a row lock an account (brief 7). The database counts, and a right password counts only if the account is open at its
+// own commit: of any number of simultaneous guesses, no more than the limit can succeed.
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -8,13 +7,13 @@ import type { Database, Query } from '../platform/database.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
 import { accounts } from './tables.ts'
 
-/** The number of failures in a row that locks an account. */
+/** Failures in a row that lock an account. */
 export const MOST_FAILURES = 5
 
-/** How long it stays locked, in real time, unless an administrator unlocks it. Further guesses do not prolong it. */
+/** In real time. Further guesses do not prolong it. */
 export const LOCKED_MS = 30 * 60 * 1000
 
-/** Whether the account is locked. `now` is the real time. */
+/** `now` is the real time. */
 export const isLocked = ({ lockedUntil }: { lockedUntil: number | null }, now: Instant): boolean =>
   lockedUntil !== null && lockedUntil > now
 
@@ -23,18 +22,17 @@ type Lockable = typeof accounts | typeof administrators
 const isOpen = ({ lockedUntil }: Lockable, now: Instant) =>
   or(sql`${lockedUntil} is null`, sql`${lockedUntil} <= ${now}`)
 
-/** Counts a failure, and locks at the limit. A locked account stays locked until its time. */
 export const failureQuery = (database: Database, table: Lockable, locator: Uuid, now: Instant): Query =>
   database.build
     .update(table as typeof administrators)
     .set({
-      // A lock that has expired starts a new count.
+      // An expired lock starts a new count.
       failedSignIns: sql`case when ${table.lockedUntil} is null then ${table.failedSignIns} + 1 else 1 end`,
       lockedUntil: sql`case when ${table.lockedUntil} is null and ${table.failedSignIns} + 1 >= ${MOST_FAILURES} then ${now + LOCKED_MS} end`,
     })
     .where(and(eq(table.locator, locator), isOpen(table, now)))
 
-/** Clears the count and the lock; writes nothing where there is none. */
+/** Writes nothing when there is nothing to clear. */
 export const openQuery = (database: Database, table: Lockable, locator: Uuid): Query =>
   database.build
     .update(table as typeof administrators)
@@ -46,14 +44,11 @@ export const openQuery = (database: Database, table: Lockable, locator: Uuid): Q
       ),
     )
 
-/** An account as it was read before its password was checked. */
-type Read = { readonly locator: Uuid; readonly tokenEpoch: number }
+/** As read before the password was checked. */
+type AccountState = { readonly locator: Uuid; readonly tokenEpoch: number }
 
-/**
- * Guard: the tenant's account is open and its password unchanged (each change is another epoch). Its hash may differ, since
- * another sign-in may have hashed it again.
- */
-export const mayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
+/** Guard: open, and its password unchanged. Compares epochs, not hashes: another sign-in may have hashed it again. */
+export const mayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): SQL =>
   sql`exists (select 1 from ${accounts} where ${and(
     eq(accounts.locator, locator),
     eq(accounts.tokenEpoch, tokenEpoch),
@@ -62,8 +57,7 @@ export const mayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
     sql`${accounts.deletedAt} is null`,
   )})`
 
-/** The same guard for an administration account. */
-export const administratorMayEnter = ({ locator, tokenEpoch }: Read, now: Instant): SQL =>
+export const administratorMayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): SQL =>
   and(
     eq(administrators.locator, locator),
     eq(administrators.tokenEpoch, tokenEpoch),

@@ -1,4 +1,4 @@
-// Passwords are kept as scrypt hashes of the peppered password, in the PHC text form.
+// Stores scrypt hashes of the peppered password, in the PHC text form.
 import crypto from 'node:crypto'
 import { Refusal } from '../kernel/errors.ts'
 import { secretsIn } from '../platform/sealed.ts'
@@ -7,7 +7,7 @@ import { Seats } from '../platform/seats.ts'
 /** N = 2^14, r = 8, p = 5: 16 MiB and a fifth of a second. */
 const COST = { ln: 14, r: 8, p: 5 }
 
-/** Production's caps on one scrypt call: its work N·r·p, and its memory 128·N·r. */
+/** Limits of one scrypt call in production: its work N·r·p, and its memory 128·N·r. */
 const MOST_WORK = 1_048_576
 const MOST_MEMORY_BYTES = 32 * 1_048_576
 
@@ -17,16 +17,12 @@ if (2 ** COST.ln * COST.r * COST.p > MOST_WORK || 128 * 2 ** COST.ln * COST.r > 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/**
- * How many passwords one isolate hashes or queues; beyond that, requests are refused with 429. A hash blocks everything else in
- * the isolate, so they run one at a time. The limit bounds the wait (1.6 s, or twice that where each request has two), not the
- * memory (16 MiB). Two without a queue would refuse the third of three people who sign in at once.
- */
+/** Limits the wait to 1.6 s, or 3.2 s with two hashes each: a hash blocks the isolate. 429 beyond. */
 export const MOST_HASHES_IN_LINE = 8
 
 const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
 
-/** Lets the other requests of this moment be counted before the isolate is busy. */
+/** Waits a tick: simultaneous requests join the queue before the isolate is busy. */
 async function inLine<T>(work: () => T): Promise<T> {
   const seat = Symbol('password')
   if (!line.take(seat))
@@ -56,9 +52,8 @@ function derive(
 const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64').replace(/=+$/, '')
 
 /**
- * Hash to store for a password: `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER: a pepper, or several with commas in
- * between. The first is for new hashes; the others are those of environments that tenants were moved from. Refuses with 429 when the
- * isolate is busy with others: hash one after the other.
+ * Returns `$scrypt$ln=14,r=8,p=5$<salt>$<hash>`. `pepper` is PASSWORD_PEPPER, separated by commas: the first is for new hashes, the
+ * others are those of environments that tenants were moved from. 429 when the isolate is busy: hash one after the other.
  */
 export const hashPassword = (password: string, pepper: string): Promise<string> =>
   inLine(() => {
@@ -82,10 +77,10 @@ function readHash(text: string): Stored | undefined {
   }
 }
 
-/** In place of the hash of a user who does not exist: as much work, and never right. */
+/** Replaces a missing user's hash: the same work, and never right. */
 const NOBODY: Stored = { cost: COST, salt: new Uint8Array(SALT_BYTES), hash: new Uint8Array(HASH_BYTES) }
 
-/** Whether the password is the one that was hashed; the same work when `stored` is undefined. */
+/** Does the same work when `stored` is undefined. */
 export type Verify = (password: string, stored: string | undefined) => boolean
 
 const verifier =
@@ -98,21 +93,18 @@ const verifier =
     return peppersIn(pepper).some(fits) && known !== undefined
   }
 
-/**
- * Verifies several in one place of the queue. A request with two candidate accounts is refused before the first is tried or not
- * at all: refused in between, it would have tried a password without counting a failure.
- */
+/** Checks several passwords in one place of the queue: a 429 in between would leave one tried without a counted failure. */
 export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
   inLine(() => work(verifier(pepper)))
 
-/** Verifies one. 429 as `hashPassword`. */
+/** 429 as `hashPassword`. */
 export const verifyPassword = (
   password: string,
   stored: string | undefined,
   pepper: string,
 ): Promise<boolean> => verifying(pepper, verify => verify(password, stored))
 
-/** Whether the hash has another cost than today's; the next sign-in replaces it. */
+/** True when the cost has changed since; the next sign-in replaces the hash. */
 export function needsRehash(stored: string): boolean {
   const known = readHash(stored)
   return !known || known.cost.ln !== COST.ln || known.cost.r !== COST.r || known.cost.p !== COST.p

@@ -1,6 +1,5 @@
-// Ends the access tokens of one account everywhere, within the 5 s for which isolates trust what they read of a tenant. The
-// account's row has the epoch of its next tokens. The control database announces it to all isolates for as long as tokens of an
-// earlier epoch can be valid; it is read with the tenant, so no request looks the account up.
+// Ends one account's access tokens everywhere within 5 s, the time for which isolates trust what they read of a tenant. The control
+// database lists revoked epochs while older tokens can be valid. It is read with the tenant, so no request reads the account.
 
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
@@ -20,20 +19,20 @@ import {
 import type { FoundToken } from './auth-tokens/store.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
-/** Twice the life of a token: a request that read the account before the revocation may sign one a moment after. */
+/** A request that read the account before the revocation may sign a token a moment after. */
 const KEPT_MS = 2 * TOKEN_LIFE_MS
 
-/** How many revoked accounts of a tenant isolates keep in memory. Beyond that, all tokens of the tenant end instead. */
+/** For one tenant; beyond this, all tokens of the tenant end instead. */
 export const MOST_REVOCATIONS = 500
 
-/** The account whose tokens end, and its new epoch. `tenant` is undefined for an administration account. */
+/** `tenant` is undefined for an administration account. */
 type Revocation = {
   readonly tenant: Pick<Tenant, 'locator'> | undefined
   readonly accountLocator: Uuid
   readonly epoch: number
 }
 
-/** Announces the revocation to all isolates. Called once the account's row is committed; repeating it changes nothing. */
+/** Call it after the account's row is committed; repeating it changes nothing. */
 export async function announceRevocation(
   { env, calls }: { readonly env: Env; readonly calls: Calls },
   { tenant, accountLocator, epoch }: Revocation,
@@ -63,7 +62,7 @@ export async function announceRevocation(
 
 const REVOCATION_TIMER = 'account.revocation'
 
-/** Set in the commit of the account's row, so that the revocation is announced even if the request was cut off. */
+/** Belongs to the commit of the account's row: the revocation is announced even if the request is cut off. */
 export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: number): NewTimer => ({
   dueAt: tenantNow(tenant),
   kind: REVOCATION_TIMER,
@@ -71,7 +70,6 @@ export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: num
   payload: { epoch: String(epoch) },
 })
 
-/** Carries out the timer. */
 export const revocationDue = (
   { subject, payload }: { subject: string; payload: Record<string, string> },
   place: { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls },
@@ -82,12 +80,11 @@ export const revocationDue = (
     epoch: Number(payload.epoch),
   })
 
-// Long-lived tokens that an isolate has looked up, found or not: trusted for 5 s, like tenants.
+// Long-lived tokens that this isolate looked up, found or not; trusted for 5 s, like tenants.
 type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }
 
 const known = new Memo<string, Known>(1_000)
 
-/** The entry under the key, from less than 5 s ago or from a new look-up. */
 export async function knownAuthToken(
   key: string,
   lookUp: () => Promise<FoundToken | undefined>,
@@ -100,5 +97,5 @@ export async function knownAuthToken(
   return found
 }
 
-/** Called after a change of tokens or accounts; other isolates look again within 5 s. */
+/** Other isolates look again within 5 s. */
 export const forgetAuthTokens = (): void => known.clear()

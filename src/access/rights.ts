@@ -1,4 +1,4 @@
-// Checks of a caller's permissions against others': nobody can give, or act on, more rights than they have.
+// Nobody can grant, or act on, more rights than they have.
 import { forbidden, Refusal } from '../kernel/errors.ts'
 import type { Caller } from '../platform/context.ts'
 import {
@@ -13,10 +13,10 @@ import {
 import type { Tenant } from '../platform/tenancy.ts'
 import type { TenantRoles, TestUserType } from '../product/roles.ts'
 
-/** How many permissions a refusal names; the others are counted. */
+/** In a message; the rest are counted. */
 const MOST_NAMED = 20
 
-/** Refuses (422) to give permissions that are not held, and names them. `who` begins the sentence. */
+/** 422 with the excess permissions. `who` begins the sentence. */
 export function requireWithin(given: readonly Permission[], held: readonly Permission[], who: string): void {
   const excess = given.filter(permission => !held.includes(permission))
   if (excess.length === 0) return
@@ -24,14 +24,10 @@ export function requireWithin(given: readonly Permission[], held: readonly Permi
   throw new Refusal('beyondOwner', `${who} ${excess.slice(0, MOST_NAMED).join(', ')}${more}.`)
 }
 
-/** An account with its rights, as `requireReach` sees it. */
-type Target = Made &
+type Target = OwnedAccount &
   Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
 
-/**
- * Refuses (422) to change, end or reset an account with more rights than the caller. You may act on your own account, and on a
- * service account that you made: it has your account's type, and its tokens have permissions that you could give.
- */
+/** 422 for an account with more rights than the caller, except your own and service accounts that you made. */
 export function requireAuthority(caller: Caller, account: Target): void {
   if (account.locator === caller.accountLocator) return
   if (account.isService && account.createdBy === caller.accountLocator) return
@@ -42,14 +38,10 @@ export function requireAuthority(caller: Caller, account: Target): void {
   )
 }
 
-/** An account of the tenant, and who made it. */
-type Made = { readonly locator: string; readonly createdBy: string | null }
+type OwnedAccount = { readonly locator: string; readonly createdBy: string | null }
 
-/**
- * Refuses (403) callers who may only act on their own account and on those that they made (`users.custom`), when they act on
- * another. `anyOf` are the permissions to act on every account of the tenant.
- */
-export function requireReach(caller: Caller, account: Made, anyOf: readonly Permission[]): void {
+/** 403 for accounts other than your own and those that you made, unless you have one of `anyOf`. */
+export function requireReach(caller: Caller, account: OwnedAccount, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
   throw forbidden(
@@ -57,10 +49,7 @@ export function requireReach(caller: Caller, account: Made, anyOf: readonly Perm
   )
 }
 
-/**
- * Refuses (403) a long-lived token of an administration account that was made for other tenants. The tenant may be one that a
- * deploy is about to create. Signed-in sessions work for all tenants.
- */
+/** 403 for an administration account's long-lived token of other tenants. The tenant need not exist yet. */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
   if (!tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))) return
   throw forbidden(
@@ -68,7 +57,7 @@ export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 
   )
 }
 
-// The roles that a tenant's configuration defines (security/roles.json), and the permissions that they give an account.
+// Roles of a tenant's configuration (security/roles.json).
 
 const listed = (permissions: readonly string[]): Permission[] =>
   ALL_PERMISSIONS.filter(
@@ -77,7 +66,7 @@ const listed = (permissions: readonly string[]): Permission[] =>
       (permissions.includes(permission) || permissions.includes(`${groupOf(permission)}.*`)),
   )
 
-/** The shortest list that grants the same: whole groups become `group.*`. */
+/** Whole groups become `group.*`. */
 function compact(held: ReadonlySet<Permission>): string[] {
   const groups = Map.groupBy(ALL_PERMISSIONS, groupOf)
   return [...groups].flatMap(([group, all]): string[] =>
@@ -87,16 +76,14 @@ function compact(held: ReadonlySet<Permission>): string[] {
   )
 }
 
-/** An account as roles see it. */
 type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
-  /** Whether a deploy or a person made the account: an archive's roles are for the archive's users only. */
+  /** An archive's roles apply to the archive's users only. */
   readonly source: 'archive' | 'interface'
 }
 
 /**
- * The permissions that the roles of the tenant's newest configuration give an account, for its token; undefined when they do
- * not mention it and its account type decides. An account that a person made gets nothing from an archive's user of the same
- * name: otherwise somebody who may add accounts could take a name before the archive does.
+ * Undefined when the newest configuration does not mention the account: its type decides. An account that a person made gets
+ * nothing from an archive's user of that name: otherwise you could take a name first to gain its rights.
  */
 export function rolePermissions(
   { username, accountType, source }: RoleHolder,

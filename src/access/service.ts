@@ -1,4 +1,3 @@
-// Signs in a user of a tenant, an administration account, or an administrator of one tenant; renews tokens.
 import { forbidden, invalidRequest } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
@@ -14,7 +13,7 @@ import {
 } from './store.ts'
 import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
 
-/** Signs in a user of the tenant that query or body name; without one, an administration account. */
+/** Without a named tenant: signs in an administration account. */
 export async function authenticate(
   query: contract.AuthenticateQuery,
   body: contract.AuthenticateRequest | undefined,
@@ -24,7 +23,7 @@ export async function authenticate(
   const named = tenantNamed(query, credentials)
   const key = { username: credentials.username }
   const { env, calls } = context
-  if (namings(named) === 0)
+  if (countNames(named) === 0)
     return signInAdministrator(await readAdministrator(env, key, calls), credentials, context)
   const tenant = await readNamedTenant(env, named, calls)
   if (!tenant) return refuseUnknownTenant(credentials, 1, context)
@@ -32,13 +31,12 @@ export async function authenticate(
   return signInToTenant({ ...tenant, ...more }, [account], credentials, context)
 }
 
-/** Account types that administer a tenant. */
-const ADMINISTRATORS: ReadonlySet<string> = new Set(['account.tenant.admin', 'account.test.tenant.admin'])
+const ADMINISTRATOR_TYPES: ReadonlySet<string> = new Set([
+  'account.tenant.admin',
+  'account.test.tenant.admin',
+])
 
-/**
- * Signs in an administrator of the tenant that exactly one property names: an account of the tenant, or an administration
- * account, which then is an administrator of that tenant and nothing more.
- */
+/** Accepts an administrator of the tenant, or an administration account, which gets only the rights of such an administrator. */
 export async function authenticateAdmin(
   query: contract.AuthenticateAdminQuery,
   body: contract.AuthenticateRequest | undefined,
@@ -46,7 +44,7 @@ export async function authenticateAdmin(
 ): Promise<contract.AuthenticateResponse> {
   const credentials = neededCredentials(body)
   const named = tenantNamed(query, credentials)
-  if (namings(named) !== 1)
+  if (countNames(named) !== 1)
     throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
   const { env, calls } = context
   const tenant = await readNamedTenant(env, named, calls)
@@ -56,14 +54,11 @@ export async function authenticateAdmin(
     readAccount(homeDatabase({ env, tenant, calls }), key),
     readAdministrator(env, key, calls),
   ])
-  const own = account && ADMINISTRATORS.has(account.accountType) ? account : undefined
+  const own = account && ADMINISTRATOR_TYPES.has(account.accountType) ? account : undefined
   return signInToTenant({ ...tenant, ...more }, [administrator, own], credentials, context)
 }
 
-/**
- * Makes a new token for the account of a valid one, with the account's rights as they are now; until 12 hours after the
- * password was given.
- */
+/** The new token has the account's current rights. Possible until 12 hours after the sign-in. */
 export async function renewAuthentication(context: SignedInContext): Promise<contract.AuthenticateResponse> {
   const { env, calls, tenant, caller, signedInAt, accountEpoch, now } = context
   if (signedInAt === undefined)
@@ -79,7 +74,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)
     throw unauthenticated('The account is no more; sign in with another.')
-  // Read the row itself, not what isolates heard within 5 s: the new token outlives that.
+  // Compares with the row: what isolates read may be 5 s old, and the new token outlives that.
   if (accountEpoch < account.tokenEpoch) throw revoked()
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
@@ -113,6 +108,6 @@ export function tenantNamed(
   }
 }
 
-/** How many of the three properties are given. */
-export const namings = (named: TenantNamed): number =>
+/** Counts the given properties. */
+export const countNames = (named: TenantNamed): number =>
   PROPERTIES.filter(property => named[property] !== undefined).length

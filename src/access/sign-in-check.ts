@@ -1,5 +1,4 @@
-// Finds the caller by the Authorization header. The only round trip is the tenant, at most every 5 s; for a long-lived token,
-// the token too.
+// Round trips: the tenant, at most every 5 s; for a long-lived token, the token too.
 
 import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
@@ -26,7 +25,7 @@ import {
   unauthenticated,
 } from './tokens.ts'
 
-/** The caller; 401 without a valid token. `requireAccess` decides what they may do. */
+/** 401 without a valid token. `requireAccess` decides what the caller may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
   const token = tokenOf(exchange.request)
   return isAuthToken(token)
@@ -34,10 +33,7 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
     : await withAccessToken(exchange, env, token)
 }
 
-/**
- * 401 when the token's tenant was deleted, recreated or revoked, or its account was revoked. While the control database does not answer,
- * the account itself is asked: one round trip.
- */
+/** 401 for a revoked account, or a tenant that was deleted, recreated or revoked. `isStale`: the control database is down. */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const { tenant: claimed, ...claims } = await readToken(env, token, now)
   const { tenant, revocations, isStale } = claimed
@@ -58,11 +54,7 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
 const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
-/**
- * The account of a long-lived token and its tenant (none for an administration account), with the permissions that both the token
- * and the account have now. 401 for a token that is unknown or has expired, or whose account was deleted or disabled. A locked
- * account's tokens work: otherwise guessing passwords could stop a program that uses a token.
- */
+/** Permissions are those of both token and account. A locked account's tokens work: guessing passwords must not stop a program. */
 async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
   if (locator === undefined) throw unknown()

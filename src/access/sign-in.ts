@@ -1,5 +1,4 @@
-// One attempt to sign in: the password check, what is recorded, and the token. Every failure has the same answer after the same
-// number of hashes: unknown user, wrong password, locked or disabled account.
+// All failures (unknown user, wrong password, locked or disabled account) get the same answer after the same number of hashes.
 import { sql } from 'drizzle-orm'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
@@ -22,12 +21,12 @@ import { issueToken, type TokenHolder } from './tokens.ts'
 
 export type Credentials = { readonly username: string; readonly password: string }
 
-/** A tenant with the zone of its newest configuration and its rules for passwords. */
+/** `timeZone` is that of the newest configuration. */
 type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
 
 type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
 
-/** The name in the stream when no such user exists. */
+/** In events and audit entries about unknown users. */
 const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
 
 const TENANT_ADMINISTRATOR = 'account.tenant.admin'
@@ -51,8 +50,8 @@ function closedBecause(account: StoredAccount | undefined, now: Instant): Failur
   return account.passwordHash === null ? 'noPassword' : undefined
 }
 
-/** The first open account with that password. Missing and closed accounts take the same work. */
-const whoHas = (
+/** Missing and closed accounts take the same work. */
+const accountWithPassword = (
   password: string,
   candidates: readonly (StoredAccount | undefined)[],
   { env, now }: PublicContext,
@@ -64,27 +63,24 @@ const whoHas = (
     ),
   )
 
-/** Does as much work as for an existing tenant with this many candidate accounts, then refuses. */
+/** Does the same work as an existing tenant with this many candidates. */
 export async function refuseUnknownTenant(
   { password }: Credentials,
   candidates: number,
   context: PublicContext,
 ): Promise<never> {
-  await whoHas(password, Array.from({ length: candidates }), context)
+  await accountWithPassword(password, Array.from({ length: candidates }), context)
   throw signInFailed()
 }
 
-/**
- * Signs in the first candidate with that password. The tenant's stream and audit trail report the result either way. A missing
- * candidate is undefined, so that it takes as long.
- */
+/** Reports the result either way. A missing candidate is undefined and takes the same work. */
 export async function signInToTenant(
   tenant: EnteredTenant,
   candidates: readonly (StoredAccount | undefined)[],
   { username, password }: Credentials,
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
-  const account = await whoHas(password, candidates, context)
+  const account = await accountWithPassword(password, candidates, context)
   if (account && (await enter(tenant, account, password, context)))
     return authentication(context, account, tenant, context.now)
   const known = candidates.find(candidate => candidate !== undefined)
@@ -101,14 +97,13 @@ export async function signInToTenant(
 
 const UNAUTHENTICATED = 'account.unauthenticated'
 
-/** Signs in the administration account, without a tenant. */
 export async function signInAdministrator(
   account: StoredAccount | undefined,
   { username, password }: Credentials,
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   const { env, calls, requestId, now } = context
-  const found = await whoHas(password, [account], context)
+  const found = await accountWithPassword(password, [account], context)
   if (found && (await enterAdministration(found, password, context, true)))
     return authentication(context, found, undefined, now)
   const database = controlDatabase(env, calls)
@@ -126,7 +121,7 @@ export async function signInAdministrator(
   throw signInFailed()
 }
 
-/** Records the sign-in; false when the account was closed or got another password meanwhile. */
+/** False when the account was closed or its password changed meanwhile. */
 async function enter(
   tenant: EnteredTenant,
   account: StoredAccount,
@@ -156,7 +151,7 @@ async function enter(
   }
 }
 
-/** Like `enter`, for the administration account itself; `isAudited` when no tenant's trail reports it. */
+/** `isAudited`: no tenant's trail reports it. */
 async function enterAdministration(
   account: StoredAccount,
   password: string,
@@ -185,10 +180,7 @@ async function enterAdministration(
   return entered.length > 0
 }
 
-/**
- * Reports a failure and counts it for each account whose password was tried. An unknown user is reported too, since that must
- * take as long.
- */
+/** Counts for each account whose password was tried. An unknown user is reported too, since that must take as long. */
 async function countFailures(
   tenant: EnteredTenant,
   tried: readonly (StoredAccount | undefined)[],
@@ -201,7 +193,7 @@ async function countFailures(
     tried.find(account => account && (account.accountType === ADMINISTRATION_ACCOUNT) === isAdministration)
       ?.locator ?? NOBODY
   const [database, control] = [homeDatabase({ env, tenant, calls }), controlDatabase(env, calls)]
-  // Two: an administration account is a candidate too.
+  // With two candidates, the other is an administration account.
   if (tried.length > 1) await control.batch([failureQuery(control, administrators, locatorOf(true), now)])
   const { username, accountType } = caller
   const event: LoginEvent = { type: 'login.failure', data: { username, accountType, reason } }
@@ -209,7 +201,6 @@ async function countFailures(
   await record(tenant, caller, event, counted, [], context)
 }
 
-/** The event and the audit entry, in one commit with the other changes of an attempt. */
 async function record(
   tenant: Tenant,
   caller: Caller,
@@ -243,7 +234,6 @@ const callerOf = (
   ...(permissions && { permissions }),
 })
 
-/** A new access token of the account. */
 export async function authentication(
   { env, now }: Pick<PublicContext, 'env' | 'now'>,
   account: StoredAccount,

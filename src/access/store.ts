@@ -16,17 +16,16 @@ import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
 import { rolePermissions } from './rights.ts'
 import { accounts, passwordRules } from './tables.ts'
 
-/** How an account is found: by the user name that was typed, or by the locator in a token. */
 type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
-/** An account for signing in: a tenant's, or an administration account. */
+/** A tenant's account, or an administration account. */
 export type StoredAccount = {
   readonly locator: Uuid
   readonly username: string
   readonly name: string
   readonly email: string | null
   readonly accountType: string
-  /** What the roles of the tenant's configuration grant it; absent when its type decides. */
+  /** Granted by the roles of the newest configuration; absent when the account type decides. */
   readonly permissions?: readonly string[]
   readonly isService: boolean
   readonly passwordHash: string | null
@@ -39,13 +38,13 @@ export type StoredAccount = {
   readonly createdAt: number
 }
 
-/** Administration accounts have one type, with all rights: `account.internal`. */
+/** The only type of administration accounts; has all rights. */
 export const ADMINISTRATION_ACCOUNT = 'account.internal'
 
 /** The zone in tokens until the tenant has a configuration. */
 export const ZONE_WITHOUT_CONFIGURATION = 'UTC'
 
-/** The tenant that all given properties name, read now; undefined when there is none. */
+/** Undefined unless every given property matches. */
 export async function readNamedTenant(
   env: Env,
   named: TenantNamed,
@@ -64,7 +63,7 @@ export async function readNamedTenant(
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
 }
 
-/** Tokens of the account must have this epoch at least; undefined for one that is not the tenant's own. */
+/** Older tokens are revoked. Undefined for an account that is not of this tenant. */
 export async function accountEpoch(database: Database, locator: string): Promise<number | undefined> {
   const [[row]] = await database.batch([
     database.build.select({ epoch: accounts.tokenEpoch }).from(accounts).where(eq(accounts.locator, locator)),
@@ -101,7 +100,7 @@ type AccountRead = {
   readonly roles: TenantRoles | null
 }
 
-/** The tenant's account, zone and roles of its newest configuration, and its rules for passwords: one round trip. */
+/** One round trip. */
 export async function readAccount(database: Database, key: AccountKey): Promise<AccountRead> {
   const [[row], [version], [own]] = await database.batch([
     database.build.select().from(accounts).where(isAccount(key)),
@@ -120,7 +119,7 @@ export async function readAccount(database: Database, key: AccountKey): Promise<
   }
 }
 
-/** Accounts of people and programs, oldest first, without deleted ones. */
+/** Oldest first, without deleted ones. */
 export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
   database.build
     .select()
@@ -154,14 +153,13 @@ export async function readAdministrator(
   )
 }
 
-/** A query that stores a new hash of the same password, if the account still has that password. */
+/** Stores a new hash of the same password, unless the password has changed. */
 export const replaceHash = (database: Database, account: StoredAccount, passwordHash: string): Query =>
   database.build
     .update(accounts)
     .set({ passwordHash })
     .where(and(eq(accounts.locator, account.locator), eq(accounts.passwordHash, account.passwordHash ?? '')))
 
-/** Whether the user name is taken, and how many accounts there are. */
 export async function readRoom(
   database: Database,
   username: string,
@@ -173,12 +171,11 @@ export async function readRoom(
   return { isTaken: named !== undefined, count: counted?.count ?? 0 }
 }
 
-/** True in the batch while the user name is free and there are fewer accounts than the limit. */
+/** Guard: the user name is free and the limit is not reached. */
 export const hasRoomFor = (username: string, most: number) =>
   sql`not exists (select 1 from ${accounts} where ${isAccount({ username })})
     and (select count(*) from ${accounts} where ${isNull(accounts.deletedAt)}) < ${most}`
 
-/** The tenant that a sign-in names; every property given must match. */
 export type TenantNamed = {
   readonly tenantName: string | undefined
   readonly hostName: string | undefined

@@ -10,13 +10,13 @@ export const accounts = sqliteTable(
     ...accountColumns(),
     email: text(),
     type: text({ enum: TENANT_ACCOUNT_TYPES }).notNull(),
-    /** A program's account: it has long-lived tokens and never a password. */
+    /** A program's account, with long-lived tokens and never a password. */
     isService: integer({ mode: 'boolean' }).notNull().default(false),
     /** Null: the account cannot sign in with a password. */
     passwordHash: text(),
-    /** Hashes of former passwords, newest first, as many as the tenant's rules look back. */
+    /** Newest first, as many as the tenant's rules compare. */
     formerHashes: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
-    /** In real time. Null: set by an archive, and therefore never too old. */
+    /** In real time. Null: set by an archive, and never too old. */
     passwordChangedAt: integer(),
     disabledAt: integer(),
     /** The row stays, since records name the account; its user name is free. */
@@ -35,13 +35,13 @@ export const authTokens = sqliteTable('auth_token', tokenColumns(), table => [
   index('auth_token_expires').on(table.expiresAt),
 ])
 
-/** At most one row: the tenant's own rules for passwords. */
+/** At most one row. */
 export const passwordRules = sqliteTable('password_rules', {
   locator: text({ enum: ['rules'] }).primaryKey(),
   rules: text({ mode: 'json' }).$type<PasswordRules>().notNull(),
 })
 
-/** The audit trail of a tenant. Entries are written in the batch of the action, in its shard, and never change. */
+/** Entries are written in the batch of the action, in its shard, and never change. */
 export const audits = sqliteTable('audit', auditColumns(), table => [
   index('audit_created').on(table.createdAt, table.locator),
   index('audit_subject').on(table.subject, table.createdAt, table.locator),

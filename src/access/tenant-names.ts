@@ -1,7 +1,7 @@
-// Names of tenants and their hosts (resources brief 10.6). A name is the first label of the host name.
+// A name is the first label of the host name (resources brief 10.6).
 import { invalidRequest } from '../kernel/errors.ts'
 
-/** The longest label that DNS allows: a name must be a label. */
+/** DNS's limit for a label. */
 export const LONGEST_TENANT_NAME = 63
 
 const NAME = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/
@@ -11,10 +11,10 @@ const DEFAULT_SUFFIX = 'configeditor'
 /** Leaves room for a hyphen and the longest suffix. */
 const LONGEST_USER = LONGEST_TENANT_NAME - 1 - 40
 
-/** In place of a user name that has no letters or digits for a host name. */
+/** For user names without letters and digits. */
 const USER_WITHOUT_LETTERS = 'user'
 
-/** The name; 400 when it cannot be part of a host name. */
+/** 400 when it cannot be part of a host name. */
 export function checkedTenantName(name: string): string {
   if (name.length <= LONGEST_TENANT_NAME && NAME.test(name)) return name
   throw invalidRequest(
@@ -22,9 +22,7 @@ export function checkedTenantName(name: string): string {
   )
 }
 
-/**
- * `<user>-<suffix>`: the name of an administrator's test tenant; 400 for a suffix that cannot be part of a host name.
- */
+/** The name `<user>-<suffix>` of a test tenant; 400 for a suffix that cannot be part of a host name. */
 export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX): string {
   if (!SUFFIX.test(suffix) || suffix.endsWith('-'))
     throw invalidRequest(
@@ -37,6 +35,5 @@ export function testTenantName(username: string, suffix: string = DEFAULT_SUFFIX
   return `${letters.slice(0, LONGEST_USER) || USER_WITHOUT_LETTERS}-${suffix}`
 }
 
-/** `<tenant>.co.<environment>.<domain>` */
 export const hostNameOf = (env: Pick<Env, 'ENVIRONMENT' | 'DOMAIN'>, name: string): string =>
   `${name}.co.${env.ENVIRONMENT}.${env.DOMAIN}`

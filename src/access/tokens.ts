@@ -1,4 +1,4 @@
-// Access tokens are JWTs, so that a request needs no look-up. Clients read claims with dots in their names (brief 0.13).
+// JWTs: a request needs no look-up. Clients read claims with dots in their names (brief 0.13).
 
 import { createHash, randomBytes } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
@@ -14,26 +14,25 @@ import { TOKEN_ALGORITHM, type TokenKeys, tokenKeys } from '../platform/token-ke
 
 export const TOKEN_LIFE_MS = 60 * 60 * 1000
 
-/** How long after the sign-in a token may be renewed (brief 7). */
+/** After the sign-in (brief 7). */
 export const RENEWABLE_MS = 12 * 60 * 60 * 1000
 
-/** The holder of a token. Without a tenant, an administration account. */
+/** Without a tenant: an administration account. */
 export type TokenHolder = {
   readonly caller: Caller
-  /** The person's name. */
   readonly accountName: string
-  /** How often all tokens of the account were revoked; 0 when left out. */
+  /** Number of revocations of the account; default 0. */
   readonly accountEpoch?: number
-  /** Whether the password is too old: then the token can only be used to set a new one. */
+  /** Then the token can only be used to set a new password. */
   readonly isPasswordExpired?: boolean
-  /** With the zone of its newest configuration, which is for the claim only. */
+  /** `timeZone` is that of the newest configuration, for the claim only. */
   readonly tenant:
     | (Pick<Tenant, 'locator' | 'name' | 'type' | 'generation' | 'tokenEpoch'> & { timeZone: string })
     | undefined
   readonly signedInAt: Instant
 }
 
-/** The contents of a valid token. Its tenant or account may have been deleted, recreated or revoked since. */
+/** The tenant or account may have been deleted, recreated or revoked since. */
 type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
@@ -77,7 +76,7 @@ export async function issueToken(
   return { token, expiresAt }
 }
 
-/** How many verified tokens an isolate remembers; the least recently used is dropped first. */
+/** Verified tokens that an isolate remembers; the least recently used is dropped first. */
 const MOST_CHECKED = 1_000
 
 type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
@@ -85,7 +84,7 @@ type Checked = { readonly claims: TokenClaims; readonly expiresAt: number }
 const checked = new Memo<string, Checked>(MOST_CHECKED)
 let checkedWith: string | undefined
 
-/** The claims of a token that this service signed and that has not expired; otherwise 401. */
+/** 401 for a token that has expired or that this service did not sign. */
 export async function readToken(env: TokenKeys, token: string, now: Instant): Promise<TokenClaims> {
   if (checkedWith !== env.TOKEN_KEYS) checked.clear()
   checkedWith = env.TOKEN_KEYS
@@ -141,25 +140,23 @@ const invalid = (): Refusal =>
 const expired = (): Refusal => unauthenticated('The token has expired; sign in again.')
 export const revoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')
 
-/** An access token, or a long-lived one (auth-tokens/text.ts). */
-const PRESENTED = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
+const AUTHORIZATION = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
 
-/** The token of an Authorization header: bare, or after `Bearer` or `JWT` in any case (brief 0.7). */
+/** Accepts a bare token, or one after `Bearer` or `JWT` in any case (brief 0.7). */
 export function tokenOf(request: Request): string {
   const header = request.headers.get('authorization')?.trim() ?? ''
   if (header === '')
     throw unauthenticated(
       'The Authorization header is missing; send the token of POST /account/authenticate.',
     )
-  const match = header.length > 8_192 ? null : PRESENTED.exec(header)
+  const match = header.length > 8_192 ? null : AUTHORIZATION.exec(header)
   if (!match?.[1])
     throw unauthenticated('The Authorization header has no token; send `Bearer <token>` or the token alone.')
   return match[1]
 }
 
-// A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum, of 62 characters that need no quoting.
-// Scanners for leaked secrets recognise it by prefix and checksum, and a typing error costs no look-up. With the tenant in it,
-// only that tenant's database is searched.
+// A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum. Scanners for leaked secrets recognise it, a typing
+// error costs no look-up, and only one tenant's database is searched.
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const BASE = BigInt(DIGITS.length)
 
@@ -174,20 +171,19 @@ const SHAPE = new RegExp(
   `^${AUTH_TOKEN_PREFIX}([${DIGITS}]{${TENANT_CHARACTERS}})[${DIGITS}]{${RANDOM_CHARACTERS}}([${DIGITS}]{${CHECKSUM_CHARACTERS}})$`,
 )
 
-/** In place of the tenant, in a token of an administration account. */
+/** In tokens of administration accounts. */
 export const NO_TENANT = '00000000-0000-4000-8000-000000000000' as Uuid
 
-/** Whether the text looks like a long-lived token, valid or not. */
+/** Checks the prefix only. */
 export const isAuthToken = (text: string): boolean => text.startsWith(AUTH_TOKEN_PREFIX)
 
-/** A new token of an account of the tenant, or with `NO_TENANT` of an administration account. */
 export function newAuthToken(tenant: Uuid): string {
   const bare =
-    AUTH_TOKEN_PREFIX + written(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
+    AUTH_TOKEN_PREFIX + encode(BigInt(`0x${tenant.replaceAll('-', '')}`), TENANT_CHARACTERS) + randomText()
   return bare + checksum(bare)
 }
 
-/** The tenant that a token names, or `NO_TENANT`; undefined for a text that was never a token, as one with a typing error. */
+/** Undefined for a malformed token, such as one with a typing error. */
 export function tenantOfAuthToken(text: string): Uuid | undefined {
   const [, tenant, sum] = SHAPE.exec(text) ?? []
   if (tenant === undefined || sum !== checksum(text.slice(0, -CHECKSUM_CHARACTERS))) return undefined
@@ -198,19 +194,18 @@ export function tenantOfAuthToken(text: string): Uuid | undefined {
   return readUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
 }
 
-/** The hash that is stored for a token. */
 export const hashOfAuthToken = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 const checksum = (bare: string): string =>
-  written(BigInt(crc32(new TextEncoder().encode(bare))), CHECKSUM_CHARACTERS)
+  encode(BigInt(crc32(new TextEncoder().encode(bare))), CHECKSUM_CHARACTERS)
 
-function written(value: bigint, characters: number): string {
+function encode(value: bigint, characters: number): string {
   let text = ''
   for (let rest = value; text.length < characters; rest /= BASE) text = DIGITS[Number(rest % BASE)]! + text
   return text
 }
 
-/** All characters are equally likely: bytes that would favour the first ones are skipped. */
+/** Skips bytes that would favour the first characters. */
 function randomText(): string {
   let text = ''
   while (text.length < RANDOM_CHARACTERS)

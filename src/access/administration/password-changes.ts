@@ -1,5 +1,5 @@
-// Changing your own password, and unlocking an account (contract 1, Authentication 4). A wrong old password counts as a failed
-// sign-in, and a locked account accepts no right one either: a stolen token must not help to find out the password.
+// Password changes and unlocking (contract 1, Authentication 4). A wrong old password counts as a failed sign-in, and a locked
+// account accepts none: a stolen token must not help to guess it.
 import { eq, sql } from 'drizzle-orm'
 import { forbidden, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
@@ -15,16 +15,13 @@ import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../passwor
 import { hashPassword, verifyPassword } from '../passwords.ts'
 import { announceRevocation, revocationTimer } from '../revocation.ts'
 import { requireAuthority } from '../rights.ts'
-import { namings, tenantNamed } from '../service.ts'
+import { countNames, tenantNamed } from '../service.ts'
 import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
 import { revoked, unauthenticated } from '../tokens.ts'
 import { newPassword } from './service.ts'
 
-/**
- * Changes the caller's own password and ends all of their access tokens, this one included. 403 `wrongPassword` for a wrong old
- * password; 400 `weakPassword` for a new one that breaks the rules. Long-lived tokens stay, since no password made them.
- */
+/** Ends all access tokens of the caller; long-lived ones stay. 403 `wrongPassword`; 400 `weakPassword`. */
 export async function changeOwnPassword(
   request: PasswordChangeRequest,
   context: SignedInContext,
@@ -124,10 +121,7 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
   return fits && !isLocked(account, realNow())
 }
 
-/**
- * The hash of a new password that fits the rules (400 `weakPassword`). The present password is never accepted as the new one, even
- * where the tenant has no rules.
- */
+/** 400 `weakPassword`: it breaks a rule, or repeats the current password, which is refused even without rules. */
 async function acceptedHash(
   { oldPassword, password }: PasswordChangeRequest,
   account: StoredAccount,
@@ -150,17 +144,16 @@ const wrongPassword = (): Refusal =>
   )
 
 /**
- * Unlocks a user of the named tenant. Without a tenant: another administration account, or, for an administrator of a tenant, a
- * user of that tenant. Does nothing to an account that is not locked. You cannot unlock yourself: somebody with a stolen token
- * could go on guessing the password. Tokens stay valid, since a lock is for passwords.
+ * Without a named tenant: a user of the caller's tenant, or else an administration account. You cannot unlock yourself: a stolen
+ * token would allow more guesses. Tokens stay valid: a lock is for passwords.
  */
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request
   const { env, calls } = context
   const named = tenantNamed({ ...request, tenantLocator: undefined }, {})
-  if (!context.tenant && namings(named) === 0) return unlockAdministrator(username, context)
-  const tenant = namings(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
-  // To an administrator of a tenant there is no other.
+  if (!context.tenant && countNames(named) === 0) return unlockAdministrator(username, context)
+  const tenant = countNames(named) === 0 ? context.tenant : await readNamedTenant(env, named, calls)
+  // Administrators of a tenant see no other tenant.
   if (!tenant || (context.tenant && context.tenant.locator !== tenant.locator))
     throw notFound('tenant', named.hostName ?? named.tenantName ?? '')
   const within: RequestContext = { ...context, tenant, now: tenantNow(tenant) }

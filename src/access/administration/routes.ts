@@ -1,5 +1,4 @@
-// Routes of administrators for the accounts of their tenant. The contract names adding, unlocking and one's own password;
-// the others stand beside these paths.
+// The contract defines adding, unlocking and changing your own password; the other paths extend it.
 import { forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from '../contract.ts'
 import { changeOwnPassword, unlock } from './password-changes.ts'

@@ -1,4 +1,3 @@
-// Adds, lists, disables and deletes the accounts of a tenant, and sets their passwords.
 import { eq, sql } from 'drizzle-orm'
 import {
   alreadyExists,
@@ -35,18 +34,14 @@ import { requireAuthority, requireReach, requireWithin, rolePermissions } from '
 import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
 
-/** Accounts of one tenant that are not deleted. */
+/** For one tenant; deleted accounts do not count. */
 export const MOST_ACCOUNTS = 10_000
 
 type TenantAccountType = (typeof accounts.$inferSelect)['type']
 
-/** The type that stands for a program's account. */
-const SERVICE = 'service'
+const SERVICE_TYPE = 'service'
 
-/**
- * Adds an account: a person's, with a password that fits the rules, or with type `service` a program's, which has none. 422 for
- * a type with more rights than the caller; 409 for a user name that is taken.
- */
+/** 422 for a type with more rights than the caller; 409 for a user name that is taken. */
 export async function addAccount(
   request: contract.AccountAddRequest,
   context: RequestContext,
@@ -56,7 +51,7 @@ export async function addAccount(
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   const { username, name, email, password } = request
-  const isService = request.type === SERVICE
+  const isService = request.type === SERVICE_TYPE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
   const { account: taken, rules, roles } = await store.readAccount(database, { username })
   const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
@@ -87,7 +82,7 @@ export async function addAccount(
     createdBy: caller.accountLocator,
     createdAt: now,
   }
-  const answer = shown(store.storedAccount(row), context)
+  const answer = accountAnswer(store.storedAccount(row), context)
   const committed = await retryOnConflict('The account', async () => {
     const present = await store.readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
@@ -112,7 +107,7 @@ const usernameTaken = (username: string): Refusal =>
 
 const TEST_ADMINISTRATOR = 'account.test.tenant.admin'
 
-/** The type of a person's account, in any spelling; 400 for one that the tenant cannot have. */
+/** Accepts any spelling; 400 for a type that the tenant cannot have. */
 function personType(given: string, tenant: Tenant): TenantAccountType {
   if (given === TEST_ADMINISTRATOR && tenant.type === 'test') return TEST_ADMINISTRATOR
   const type = given === TEST_ADMINISTRATOR ? undefined : typeOfRole(given)
@@ -122,10 +117,7 @@ function personType(given: string, tenant: Tenant): TenantAccountType {
   )
 }
 
-/**
- * A program has at most the rights of the account that made it: each of its tokens is checked against its account's type and
- * against the caller, and has only the permissions that it lists.
- */
+/** A program has its maker's type: its tokens have only the permissions that they list, within that type and the caller's. */
 const ownType = (callersType: string): TenantAccountType =>
   accounts.type.enumValues.find(type => type === callersType) ?? 'account.tenant.read.only.user'
 
@@ -151,24 +143,19 @@ export async function readOneAccount(
   return accountResponse(account, context.tenant)
 }
 
-/** The change of an account that a request asks for. */
 type AccountChange = {
   readonly set: Partial<typeof accounts.$inferInsert>
-  /** Ends its access tokens, everywhere within 5 s. */
+  /** Ends access tokens everywhere within 5 s. */
   readonly endsAccess?: boolean
-  /** Deletes its long-lived tokens. */
+  /** Deletes long-lived tokens. */
   readonly endsTokens?: boolean
-  /** By default without a body. */
+  /** Default: no body. */
   readonly answer?: JsonAnswer
 }
 
 type Decide = (account: store.StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
 
-/**
- * Changes one account in one commit with its audit entry. Reads the account (404 when there is none, or it was deleted), decides
- * and commits; when another request changed the account first, decides again. 422 when the account has more rights than the
- * caller. A repeat returns the original response.
- */
+/** `decide` runs again when the account changed meanwhile. 404 without the account; 422 when it has more rights than the caller. */
 export async function changeAccount(
   context: RequestContext,
   locator: string,
@@ -214,7 +201,7 @@ async function changeOnce(
   return committed
 }
 
-/** The account of that locator, and the tenant's rules for passwords; 404 when there is none. */
+/** 404 for a missing or deleted account. */
 export async function accountAt(
   database: Database,
   given: string,
@@ -225,31 +212,33 @@ export async function accountAt(
   return { account, rules }
 }
 
-/** True in the batch while nothing that the decision rests on has changed. */
+/** Guard: nothing that `decide` read has changed. */
 const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.StoredAccount) =>
   sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${locator} and ${accounts.deletedAt} is null
     and ${accounts.tokenEpoch} = ${tokenEpoch} and ${accounts.passwordHash} is ${passwordHash}
     and ${accounts.disabledAt} is ${disabledAt})`
 
-/**
- * A disabled account cannot sign in; its access tokens end everywhere within 5 s, and its long-lived tokens do not work.
- */
+/** Access tokens end everywhere within 5 s; long-lived ones do not work while it is disabled. */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.disable', account => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'disable')
     const disabledAt = account.disabledAt ?? realNow()
-    return { set: { disabledAt }, endsAccess: true, answer: shown({ ...account, disabledAt }, context) }
+    return {
+      set: { disabledAt },
+      endsAccess: true,
+      answer: accountAnswer({ ...account, disabledAt }, context),
+    }
   })
 
-/** Undoes `disableAccount`: password and long-lived tokens work again. */
+/** The password and the long-lived tokens work again. */
 export const enableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.enable', account => ({
     set: { disabledAt: null },
-    answer: shown({ ...account, disabledAt: null }, context),
+    answer: accountAnswer({ ...account, disabledAt: null }, context),
   }))
 
-/** Records of what the account did keep its name; the user name is free for another account. */
+/** The row stays, since records name the account; its user name is free. */
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.delete', account => {
     requireReach(context.caller, account, ['users.write'])
@@ -258,10 +247,7 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
     return { set, endsAccess: true, endsTokens: true }
   })
 
-/**
- * Sets another account's password without the old one, for somebody who forgot it. Unlocks the account and ends its access
- * tokens. 422 for an account with more rights than the caller, who would gain them otherwise.
- */
+/** Unlocks the account and ends its access tokens. 422 for one with more rights than the caller, who would gain them otherwise. */
 export function setPassword(
   locator: string,
   { password }: contract.PasswordSetRequest,
@@ -279,7 +265,7 @@ export function setPassword(
   })
 }
 
-/** The columns of an account with a new password, which unlocks it. */
+/** A new password also unlocks the account. */
 export const newPassword = (
   passwordHash: string,
   account: store.StoredAccount,
@@ -295,23 +281,22 @@ export const newPassword = (
   lockedUntil: null,
 })
 
-/** You cannot disable or delete your own account: that could leave a tenant without an administrator. */
+/** Otherwise a tenant could lose its last administrator. */
 function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }
 
-const shown = (account: store.StoredAccount, { tenant }: RequestContext): JsonAnswer =>
+const accountAnswer = (account: store.StoredAccount, { tenant }: RequestContext): JsonAnswer =>
   jsonAnswer(accountResponse(account, tenant))
 
-/** The tenant's rules for passwords. */
 export async function readPasswordRules(context: RequestContext): Promise<PasswordRules> {
   const database = homeDatabase(context)
   const [[row]] = await database.batch([database.build.select().from(passwordRules)])
   return row?.rules ?? PLAIN_RULES
 }
 
-/** Sets the rules for new passwords. Existing passwords stay valid until they are too old. */
+/** Existing passwords stay valid until they are too old. */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = jsonAnswer(rules)
@@ -334,7 +319,7 @@ const accountResponse = (
   name: account.name,
   createdTimestamp: String(account.createdAt),
   accountType: account.accountType as contract.AccountResponse['accountType'],
-  // A deleted account is not found.
+  // Deleted accounts are never found.
   deleted: false,
   email: account.email ?? '',
   locked: isLocked(account, realNow()),

@@ -1,4 +1,3 @@
-// The audit trail: who did what, when, to what.
 import { z } from '@hono/zod-openapi'
 import {
   component,
@@ -13,7 +12,6 @@ import {
   Timestamp,
 } from '../../platform/wire.ts'
 
-/** The actions that are audited, by what they act on. */
 const ACTIONS = {
   auxdata: ['write', 'delete'],
   secrets: ['write', 'delete', 'read'],

@@ -31,13 +31,12 @@ export const auditRoutes: readonly Route[] = [
   }),
 ]
 
-/** A page of the trail, oldest first, from all shards of the tenant: one round trip each. */
+/** One round trip for each shard. */
 async function readAudit({ pageSize, pagingToken, ...filter }: AuditQuery, context: RequestContext) {
   const conditions = auditConditions(filter, audits)
   return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken }))
 }
 
-/** Like `readAudit`, for what administration accounts did outside of tenants. */
 async function readAdministrationAudit(
   { pageSize, pagingToken, ...filter }: AuditQuery,
   { env, calls }: AdministrationContext,

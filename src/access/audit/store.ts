@@ -1,4 +1,4 @@
-// Audit trails: that of a tenant, as rows of each shard, and that of administration accounts in the control database.
+// A tenant's trail is in each of its shards, that of administration accounts in the control database.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, newUuid } from '../../kernel/locators.ts'
@@ -22,14 +22,13 @@ import {
 import { audits } from '../tables.ts'
 import type { AuditAction, AuditQuery } from './contract.ts'
 
-/** One action and its subject. */
 export type AuditEntry = {
   readonly action: AuditAction
   readonly subject: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
-/** Queries that record the entries, for the same batch as what they report. */
+/** For the same batch as the change that they report. */
 export const auditRows = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -49,13 +48,12 @@ export const auditRows = (
     })),
   )
 
-/** A write of the home shard with its audit entry, whose subject is also that of the write unless it has another. */
+/** `subject` defaults to the entry's. */
 type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
   readonly audit: AuditEntry
   readonly subject?: string
 }
 
-/** Commits a change of the home shard together with its audit entry. */
 export const commitAudited = (
   context: RequestContext,
   database: Database,
@@ -68,7 +66,6 @@ export const commitAudited = (
     facts: [...facts, ...auditRows(database, context, HOME_SHARD, [audit])],
   })
 
-/** Conditions for the rows that match the filter. */
 export function auditConditions(
   {
     accountLocator,
@@ -94,19 +91,13 @@ export function auditConditions(
   ]
 }
 
-/**
- * Records the entry before the action that it reports, once that is known to be allowed. The trail may then report an action
- * that a failure prevented, but no action goes unreported.
- */
+/** Call it before the action: the trail may report an action that failed, but misses none. */
 export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
   const database = homeDatabase(context)
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
 }
 
-/**
- * A query that records the entry, for the same batch as what it reports; with `holds`, only if that is true at its place in the
- * batch.
- */
+/** For the same batch as the change that it reports; records nothing unless `holds` is true at its place in the batch. */
 export const administrationAuditRow = (
   database: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -122,15 +113,11 @@ export const administrationAuditRow = (
 
 const HOUR_MS = 3_600_000
 
-/** The refusals that this isolate has recorded, so that a repeat costs no write. Cleared when it grows too large. */
+/** Saves a write for each repeat in this isolate; cleared when full. */
 const recorded = new Set<string>()
 const MOST_REMEMBERED = 10_000
 
-/**
- * Records that the caller was refused the route, in the tenant's trail or in that of administration accounts. To keep a client
- * that is refused again and again from filling it, only the first refusal in an hour is recorded for each account, method and
- * path. Runs after the answer, which does not depend on it; a failure is logged.
- */
+/** Records the first refusal of an hour for each account, method and path: repeats must not fill the trail. */
 export async function recordRefusal(
   env: Env,
   { requestId }: Pick<Exchange, 'requestId'>,
@@ -140,8 +127,8 @@ export async function recordRefusal(
   const { accountLocator, accountType, username } = caller
   const at = tenant ? tenantNow(tenant) : now()
   const hour = String(Math.floor(at / HOUR_MS))
-  const whose = tenant?.locator ?? ADMINISTRATION
-  const locator = derivedUuid(HOME_SHARD, 'refusal', whose, accountLocator, method, path, hour)
+  const owner = tenant?.locator ?? ADMINISTRATION
+  const locator = derivedUuid(HOME_SHARD, 'refusal', owner, accountLocator, method, path, hour)
   const key = `${tenant?.generation ?? ADMINISTRATION}/${locator}`
   if (recorded.has(key)) return
   const permissions = 'permissions' in access ? (access.permissions ?? []) : []

@@ -1,4 +1,3 @@
-// Makes, lists and deletes long-lived tokens; revokes everything that an account signs in with.
 import { alreadyExists, invalidRequest, Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
@@ -22,21 +21,17 @@ import {
   hasRoomFor,
   hasRoomForAdministration,
   insertAdministrationTokenQuery,
-  isMeant,
   removeExpiredQuery,
+  tokenMatches,
   tokensQuery,
 } from './store.ts'
 
-/** Tokens of one account that have not expired. */
+/** For one account; expired tokens do not count. */
 const MOST_TOKENS = 100
 
-/** How far ahead a token may expire. */
 const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
-/**
- * Makes a token for the caller, in the tenant that they are signed in to. The token is returned this once. A session that has
- * ended cannot leave a token behind in the 5 s until all isolates know of its end.
- */
+/** A session that has ended cannot create a token in the 5 s until all isolates know of its end. */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
   context: RequestContext & Pick<SignedInContext, 'accountEpoch' | 'signedInAt'>,
@@ -51,7 +46,7 @@ export async function createOwnToken(
   return createToken(account, request, context, database)
 }
 
-/** A token for a service account that the caller made, or for any with `users.write`. */
+/** For service accounts that the caller made; with `users.write` for any. */
 export async function createServiceToken(
   locator: string,
   request: AuthTokenCreateRequest,
@@ -106,7 +101,7 @@ async function createToken(
           expiresAt,
         }),
       ],
-      // The token is stored nowhere, not even as the answer to a repeat.
+      // Never stored, not even as the response to a repeat.
       answer: NO_BODY,
       audit: {
         action: 'tokens.write',
@@ -125,7 +120,7 @@ const shownOnce = (name: string): Refusal =>
     `This request made the token '${name}' before, and it was shown then: it is kept nowhere. Delete it and make another.`,
   )
 
-/** The time; 400 when it is past or too far ahead, 422 when it is later than that of the token in use. */
+/** 400 when it is past or too far ahead; 422 when it is later than that of the token in use. */
 function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undefined): number {
   if (wanted <= now) throw invalidRequest("'expiresAt' must lie in the future.")
   if (wanted > now + LONGEST_LIFE_MS) throw invalidRequest("'expiresAt' must lie at most five years ahead.")
@@ -137,7 +132,6 @@ function checkedExpiry(wanted: number, now: Instant, callersOwn: Instant | undef
   return wanted
 }
 
-/** The list without repetitions; 400 for unknown permissions. */
 function checkedPermissions(wanted: readonly string[]): string[] {
   const listed = [...new Set(wanted)]
   const unknown = listed.filter(
@@ -149,14 +143,14 @@ function checkedPermissions(wanted: readonly string[]): string[] {
   )
 }
 
-/** How a message shows an unknown word: never a token. */
+/** Masks tokens: a message must never show one. */
 const shownWord = (word: string): string =>
   `'${isAuthToken(word) ? 'bdy_***' : word.slice(0, 80).toWellFormed()}'`
 
 const isAllOf = (wildcard: string, permission: Permission): boolean =>
   wildcard === `${permission.slice(0, permission.indexOf('.'))}.*`
 
-/** The tenant's name, however it was named; 422 for others. */
+/** An account has one tenant; 422 for any other. */
 function checkedTenants(wanted: readonly string[], { name, hostName, locator, type }: Tenant): string[] {
   const own = new Set(['any', `type:${type}`, name, hostName, locator as string])
   const others = wanted.filter(one => !own.has(one) && !own.has(one.toLowerCase()))
@@ -167,7 +161,7 @@ function checkedTenants(wanted: readonly string[], { name, hostName, locator, ty
   )
 }
 
-/** Refuses with the reason when there is no room; the guard holds it at the commit. */
+/** Gives the reason; the guard checks the same at the commit. */
 async function requireRoom(
   database: Database,
   account: StoredAccount,
@@ -187,10 +181,10 @@ const nameTaken = (name: string): Refusal =>
 const tooManyTokens = (): Refusal =>
   tooLarge(`The account has ${MOST_TOKENS} tokens, which is the most; delete some.`)
 
-/** The account's tokens, oldest first, with expired ones until they are removed. */
+/** Oldest first; expired ones too, until they are removed. */
 export async function listTokens(locator: string, context: RequestContext): Promise<AuthTokenResponse[]> {
   const database = homeDatabase(context)
-  // An administration account is not an account of the tenant, and has no tokens in it.
+  // An administration account is not in the tenant's table and has no tokens here.
   if (locator === context.caller.accountLocator) return tokensOf(database, context.caller.accountLocator)
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.read'])
@@ -228,24 +222,24 @@ export async function deleteToken(
   const { account } = await accountAt(database, locator)
   requireReach(context.caller, account, ['users.write'])
   requireAuthority(context.caller, account)
-  const meant = isMeant(authTokens, account.locator, tokenOrName)
-  const [[row]] = await database.batch([database.build.select().from(authTokens).where(meant)])
+  const match = tokenMatches(authTokens, account.locator, tokenOrName)
+  const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
   if (!row) throw noSuchToken(account.username, tokenOrName)
   await commitAudited(context, database, {
-    facts: [database.build.delete(authTokens).where(meant)],
+    facts: [database.build.delete(authTokens).where(match)],
     audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
   })
   forgetAuthTokens()
 }
 
-/** Ends all tokens of the account: access tokens everywhere within 5 s, long-lived ones for good. */
+/** Access tokens end everywhere within 5 s; long-lived ones are deleted. */
 export const revokeTokens = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'tokens.revoke', account => {
     requireReach(context.caller, account, ['users.write', 'users.revoke'])
     return { set: {}, endsAccess: true, endsTokens: true }
   })
 
-/** Like `revokeTokens`, and the password goes too: the account cannot sign in until an administrator sets another. */
+/** Like `revokeTokens`; the account cannot sign in until an administrator sets a password. */
 export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'credentials.delete', account => {
     requireReach(context.caller, account, ['users.write'])
@@ -253,15 +247,13 @@ export const deleteCredentials = (locator: string, context: RequestContext): Pro
     return { set, endsAccess: true, endsTokens: true }
   })
 
-// Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They work for
-// configurations only, and for the tenants that they list.
-/** The permissions that such a token may have. A stolen one must not make or unlock accounts. */
+// Tokens of administration accounts, so that pipelines need no password with all rights. They work for the listed tenants only.
+/** A stolen token must not make or unlock accounts. */
 const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))
 
-/** Names for more than one tenant. */
+/** Each names more than one tenant. */
 const SCOPES: ReadonlySet<string> = new Set(['any', 'type:test', 'type:production'])
 
-/** Makes a token for the calling administration account. The token is returned this once. */
 export async function createAdministrationToken(
   request: AuthTokenCreateRequest,
   context: SignedInContext,
@@ -312,7 +304,7 @@ export async function createAdministrationToken(
   throw tooManyTokens()
 }
 
-/** The named tenants, which need not exist yet. 400 without any, since that could mean all or none. */
+/** The tenants need not exist yet. 400 for an empty list, which could mean all or none. */
 function checkedScope(wanted: readonly string[]): string[] {
   const tenants = [...new Set(wanted)]
   if (tenants.length === 0)
@@ -323,7 +315,6 @@ function checkedScope(wanted: readonly string[]): string[] {
   return tenants
 }
 
-/** The account's tokens, oldest first. */
 export async function listAdministrationTokens({
   env,
   calls,
@@ -341,11 +332,11 @@ export async function deleteAdministrationToken(
 ): Promise<void> {
   const { env, calls, caller } = context
   const database = controlDatabase(env, calls)
-  const meant = isMeant(administrationTokens, caller.accountLocator, tokenOrName)
-  const [[row]] = await database.batch([database.build.select().from(administrationTokens).where(meant)])
+  const match = tokenMatches(administrationTokens, caller.accountLocator, tokenOrName)
+  const [[row]] = await database.batch([database.build.select().from(administrationTokens).where(match)])
   if (!row) throw noSuchToken(caller.username, tokenOrName)
   await database.batch([
-    database.build.delete(administrationTokens).where(meant),
+    database.build.delete(administrationTokens).where(match),
     administrationAuditRow(database, context, {
       action: 'tokens.delete',
       subject: caller.accountLocator,

@@ -8,21 +8,20 @@ import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
 
-/** A token with its account as it is now. */
+/** With the account's current state. */
 export type FoundToken = {
   readonly accountLocator: Uuid
   readonly username: string
   readonly accountType: string
-  /** What the roles of the tenant's newest configuration grant the account; absent when its type decides. */
+  /** Granted by the roles of the tenant's newest configuration; absent when the account type decides. */
   readonly accountPermissions?: readonly string[]
-  /** The token's own. */
   readonly permissions: readonly string[]
-  /** The tenants of an administration account's token. */
+  /** For tokens of administration accounts. */
   readonly tenants?: readonly string[]
   readonly expiresAt: number
 }
 
-/** The token, if it and its account are there and the account is not disabled. */
+/** Undefined also when the account is deleted or disabled. */
 export async function findToken(database: Database, text: string): Promise<FoundToken | undefined> {
   const [[row], [version]] = await database.batch([
     database.build
@@ -55,10 +54,9 @@ export async function findToken(database: Database, text: string): Promise<Found
   return { ...found, ...(accountPermissions && { accountPermissions }) }
 }
 
-/** Tokens of accounts of a tenant, or of administration accounts, which have theirs in the control database. */
 type TokenTable = typeof authTokens | typeof administrationTokens
 
-/** The account's tokens, oldest first, with expired ones until they are removed. */
+/** Oldest first; expired ones too, until they are removed. */
 export const tokensQuery = (database: Database, table: TokenTable, accountLocator: Uuid) =>
   database.build
     .select()
@@ -66,21 +64,16 @@ export const tokensQuery = (database: Database, table: TokenTable, accountLocato
     .where(eq(table.accountLocator, accountLocator))
     .orderBy(asc(table.createdAt), asc(table.locator))
 
-/** Removes expired tokens of all accounts. */
 export const removeExpiredQuery = (database: Database, table: TokenTable, now: number): Query =>
   database.build.delete(table).where(lte(table.expiresAt, now))
 
-/** The account's token of that value or name. */
-export const isMeant = (table: TokenTable, accountLocator: Uuid, tokenOrName: string): SQL =>
+export const tokenMatches = (table: TokenTable, accountLocator: Uuid, tokenOrName: string): SQL =>
   and(
     eq(table.accountLocator, accountLocator),
     isAuthToken(tokenOrName) ? eq(table.hash, hashOfAuthToken(tokenOrName)) : eq(table.name, tokenOrName),
   )!
 
-/**
- * True in the batch while the account's tokens have not been revoked since it was read, and it has room for one more of that
- * name.
- */
+/** Guard: no revocation since the account was read, the name is free, and the limit is not reached. */
 export const hasRoomFor = (
   { locator: accountLocator, tokenEpoch }: Pick<StoredAccount, 'locator' | 'tokenEpoch'>,
   name: string,
@@ -95,7 +88,6 @@ export const hasRoomFor = (
     and (select count(*) from ${authTokens} where ${authTokens.accountLocator} = ${accountLocator}
       and ${authTokens.expiresAt} > ${now}) < ${most}`
 
-/** The token of an administration account, if it and its account are there. */
 export async function findAdministrationToken(
   database: Database,
   text: string,
@@ -116,7 +108,6 @@ export async function findAdministrationToken(
   return row && { ...row, accountType: ADMINISTRATION_ACCOUNT }
 }
 
-/** Inserts the token if `holds`. */
 export const insertAdministrationTokenQuery = (
   database: Database,
   row: typeof administrationTokens.$inferInsert,
@@ -129,10 +120,7 @@ export const insertAdministrationTokenQuery = (
       ${JSON.stringify(row.tenants)}, ${row.createdAt}, ${row.expiresAt}
     where ${holds}`)
 
-/**
- * True in the batch while the account has room for one more token of that name and sessions of the epoch count. The end of a
- * session is known everywhere within 5 s; it must leave no lasting token behind.
- */
+/** Guard: as `hasRoomFor`, for sessions of a current epoch: an ended session must leave no lasting token behind. */
 export const hasRoomForAdministration = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
   sql`exists (select 1 from ${administrators}
       where ${administrators.locator} = ${accountLocator} and ${administrators.tokenEpoch} <= ${epoch})

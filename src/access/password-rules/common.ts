@@ -1,7 +1,6 @@
-// What people choose most: loaded with the first password that is set, and never for a sign-in. The list has the
-// words; what is put around them and how they are spelt is undone, so that each stands for hundreds of passwords.
+// Loaded when a password is set, never for a sign-in. Spelling and additions are undone, so each word covers hundreds of passwords.
 
-/** Words and keys in the order of keyboards that published lists of leaked passwords have over and over. */
+/** The most frequent words and key sequences in published lists of leaked passwords. */
 const WORDS = `
 password passwort passwd pass passw0rd passphrase parola senha contrasena motdepasse wachtwoord haslo heslo salasana
 admin administrator administrador root system sysadmin user username usuario guest test tester testing demo default
@@ -80,7 +79,6 @@ slow stop start begin end finish final winner loser noob newbie beginner expert 
 biology chemistry physics mathematics geography literature philosophy psychology
 `
 
-/** Keys as they follow one another, and what people count through. */
 const ROWS = [
   'abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz',
   '0123456789012345678901234567890123456789',
@@ -96,7 +94,7 @@ const ROWS = [
 
 const reversed = (text: string): string => [...text].reverse().join('')
 
-/** Fewest characters that count as a piece of a row: `1234`, `qwer`. */
+/** Shortest piece of a row that counts: `1234`, `qwer`. */
 const SHORTEST_RUN = 4
 
 const words = new Set(WORDS.split(/\s+/).filter(Boolean))
@@ -118,7 +116,6 @@ const isRun = (text: string): boolean => text.length >= SHORTEST_RUN && runs.som
 
 const isPiece = (text: string): boolean => words.has(text) || isRun(text)
 
-/** Whether the text is at most `most` pieces in a row. */
 function isMadeOfPieces(text: string, most: number): boolean {
   if (isPiece(text)) return true
   if (most === 1) return false
@@ -127,7 +124,7 @@ function isMadeOfPieces(text: string, most: number): boolean {
   return false
 }
 
-/** What is repeated, for a text that is one thing over and over; else the text. */
+/** `abcabc` has the unit `abc`; a text without repetition is its own unit. */
 function unitOf(text: string): string {
   for (let size = 1; size <= text.length / 2; size += 1)
     if (text.length % size === 0 && text.slice(0, size).repeat(text.length / size) === text)
@@ -135,16 +132,13 @@ function unitOf(text: string): string {
   return text
 }
 
-/** Repeated, a unit of so many characters adds nothing, whatever it is. */
+/** A repeated unit this short is weak, whatever it contains. */
 const LONGEST_WORTHLESS_UNIT = 4
 
 /** Dates, telephone numbers, counting. */
 const NUMBER = /^[\d.,/:+-]*$/
 
-/**
- * Whether it is among what is tried first: two common words at most, or keys in a row, with any digits and signs around
- * or between them, in any case, with digits and signs in the place of letters, once or over and over.
- */
+/** At most two common words, or keys in a row: in any case, with digits and signs around, between or instead of letters. */
 export function isCommonPassword(password: string): boolean {
   const lower = password.normalize('NFKC').toLowerCase().replace(/\s+/g, '')
   const unit = unitOf(lower)

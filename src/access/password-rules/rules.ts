@@ -1,11 +1,10 @@
-// The rules for passwords: those that hold for all, and the stricter ones of a tenant (resources brief 11).
+// Rules for all passwords, and stricter ones of a tenant (resources brief 11).
 import { Refusal } from '../../kernel/errors.ts'
 
-/** Characters of any password; NFKC, as it is hashed. */
+/** In characters after NFKC normalisation, as it is hashed. */
 export const SHORTEST_PASSWORD = 12
 export const LONGEST_PASSWORD = 256
 
-/** Stricter rules of a tenant. */
 export type PasswordRules = {
   readonly minimumLength: number
   readonly maximumLength: number
@@ -46,17 +45,16 @@ export const STRICT_RULES: PasswordRules = {
 
 const DAY_MS = 86_400_000
 
-/** Whether a password that was set at `changedAt` is too old now, in real time. One that an archive set never is. */
+/** In real time. Null `changedAt`: an archive set the password, and it is never too old. */
 export const isTooOld = (
   { expiryDays }: Pick<PasswordRules, 'expiryDays'>,
   changedAt: number | null,
   now: number,
 ): boolean => expiryDays > 0 && changedAt !== null && now - changedAt >= expiryDays * DAY_MS
 
-/** The account that the password is for. */
 export type PasswordOwner = { readonly username: string; readonly email: string | null }
 
-/** Every rule that the password breaks, each as the end of a sentence; never the password itself. */
+/** Each problem is the end of a sentence; none contains the password. */
 export async function passwordProblems(
   password: string,
   rules: PasswordRules,
@@ -66,7 +64,7 @@ export async function passwordProblems(
   const length = [...text].length
   const lower = text.toLowerCase()
   const { isCommonPassword } = await import('./common.ts')
-  const asked: readonly [boolean, string][] = [
+  const checks: readonly [boolean, string][] = [
     [length < rules.minimumLength, `must have at least ${rules.minimumLength} characters`],
     [length > rules.maximumLength, `must have at most ${rules.maximumLength} characters`],
     [rules.digit && !/\p{Nd}/u.test(text), 'must have a digit'],
@@ -79,10 +77,10 @@ export async function passwordProblems(
     ],
     [isCommonPassword(text), 'must not be a common password: it is among those that are tried first'],
   ]
-  return asked.filter(([isBroken]) => isBroken).map(([, rule]) => rule)
+  return checks.filter(([isBroken]) => isBroken).map(([, rule]) => rule)
 }
 
-/** Refuses (400) a password that breaks rules, naming all of them. */
+/** 400 with every rule that the password breaks. */
 export async function requireGoodPassword(
   password: string,
   rules: PasswordRules,
