@@ -287,6 +287,9 @@ export async function sendFence(database: Database, { sql: text, params }: Fence
 export const homeDatabase = ({ env, tenant, calls }: TenantPlace): Database =>
   shardDatabase(env, tenant, HOME_SHARD, calls)
 
+export const shardDatabases = ({ env, tenant, calls }: TenantPlace): Database[] =>
+  tenant.shards.map((_, shard) => shardDatabase(env, tenant, shard, calls))
+
 /** A tenant with the means to reach its databases. */
 export type TenantPlace = { readonly env: Env; readonly tenant: Tenant; readonly calls: Calls }
 

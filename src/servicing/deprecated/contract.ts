@@ -1,5 +1,4 @@
-// Paths that the contract lists as deprecated without their shapes (contract 2, Deprecated endpoints). They show records that
-// other paths show too (resources brief 9.5), in lists like those of resources. Times are ISO 8601.
+// Paths that the contract lists without shapes (contract 2, Deprecated endpoints; resources brief 9.5). Times are ISO 8601.
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -15,9 +14,9 @@ import { PolicyCharacteristicsResponse, PolicyResponse } from '../../policy/cont
 import { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
 import { listOf, record } from '../contract.ts'
 
-/** Whole policies are large: a page has at most so many. */
+/** Entries of one page: whole policies are large. */
 export const MOST_WHOLE = 25
-/** Beyond it, `GET /policies` pages through any number by token. */
+/** Beyond it, use `GET /policies` and its token. */
 const LARGEST_OFFSET = 100_000
 
 export const WholeListQuery = z.object({

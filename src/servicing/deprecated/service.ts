@@ -1,4 +1,4 @@
-// What the deprecated paths answer, from the records that the others work with.
+// Responses of the deprecated paths, made from the same records as the others.
 
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import {
@@ -30,9 +30,9 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { policyLocator, recordService } from '../../transactions/policies/service.ts'
 import { QUOTES, quoteResponse } from '../../transactions/quotes/projection.ts'
 import * as contract from './contract.ts'
-import { type ListName, listed, type Whole, wholePolicies } from './store.ts'
+import { type ListName, listRecords, type WholePolicy, wholePolicies } from './store.ts'
 
-/** The policy in the shard of the locator, whole: one round trip. */
+/** One round trip. */
 function load(
   context: RequestContext,
   locator: PolicyLocator | QuoteLocator,
@@ -63,10 +63,7 @@ export async function invoiceJobsOfQuote(
   return { listCompleted: true, items: quoteJobs(loaded.aggregate, record) }
 }
 
-/**
- * The product says which action begins billing (`invoicing.generatingEvent`). A request that asks for that action succeeds; any
- * other is refused (409).
- */
+/** Refuses (409) any action but the product's (`invoicing.generatingEvent`). */
 export async function setBillingTrigger(
   context: RequestContext,
   text: string,
@@ -99,14 +96,13 @@ export const listQuotes = (
     return quote && quoteResponse(aggregate, quote, product)
   })
 
-/** A page of records, each shown from its whole policy. */
 async function wholePage<Shown>(
   context: RequestContext,
   list: ListName,
   { offset = 0, count = contract.MOST_WHOLE }: contract.WholeListQuery,
-  show: (policy: Whole, locator: number) => Shown | undefined,
+  show: (policy: WholePolicy, locator: number) => Shown | undefined,
 ): Promise<{ listCompleted: boolean; items: Shown[] }> {
-  const found = await listed(context, list, offset, count + 1)
+  const found = await listRecords(context, list, offset, count + 1)
   const page = found.slice(0, count)
   const policies = await wholePolicies(context, new Set(page.map(record => record.policyLocator)))
   const items = page.flatMap(record => {
@@ -135,7 +131,7 @@ export async function readSegment(
   return found
 }
 
-/** The policy of the transaction: digits of an endorsement, renewal, quote or cancellation, or a UUID of the others. */
+/** Endorsements, renewals, quotes and cancellations have digit locators, other transactions UUIDs. */
 function loadTransaction(context: RequestContext, text: string): Promise<Loaded> {
   const digits = readDigits(text)
   if (digits !== undefined) return load(context, digits as QuoteLocator, { transactionLocator: digits })
@@ -143,12 +139,7 @@ function loadTransaction(context: RequestContext, text: string): Promise<Loaded>
   return loadPolicy(context, database, { transactionLocator: locator })
 }
 
-// Segments of a transaction: the policy's segments that its modification made, and the span that it left without cover.
-
-/**
- * The segments that the transaction made, in order of time, the gap last. `transaction` is the locator of a modification, or of
- * what made it. None while it is not accepted; 404 when there is no such transaction.
- */
+/** In order of time, the gap last. `transaction` names a modification or its cause; it has no segments until it is accepted. */
 function segmentsOf(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -159,8 +150,8 @@ function segmentsOf(
     if (isOpenTransaction(aggregate, transaction)) return []
     throw notFound('transaction', transaction)
   }
-  const own = modification.quoteLocator && aggregate.quotes.get(modification.quoteLocator)
-  const quote = own ?? selectedQuote(aggregate)
+  const ownQuote = modification.quoteLocator && aggregate.quotes.get(modification.quoteLocator)
+  const quote = ownQuote ?? selectedQuote(aggregate)
   const view = policyView(aggregate, quote, product, isStanding)
   const step = view.line.find(one => one.modification.locator === modification.locator)
   if (!step) return []
@@ -194,7 +185,7 @@ const modificationOf = ({ modifications }: PolicyAggregate, transaction: string)
       String(one.quoteLocator) === transaction,
   )
 
-/** A transaction that has made nothing yet. */
+/** It has no modification yet. */
 const isOpenTransaction = (
   { endorsements, cancellations, reinstatements }: PolicyAggregate,
   transaction: string,
@@ -205,14 +196,13 @@ const isOpenTransaction = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-// Plans of invoices as jobs: each installment is one, completed by the invoice that bills it.
-/** Of the policy: every invoice that was made, then those that are planned. */
+/** Invoices that were made, then those that are planned. */
 function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])
 }
 
-/** Of the quote: its own plan, which there is once it is quoted. */
+/** A quote has a plan once it is quoted. */
 const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): contract.InvoiceJobResponse[] =>
   jobsOf(aggregate, planOf(aggregate, quoteParts(aggregate, quote).modification), quote.state)
 
@@ -243,13 +233,13 @@ function jobsOf(
     const { modificationLocator, number, issueAt, dueAt, start, end } = installment
     const id = idOf(modificationLocator, number)
     const invoice = invoices.get(id)
-    // Before a quote is accepted, its plan is not yet among the policy's.
-    const waits = planned.has(id) || quoteState === 'draft' || quoteState === 'quoted'
+    // The policy's plan contains a quote's only after it is accepted.
+    const isQueued = planned.has(id) || quoteState === 'draft' || quoteState === 'quoted'
     return {
       policyLocator: String(aggregate.policy.locator),
       transactionLocator: modificationLocator,
       installmentNumber: number,
-      state: invoice ? 'completed' : waits ? 'queued' : 'cancelled',
+      state: invoice ? 'completed' : isQueued ? 'queued' : 'cancelled',
       generateTime: iso(invoice?.createdAt ?? issueAt),
       dueTime: iso(invoice?.dueAt ?? dueAt),
       startTime: iso(start),

@@ -1,15 +1,14 @@
-// Lists of all shards, and whole policies, by locators.
+// Lists over all shards, and whole policies by locator.
 import { sql } from 'drizzle-orm'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { shardDatabase } from '../../platform/tenancy.ts'
+import { shardDatabase, shardDatabases } from '../../platform/tenancy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { policies, quotes } from '../../policy/tables/policies.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
-import { shardDatabases } from '../events/stream/store.ts'
 
 const LISTS = {
   policies: sql`select locator, locator as policyLocator from ${policies}`,
@@ -18,20 +17,19 @@ const LISTS = {
 
 export type ListName = keyof typeof LISTS
 
-/** A record of a list, and its policy. */
-type Listed = { readonly locator: number; readonly policyLocator: PolicyLocator }
+type ListedRecord = { readonly locator: number; readonly policyLocator: PolicyLocator }
 
-/** At most `most` records of all shards in the order of their locators, which is about that of creation. */
-export async function listed(
+/** Over all shards in the order of locators, which is nearly that of creation. */
+export async function listRecords(
   context: RequestContext,
   list: ListName,
   offset: number,
   most: number,
-): Promise<Listed[]> {
+): Promise<ListedRecord[]> {
   const shards = await Promise.all(
     shardDatabases(context).map(async database => {
       const [rows] = await database.batch([
-        database.build.all<Listed>(sql`${LISTS[list]} order by locator limit ${offset + most}`),
+        database.build.all<ListedRecord>(sql`${LISTS[list]} order by locator limit ${offset + most}`),
       ])
       return rows
     }),
@@ -42,14 +40,14 @@ export async function listed(
     .slice(offset, offset + most)
 }
 
-export type Whole = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
+export type WholePolicy = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
-/** The policies, whole, by their locators: one round trip for each shard. */
+/** One round trip for each shard. */
 export async function wholePolicies(
   { env, tenant, calls }: RequestContext,
   locators: ReadonlySet<PolicyLocator>,
-): Promise<ReadonlyMap<PolicyLocator, Whole>> {
-  const found = new Map<PolicyLocator, Whole>()
+): Promise<ReadonlyMap<PolicyLocator, WholePolicy>> {
+  const found = new Map<PolicyLocator, WholePolicy>()
   await Promise.all(
     [...Map.groupBy(locators, shardOfDigits)].map(async ([shard, own]) => {
       const database = shardDatabase(env, tenant, shard, calls)

@@ -24,19 +24,15 @@ import {
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
 import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
-/** Deliveries that are due are handed on, and handed on again after this time when they still wait. */
-const HAND_ON_AGAIN_MS = 60_000
+/** Objects that still have due deliveries are woken again after this time. */
+const WAKE_AGAIN_MS = 60_000
 
-/** Where more documents wait than are hinted of at once, others are hinted of after this time. */
+/** Documents beyond one round of hints are hinted after this time. */
 const HINT_MORE_MS = 5_000
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
-/**
- * The dispatcher's work on its shard: fires a bounded number of timers, hints at documents, wakes the objects that deliver, and
- * purges old rows. Returns when the next work is due in real time, which may be past; undefined when nothing waits, or the
- * shard is no longer the tenant's. While the tenant is suspended nothing is done.
- */
+/** Returns when the shard's next work is due in real time, maybe in the past; undefined: nothing waits, or the shard is not served. */
 export async function workOff(
   env: Env,
   name: ShardName,
@@ -64,7 +60,7 @@ export async function workOff(
   const { timer, delivery, purge, job } = due[0]!
   const times = [
     timer === null ? null : timer - tenant.clockOffsetMs,
-    delivery !== null && delivery <= at ? at + HAND_ON_AGAIN_MS : delivery,
+    delivery !== null && delivery <= at ? at + WAKE_AGAIN_MS : delivery,
     purge,
     job !== null && job <= at ? at + HINT_MORE_MS : job,
   ]
@@ -72,32 +68,28 @@ export async function workOff(
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
 }
 
-// Rows of `write` answer repeats for 30 days (docs/design.md, section 5), and ended deliveries are shown as long. Both go by real
-// time, whatever the tenant's clock says, so the rows decide and no timer. Skipped and diverted deliveries stay.
-/** Rows deleted in one go. */
-const MOST_PURGED = 1_000
+// Purges go by real time, whatever the tenant's clock says, so no timer starts them (docs/design.md, section 5).
+const MOST_PURGED_ROWS = 1_000
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** A query that deletes writes that are too old at `at`, the oldest of them. */
 const purgeWrites = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${writes} where rowid in (
-      select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED})`,
+      select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED_ROWS})`,
   )
 
-/** How long deliveries that ended are kept. */
+/** Finished deliveries; skipped and diverted ones stay. */
 export const KEEP_DELIVERIES_MS = 30 * DAY_MS
 
-/** A query that deletes deliveries that ended too long before `at`, the oldest of them. */
 const purgeDeliveries = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${deliveries} where rowid in (
       select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
-      order by finished_at limit ${MOST_PURGED})`,
+      order by finished_at limit ${MOST_PURGED_ROWS})`,
   )
 
-/** When to purge again, as SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
+/** SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
 const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
     select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
@@ -105,8 +97,7 @@ const nextPurge = (at: Instant): SQL => sql`(
     union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`
 
-// Who delivers: an object for each webhook in each shard, so that no endpoint, however slow, stands in another's way.
-/** Wakes the objects of all webhooks that have deliveries due in the shard; none of them is waited for. */
+/** Each webhook has an object in each shard, so a slow endpoint delays no other webhook. */
 async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void> {
   const due = await webhooksDue(shardDatabase(env, tenant, shard, calls), now())
   await Promise.all(
@@ -118,19 +109,18 @@ async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void>
   )
 }
 
-// Messages of queues that hint at work in a shard. A lost one costs a minute, until the dispatcher looks.
-/** Whether the message names a shard: one of another release may be anything. */
+/** A message of another release may be anything. A lost one costs a minute, until the dispatcher looks. */
 export function isShardName(body: unknown): body is ShardName {
   if (typeof body !== 'object' || body === null) return false
   const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
   return typeof tenantLocator === 'string' && typeof generation === 'number' && typeof shard === 'number'
 }
 
-/** One message of each text: several of one batch may hint at the same work. */
+/** Several messages of a batch may hint at the same work. */
 export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<unknown>[] =>
   [...Map.groupBy(messages, ({ body }) => JSON.stringify(body)).values()].map(([message]) => message!)
 
-/** Does the work of a hint while its tenant is served. The message comes again after a failure. Never throws. */
+/** Does the work while the tenant is served. The message comes again after a failure. Never throws. */
 export async function followHint<Hint extends ShardName>(
   env: Env,
   message: Message<unknown>,
@@ -151,10 +141,7 @@ export async function followHint<Hint extends ShardName>(
 
 const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
 
-/**
- * The queue's consumer: wakes the objects with due deliveries in each shard that the messages name, so a slow endpoint delays no
- * other message.
- */
+/** The queue's consumer. It wakes objects and waits for no delivery, so a slow endpoint delays no other message. */
 export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   await Promise.all(
     distinctMessages(batch).map(async message => {

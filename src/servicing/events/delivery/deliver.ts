@@ -1,5 +1,5 @@
-// Works off a webhook's due deliveries in a shard. They are claimed by a lease, posted, and the results recorded; what a
-// crash leaves claimed is due again when the lease runs out, so every event arrives at least once.
+// Delivers what is due for a webhook in one shard: claims it by a lease, posts it, records the results. What a crash leaves claimed
+// is due again when the lease ends, so every event arrives at least once.
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
@@ -18,28 +18,25 @@ import {
 } from './store.ts'
 import { suspendWebhook } from './webhook-copies.ts'
 
-/** Lines of a webhook served at once; each holds one of the six connections, and the database needs one. */
+/** Lines served at once. Each holds one of six connections, and the database needs one. */
 const LANES = 5
 
-/** Lines that one claim takes. */
-const MOST_CLAIMED = 100
+const MOST_LINES_CLAIMED = 100
 
-/** After a claim no attempt begins later than this; what is left over is given back. */
+/** No attempt begins later than this after its claim; the remaining deliveries are given back. */
 const SEND_WITHIN_MS = 10_000
 
 /** Outlasts the last attempt of a claim, and its recording. */
 const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 
-/** One call begins no new claim after this time. */
+/** A call of `deliverTo` begins no claim after this time. */
 const WORK_MS = 40_000
 
-/** How often it looks for more, having found all there was, while lanes are busy. */
+/** Interval between claims while lanes are busy and the last claim took all that was due. */
 const LOOK_AGAIN_MS = 1_000
 
-/** A line that is claimed, and served when a lane is free. */
-type Ready = { readonly claim: Claim; readonly sender: Sender; readonly line: ClaimedLine }
+type QueuedLine = { readonly claim: Claim; readonly sender: Sender; readonly line: ClaimedLine }
 
-/** One call's work. */
 type Run = {
   readonly place: ShardPlace
   readonly database: Database
@@ -50,10 +47,7 @@ type Run = {
   isSuspended: boolean
 }
 
-/**
- * Delivers what is due for the webhook in the shard. Returns when the next is due, which may be past, or undefined. Lines
- * (tables.ts) are served side by side, each in order. A line that fails is due again when its lease runs out.
- */
+/** Serves lines (tables.ts) side by side, each in order. Returns when the next delivery is due, maybe in the past. */
 export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
   const recorder = new Recorder(database, problem => failed(webhookLocator, problem))
@@ -64,7 +58,7 @@ export async function deliverTo(place: ShardPlace, webhookLocator: string): Prom
     nothing = await work(run)
   } finally {
     await Promise.all(lanes)
-    await recorder.written()
+    await recorder.flush()
     await Promise.all(run.alerts)
   }
   return nothing ? nothing.nextDue : await nextDue(database, webhookLocator)
@@ -73,7 +67,7 @@ export async function deliverTo(place: ShardPlace, webhookLocator: string): Prom
 const failed = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
-/** Claims whenever a lane is free and nothing is ready, until nothing is due, or (undefined) the time is over. */
+/** Claims and serves until nothing is due. Undefined when time is over or the webhook is suspended. */
 async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
   const { lanes } = run
@@ -81,18 +75,18 @@ async function work(run: Run): Promise<NothingDue | undefined> {
     if (lanes.size === LANES) await Promise.race(lanes)
     if (lanes.size > 0 && !mayBeMore) await Promise.race([Promise.all(lanes), scheduler.wait(LOOK_AGAIN_MS)])
     if (run.isSuspended || now() >= until) return undefined
-    // The claim does not see what a lane that ends meanwhile leaves to be done.
+    // The claim misses deliveries that a lane ending meanwhile makes due.
     const seesAll = lanes.size === 0
-    const found = await claimed(run)
+    const found = await claimLines(run)
     if ('nextDue' in found) {
       if (seesAll) return found
       mayBeMore = false
       continue
     }
-    mayBeMore = found.length === MOST_CLAIMED
-    for (const ready of found) {
+    mayBeMore = found.length === MOST_LINES_CLAIMED
+    for (const queued of found) {
       if (lanes.size === LANES) await Promise.race(lanes)
-      const lane: Promise<void> = serve(run, ready)
+      const lane: Promise<void> = serve(run, queued)
         .catch(problem => failed(run.webhookLocator, problem))
         .finally(() => lanes.delete(lane))
       lanes.add(lane)
@@ -100,12 +94,17 @@ async function work(run: Run): Promise<NothingDue | undefined> {
   }
 }
 
-/** Records what was added and claims what is due, or finds when something will be: one round trip. */
-async function claimed({ place, database, webhookLocator, recorder }: Run): Promise<Ready[] | NothingDue> {
+/** Records waiting results and claims due lines in one round trip. */
+async function claimLines({
+  place,
+  database,
+  webhookLocator,
+  recorder,
+}: Run): Promise<QueuedLine[] | NothingDue> {
   const { claim, at } = await recorder.withClaim(async before => {
     const at = now()
     const leaseUntil = (at + LEASE_MS) as Instant
-    return { at, claim: await claimDue(database, webhookLocator, at, leaseUntil, MOST_CLAIMED, before) }
+    return { at, claim: await claimDue(database, webhookLocator, at, leaseUntil, MOST_LINES_CLAIMED, before) }
   })
   if ('nextDue' in claim) return claim
   const webhook = await webhookOf(place, claim.webhook)
@@ -116,29 +115,27 @@ async function claimed({ place, database, webhookLocator, recorder }: Run): Prom
   return claim.lines.map(line => ({ claim, sender, line }))
 }
 
-/** Serves the line and has the results recorded; those of one that suspends the webhook are there before it is suspended. */
-async function serve(run: Run, { claim, sender, line }: Ready): Promise<void> {
+/** Results that suspend the webhook are recorded before it is suspended. */
+async function serve(run: Run, { claim, sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
   const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
   recorder.add(claim, results)
   if (suspendAt !== undefined) {
     run.isSuspended = true
-    await recorder.written()
+    await recorder.flush()
     await suspendWebhook(place, sender.webhook.locator, suspendAt)
   }
   run.alerts.push(...alerts.map(alert => sendAlert(place, sender.webhook, alert)))
 }
 
-// Records results of many lines together: a round trip for each would take longer than the posts. After a crash, what was not
-// recorded is posted again.
-/** How long a result may wait for others, or for the next claim, which takes it along. */
+/** How long a result may wait for others, or for the next claim, which records it. */
 export const RECORD_WITHIN_MS = 250
 
-/** Results of so many lines do not wait any longer. */
-const MOST_TOGETHER = 100
+const MOST_LINES_WAITING = 100
 
 type Added = { readonly claim: Claim; readonly results: readonly DeliveryResult[] }
 
+/** Records results of many lines together: a round trip for each would take longer than the posts. */
 class Recorder {
   readonly #database: Database
   readonly #lost: (problem: unknown) => void
@@ -146,34 +143,34 @@ class Recorder {
   #writing = Promise.resolve()
   #waiting: ReturnType<typeof setTimeout> | undefined
 
-  /** Results that cannot be written are `lost`: their leases run out, and they are tried again. */
+  /** `lost` gets the error when results cannot be written; their leases end and they are tried again. */
   constructor(database: Database, lost: (problem: unknown) => void) {
     this.#database = database
     this.#lost = lost
   }
 
-  /** Takes all results of a line: its lease ends with the first of them. */
+  /** Takes all results of a line at once: its lease ends with the first. */
   add(claim: Claim, results: readonly DeliveryResult[]): void {
     this.#added.push({ claim, results })
-    if (this.#added.length >= MOST_TOGETHER) void this.written()
-    else this.#waiting ??= setTimeout(() => void this.written(), RECORD_WITHIN_MS)
+    if (this.#added.length >= MOST_LINES_WAITING) void this.flush()
+    else this.#waiting ??= setTimeout(() => void this.flush(), RECORD_WITHIN_MS)
   }
 
-  /** Records what was added in the same batch as a claim and before it, so that the claim finds what waited behind ended lines. */
+  /** Records before the claim in the same batch, so the claim finds deliveries behind ended lines. */
   async withClaim<Found>(claim: (before: readonly Query[]) => Promise<Found>): Promise<Found> {
     await this.#writing
     const taken = this.#take()
     try {
       return await claim(this.#queriesOf(taken))
     } catch (problem) {
-      // Written again without the claim, in case it was the claim that failed.
+      // The claim may have failed: the results are written again without it.
       this.#added = [...taken, ...this.#added]
       throw problem
     }
   }
 
-  /** Resolves when everything that was added is written, without waiting for more. */
-  written(): Promise<void> {
+  /** Writes everything that was added, without waiting for more. */
+  flush(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       const queries = this.#queriesOf(this.#take())
       if (queries.length > 0)

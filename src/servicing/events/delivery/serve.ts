@@ -17,23 +17,21 @@ import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sendi
 import { webhookEvent } from '../stream/response.ts'
 import { type ClaimedLine, type DeliveryResult, handlingOf, type Webhook } from './store.ts'
 
-/** What it takes to post to a webhook, as it was when the lines were claimed. */
+/** The webhook as it was when the lines were claimed. */
 export type Sender = {
   readonly place: ShardPlace
   readonly webhook: Webhook
   readonly headers: SentHeaders
-  /** No attempt begins later. */
   readonly sendBefore: Instant
 }
 
 type Served = {
   readonly results: readonly DeliveryResult[]
   readonly alerts: readonly Alert[]
-  /** The webhook is to be suspended, as of then. */
   readonly suspendAt: Instant | undefined
 }
 
-/** Posts the deliveries of the line in order, up to one that is to be tried again; none once `isOver` says so. */
+/** Stops after a delivery that is to be tried again, at `sendBefore`, and when `isOver` returns true. */
 export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
   const { place, webhook, headers } = sender
   const handling = handlingOf(webhook)
@@ -43,7 +41,7 @@ export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () =>
   for (const delivery of line) {
     const { event } = delivery
     if (isOver() || now() >= sender.sendBefore) {
-      // The head is given back. What follows it was not claimed.
+      // Only the head was claimed, so only the head is given back.
       if (delivery === line[0])
         results.push({ ...delivery, head, state: 'pending', dueAt: now(), made: undefined })
       break
@@ -71,7 +69,7 @@ export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () =>
   return { results, alerts, suspendAt: undefined }
 }
 
-/** What is given up is diverted; or skipped where it suspends, so that it is sent with what is missed after it. */
+/** A failure that suspends without diverting is skipped: it is sent later with the events missed after it. */
 function stateAfter(verdict: Verdict, divert: boolean): DeliveryResult['state'] {
   if (verdict.state !== 'failed' || !verdict.handled) return verdict.state
   if (divert) return 'diverted'
@@ -82,20 +80,19 @@ function warn({ locator }: Webhook, event: string, attempts: number, outcome: st
   console.warn(JSON.stringify({ at: 'delivery', webhook: locator, event, attempts, outcome, next }))
 }
 
-/** Shorter than a delivery's timeout: nothing depends on the answer to an alert. */
+/** Shorter than a delivery's timeout: nothing depends on the response to an alert. */
 const ALERT_TIMEOUT_MS = 5_000
 
 /** An event that was given up, for the webhook's `alertEndpoint` (resources brief 7.3). */
 type Alert = {
   readonly eventLocator: string
-  /** How the last attempt ended. */
   readonly outcome: string
   readonly suspended: boolean
   /** Epoch milliseconds. */
   readonly at: number
 }
 
-/** Posts the alert once, signed as the endpoint says; nothing without an endpoint. Never throws. */
+/** Posts the alert once, if there is an endpoint. Never throws. */
 export async function sendAlert(
   place: ShardPlace,
   { locator, name, failureHandling }: Webhook,
@@ -124,33 +121,28 @@ export async function sendAlert(
   }
 }
 
-// What becomes of a delivery after an attempt (resources brief 7.3).
-
-/** How an attempt ended: answered, timed out, unreachable, or not begun because the address or a header was refused. */
+/** `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt. */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
-  /** `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt. */
   | { kind: 'timeout' | 'unreachable' | 'addressRefused' | 'secretMissing' }
 
 type Verdict =
   | { state: 'sent' }
   | { state: 'pending'; delayMs: number }
-  /** Given up. `handled`: the webhook's handling names the failure, so it is diverted and alerted as that says. */
+  /** `handled`: the webhook's triggers name the failure, so it may divert, alert and suspend. */
   | { state: 'failed'; handled: boolean; suspend: boolean }
 
 export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
 const GONE = 410
 
-/** Whether a 2xx came. */
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300
 
-/** The outcome in one word: the HTTP status or the kind. */
 const outcomeText = (outcome: Outcome): string =>
   outcome.kind === 'answered' ? String(outcome.status) : outcome.kind
 
-/** What triggers name of an outcome in one word (brief 7.1): the HTTP status, or `timeout` where no answer came. */
+/** The trigger that an outcome matches (brief 7.1): the HTTP status, or `timeout` when no response came. */
 export const triggerOf = (outcome: string): string =>
   ['unreachable', 'secretMissing'].includes(outcome) ? 'timeout' : outcome
 
@@ -162,11 +154,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
   suspended: 'The webhook was suspended.',
 }
 
-/** A failure as a sentence. */
 export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
-/** Whether the webhook's handling names the failure. No connection and a missing secret count as `timeout`: no answer came. */
+/** No connection and a missing secret count as `timeout`: no response came. */
 function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   if (outcome.kind === 'answered')
     return (
@@ -175,16 +166,13 @@ function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   return outcome.kind !== 'addressRefused' && triggers.includes('timeout')
 }
 
-/** Milliseconds to the next attempt after the `attempts`-th; `chance` from 0 to 1 spreads it by ±10 %. */
+/** The delay after attempt number `attempts`; `chance` from 0 to 1 spreads it by ±10 %. */
 function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: number): number {
   const factor = type === 'linear' ? attempts : 2 ** (attempts - 1)
   return Math.round(interval * 1000 * factor * (0.9 + 0.2 * chance))
 }
 
-/**
- * Judges attempt number `attempts`, from 1. A failure that is not triggered is final; without a retry strategy so is the first.
- * 410 says that the endpoint is gone for good, and suspends at once.
- */
+/** Resources brief 7.3. `attempts` counts this one. A failure that no trigger names is final; 410 suspends at once. */
 export function judge(
   outcome: Outcome,
   attempts: number,
@@ -201,19 +189,18 @@ export function judge(
   return { state: 'pending', delayMs: Math.min(wait, LONGEST_DELAY_MS) }
 }
 
-/** An endpoint that has not answered after this time has failed (resources brief 7.3). */
+/** Resources brief 7.3. */
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
-/** Bytes that are kept of what an endpoint answers. */
 const MOST_EXCERPT_BYTES = 4_096
 
-/** What is posted: a JSON text under the id that every repeat has too. */
+/** Repeats have the same `id`. */
 type Post = { readonly id: string; readonly body: string }
 
-/** The endpoint's headers as they are to be sent now, or why they cannot be. */
+/** Headers with their secrets filled in, or why they cannot be sent. */
 type SentHeaders = Resolved<WebhookEndpoint['headers']>
 
-/** Posts to the endpoint once. Never throws: whatever happens is the outcome. */
+/** Posts once. Never throws: failures are outcomes. */
 export async function attempt(
   env: Env,
   endpoint: WebhookEndpoint,
@@ -236,7 +223,7 @@ async function posted(
   { id, body }: Post,
   timeoutMs: number,
 ): Promise<{ readonly outcome: Outcome; readonly excerpt?: string | undefined }> {
-  // Looked at again, since what an address may be is decided by where the service runs today.
+  // Checked again: which addresses are allowed depends on where Bindery runs now.
   if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }
   try {
@@ -275,12 +262,12 @@ function headersOf(
   return headers
 }
 
-/** The beginning of the answer; undefined for none. An answer that breaks off is kept as far as it came, since its status has come. */
+/** The beginning of the body. A body that breaks off is kept as far as it came: its status counts. */
 async function excerptOf({ body }: Response): Promise<string | undefined> {
   const read: Uint8Array[] = []
   let bytes = 0
   try {
-    // The end of the loop cancels the rest: unread bodies hold one of the connections.
+    // Leaving the loop cancels the rest: an unread body would hold a connection.
     for await (const chunk of body ?? []) {
       read.push(chunk)
       bytes += chunk.length
@@ -293,7 +280,7 @@ async function excerptOf({ body }: Response): Promise<string | undefined> {
   return bytes === 0 ? undefined : new TextDecoder().decode(whole.subarray(0, MOST_EXCERPT_BYTES))
 }
 
-/** What must not be kept, should the endpoint send it back. */
+/** Secrets that the endpoint may send back and that must not be stored. */
 function secretsIn(endpoint: WebhookEndpoint, headers: Exclude<SentHeaders, { problem: string }>): string[] {
   const { url, hmacEnabled, secret, secureSsl } = endpoint
   const flat = Object.entries(headers.headers).map(([name, values]) => [name, values.join(', ')])

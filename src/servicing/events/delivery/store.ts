@@ -1,5 +1,4 @@
-// Deliveries as rows: claim what is due, record what came of it. Written without `commit`: an attempt is nobody's
-// request, and its result only moves its own rows.
+// Claims deliveries and records results. Without `commit`: an attempt is no client's request and changes only its own rows.
 import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
@@ -22,40 +21,39 @@ import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 export type ClaimedDelivery = {
   readonly event: typeof events.$inferSelect
   readonly line: string | null
-  /** Attempts that ended before. */
+  /** Earlier attempts. */
   readonly attempts: number
-  /** How often it had been asked for again when it was claimed. */
+  /** How often redelivery had been requested when it was claimed. */
   readonly asked: number
 }
 
-/** Deliveries of one line, in order: the first is claimed, and the others wait for it. */
+/** In order: the first is claimed, the others wait for it. */
 export type ClaimedLine = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 
-/** Deliveries of one webhook that nobody else attempts before `leaseUntil`. */
+/** No one else attempts these deliveries before `leaseUntil`. */
 export type Claim = {
   readonly webhook: WebhookRow
   readonly leaseUntil: Instant
   readonly lines: readonly ClaimedLine[]
 }
 
-/** Nothing is due; `nextDue` is undefined when nothing waits, or the webhook takes nothing. */
+/** `nextDue` is undefined when nothing waits, or the webhook is disabled or suspended. */
 export type NothingDue = { readonly nextDue: Instant | undefined }
 
-/** What became of a delivery as it was claimed, with `attempts` as they are now. `pending` is due again at `dueAt`. */
+/** The claimed delivery, with `attempts` after this one. `pending` is due again at `dueAt`. */
 export type DeliveryResult = ClaimedDelivery & {
-  /** Sequence of the first of its line, whose lease it was. */
+  /** Sequence of the line's first delivery, which holds the lease. */
   readonly head: number
   readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
   readonly dueAt: Instant
-  /** The attempt that led to it; undefined: there was none, it is given back. */
+  /** Undefined when the delivery is given back without an attempt. */
   readonly made: AttemptMade | undefined
 }
 
-/** What is due in a line is claimed with the first of it, up to so many in all lines of a claim. */
+/** Deliveries behind the heads of all lines of one claim. */
 const MOST_FOLLOWING = 100
 
-/** Attempts kept of a delivery. */
-const MOST_LOGGED = 20
+const MOST_ATTEMPTS_LOGGED = 20
 
 const listening = sql`w.enabled and w.suspended_at is null`
 const oldestDue = sql`(select min(due_at) from ${deliveries} where webhook_locator = w.locator and state = 'pending')`
@@ -66,13 +64,13 @@ const WEBHOOKS_DUE = statement(build =>
     where due <= ${sql.placeholder('at')} order by due`),
 )
 
-/** Locators of webhooks with deliveries due at `at`, those that wait longest first. */
+/** The webhook that waits longest comes first. */
 export async function webhooksDue(database: Database, at: Instant): Promise<Uuid[]> {
   const [rows] = await database.batch([database.bind(WEBHOOKS_DUE, { at })])
   return rows.map(row => row.locator)
 }
 
-/** Earliest time at which a delivery is due, as SQL for one value; null when none waits. */
+/** SQL for one value: the earliest due time, or null. */
 export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} as due from ${webhooks} w where ${listening}))`
 
 const NEXT_DUE = statement(build =>
@@ -81,14 +79,12 @@ const NEXT_DUE = statement(build =>
   ),
 )
 
-/** The same for one webhook. */
 export async function nextDue(database: Database, webhookLocator: string): Promise<Instant | undefined> {
   const [rows] = await database.batch([database.bind(NEXT_DUE, { webhook: webhookLocator })])
   return rows[0]?.due ?? undefined
 }
 
-/** The columns of a `ClaimedDelivery`. */
-const CLAIMED = {
+const CLAIMED_COLUMNS = {
   event: events,
   line: deliveries.line,
   attempts: deliveries.attempts,
@@ -115,7 +111,7 @@ const WEBHOOK = statement(build => build.select().from(webhooks).where(eq(webhoo
 
 const HEADS = statement(build =>
   build
-    .select(CLAIMED)
+    .select(CLAIMED_COLUMNS)
     .from(deliveries)
     .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
     .where(
@@ -127,10 +123,10 @@ const HEADS = statement(build =>
 
 const headRows = alias(deliveries, 'head')
 
-// Joined crosswise, which has SQLite begin with the heads: by itself it would go through all that the webhook was ever sent.
+// Cross joins make SQLite begin with the heads; otherwise it scans everything the webhook was ever sent.
 const FOLLOWING = statement(build =>
   build
-    .select({ ...CLAIMED, dueAt: deliveries.dueAt })
+    .select({ ...CLAIMED_COLUMNS, dueAt: deliveries.dueAt })
     .from(headRows)
     .crossJoin(deliveries)
     .crossJoin(events)
@@ -144,10 +140,7 @@ const FOLLOWING = statement(build =>
     .limit(MOST_FOLLOWING),
 )
 
-/**
- * Claims at most `most` due deliveries of the webhook, with what follows in their lines. If none is due, returns when the next
- * will be. `before` is executed first, in the same round trip.
- */
+/** Claims due deliveries and those behind them in their lines. `before` runs first, in the same round trip. */
 export async function claimDue(
   database: Database,
   webhookLocator: string,
@@ -170,7 +163,7 @@ export async function claimDue(
     typeof queries
   >
   const webhook = found[0]
-  // Another's claim of the same millisecond may be among them; `claimed` names ours.
+  // `first` may contain another claim of the same millisecond.
   const ours = new Set(claimed.map(row => row.eventSequence))
   const heads = first.filter(({ event }) => ours.has(event.sequence))
   if (!webhook || heads.length === 0) return { nextDue: next[0]?.due ?? undefined }
@@ -179,13 +172,13 @@ export async function claimDue(
   return { webhook, leaseUntil, lines }
 }
 
-/** What may follow a line's head at once: not beyond a delivery that is to wait longer. */
+/** The deliveries before the first that is due later. */
 function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
   const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
   return later < 0 ? deliveries : deliveries.slice(0, later)
 }
 
-/** Results that one statement records: with the longest answers their text stays below a parameter's 2 MB. */
+/** Results of one statement: with the longest excerpts they stay below a parameter's 2 MB. */
 const MOST_RECORDED = 50
 
 const log = sql.raw('"delivery".log')
@@ -193,11 +186,10 @@ const divertedAt = sql.raw('"delivery".diverted_at')
 const state = sql.raw('"delivery".state')
 const finishedAt = sql.raw('"delivery".finished_at')
 
-/** It was asked for again since it was claimed: whatever came of this attempt, it goes on waiting for another. */
+/** Redelivery was requested since the claim: the delivery waits for another attempt, however this one ended. */
 const askedSince = sql`${sql.raw('"delivery".asked')} <> r.asked`
 
-// Each row names the webhook, which is not one condition beside them: so SQLite begins with the results, and looks each delivery up. By
-// a condition of its own it would go through all that the webhook was ever sent.
+// Each row names its webhook: with a separate condition SQLite scans everything the webhook was ever sent.
 const RECORD = statement(build =>
   build.run(sql`
     update ${deliveries} set attempts = iif(${askedSince} and r.finished_at is not null, 0, r.attempts),
@@ -208,7 +200,7 @@ const RECORD = statement(build =>
       diverted_at = case r.state when 'sent' then null when 'diverted' then r.finished_at else ${divertedAt} end,
       outcome = coalesce(r.outcome, ${sql.raw('"delivery".outcome')}),
       log = iif(r.made is null, ${log}, json_insert(
-        iif(json_array_length(${log}) < ${MOST_LOGGED}, ${log}, json_remove(${log}, '$[0]')), '$[#]', json(r.made)))
+        iif(json_array_length(${log}) < ${MOST_ATTEMPTS_LOGGED}, ${log}, json_remove(${log}, '$[0]')), '$[#]', json(r.made)))
     from (
       select value ->> 0 as webhook, value ->> 1 as sequence, value ->> 3 as state, value ->> 4 as attempts,
         value ->> 5 as due_at, value ->> 6 as outcome, value ->> 7 as made, value ->> 8 as finished_at,
@@ -222,10 +214,7 @@ const RECORD = statement(build =>
         or (r.ours and ${finishedAt} is null))`),
 )
 
-/**
- * Records results of a claim. A 2xx counts whoever holds the line by now, unless the event was asked for again since. Any other
- * result counts only while the lease is ours: another attempt may be under way. Recording twice changes nothing.
- */
+/** A 2xx counts even after the lease ended; other results do not, since another attempt may be under way. Idempotent. */
 export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
   const webhook = claim.webhook.locator
   const rows = results.map(({ head, event, asked, state, attempts, dueAt, made }) => [
@@ -241,7 +230,7 @@ export function recordResults(database: Database, claim: Claim, results: readonl
     asked,
   ])
   const lines = new Set(results.flatMap(({ line }) => line ?? []))
-  // Backwards, so that no statement finds the lease gone that was its own: it ends with the result of the line's first.
+  // Backwards: the result of a line's head ends the lease that the others need.
   return [
     ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
       database.bind(RECORD, { leaseUntil: claim.leaseUntil, results: JSON.stringify(some) }),
@@ -263,19 +252,18 @@ const NEXT_UP = statement(build =>
       group by line)`),
 )
 
-/** A query that lets the next of each of the lines come up, after those before it have ended. */
+/** Makes the first unfinished delivery of each line pending. */
 const nextUp = (database: Database, webhook: string, lines: readonly string[]): Query =>
   database.bind(NEXT_UP, { webhook, lines: JSON.stringify(lines) })
 
-// Webhooks as rows of the home shard. Where they send, and what with, is sealed.
-/** Whose webhooks they are, and the keys that open them. */
 export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }
 
 export type WebhookRow = typeof webhooks.$inferSelect
 
+/** Sealed in the row. */
 type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?: WebhookEndpoint }
 
-/** The same for every shard, so that copies are rows as they are. */
+/** The same for every shard, so rows are copied unchanged. */
 const placeOf = (tenant: Tenant, locator: string): string => sealedPlace(tenant, 'webhook', locator)
 
 export async function webhookOf({ env, tenant }: WebhookPlace, row: WebhookRow): Promise<Webhook> {
@@ -318,23 +306,22 @@ export async function findWebhook(
   return rows[0] && (await webhookOf(place, rows[0]))
 }
 
-// A webhook, and how failures of its deliveries are handled (resources brief 7).
+/** Resources brief 7. */
 export type Webhook = {
   locator: Uuid
   name: string
-  /** A disabled webhook collects nothing; what waited for it waits on. */
+  /** A disabled webhook collects no events; deliveries that waited keep waiting. */
   enabled: boolean
-  /** In real time. */
+  /** In real time, not the tenant's. */
   suspendedAt: Instant | null
   endpoint: WebhookEndpoint
-  /** Undefined: the client gave none, and `OWN_FAILURE_HANDLING` holds. */
+  /** Undefined means `OWN_FAILURE_HANDLING`. */
   failureHandling: WebhookFailureHandling | undefined
-  /** Types, or beginnings of types with `.*`. */
+  /** Types, or prefixes of types with `.*`. */
   eventTypes: string[]
   createdAt: Instant
-  /** 1, and one more with every change. */
   version: number
-  /** The version that came with the wish to send what was missed; 0 when none ever did. */
+  /** The latest version that replays missed events; 0 for none. */
   replayVersion: number
 }
 

@@ -1,8 +1,7 @@
-// What emits which types of events: operations, and what is due by the clock. A cause that is not listed emits none:
-// configuration, resources, webhooks, integrations and all that only reads.
+// Which operations and timers emit which types of events. Causes that are not listed emit none.
 import type { EventType } from '../../../platform/events/catalogue.ts'
 
-/** What the cause itself does, and what may follow from it: bills, payments from credit, others taken back. */
+/** `mayFollow`: consequences such as bills, payments from credit, and invalidated transactions. */
 export type Cause = { readonly does: readonly EventType[]; readonly mayFollow: readonly EventType[] }
 
 const cause = (does: readonly EventType[], mayFollow: readonly EventType[] = []): Cause => ({
@@ -12,18 +11,17 @@ const cause = (does: readonly EventType[], mayFollow: readonly EventType[] = [])
 
 const BILLS = ['invoice.issue', 'policy.invoice', 'invoice.writtenOff', 'payment.pay'] as const
 const VOID_BILLS = ['invoice.invalidate', 'payment.reverse'] as const
-/** Bills are void, and others take their place. */
 const REBILLED = [...VOID_BILLS, ...BILLS] as const
-/** Bills are void, and what was paid of them pays others. */
+/** Payments of void bills pay other bills. */
 const PAID_ELSEWHERE = [...VOID_BILLS, 'payment.pay'] as const
-/** What stands in the way of a transaction is taken back, with its bills. */
+/** Conflicting transactions are invalidated, with their bills. */
 const CONFLICTS = [
   'endorsement.invalidate',
   'renewal.invalidate',
   'reinstatement.invalidate',
   ...VOID_BILLS,
 ] as const
-/** Once all that is past due is paid, the grace period moves or a lapsed policy is back. */
+/** When nothing is past due any more, the grace period moves or a lapsed policy is reinstated. */
 const PAID = ['policy.gracePeriod.update', 'policy.reinstatement.issue', ...BILLS] as const
 
 const DRAFTED = ['policy.create', 'policy.quote.create'] as const
@@ -37,11 +35,10 @@ const FINALIZED_AND_BILLED = [...FINALIZED, ...BILLS] as const
 const CANCELLED = ['policy.cancel', 'cancellation.effective'] as const
 const CANCELLATION = ['cancellation.create', 'cancellation.issue', ...CANCELLED] as const
 const CANCELLED_OR_LAPSED = [...CANCELLATION, 'policy.lapse'] as const
-/** A change of cover is billed and takes back what stands in its way. */
 const CHANGES = [...BILLS, ...CONFLICTS] as const
 
 const LEGACY = { endorsement: 'policy.endorse', renewal: 'policy.renew' } as const
-/** The steps from the acceptance on, by the older name too. */
+/** Includes the older name of the issue. */
 const issued = <K extends 'endorsement' | 'renewal'>(kind: K) =>
   [`${kind}.quote`, `${kind}.accept`, `${kind}.issue`, LEGACY[kind]] as const
 
@@ -127,7 +124,6 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'clock document': cause(['document.ready', 'document.failed']),
 }
 
-/** The causes of a type, in the order of the list: those that do it, and those that it may follow from. */
 export const causesOf = (type: EventType): string[] =>
   Object.entries(CAUSES).flatMap(([name, { does, mayFollow }]) =>
     [...does, ...mayFollow].includes(type) ? [name] : [],

@@ -35,7 +35,7 @@ const CustomType = z
   .regex(CUSTOM_EVENT_TYPE)
   .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' })
 
-/** A type by its older name, as webhooks have it. */
+/** Older names, of which the stream shows most. */
 const OlderType = z.union([
   z
     .enum(eventTypes)
@@ -50,7 +50,7 @@ const StreamedType = z.union([
   CustomType,
 ])
 
-/** Flat: policyholderLocator, policyLocator and productName where they exist, and what the type adds. */
+/** Flat: the locators that exist, and the properties of the type. */
 export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')
 
 export const Event = record('Event', {
@@ -61,7 +61,7 @@ export const Event = record('Event', {
   username: OptionalText.describe('Who caused it; in attributedEvents only.'),
 })
 
-/** Oldest first. `pagingToken` is optional in the contract, and always sent: the last page has it too. */
+/** Oldest first. `pagingToken` is optional in the contract, but always sent. */
 export const EventPageResponse = record('EventPageResponse', {
   events: z.array(Event),
   pagingToken: OptionalText.describe('Always sent; it never expires.'),
@@ -115,11 +115,10 @@ export const EventTypeResponse = record('EventTypeResponse', {
 })
 export type EventTypeResponse = z.infer<typeof EventTypeResponse>
 
-// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name through which its types matched an event decides
-// between the two; beside its own properties each has those of the other that do not clash, and `sequence`.
+// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name that its types match decides between two forms.
 const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
 
-/** By a name of the event stream, as older webhooks have it. */
+/** If the older name matches, alone or with the newer. */
 export const WebhookEvent = record('WebhookEvent', {
   id: Text.describe('Also the `webhook-id` of every attempt.'),
   locator: Text.describe('The same as `id`.'),
@@ -134,7 +133,7 @@ export const WebhookEvent = record('WebhookEvent', {
 })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
-/** By a name of the events interface, and by no name of the stream: what the interface answers for the event, and more. */
+/** If only the newer name matches. */
 export const WebhookEventResponse = record('WebhookEventResponse', {
   ...EventResponse.shape,
   id: Text.describe('The same as `locator`; also the `webhook-id` of every attempt.'),

@@ -1,4 +1,4 @@
-// The section `webhooks` of the OpenAPI document: what a webhook receives under each name. Made with the document.
+// The section `webhooks` of the OpenAPI document: what a webhook receives under each name.
 
 import { z } from '@hono/zod-openapi'
 import { addTo } from '../../../kernel/maps.ts'
@@ -11,7 +11,7 @@ import { causesOf } from './causes.ts'
 import { type EventTypeResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
 import { interfaceData, type NewerFamily, newerFamily } from './response.ts'
 
-/** The moment of examples, as that of their data (data-keys.ts). */
+/** Also the time in the example data (data-keys.ts). */
 const EXAMPLE_AT = 1_772_323_200_000
 
 const code = (names: readonly string[], between: string): string =>
@@ -22,7 +22,6 @@ const causedBy = (types: readonly EventType[]): string =>
 
 const isLegacy = (type: EventType): boolean => EVENT_TYPES[type].isLegacy ?? false
 
-/** The notification under the name of the event stream. */
 function streamNotification(type: EventType): Notification {
   const newer = newerTypesOf(type)
   const names = newer.length > 0 ? [`Newer name: ${code(newer, ' or ')}.`] : []
@@ -38,13 +37,12 @@ function streamNotification(type: EventType): Notification {
   }
 }
 
-/** The properties of the type's data, in one text: several types of one newer name may have the same. */
+/** Several types of one newer name may have the same properties. */
 function shapeOf(type: EventType): string {
   const { data, optional = [] } = EVENT_TYPES[type]
   return JSON.stringify([[...data].sort(), [...optional].sort()])
 }
 
-/** The notification under the newer name of these types. */
 function interfaceNotification(newer: string, types: readonly EventType[]): Notification {
   const byShape = Map.groupBy(types, shapeOf)
   const data = [...byShape.values()].map(([first]) => {
@@ -76,7 +74,7 @@ const either = (older: Notification, newer: Notification): Notification => ({
   schema: z.union([older.schema, newer.schema]),
 })
 
-/** Every name under which the service emits events, and the events of plugins. */
+/** Every name of emitted events, and `custom.*` for those of plugins. */
 export function eventNotifications(): Notification[] {
   const notifications = new Map(emittedTypes.map(type => [type as string, streamNotification(type)]))
   for (const [name, types] of emittedNewerTypes()) {
@@ -96,7 +94,7 @@ export function eventNotifications(): Notification[] {
   ]
 }
 
-/** Every type that a plugin does not make, in the order of the catalogue. */
+/** In the order of the catalogue, without custom types. */
 export const eventTypeList = (): EventTypeResponse[] =>
   eventTypes.map(type => ({
     type,
@@ -109,8 +107,7 @@ export const eventTypeList = (): EventTypeResponse[] =>
     example: exampleData(type),
   }))
 
-// The data of each type as a zod contract. Made when it is asked for, and never at the start of the service: for the document of
-// the interface, and for tests that check emitted events against it.
+// Contracts are made on demand, not at start-up: for the OpenAPI document, and for tests of emitted events.
 function contractOfKey(key: Key): z.ZodType {
   const { about: description, example, kind, values }: KeyEntry = KEYS[key]
   const pattern = PATTERNS[kind]
@@ -122,7 +119,6 @@ function contractOfKey(key: Key): z.ZodType {
   return text.openapi({ description, example })
 }
 
-/** The properties of the type's data. */
 function keyContracts(type: EventType): z.ZodRawShape {
   const { data, optional = [] } = EVENT_TYPES[type]
   return {
@@ -131,7 +127,7 @@ function keyContracts(type: EventType): z.ZodRawShape {
   }
 }
 
-/** A flat map of texts with these properties and no others; that of a type that is not emitted has any. */
+/** Exactly these properties; a type that is not emitted has any. */
 export function dataContract(type: EventType): z.ZodType {
   const { shape, isForeign } = EVENT_TYPES[type]
   if (isForeign) return z.record(z.string(), z.string()).openapi(shape)
@@ -143,7 +139,7 @@ const policyLocators = () => ({
   policyLocators: z.object({ listCompleted: z.boolean(), items: z.array(z.string()) }),
 })
 
-/** What events under newer names have (`SHAPES` in response.ts) beside all that the older name has. */
+/** What newer names add (`SHAPES` in response.ts) to the data of the older name. */
 const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
   'policy.account.': () => ({ accountLocator: z.string() }),
   'policy.quote.': () => ({ quoteLocator: z.string(), underwritingStatus: z.string().optional() }),
@@ -169,19 +165,18 @@ const ADDED: Readonly<Record<NewerFamily, () => z.ZodRawShape>> = {
 
 const emittedTypes = eventTypes.filter(type => !EVENT_TYPES[type].isForeign)
 
-/** Newer names that events of the service have, each with the older types that have it. */
+/** Newer names of emitted events, each with its older types. */
 function emittedNewerTypes(): ReadonlyMap<string, readonly EventType[]> {
   const found = new Map<string, EventType[]>()
   for (const type of emittedTypes) for (const newer of newerTypesOf(type)) addTo(found, newer, type)
   return found
 }
 
-/** The data of an event of the older type under the newer name: these properties and no others. */
 export function newerDataContract(newer: string, type: EventType): z.ZodType {
   const family = newerFamily(newer)
   return z.strictObject({ ...keyContracts(type), ...(family && ADDED[family]()) })
 }
 
-/** Data as an event of the type may have it: all that it always has. */
+/** Without optional properties. */
 export const exampleData = (type: EventType): Record<string, string> =>
   Object.fromEntries(EVENT_TYPES[type].data.map(key => [key, KEYS[key].example]))

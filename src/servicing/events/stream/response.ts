@@ -5,13 +5,12 @@ import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contra
 
 type StoredEvent = typeof events.$inferSelect
 
-/** A row of the stream, as both of its views need it. */
 export type EventRow = Pick<
   StoredEvent,
   'locator' | 'accountLocator' | 'requestId' | 'at' | 'type' | 'newerType' | 'data'
 >
 
-/** The event for the events interface, and for webhooks (resources brief 8.1). */
+/** Resources brief 8.1. */
 export const eventResponse = (row: EventRow): EventResponse => ({
   locator: row.locator,
   userLocator: row.accountLocator,
@@ -21,12 +20,11 @@ export const eventResponse = (row: EventRow): EventResponse => ({
   data: interfaceData(row),
 })
 
-// The data of events under newer names (resources brief 8.1), derived from the row.
 type Row = Pick<EventRow, 'type' | 'newerType' | 'at' | 'data'>
 
 type Data = Record<string, unknown>
 
-/** A list that is complete: a row is about one policy at most. */
+/** A row is about one policy at most, so the list is complete. */
 const policyLocators = ({ policyLocator }: Row['data']): Data => ({
   policyLocators: { listCompleted: true, items: policyLocator === undefined ? [] : [policyLocator] },
 })
@@ -35,7 +33,7 @@ const transaction =
   (key: string) =>
   ({ data }: Row): Data => ({ policyLocator: data.policyLocator, transactionLocator: data[key] })
 
-/** By the beginning of the newer name; `ADDED` (notifications.ts) has their contracts. */
+/** By prefix of the newer name; `ADDED` (notifications.ts) contains the contracts. */
 const SHAPES = {
   'policy.account.': ({ data }) => ({ accountLocator: data.policyholderLocator }),
   'policy.quote.': ({ data }) => ({
@@ -65,34 +63,32 @@ const SHAPES = {
   }),
 } as const satisfies Record<string, (row: Row) => Data>
 
-/** The beginning of newer names with the same properties. */
+/** Prefix of newer names with the same properties. */
 export type NewerFamily = keyof typeof SHAPES
 
-/** The family of a name; undefined when events of the name have the row's data only. */
+/** Undefined when events of the name have only the row's data. */
 export const newerFamily = (name: string): NewerFamily | undefined =>
-  (Object.keys(SHAPES) as NewerFamily[]).find(beginning => name.startsWith(beginning))
+  (Object.keys(SHAPES) as NewerFamily[]).find(prefix => name.startsWith(prefix))
 
-/** The row's data, and that of its newer name, which wins where both have a property. */
+/** The newer name's properties win. */
 export function interfaceData(row: Row): Data {
   const family = newerFamily(row.newerType ?? row.type)
   return { ...row.data, ...(family && SHAPES[family](row)) }
 }
 
-// The body of a delivery (contract 2; brief 9; resources brief 7.3). An event may have two names. The one that the webhook's types
-// match decides the form: that of the events interface, or that of older webhooks.
+// The name that a webhook's types match decides the form of its deliveries (contract 2; brief 9; resources brief 7.3).
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
-/** Whether the webhook's types match the newer name alone. The older name is used if they match both, or neither since a change. */
+/** Only if the newer name matches alone. After a change of the webhook neither may match. */
 function usesNewerName({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)
 }
 
-/** The name that the webhook knows the event by. */
 export const deliveredType = (names: Names, eventTypes: readonly string[]): string =>
   usesNewerName(names, eventTypes) ? names.newerType! : names.type
 
-/** The body of a delivery to a webhook of these types. */
+/** The body of a delivery. */
 export function webhookEvent(
   event: EventRow & Pick<StoredEvent, 'sequence' | 'username'>,
   eventTypes: readonly string[],

@@ -6,14 +6,14 @@ import type { RequestContext } from '../../../platform/context.ts'
 import { isEventType } from '../../../platform/events/catalogue.ts'
 import { isAnyEventType, isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
-import { recordPlace, type Tenant } from '../../../platform/tenancy.ts'
+import { recordPlace, shardDatabases, type Tenant } from '../../../platform/tenancy.ts'
 import type { EventListQuery, EventResponse, EventStreamQuery, EventStreamResponse } from './contract.ts'
 import { eventResponse } from './response.ts'
 import * as store from './store.ts'
 
 const DEFAULT_PAGE_SIZE = 100
 
-/** A page of the stream, oldest first; `attributed`: with who caused each event. One round trip for each shard. */
+/** Oldest first. `attributed` adds who caused each event. One round trip for each shard. */
 export async function readStream(
   query: EventStreamQuery,
   context: RequestContext,
@@ -29,10 +29,7 @@ export async function readStream(
   return jsonText({ status: 200, text }, { events, pagingToken })
 }
 
-/**
- * Where to read from, and what. The first call names a filter; later ones name none, since the token has it (brief 9). `pageSize`
- * may accompany a token: it says how much to read.
- */
+/** Only the first call has filters; later ones get them from the token (brief 9). `pageSize` may accompany a token. */
 function streamReading(
   { pageSize, pagingToken, ...filters }: EventStreamQuery,
   context: RequestContext,
@@ -71,7 +68,7 @@ const firstReading = (
   restores: restoresOf(tenant),
 })
 
-/** Refuses a type that the stream never has: reading it would look as if no such event had happened yet. */
+/** Refuses types that the stream never shows: an empty page would look as if no such event had happened yet. */
 function checkType(type: string, parameter: 'eventType' | 'pagingToken'): void {
   if (!isStreamed(type))
     throw invalidParameter(
@@ -90,13 +87,11 @@ export async function readEvent(text: string, context: RequestContext): Promise<
   return eventResponse(row)
 }
 
-/** All events that one call caused, in order. 404 if there are none: calls that caused none are not recorded. */
+/** In order. 404 if there are none: calls that caused none are not recorded. */
 export async function readEventsOfRequest(text: string, context: RequestContext): Promise<EventResponse[]> {
   const request = readUuid(text)
   const shards = request
-    ? await Promise.all(
-        store.shardDatabases(context).map(database => store.eventsOfRequest(database, request)),
-      )
+    ? await Promise.all(shardDatabases(context).map(database => store.eventsOfRequest(database, request)))
     : []
   const rows = shards.flat()
   if (rows.length === 0)
@@ -107,7 +102,7 @@ export async function readEventsOfRequest(text: string, context: RequestContext)
   return rows.map(eventResponse)
 }
 
-/** A page of the stream for the events interface, oldest first. A token may not be combined with anything (resources brief 8.1). */
+/** Oldest first. A token may not be combined with anything (resources brief 8.1). */
 export async function listEvents(
   { pagingToken: token, ...first }: EventListQuery,
   context: RequestContext,
@@ -126,7 +121,7 @@ export async function listEvents(
   return { pagingToken, events: rows.map(eventResponse) }
 }
 
-/** The next page of a view, and the token that continues after it. One round trip for each shard. */
+/** One round trip for each shard. */
 async function readPage<F extends store.Form>(
   form: F,
   reading: Reading,
@@ -136,9 +131,9 @@ async function readPage<F extends store.Form>(
   const { filter, positions, pageSize } = reading
   if (reading.restores < restoresOf(tenant)) throw await streamRestored(reading, context)
   const read = await Promise.all(
-    store
-      .shardDatabases(context)
-      .map((database, shard) => store.eventsAfter(database, form, positions[shard] ?? 0, filter, pageSize)),
+    shardDatabases(context).map((database, shard) =>
+      store.eventsAfter(database, form, positions[shard] ?? 0, filter, pageSize),
+    ),
   )
   const page = mergeShards(
     read.map(({ rows }) => rows),
@@ -153,15 +148,10 @@ async function readPage<F extends store.Form>(
 
 const restoresOf = ({ restores = [] }: Tenant): number => restores.length
 
-/**
- * The refusal (409 `streamRestored`) of a token of before a restore, since events that its reader has may be undone. The time to read
- * from is that of the first event that the reader has not had. Its position shows it, since sequences are never used again.
- */
+/** 409 for a token from before a restore, with the time of the first event its reader has not seen. Sequences are never reused. */
 async function streamRestored({ positions }: Reading, context: RequestContext): Promise<Refusal> {
   const shards = await Promise.all(
-    store
-      .shardDatabases(context)
-      .map((database, shard) => store.timesAround(database, positions[shard] ?? 0)),
+    shardDatabases(context).map((database, shard) => store.timesAround(database, positions[shard] ?? 0)),
   )
   const next = shards.flatMap(({ next }) => next ?? [])
   const timestamp = String(next.length > 0 ? Math.min(...next) : Math.max(...shards.map(({ last }) => last)))
@@ -172,16 +162,10 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
   )
 }
 
-// One stream from many shards. Each shard orders its events by commit. The page merges them by time and remembers its position in
-// each shard, so that none is skipped or repeated when a shard commits an earlier time later.
-
-/** How far a reader came: for each shard the sequence of the last event taken, 0 before the first. */
+/** Last sequence taken, by shard; 0 before the first. Not times, since a shard may commit an earlier time later. */
 export type Positions = readonly number[]
 
-/**
- * At most `most` events, and the positions after them. Each list is in order and begins at its position. `reached`: how far each
- * shard was read. A list taken whole moves its position there, past events that the view leaves out.
- */
+/** Merges by time. A list taken whole moves its position to `reached`, past events that the view leaves out. */
 export function mergeShards<E extends { sequence: number; at: number }>(
   shards: readonly (readonly E[])[],
   positions: Positions,
@@ -213,12 +197,9 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }
 
-// Paging tokens: a reader's position and filter, sealed against changes. They never expire, so the keys of SEALING_KEY are kept
-// for good: the first seals, each of them opens what it sealed.
-/** Whose token it is: one of the stream says nothing to the events interface. */
+/** A token of one view is invalid in the other. */
 export type View = 'stream' | 'events'
 
-/** All that the next call needs; the token never expires. */
 export type Reading = {
   filter: store.StreamFilter
   pageSize: number
@@ -227,29 +208,28 @@ export type Reading = {
   restores: number
 }
 
-/** Start, end, and type of the filter (the older name, or either), rows of a page, positions, restores. */
 type Sealed = [
   start: number | null,
   end: number | null,
   type: string | null,
   size: number,
   at: number[],
-  /** Missing in the oldest tokens: none. */
+  /** Missing in the oldest tokens. */
   restores?: number,
 ]
 
-/** Over the tenant too: another's token does not fit. */
+/** Covers the tenant: tokens of other tenants are refused. */
 const sealOf = (key: string, view: View, tenant: Tenant, text: string): Buffer =>
   createHmac('sha256', key)
     .update(`paging of ${view}\n${tenant.locator}/${tenant.generation}\n${text}`)
     .digest()
 
+/** Keys are separated by commas. Tokens never expire, so keys stay for good: the first seals, any of them opens. */
 function keysOf(keys: string | undefined): string[] {
   if (!keys) throw new Error('SEALING_KEY must be set.')
   return keys.split(',').map(key => key.trim())
 }
 
-/** `keys`: as in SEALING_KEY, several with commas in between. */
 export function writeToken(
   keys: string,
   view: View,
@@ -263,7 +243,7 @@ export function writeToken(
   return `${text}.${sealOf(keysOf(keys)[0]!, view, tenant, text).toString('base64url')}`
 }
 
-/** What the token says; a Refusal `invalidParameter` when it is not one of this tenant's and of this view. */
+/** Refuses (`invalidParameter`) a token that is not of this tenant and view. */
 export function readToken(keys: string, view: View, tenant: Tenant, token: string): Reading {
   const [text = '', seal = ''] = token.split('.')
   const given = Buffer.from(seal, 'base64url')

@@ -1,5 +1,4 @@
-// What a request makes of a webhook (contract 2, Webhooks): removals are applied first, then additions, so that what is
-// in both is there afterwards; what is left out stays as it is.
+// Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions.
 import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts'
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
@@ -14,17 +13,16 @@ import { MASK } from '../../../platform/outbound/masking.ts'
 import type { Webhook } from '../delivery/store.ts'
 import type * as contract from './contract.ts'
 
-/** How long a secret that was replaced signs on (resources brief 7.4). */
+/** How long a replaced secret still signs (resources brief 7.4). */
 export const OVERLAP_MS = 24 * 60 * 60 * 1000
 
-/** Of secrets replaced within a day the latest so many sign on. */
+/** The latest replaced secrets that still sign. */
 const MOST_EARLIER_SECRETS = 4
 
-/** What a change needs that the request has not. */
 type ChangeContext = {
   /** In real time. */
   readonly at: Instant
-  /** Makes a secret for an endpoint that signs and was given none. */
+  /** For an endpoint that signs and got no secret. */
   readonly makeSecret: () => string
 }
 
@@ -53,7 +51,7 @@ function newEndpoint(request: contract.CreateEndpointRequest, makeSecret: () => 
   return { ...endpoint, ...(secret !== undefined && { secret }), ...(tag !== undefined && { tag }) }
 }
 
-/** The webhook after the request, of the next version. Refuses (400) what makes no webhook. */
+/** The next version. Refuses (400) an invalid result. */
 export function changedWebhook(
   before: Webhook,
   request: contract.UpdateWebhookRequest,
@@ -128,7 +126,7 @@ function changedEndpoint(
   }
 }
 
-/** Secrets that sign beside `secret`: those whose time is not over, and the one that it replaces. */
+/** Secrets that sign beside `secret`: unexpired ones, and the one it replaces. */
 function earlierSecretsBeside(secret: string | undefined, before: WebhookEndpoint | undefined, at: Instant) {
   const replaced = before?.secret
   const valid = (before?.earlierSecrets ?? []).filter(
@@ -139,7 +137,7 @@ function earlierSecretsBeside(secret: string | undefined, before: WebhookEndpoin
     : [...valid, { secret: replaced, until: (at + OVERLAP_MS) as Instant }].slice(-MOST_EARLIER_SECRETS)
 }
 
-/** Names of headers are the same in any letters. */
+/** Header names are case-insensitive. */
 function changedHeaders(
   path: string,
   before: WebhookEndpoint['headers'],

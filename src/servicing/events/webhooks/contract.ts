@@ -1,5 +1,4 @@
-// Webhooks (contract 2; resources brief 7.1). Read, an endpoint and its failure handling are the types of
-// platform/events/tables.ts: every default is filled in here.
+// Webhooks (contract 2; resources brief 7.1). Parsed requests have the types of platform/events/tables.ts, defaults included.
 import { z } from '@hono/zod-openapi'
 import { DEFAULT_TRIGGERS, OWN_FAILURE_HANDLING } from '../../../platform/events/tables.ts'
 import { isEventTypePattern } from '../../../platform/events/types.ts'
@@ -50,7 +49,7 @@ const Secret = optional(LongName.refine(isSecret, SECRET_RULE)).openapi({
 
 const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.')
 
-/** Deliveries are signed unless `hmacEnabled` is false; without a `secret` the service makes one. */
+/** Deliveries are signed unless `hmacEnabled` is false; without a `secret` Bindery makes one. */
 export const CreateEndpointRequest = record('CreateEndpointRequest', {
   url: OutboundUrl,
   headers: Headers,
@@ -63,7 +62,7 @@ export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 
 const strategies = z.enum(['linear', 'exponential'])
 
-/** `interval` in seconds; `attempts` are all deliveries, the first included. */
+/** `interval` in seconds; `attempts` counts the first. */
 export const RetryStrategyRequest = record('RetryStrategyRequest', {
   type: strategies,
   interval: requestInteger(1, 86_400),
@@ -92,7 +91,7 @@ const EventTypePattern = z.string().refine(isEventTypePattern, TYPE_RULE)
 
 const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
-/** A missing `failureHandling` is the service's own (`OWN_FAILURE_HANDLING`), though the contract lists it as required. */
+/** The contract requires `failureHandling`; here it may be missing, and `OWN_FAILURE_HANDLING` applies. */
 export const CreateWebhookRequest = record(
   'CreateWebhookRequest',
   {
@@ -114,7 +113,7 @@ const REMOVED_FIRST = 'Removals come first: what is in both lists is there after
 
 const Removals = list(Name).describe(`What is not there is passed over. ${REMOVED_FIRST}`)
 
-/** What is left out stays as it is. */
+/** Missing properties stay. */
 export const UpdateEndpointRequest = record(
   'UpdateEndpointRequest',
   {
@@ -132,7 +131,7 @@ export const UpdateEndpointRequest = record(
 )
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
-/** What is left out stays as it is; where the client had given none, that is the service's own (`OWN_FAILURE_HANDLING`). */
+/** Missing properties keep their values, or get those of `OWN_FAILURE_HANDLING`. */
 export const FailureHandlingUpdateRequest = record('FailureHandlingUpdateRequest', {
   alertEndpoint: optionalRecord(UpdateEndpointRequest).describe('Needs `url` where there is none yet.'),
   removeAlertEndpoint: booleanOr(false),
@@ -145,7 +144,7 @@ export const FailureHandlingUpdateRequest = record('FailureHandlingUpdateRequest
 })
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
-/** What is left out stays as it is, though the contract requires all of it. Removals come before additions (contract 2, Webhooks). */
+/** Missing properties stay, though the contract requires all. Removals come before additions (contract 2, Webhooks). */
 export const UpdateWebhookRequest = record(
   'UpdateWebhookRequest',
   {
@@ -170,7 +169,7 @@ export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>
 
 const Offset = z.preprocess(wire => wire ?? 0, requestInteger(0)).openapi({ default: 0 })
 
-/** At most 1,000 of one answer; further ones by `offset` (resources brief 0.1). */
+/** At most 1,000 entries; `offset` for more (resources brief 0.1). */
 export const WebhookListQuery = z.object({
   offset: Offset,
   count: PageSize,
@@ -185,7 +184,7 @@ export const WebhookListQuery = z.object({
 })
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
 
-/** `secret` is there in the answer that creates it, and `********` afterwards. */
+/** The response that creates the `secret` shows it; later it is `********`. */
 export const EndpointResponse = record('EndpointResponse', {
   url: Text,
   headers: z.record(Text, Texts),
@@ -237,8 +236,6 @@ export const UnsuspendQuery = z.object({
 })
 export type UnsuspendQuery = z.infer<typeof UnsuspendQuery>
 
-// ---------------------------------------------------------------------------------------------- deliveries
-
 const From = optional(RequestDateTime).describe('Events from this time on.')
 const To = optional(RequestDateTime).describe('Events before this time.')
 
@@ -288,7 +285,7 @@ export const DeliveryResponse = record('DeliveryResponse', {
 })
 export type DeliveryResponse = z.infer<typeof DeliveryResponse>
 
-/** In the order of the events; finished ones are there for 30 days. */
+/** In the order of the events; finished deliveries are kept for 30 days. */
 export const DeliveryListResponse = record('DeliveryListResponse', {
   listCompleted: ListCompleted,
   items: z.array(DeliveryResponse),
@@ -300,7 +297,7 @@ const Locators = z
   .preprocess(wire => wire ?? undefined, z.array(Name).min(1).max(1_000).optional())
   .describe('At most 1,000.')
 
-/** The events named, or those of the time; of the webhook's types either way. */
+/** Named events, or those of a time span; only of the webhook's types. */
 export const RedeliverRequest = z
   .object({ eventLocators: Locators, from: From, to: To })
   .check(ctx => {
@@ -313,7 +310,7 @@ export const RedeliverRequest = z
   .openapi('RedeliverRequest')
 export type RedeliverRequest = z.infer<typeof RedeliverRequest>
 
-/** Diverted events: those named, or with `all` every one, of the time where one is given. */
+/** Named events, all, or those of a time span. */
 export const DivertedResendRequest = z
   .object({ eventLocators: Locators, all: booleanOr(false), from: From, to: To })
   .check(ctx => {

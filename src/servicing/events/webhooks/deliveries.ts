@@ -1,4 +1,4 @@
-// What was delivered to a webhook and how, diverted events (resources brief 7.2), events sent again, and a test event.
+// Deliveries of a webhook, diverted events (resources brief 7.2), redelivery, and test events.
 
 import { auditRows } from '../../../access/audit/store.ts'
 import { invalidParameter, invalidRequest, notFound, tooLarge } from '../../../kernel/errors.ts'
@@ -10,23 +10,21 @@ import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/outbox.ts'
 import type { AttemptMade } from '../../../platform/events/tables.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
-import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
+import { HOME_SHARD, homeDatabase, shardDatabases } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { attempt, failureMessage, isSuccess, triggerOf } from '../delivery/serve.ts'
 import type { Webhook } from '../delivery/store.ts'
 import { deliveredType, webhookEvent } from '../stream/response.ts'
 import { mergeShards } from '../stream/service.ts'
-import { shardDatabases } from '../stream/store.ts'
 import type * as contract from './contract.ts'
 import { assertActive, webhookAt } from './service.ts'
 import * as store from './store.ts'
 
-/** Events of one call that sends them again. */
 const MOST_REDELIVERED = 10_000
 
 const isoOf = (at: number): string => new Date(at).toISOString()
 
-/** A page of the webhook's deliveries in the order of their events: one round trip for each shard. */
+/** In the order of the events. One round trip for each shard. */
 export async function readDeliveries(
   webhookLocator: string,
   { pageSize, pagingToken, eventLocator, ...filter }: contract.DeliveryListQuery,
@@ -49,7 +47,7 @@ export async function readDeliveries(
   }
 }
 
-/** For each shard the sequence after which a token goes on. */
+/** The last sequence read, by shard. */
 function readPositions(token: string | undefined): number[] {
   if (token === undefined) return []
   const text = Buffer.from(token, 'base64url').toString('latin1')
@@ -87,10 +85,7 @@ const attemptResponse = (made: AttemptMade): contract.DeliveryAttemptResponse =>
   ...(made.excerpt !== undefined && { excerpt: made.excerpt }),
 })
 
-/**
- * Sends events of the webhook's types again, in order: those named or those of a span of time, also from before the webhook
- * existed. 400 for names of no such events, 413 for more than 10,000.
- */
+/** Also sends events from before the webhook existed. 400 for names of other events, 413 for more than 10,000. */
 export async function redeliver(
   webhookLocator: string,
   request: contract.RedeliverRequest,
@@ -109,7 +104,7 @@ export async function redeliver(
       throw tooLarge(`More than ${MOST_REDELIVERED} events lie between 'from' and 'to'; send a shorter time.`)
     const details = { redelivered: count, ...('eventLocators' in choice ? {} : choice) }
     return await inShards(context, webhook, {
-      change: store.redelivered,
+      change: store.redeliver,
       choice,
       details,
       response: { events: count },
@@ -117,7 +112,7 @@ export async function redeliver(
   })
 }
 
-/** Posts a `webhook.test` event once, now, whatever the webhook's state. No stream has it. Returns how the attempt went. */
+/** Posts a `webhook.test` event once, whatever the webhook's state. No stream contains it. */
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
@@ -167,7 +162,7 @@ export async function readDivertedEvent(
   return divertedResponse((await divertedAt(locator, eventLocator, context)).diverted)
 }
 
-/** Sends it again; it leaves the list when a 2xx comes. */
+/** The event leaves the list when a 2xx comes. */
 export async function resendDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
@@ -179,7 +174,7 @@ export async function resendDivertedEvent(
     assertActive(webhook)
     const choice = { eventLocators: [diverted.locator] }
     return await inShards(context, webhook, {
-      change: store.resent,
+      change: store.resend,
       choice,
       details: choice,
       shards: [shard],
@@ -187,7 +182,7 @@ export async function resendDivertedEvent(
   })
 }
 
-/** Sends again those named, all of which must be diverted, or all, or those of a time. */
+/** 400 for a named event that is not diverted. */
 export async function resendDivertedEvents(
   webhookLocator: string,
   request: contract.DivertedResendRequest,
@@ -203,7 +198,7 @@ export async function resendDivertedEvents(
       'events that are not diverted',
     )
     return await inShards(context, webhook, {
-      change: store.resent,
+      change: store.resend,
       choice,
       details: { diverted: count },
       response: { events: count },
@@ -211,7 +206,6 @@ export async function resendDivertedEvents(
   })
 }
 
-/** Takes it off the list; it is not sent any more. */
 export async function discardDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
@@ -222,11 +216,11 @@ export async function discardDivertedEvent(
     const { shard, diverted } = await divertedAt(webhook.locator, eventLocator, context)
     const choice = { eventLocators: [diverted.locator] }
     const details = { discarded: choice.eventLocators }
-    return await inShards(context, webhook, { change: store.discarded, choice, details, shards: [shard] })
+    return await inShards(context, webhook, { change: store.discard, choice, details, shards: [shard] })
   })
 }
 
-/** The diverted event, with its shard; 404 when it is none. */
+/** 404 for an event that is not diverted. */
 async function divertedAt(
   webhookLocator: string,
   text: string,
@@ -240,7 +234,7 @@ async function divertedAt(
   return { shard, diverted }
 }
 
-/** Does the work unless the request's key did it before: then it returns that answer. */
+/** A repeat of the request returns the original response. */
 async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
   const earlier = await storedAnswer(context, homeDatabase(context))
   return earlier && !isBySubject(earlier) ? jsonText(earlier) : await work()
@@ -256,10 +250,7 @@ type Work = {
   readonly shards?: readonly number[]
 }
 
-/**
- * Changes deliveries in the shards, home last with the audit entry and the record of the request. If cut off, a repeat does all of it
- * again, and sends nothing twice that already waits. Then wakes the deliveries.
- */
+/** Changes the home shard last, with the audit entry and the response, so a repeat of a request that was cut off does all of it again. */
 async function inShards(
   context: RequestContext,
   { locator }: Webhook,
@@ -287,13 +278,9 @@ async function inShards(
   return jsonText(answer)
 }
 
-/** Names that a refusal lists. */
-const MOST_LISTED = 20
+const MOST_NAMES_LISTED = 20
 
-/**
- * The events that the request chooses of those that `find` finds, and how many they are in all shards. 400 for any other name;
- * `otherwise` says what such a name is.
- */
+/** 400 for named events that `find` does not return; `otherwise` says what they are. */
 async function chosenOf(
   context: RequestContext,
   { eventLocators, from, to }: contract.RedeliverRequest,
@@ -306,6 +293,8 @@ async function chosenOf(
   const locators = new Set(found.flat())
   const unknown = names?.filter(name => !locators.has(name)) ?? []
   if (unknown.length > 0)
-    throw invalidRequest(`'eventLocators' names ${otherwise}: ${unknown.slice(0, MOST_LISTED).join(', ')}.`)
+    throw invalidRequest(
+      `'eventLocators' names ${otherwise}: ${unknown.slice(0, MOST_NAMES_LISTED).join(', ')}.`,
+    )
   return { choice, count: locators.size }
 }

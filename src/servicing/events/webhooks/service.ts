@@ -33,12 +33,12 @@ import { offsetPage } from '../../../platform/paging.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
 import { requireMaySend, type SenderChange } from '../../../reference/secrets/sending.ts'
 import { findWebhook, handlingOf, rowOf, type Webhook } from '../delivery/store.ts'
-import { applied, copyTimers, copyWebhook, removed } from '../delivery/webhook-copies.ts'
+import { copyTimers, copyWebhook, putWebhook, removeWebhook } from '../delivery/webhook-copies.ts'
 import { changedWebhook, newWebhook } from './change.ts'
 import type * as contract from './contract.ts'
 import { countAside, listWebhooks, presentWebhooks } from './store.ts'
 
-/** Webhooks of a tenant: every commit looks through all of them. */
+/** Every commit reads all webhooks of the tenant. */
 const MOST_WEBHOOKS = 500
 
 export async function createWebhook(
@@ -62,7 +62,6 @@ export async function createWebhook(
   return await answerOf(await record(context, undefined, webhook), context)
 }
 
-/** The webhook, with how many events are put aside for it. */
 export async function readWebhook(text: string, context: RequestContext): Promise<contract.WebhookResponse> {
   return await asRead(await webhookAt(text, context), context)
 }
@@ -84,7 +83,7 @@ export async function readWebhooks(
   return offsetPage(found, { count, extended }, webhook => webhookResponse(webhook))
 }
 
-/** Changes it. This answer, and that to a repeat of the request, shows a secret that is made for the change. */
+/** The response, also to a repeat, shows a secret that is made for the change. */
 export async function updateWebhook(
   text: string,
   request: contract.UpdateWebhookRequest,
@@ -97,7 +96,7 @@ export async function updateWebhook(
   })
 }
 
-/** Resumes a suspended webhook. With `replay` skipped and diverted events are sent; without, skipped ones end and diverted ones stay. */
+/** With `replay`, skipped and diverted events are sent; without, skipped deliveries end and diverted ones stay. */
 export async function unsuspendWebhook(
   text: string,
   { replay }: contract.UnsuspendQuery,
@@ -111,7 +110,7 @@ export async function unsuspendWebhook(
   return jsonText({ status: 200, text: '' })
 }
 
-/** Deletes the webhook; what waits for it is not sent any more, what is under way may still arrive. */
+/** Waiting deliveries are not sent; those under way may still arrive. */
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
@@ -119,7 +118,10 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   const { locator, name } = await webhookAt(text, context)
   await commit(context, database, {
     shard: HOME_SHARD,
-    facts: [...removed(database, locator, now()), ...audited(context, 'webhooks.delete', locator, { name })],
+    facts: [
+      ...removeWebhook(database, locator, now()),
+      ...audited(context, 'webhooks.delete', locator, { name }),
+    ],
     timers: copyTimers(context.tenant, locator, context.now),
     subject: locator,
   })
@@ -127,7 +129,7 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   return jsonText({ status: 200, text: '' })
 }
 
-/** Reads, decides and records, again when another change came in between; then copies the webhook to every shard. */
+/** Retries when another change came in between, then copies the webhook to every shard. */
 async function changeWebhook(
   text: string,
   context: RequestContext,
@@ -146,11 +148,12 @@ async function changeWebhook(
     await requireMaySend(context, senderChanges(before, after))
     const answer = await record(context, before, after)
     for (const shard of context.tenant.shards.keys()) announce(context, shard)
-    return isOwn(answer, after) ? jsonText(answerWith(after, isNew(after))) : await answerOf(answer, context)
+    return isCurrent(answer, after)
+      ? jsonText(answerWith(after, isNew(after)))
+      : await answerOf(answer, context)
   })
 }
 
-/** What a change makes of the two endpoints of a webhook. */
 const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChange[] => {
   const alert = after.failureHandling?.alertEndpoint
   return [
@@ -159,7 +162,7 @@ const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChang
   ]
 }
 
-/** Names of what is not as it was, for the audit; values may be secrets. */
+/** Names of changed properties, for the audit; values may be secrets. */
 const changesOf = (before: Webhook, after: Webhook): string[] =>
   (Object.keys(after) as (keyof Webhook)[]).filter(
     key => key !== 'version' && JSON.stringify(before[key]) !== JSON.stringify(after[key]),
@@ -177,7 +180,7 @@ const audited = (
   details: Record<string, unknown>,
 ): Query[] => auditRows(homeDatabase(context), context, HOME_SHARD, [{ action, subject, details }])
 
-/** Commits the webhook at home, then copies it to the other shards. The answer that is kept for repeats has no secrets. */
+/** Commits in the home shard, then copies. The response stored for repeats contains no secrets. */
 async function record(
   context: RequestContext,
   before: Webhook | undefined,
@@ -191,7 +194,7 @@ async function record(
     shard: HOME_SHARD,
     guards: before ? [unchanged(before)] : [],
     facts: [
-      ...applied(database, await rowOf(context, webhook), now()),
+      ...putWebhook(database, await rowOf(context, webhook), now()),
       ...audited(context, 'webhooks.write', locator, details),
     ],
     timers: copyTimers(context.tenant, locator, context.now),
@@ -221,26 +224,22 @@ const answerWith = (webhook: Webhook, isShown?: ShowsSecret): JsonAnswer => ({
   text: JSON.stringify(webhookResponse(webhook, isShown)),
 })
 
-/** Whether the answer shows the webhook as it is now. */
-const isOwn = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
+const isCurrent = (answer: JsonAnswer | AnswerBySubject, webhook: Webhook): boolean =>
   !isBySubject(answer) && answer.text === answerWith(webhook).text
 
-/**
- * The response to a creation or change. It shows the secrets that came with it, also to a repeat, whose client may never have
- * seen the first response; but only while nothing has changed since.
- */
+/** Until the next change, a repeat shows the secrets too: its client may never have seen the first response. */
 async function answerOf(answer: JsonAnswer | AnswerBySubject, context: RequestContext): Promise<JsonText> {
   const locator = isBySubject(answer)
     ? answer.subject
     : (JSON.parse(answer.text) as contract.WebhookResponse).locator
   const webhook = await findWebhook(context, homeDatabase(context), locator as Uuid)
-  if (webhook && (isBySubject(answer) || isOwn(answer, webhook)))
+  if (webhook && (isBySubject(answer) || isCurrent(answer, webhook)))
     return jsonText(answerWith(webhook, isNew(webhook)))
   if (isBySubject(answer)) throw notFound('webhook', answer.subject)
   return jsonText(answer)
 }
 
-/** The webhook that the path names; 404 when the tenant has none such. */
+/** 404 when the tenant has no such webhook. */
 export async function webhookAt(text: string, context: RequestContext): Promise<Webhook> {
   const locator = readUuid(text)
   const webhook = locator && (await findWebhook(context, homeDatabase(context), locator))
@@ -248,7 +247,7 @@ export async function webhookAt(text: string, context: RequestContext): Promise<
   return webhook
 }
 
-/** Refuses (409) a webhook that takes no events at the moment. */
+/** Refuses (409) a disabled or suspended webhook. */
 export function assertActive({ name, enabled, suspendedAt }: Webhook): void {
   if (!enabled) throw wrongState(`The webhook '${name}' is not enabled; PATCH it with "enabled": true first.`)
   if (suspendedAt !== null)
@@ -265,10 +264,9 @@ const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
 
-/** Whether the answer shows the endpoint's secret: only while nobody may know it yet. */
 type ShowsSecret = (endpoint: WebhookEndpoint) => boolean
 
-/** Secrets that came with the latest change: at the creation all, later those that the service made for that change. */
+/** Shows secrets that came with the latest change: all at creation, later those that Bindery made. */
 const isNew =
   ({ version }: Webhook): ShowsSecret =>
   ({ secretMadeIn }) =>
@@ -288,7 +286,7 @@ const endpointResponse = (endpoint: WebhookEndpoint, isShown: ShowsSecret): cont
   ...(endpoint.tag !== undefined && { tag: endpoint.tag }),
 })
 
-/** The webhook for the wire. What looks secret in headers and address is masked, as of integrations. */
+/** Masks headers and addresses that look secret, as integrations do. */
 function webhookResponse(webhook: Webhook, isShown: ShowsSecret = () => false): contract.WebhookResponse {
   const { locator, name, enabled, endpoint, suspendedAt, eventTypes } = webhook
   const { triggers, retryStrategy, divert, suspend, alertEndpoint } = handlingOf(webhook)

@@ -1,20 +1,19 @@
-// Lists of webhooks, of their deliveries and of what is put aside for them, and deliveries that are made again.
+// Lists of webhooks, deliveries and diverted events, and changes of deliveries.
 import { and, asc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { isSubscribed, lineOfEvent } from '../../../platform/events/outbox.ts'
 import { deliveries, events, webhooks } from '../../../platform/events/tables.ts'
+import { shardDatabases } from '../../../platform/tenancy.ts'
 import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
-import { relinked } from '../delivery/webhook-copies.ts'
-import { shardDatabases } from '../stream/store.ts'
+import { relinkDeliveries } from '../delivery/webhook-copies.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 
-/** The condition on a property of a filter; none where the filter leaves it out. */
+/** Undefined where the filter leaves the property out. */
 const given = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
   value === undefined ? undefined : condition(value)
 
-/** How many webhooks there are, and whether one has the name. */
 export async function presentWebhooks(
   database: Database,
   name: string,
@@ -29,7 +28,7 @@ export async function presentWebhooks(
 
 const isSuspended = sql`(${webhooks.suspendedAt} is not null)`
 
-/** At most `most` webhooks in the order of their creation. */
+/** In the order of creation. */
 export async function listWebhooks(
   place: WebhookPlace,
   database: Database,
@@ -60,10 +59,9 @@ export async function listWebhooks(
   return await Promise.all(rows.map(row => webhookOf(place, row)))
 }
 
-/** A delivery of a webhook with its event, as it is shown. */
 export type ListedDelivery = Awaited<ReturnType<typeof deliveriesAfter>>[number]
 
-/** At most `most` deliveries of one shard after the event of that sequence, in the order of the events. */
+/** Deliveries of one shard after the sequence `position`, in the order of events. */
 export async function deliveriesAfter(
   database: Database,
   webhookLocator: string,
@@ -97,9 +95,7 @@ export async function deliveriesAfter(
   return rows
 }
 
-// ------------------------------------------------------------------------------------------ put aside
-
-/** How many events are put aside for the webhook, over all shards. */
+/** Over all shards. */
 export async function countAside(
   context: RequestContext,
   webhookLocator: string,
@@ -120,19 +116,18 @@ export async function countAside(
   }))
 }
 
-/** A diverted event; it stays one while it is sent again, until a 2xx comes. */
+/** It stays diverted while it is sent again, until a 2xx comes. */
 export type Diverted = {
   readonly sequence: number
   readonly locator: string
   readonly requestId: string
-  /** When it happened. */
   readonly at: number
   /** How the last attempt ended, or `suspended`. */
   readonly outcome: string
   readonly divertedAt: number
 }
 
-/** Diverted events of one shard; resources brief 7.2. */
+/** Resources brief 7.2. */
 async function readDiverted(database: Database, webhookLocator: string, rest: SQL): Promise<Diverted[]> {
   const [rows] = await database.batch([
     database.build.all<Diverted>(sql`
@@ -143,7 +138,7 @@ async function readDiverted(database: Database, webhookLocator: string, rest: SQ
   return rows
 }
 
-/** Diverted events of all shards in the order in which they happened. */
+/** Over all shards, in the order of the events. */
 export async function listDiverted(
   context: RequestContext,
   webhookLocator: string,
@@ -160,7 +155,6 @@ export async function listDiverted(
     .slice(offset, offset + count)
 }
 
-/** The diverted event of that locator in the shard that its locator names. */
 export const findDiverted = async (
   database: Database,
   webhookLocator: string,
@@ -168,24 +162,21 @@ export const findDiverted = async (
 ): Promise<Diverted | undefined> =>
   (await readDiverted(database, webhookLocator, sql`and e.locator = ${eventLocator}`))[0]
 
-// ------------------------------------------------------------------------------------------ sent again
-
-/** Which events: those named, or those that happened from the one time until before the other, in milliseconds. */
+/** Named events, or those from `from` until before `to` (epoch milliseconds). */
 export type EventChoice =
   | { readonly eventLocators: readonly string[] }
   | { readonly from: number | undefined; readonly to: number | undefined }
 
-/** Whether the event `e` is of the choice. */
+/** SQL condition on an event `e`. */
 const isChosen = (choice: EventChoice): SQL =>
   'eventLocators' in choice
     ? sql`e.locator in (select value from json_each(${JSON.stringify(choice.eventLocators)}))`
     : sql`e.at >= ${choice.from ?? Number.MIN_SAFE_INTEGER} and e.at < ${choice.to ?? Number.MAX_SAFE_INTEGER}`
 
-/** Whether a delivery is of an event of the choice. */
+/** SQL condition on a delivery. */
 const isOfChosen = (choice: EventChoice): SQL =>
   sql`event_sequence in (select e.sequence from ${events} e where ${isChosen(choice)})`
 
-/** Locators of the diverted events of the choice in the shard. */
 export async function chosenDiverted(
   database: Database,
   webhookLocator: string,
@@ -195,7 +186,6 @@ export async function chosenDiverted(
   return found.map(({ locator }) => locator)
 }
 
-/** Queries that do something to deliveries of the choice. */
 export type ChangeOfDeliveries = (
   database: Database,
   webhookLocator: string,
@@ -203,28 +193,26 @@ export type ChangeOfDeliveries = (
   at: Instant,
 ) => Query[]
 
-/** Sends the diverted events of the choice again; those on their way already are left alone. */
-export const resent: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
+/** Events that are already on their way are left alone. */
+export const resend: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
   database.build.run(sql`
     update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
     where webhook_locator = ${webhookLocator} and diverted_at is not null and state = 'diverted' and ${isOfChosen(choice)}`),
-  ...relinked(database, webhookLocator),
+  ...relinkDeliveries(database, webhookLocator),
 ]
 
-/** Gives up the diverted events of the choice. */
-export const discarded: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
+export const discard: ChangeOfDeliveries = (database, webhookLocator, choice, at) => [
   database.build.run(sql`
     update ${deliveries} set state = 'failed', outcome = 'discarded', finished_at = ${at}, diverted_at = null
     where webhook_locator = ${webhookLocator} and diverted_at is not null and ${isOfChosen(choice)}`),
-  ...relinked(database, webhookLocator),
+  ...relinkDeliveries(database, webhookLocator),
 ]
 
-/** Events of the choice that are of the webhook's types, as rows `e`. */
+/** Chosen events of the webhook's types, as rows `e`. */
 const ofTypes = (webhookLocator: string, choice: EventChoice): SQL => sql`
   from ${events} e join ${webhooks} w on w.locator = ${webhookLocator}
   where ${isSubscribed} and ${isChosen(choice)}`
 
-/** Locators of the events of the choice in the shard, at most `most`. */
 export async function chosenEvents(
   database: Database,
   webhookLocator: string,
@@ -239,11 +227,8 @@ export async function chosenEvents(
   return rows.map(({ locator }) => locator)
 }
 
-/**
- * Delivers the events again. One that waits is tried at once, and its attempts go on counting. One whose attempt is under way or not
- * yet recorded gets one more, however that attempt went.
- */
-export const redelivered: ChangeOfDeliveries = (database, webhookLocator, choice, at) => {
+/** A waiting delivery is due now and keeps its attempts. One whose attempt is under way gets one more, however that ends. */
+export const redeliver: ChangeOfDeliveries = (database, webhookLocator, choice, at) => {
   const { build } = database
   const isRedelivered = sql`webhook_locator = ${webhookLocator}
     and event_sequence in (select e.sequence ${ofTypes(webhookLocator, choice)})`
@@ -257,6 +242,6 @@ export const redelivered: ChangeOfDeliveries = (database, webhookLocator, choice
       insert into ${deliveries} (webhook_locator, event_sequence, line, state, attempts, due_at)
       select ${webhookLocator}, e.sequence, ${lineOfEvent}, 'waiting', 0, ${at}
       ${ofTypes(webhookLocator, choice)} on conflict do nothing`),
-    ...relinked(database, webhookLocator),
+    ...relinkDeliveries(database, webhookLocator),
   ]
 }

@@ -12,7 +12,7 @@ import {
   recordResults,
 } from '../../../../src/servicing/events/delivery/store.ts'
 import { KEEP_DELIVERIES_MS, workOff } from '../../../../src/servicing/events/dispatch.ts'
-import { redelivered } from '../../../../src/servicing/events/webhooks/store.ts'
+import { redeliver } from '../../../../src/servicing/events/webhooks/store.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import type { Behaviour } from '../../../support/receiver-server.ts'
@@ -329,7 +329,7 @@ describe('redeliver while an attempt is under way, or ended and is not recorded 
     const events = claim.lines[0]!.map(({ event }) => event)
     const ask = async (...which: number[]): Promise<void> => {
       const eventLocators = which.map(at => events[at]!.locator)
-      await database.batch(redelivered(database, locator, { eventLocators }, now()) as [Query, ...Query[]])
+      await database.batch(redeliver(database, locator, { eventLocators }, now()) as [Query, ...Query[]])
     }
     const record = async (of: Claim, ...states: DeliveryResult['state'][]): Promise<void> => {
       const line = of.lines[0]!
