@@ -187,14 +187,14 @@ export function invoiceInstallments(
   const open = notInvoiced(aggregate, modification)
   const earlier = new Set(invoicesOf(aggregate, modification).map(invoice => invoice.installmentNumber))
   // The amount that is carried forward, in order of time, and the installments that take it over.
-  let carried = zero(currency)
+  let carriedAmount = zero(currency)
   const takers: PlannedInstallment[] = []
   const made = [...due]
     .sort((a, b) => a.number - b.number)
     .map(installment => {
       const { number, absorbedBy, writeOff, carriesBelow = 0 } = installment
       const planned = totals[number - 1]!
-      const totalDue = writeOff ? planned : plus(planned, carried)
+      const totalDue = writeOff ? planned : plus(planned, carriedAmount)
       // An invoice made again, after a void one or a void plan, is due by the end of today at the earliest.
       const isAgain = absorbedBy.length > 0 || earlier.has(number)
       const dueAt = isAgain ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
@@ -208,9 +208,9 @@ export function invoiceInstallments(
       const invoice = invoiceOf({ ...installment, dueAt }, totalDue, type, identity, now)
       if (writeOff) return { invoice: totalDue.minor === 0 ? invoice : writtenOff(invoice, now), totalDue }
       const next = open.find(one => one.number > number && !one.writeOff)
-      carried = zero(currency)
+      carriedAmount = zero(currency)
       if (!next || totalDue.minor <= 0 || totalDue.minor >= carriesBelow) return { invoice, totalDue }
-      carried = totalDue
+      carriedAmount = totalDue
       takers.push({ ...next, takesOver: [...(next.takesOver ?? []), installment.locator] })
       return { invoice: carriedForward(invoice, now), totalDue }
     })

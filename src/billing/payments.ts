@@ -127,11 +127,13 @@ export function assertFits(amount: Money, rest: Money, source: PaymentSource): v
 /** What was paid stays paid and does not become credit (brief 4.5). */
 export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice[], now: Instant): Planned {
   const totalDueOf = totalsDueOf(before)
-  const lost = invoices.map(invoice => writtenOff(invoice, now))
-  const aggregate = { ...before, invoices: putRecords(before.invoices, lost) }
+  const writtenOffInvoices = invoices.map(invoice => writtenOff(invoice, now))
+  const aggregate = { ...before, invoices: putRecords(before.invoices, writtenOffInvoices) }
   return {
     aggregate,
-    events: lost.map(invoice => invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice))),
+    events: writtenOffInvoices.map(invoice =>
+      invoiceEvent(aggregate, 'invoice.writtenOff', invoice, totalDueOf(invoice)),
+    ),
   }
 }
 
@@ -151,9 +153,9 @@ export function planVoidInvoices(
     for (const payment of standingPayments(planned.aggregate, invoice))
       planned = chain(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate
-    const gone = invalidated(invoices.get(invoice.locator)!, now)
-    const aggregate = { ...planned.aggregate, invoices: putRecords(invoices, [gone]) }
-    const event = invoiceEvent(aggregate, 'invoice.invalidate', gone, totalDueOf(gone))
+    const voided = invalidated(invoices.get(invoice.locator)!, now)
+    const aggregate = { ...planned.aggregate, invoices: putRecords(invoices, [voided]) }
+    const event = invoiceEvent(aggregate, 'invoice.invalidate', voided, totalDueOf(voided))
     planned = chain(planned, { aggregate, events: [event] })
   }
   return planned
@@ -179,7 +181,7 @@ export type PayOut = {
 }
 
 /** `refusal`: nothing may be paid out; the plan still applies, and writes the refund off. */
-type PaidOut = { planned: Planned; payment?: Payment; refusal?: Refusal }
+type PayOutPlan = { planned: Planned; payment?: Payment; refusal?: Refusal }
 
 /**
  * Without an amount, pays as much as may go out and writes the rest off. Refuses (409) an amount beyond the limit.
@@ -190,7 +192,7 @@ export function planPayOut(
   invoice: Invoice,
   { source, amount, fieldValues }: PayOut,
   { now, supply }: { now: Instant; supply: LocatorSupply },
-): PaidOut {
+): PayOutPlan {
   const rest = restDue(before, invoice)
   if (amount) assertFits(amount, rest, source)
   const limit = payOutLimit(before)

@@ -28,7 +28,7 @@ import {
 import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import { type Attempt, ratingContext } from '../rating/rate.ts'
-import { answeredPlan, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
+import { planFromAnswer, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
 import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 
 /**
@@ -156,16 +156,16 @@ async function ownPlan(
   const charges = [...own, ...rests]
   if (charges.length === 0) return undefined
   const { currency, timeZone, originalStart, effectiveEnd, paymentScheduleName: oldName } = before.policy
-  const ends = charges.map(charge => charge.end).reduce(later)
+  const lastChargeEnd = charges.map(charge => charge.end).reduce(later)
   const { start, end } = order.coverage
-  const counts = modification && !quote ? withIssued(modification.locator) : undefined
+  const countedLine = modification && !quote ? withIssued(modification.locator) : undefined
   const planned = { ...before, policy }
   const shown = policyResponse(
     planned,
     product,
     { summarizeQuotes: false },
     quote ?? selectedQuote(before),
-    counts,
+    countedLine,
   )
   const { paymentScheduleName } = quote ?? policy
   const { path } = product.plugins.createInstallments!
@@ -182,18 +182,18 @@ async function ownPlan(
       unit: product.defaultPaymentTerms.unit,
     },
     coverageStartTimestamp: String(start),
-    coverageEndTimestamp: String(start < end ? end : ends),
+    coverageEndTimestamp: String(start < end ? end : lastChargeEnd),
     productName: product.name,
     tenantTimeZone: timeZone,
   }
   const { InstallmentsResult } = await import('../extension/plugins/contract.ts')
   const context = ratingContext({ ...loaded, aggregate: before }, attempt, modification ?? attempt.now)
-  const given = await context.callPlugin('createInstallments', input)
-  const plan = answeredPlan(readAnswer('createInstallments', InstallmentsResult, given, path), {
+  const result = await context.callPlugin('createInstallments', input)
+  const plan = planFromAnswer(readAnswer('createInstallments', InstallmentsResult, result, path), {
     operation,
     charges,
     product,
-    contract: { start: originalStart, end: later(effectiveEnd, ends) },
+    contract: { start: originalStart, end: later(effectiveEnd, lastChargeEnd) },
     currency,
     timeZone,
     now: attempt.now,

@@ -41,7 +41,7 @@ import type { ProductDefinition } from '../product/configuration.ts'
 import { futureInvoice } from './payments.ts'
 import { numbered } from './schedule.ts'
 
-export type AskedPlan = {
+export type PlanRequest = {
   readonly operation: InstallmentsInput['operation']
   /** At least one; the plugin must place each as a whole. */
   readonly charges: readonly Charge[]
@@ -59,20 +59,20 @@ type AnsweredInstallment = InstallmentsAnswer['installments'][number]
  * Sorted by issueTimestamp. Past issue times become now, past due times the end of today (brief 4.2); empty
  * installments are dropped. Refuses (422) with every problem.
  */
-export function answeredPlan({ installments }: InstallmentsAnswer, asked: AskedPlan): Installment[] {
-  const known = new Set(asked.charges.map(charge => charge.id))
+export function planFromAnswer({ installments }: InstallmentsAnswer, request: PlanRequest): Installment[] {
+  const known = new Set(request.charges.map(charge => charge.id))
   const problems = [
-    ...installments.flatMap((one, at) => problemsOf(one, `installments.${at}`, known, asked)),
-    ...problemsOfSums(installments, asked),
+    ...installments.flatMap((one, at) => problemsOf(one, `installments.${at}`, known, request)),
+    ...problemsOfSums(installments, request),
   ]
   const sorted = [...installments].sort(
     (a, b) => a.issueTimestamp - b.issueTimestamp || a.startTimestamp - b.startTimestamp,
   )
-  if (asked.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
+  if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
     problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
   if (problems.length > 0)
-    throw nonsense('createInstallments', problems, asked.product.plugins.createInstallments!.path)
-  return numbered(sorted.map(one => installmentOf(one, asked)).filter(isBilling))
+    throw nonsense('createInstallments', problems, request.product.plugins.createInstallments!.path)
+  return numbered(sorted.map(one => installmentOf(one, request)).filter(isBilling))
 }
 
 const isBilling = ({ items = {}, fees = [] }: Omit<Installment, 'number'>): boolean =>
@@ -80,7 +80,7 @@ const isBilling = ({ items = {}, fees = [] }: Omit<Installment, 'number'>): bool
 
 function installmentOf(
   { startTimestamp, endTimestamp, issueTimestamp, dueTimestamp, ...one }: AnsweredInstallment,
-  { currency, timeZone, now, uuid, product }: AskedPlan,
+  { currency, timeZone, now, uuid, product }: PlanRequest,
 ): Omit<Installment, 'number'> {
   const parts = new Map<string, number>()
   for (const { chargeId, amount } of one.invoiceItems)
@@ -112,10 +112,10 @@ function problemsOf(
   one: AnsweredInstallment,
   where: string,
   known: ReadonlySet<string>,
-  asked: AskedPlan,
+  request: PlanRequest,
 ): string[] {
-  const { currency, product } = asked
-  const problems = timeProblems(one, where, asked)
+  const { currency, product } = request
+  const problems = timeProblems(one, where, request)
   const checkAmount = (amount: Decimal, property: string): void => {
     if (!amountOf(amount, currency))
       problems.push(
@@ -143,7 +143,7 @@ const MOST_AFTER = 120
 function timeProblems(
   one: AnsweredInstallment,
   where: string,
-  { contract, now, timeZone }: AskedPlan,
+  { contract, now, timeZone }: PlanRequest,
 ): string[] {
   const earliest = later(EARLIEST, add(contract.start, -MOST_BEFORE, 'month', timeZone))
   const latest = earlier(LATEST, add(later(contract.end, now), MOST_AFTER, 'month', timeZone))
@@ -171,7 +171,7 @@ const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp
 /** Skips invalid amounts, which are reported elsewhere. */
 function problemsOfSums(
   installments: readonly AnsweredInstallment[],
-  { charges, currency }: AskedPlan,
+  { charges, currency }: PlanRequest,
 ): string[] {
   const placed = new Map<string, number>()
   for (const { chargeId, amount } of installments.flatMap(one => one.invoiceItems)) {

@@ -55,12 +55,12 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const tiles = groups.flat()
   const isIn = (at: Instant, span: { start: Instant; end: Instant }): boolean =>
     span.start <= at && at < span.end
-  const going = reaching.map(one => ({
+  const continued = reaching.map(one => ({
     ...draftOf(one),
     periods: tiles.filter(tile => reaching.find(other => isIn(tile.start, other)) === one),
   }))
-  const kept = going.filter(one => one.start < policyEnd)
-  const beyond = going.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
+  const kept = continued.filter(one => one.start < policyEnd)
+  const beyond = continued.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
   const last = kept.at(-1)
   const isPlanned = (at: Instant): boolean => reaching.some(one => isIn(at, one))
   const lastEnd = reaching.map(one => one.end).reduce(later)
@@ -74,15 +74,15 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         replans: { bill: 'planned', open: [] },
       }),
     )
-  const made = tiles.filter(tile => !isPlanned(tile.start) && !isToCome(tile.start))
+  const immediate = tiles.filter(tile => !isPlanned(tile.start) && !isToCome(tile.start))
   return balanced(change, {
     absorbed: reaching,
     planned: [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained],
     remaining: open.filter(one => one.end <= from),
     atOnce:
-      made.length === 0
+      immediate.length === 0
         ? { ...atOnce, periods: [] }
-        : { ...atOnce, start: made[0]!.start, end: made.at(-1)!.end, periods: made },
+        : { ...atOnce, start: immediate[0]!.start, end: immediate.at(-1)!.end, periods: immediate },
   })
 }
 

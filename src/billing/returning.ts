@@ -38,12 +38,12 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   if (charges.length === 0) return { charges, plan: [], open: [] }
   const cancellation = before.modifications.get(modification.undoes!)!
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
-  const coming = returningBills(before, cancellation, now)
+  const returning = returningBills(before, cancellation, now)
   const own = onlyInstallment(before, modification, now)
   const hasGap = modification.effectiveAt > lostFrom(before, cancellation)
   const bills = hasGap
-    ? planAfterGap(change, own, coming, type)
-    : planAsBefore(change, own, coming, lostBy(before, cancellation))
+    ? planAfterGap(change, own, returning, type)
+    : planAsBefore(change, own, returning, lostBy(before, cancellation))
   return { charges, ...bills }
 }
 
@@ -51,15 +51,15 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
 function planAsBefore(
   { before, modification }: BilledChange,
   own: Installment,
-  coming: readonly PlannedInstallment[],
+  returning: readonly PlannedInstallment[],
   lost: readonly PlannedInstallment[],
 ): Pick<BillPlan, 'plan' | 'open'> {
   const since = lost.map(one => one.start).sort((a, b) => a - b)[0]
   const open = since === undefined ? [] : openAfter(before, since)
   const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
   for (let kept = 0; ; kept += 1) {
-    const others = coming.slice(kept)
-    const { start, end, issueAt, dueAt } = coming[kept - 1] ?? own
+    const others = returning.slice(kept)
+    const { start, end, issueAt, dueAt } = returning[kept - 1] ?? own
     const replans: Replanned =
       kept === 0 ? { bill: 'atOnce', open: [] } : { bill: 'planned', open: open.map(one => one.locator) }
     const plan: PlannedBill[] = [
@@ -89,23 +89,23 @@ function planAfterGap(
   schedule: PaymentScheduleType,
 ): Pick<BillPlan, 'plan' | 'open'> {
   const { effectiveAt: from, policyEnd } = modification
-  const coming = lost.filter(one => one.end > from)
+  const returning = lost.filter(one => one.end > from)
   const { timeZone } = before.policy
   const terms = termsOf(before, policyEnd)
   const tiles = periodsFrom(terms, schedule, timeZone, from).flat()
-  const begun = charges.map(one => one.start).reduce(earlier, from)
-  const gap = periodsFrom(terms, schedule, timeZone, begun)
+  const earliestStart = charges.map(one => one.start).reduce(earlier, from)
+  const gap = periodsFrom(terms, schedule, timeZone, earliestStart)
     .flat()
     .filter(tile => tile.start < from)
     .map(tile => ({ ...tile, end: earlier(tile.end, from) }))
   const billOf = (at: Instant): PlannedInstallment | undefined =>
-    coming.find(one => one.start <= at && at < one.end)
+    returning.find(one => one.start <= at && at < one.end)
   const bills: PlannedBill[] = [
     { ...own, periods: tiles.filter(tile => !billOf(tile.start)), replans: { bill: 'atOnce', open: [] } },
-    ...comingBack(coming).map(({ takesOver: _, ...one }, at) => ({
+    ...comingBack(returning).map(({ takesOver: _, ...one }, at) => ({
       ...one,
       start: later(one.start, from),
-      periods: tiles.filter(tile => billOf(tile.start) === coming[at]),
+      periods: tiles.filter(tile => billOf(tile.start) === returning[at]),
     })),
   ]
   const next = bills.find(one => one.periods.length > 0)

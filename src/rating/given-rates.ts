@@ -33,11 +33,11 @@ export async function givenRates(
   if (context.unread) throw new NeedsWholePolicy()
   const policy = context.project(aggregate, quote)
   const stretches = stretchesOf(policy, runs, context)
-  const asked = [...stretches.values()].flat().map(one => one.characteristics)
+  const requested = [...stretches.values()].flat().map(one => one.characteristics)
   const input: PerilRatesInput = {
     operation,
     policy: asPluginInput(policy) as PluginPolicy,
-    policyExposurePerils: asked.map(one => ({
+    policyExposurePerils: requested.map(one => ({
       policyCharacteristicsLocator: one.policyCharacteristicsLocator,
       exposureCharacteristicsLocator: one.exposureCharacteristicsLocator,
       perilCharacteristicsLocator: one.locator,
@@ -46,7 +46,7 @@ export async function givenRates(
     ...(operation === 'new_business' && { quoteLocator: String(quote.locator) }),
     ...transaction,
   }
-  const wanted = new Set(asked.map(one => one.locator))
+  const wanted = new Set(requested.map(one => one.locator))
   const rates = await (rater ? externalRates(rater, input, wanted) : pluginRates(context, input, wanted))
   const { currency } = aggregate.policy
   return new Map(
@@ -91,8 +91,8 @@ function readRates(
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
-  const strangers = Object.keys(priced).filter(one => !wanted.has(one))
-  if (strangers.length > 0) warn(`Ignored rates of what was not asked for: ${listed(strangers)}.`)
+  const unexpected = Object.keys(priced).filter(one => !wanted.has(one))
+  if (unexpected.length > 0) warn(`Ignored rates of what was not asked for: ${listed(unexpected)}.`)
   const rates = new Map<string, SegmentRate>()
   const problems: string[] = []
   for (const locator of wanted) {
@@ -180,7 +180,7 @@ const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
 
 /** A rate that is the same in all parts is the run's rate; otherwise the run costs the sum of its parts. */
 function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
-  const together = (rates: readonly RecordedRate[]): RecordedRate => {
+  const combined = (rates: readonly RecordedRate[]): RecordedRate => {
     const [first] = rates as [RecordedRate]
     if (rates.length === 1 || rates.every(rate => isSameRate(first, rate))) return first
     const amounts = rates.flatMap((rate, at) => scaled(rate, parts[at]!.months, currency)?.amount ?? [])
@@ -188,14 +188,14 @@ function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates 
   }
   const recipients = new Set(parts.flatMap(({ rate }) => rate.commissions.map(one => one.recipient)))
   return {
-    premium: together(parts.map(({ rate }) => rate.premium)),
-    technicalPremium: together(parts.map(({ rate }) => rate.technicalPremium)),
+    premium: combined(parts.map(({ rate }) => rate.premium)),
+    technicalPremium: combined(parts.map(({ rate }) => rate.technicalPremium)),
     commissions:
       parts.length === 1
         ? [...parts[0]!.rate.commissions]
         : [...recipients].map(recipient => ({
             recipient,
-            ...together(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
+            ...combined(parts.map(({ rate, months }) => commissionOf(rate, recipient, months, currency))),
           })),
   }
 }

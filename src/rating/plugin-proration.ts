@@ -132,9 +132,9 @@ function readItem(
   if (!mayHoldBack(modification))
     return 'holdbackAmount must be 0: only cancellations with a name hold anything back, no legacy ones'
   if (!holding) return 'holdbackAmount must be 0: nothing is given back of a technical premium'
-  const back = toDecimal(plus(minus(amount, before), following))
-  if (kept.gt(back))
-    return `holdbackAmount ${kept.toFixed()} must be at most what is given back, ${back.toFixed()}`
+  const returned = toDecimal(plus(minus(amount, before), following))
+  if (kept.gt(returned))
+    return `holdbackAmount ${kept.toFixed()} must be at most what is given back, ${returned.toFixed()}`
   return { before, held: money(kept, amount.currency) }
 }
 
@@ -268,7 +268,7 @@ const pluginItem = (
 
 function itemTitle({ names, split, amount }: Item, id: string, { perils }: PolicyAggregate): string {
   const { type, taxName, commissionRecipient } = names
-  const what = [type, taxName, commissionRecipient].filter(text => text !== undefined).join(' ')
+  const amountKind = [type, taxName, commissionRecipient].filter(text => text !== undefined).join(' ')
   const owner = 'fee' in split ? split.fee.name : perils.get(split.run.perilLocator)!.name
-  return `item '${id}' (${what} of '${owner}', ${toText(amount)})`
+  return `item '${id}' (${amountKind} of '${owner}', ${toText(amount)})`
 }

@@ -291,6 +291,6 @@ export function assertUnderwritten(
   { decision, notes }: Pick<UnderwritingResult, 'decision' | 'notes'>,
 ): void {
   if (decision === 'accept') return
-  const said = [`Underwriting decided '${decision}' on the ${kind}.`, ...notes, ADVICE[kind]]
-  throw new Refusal('underwritingRefused', said.filter(text => text !== '').join(' '))
+  const sentences = [`Underwriting decided '${decision}' on the ${kind}.`, ...notes, ADVICE[kind]]
+  throw new Refusal('underwritingRefused', sentences.filter(text => text !== '').join(' '))
 }

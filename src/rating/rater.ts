@@ -194,8 +194,8 @@ export class PerilRating {
         `The configuration no longer has the peril '${peril.name}' of exposure '${exposure.name}'.`,
       )
     const { premium: template, fields } = definition
-    const given = this.#rates?.get(run.locator)
-    if (!given && !template)
+    const suppliedRates = this.#rates?.get(run.locator)
+    if (!suppliedRates && !template)
       throw new Refusal(
         'templateFailed',
         `Peril '${peril.name}' of '${exposure.name}' has no premium template; add ${peril.name}.premium.liquid and deploy.`,
@@ -212,7 +212,7 @@ export class PerilRating {
     })
     const runMonths = this.#months(run, timeZone)
     const nothing = { month: '0', amount: zero(currency) }
-    const rated = given ?? this.#rater.run(template!, dataWith(), segment)
+    const rated = suppliedRates ?? this.#rater.run(template!, dataWith(), segment)
     const price: PerilPrice = {
       premium: scaled(rated.premium, runMonths, currency) ?? nothing,
       technicalPremium: scaled(rated.technicalPremium, runMonths, currency),

@@ -1,7 +1,7 @@
 // What a plugin may answer to createInstallments, and what it is told of anything else.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AskedPlan, answeredPlan } from '../../src/billing/plugin-plan.ts'
+import { type PlanRequest, planFromAnswer } from '../../src/billing/plugin-plan.ts'
 import { InstallmentsResult } from '../../src/extension/plugins/contract.ts'
 import { readAnswer } from '../../src/extension/plugins/translation.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
@@ -24,7 +24,7 @@ const commission = chargeOf('commission', 500, YEAR, { id: 'c' })
 
 const PATH = 'main/installments.js'
 
-const ASKED: AskedPlan = {
+const ASKED: PlanRequest = {
   operation: 'newBusiness',
   charges: [premium, tax, commission],
   product: {
@@ -57,13 +57,13 @@ const installment = (month: number, more: Answer = {}): Answer => {
   }
 }
 
-const answered = (installments: Answer[], asked: Partial<AskedPlan> = {}): Installment[] =>
-  answeredPlan(readAnswer('createInstallments', InstallmentsResult, { installments }, PATH), {
+const answered = (installments: Answer[], asked: Partial<PlanRequest> = {}): Installment[] =>
+  planFromAnswer(readAnswer('createInstallments', InstallmentsResult, { installments }, PATH), {
     ...ASKED,
     ...asked,
   })
 
-const refusal = (installments: Answer[], asked: Partial<AskedPlan> = {}): string => {
+const refusal = (installments: Answer[], asked: Partial<PlanRequest> = {}): string => {
   try {
     answered(installments, asked)
   } catch (problem) {
@@ -168,7 +168,7 @@ describe('an answer that holds', () => {
 
 describe('an answer that does not hold is refused', () => {
   const whole = installment(0).invoiceItems as Answer[]
-  const wrong: [what: string, told: string, answer: Answer[], asked?: Partial<AskedPlan>][] = [
+  const wrong: [what: string, told: string, answer: Answer[], asked?: Partial<PlanRequest>][] = [
     [
       'with less than a charge',
       "the items of charge 'p' (premium of collision) come to 99.99 EUR, and its amount is 100.00",

@@ -26,7 +26,7 @@ import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
 
 /** Refusals that name what was filled in, and by which filler. */
-const OF_CONTENT: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
+const CONTENT_ERRORS: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 type Fillable = { readonly autofill?: readonly string[] }
 
@@ -41,7 +41,7 @@ type Filled<R> = {
   /** Reads the filled request. */
   readonly contract: z.ZodType<R>
   readonly filling: Omit<AutofillInput, 'updates' | 'tenantTimeZone'>
-  readonly ground: Pick<NewPolicyContext, 'product' | 'configuration' | 'configVersion'>
+  readonly newPolicy: Pick<NewPolicyContext, 'product' | 'configuration' | 'configVersion'>
   /** Selects the tables for the plugin. */
   readonly basis: ReturnType<typeof basisOfRequest>
   readonly timeZone: string
@@ -66,8 +66,8 @@ export class Autofill {
     return this.#context.now
   }
 
-  creation(request: PolicyCreateRequest, ground: NewPolicyContext): Promise<PolicyCreateRequest> {
-    const { product, policyholder, timeZone } = ground
+  creation(request: PolicyCreateRequest, newPolicy: NewPolicyContext): Promise<PolicyCreateRequest> {
+    const { product, policyholder, timeZone } = newPolicy
     const { now } = this.#context
     const { policyStartTimestamp, fieldValues } = request
     const at = (policyStartTimestamp ?? now) as Instant
@@ -82,7 +82,7 @@ export class Autofill {
         productName: product.name,
         policyholderLocator: policyholder.locator,
       },
-      ground,
+      newPolicy,
       basis,
       timeZone,
     })
@@ -104,7 +104,7 @@ export class Autofill {
     try {
       return await decided
     } catch (problem) {
-      if (!(problem instanceof Refusal) || !OF_CONTENT.has(problem.code) || this.#notes.length === 0)
+      if (!(problem instanceof Refusal) || !CONTENT_ERRORS.has(problem.code) || this.#notes.length === 0)
         throw problem
       throw new Refusal(problem.code, `${problem.message} ${this.#notes.join(' ')}`, problem.details)
     }
@@ -131,7 +131,7 @@ export class Autofill {
         policyholderLocator,
         policyLocator: String(locator),
       },
-      ground: { product, configuration, configVersion },
+      newPolicy: { product, configuration, configVersion },
       basis,
       timeZone,
     })
@@ -142,7 +142,7 @@ export class Autofill {
   }
 
   async #filled<R extends Fillable>({ kind, contract, filling, timeZone, ...rest }: Filled<R>): Promise<R> {
-    const { product, configuration, configVersion } = rest.ground
+    const { product, configuration, configVersion } = rest.newPolicy
     const { autofill: asked, ...request } = rest.request
     const policyLocator = String(this.#policy)
     const tables = this.#tables.of(configuration, product.name, rest.basis)

@@ -45,14 +45,14 @@ export const FILLED_WORDS = {
 export type FilledKind = keyof typeof FILLED_WORDS
 
 /** Properties of creation, and the update's name for each. */
-const OF_CREATION = new Map([
+const CREATION_NAMES = new Map([
   ['exposures', 'addExposures'],
   ['fieldGroups', 'addFieldGroups'],
 ])
 
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
-    (kind === 'newPolicy' && OF_CREATION.get(name)) || name,
+    (kind === 'newPolicy' && CREATION_NAMES.get(name)) || name,
     value,
   ])
   const known: readonly string[] = FILLED_WORDS[kind]

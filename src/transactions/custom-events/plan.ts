@@ -65,14 +65,17 @@ export function scheduleChanges(
   const scheduled = scheduledFor(definitions, after.policy.productName)
   if (scheduled.length === 0 || !isUnderWay(after)) return NOTHING
   const underWay = before && isUnderWay(before) ? before : undefined
-  const known = underWay?.policy.configVersion === after.policy.configVersion ? underWay : undefined
-  if (known?.modifications === after.modifications && known.policy.effectiveEnd === after.policy.effectiveEnd)
+  const previous = underWay?.policy.configVersion === after.policy.configVersion ? underWay : undefined
+  if (
+    previous?.modifications === after.modifications &&
+    previous.policy.effectiveEnd === after.policy.effectiveEnd
+  )
     return NOTHING
   const since = underWay ? now : ((startOfDay(now, after.policy.timeZone) - 1) as Instant)
   const moved = scheduled.flatMap(({ type, schedule }) => {
     const next = nextTime(schedule, courseOf(after, schedule.anchor), since)
-    const was = known && nextTime(schedule, courseOf(known, schedule.anchor), since)
-    return known && was === next ? [] : [{ type, next }]
+    const former = previous && nextTime(schedule, courseOf(previous, schedule.anchor), since)
+    return previous && former === next ? [] : [{ type, next }]
   })
   return {
     facts: moved.flatMap(({ type }) => rowQueries(database, after, type, now)),

@@ -80,8 +80,8 @@ export const consolidationProblems = (
         ? [`${at} names '${document.fileName}', which is HTML; only PDFs can be consolidated`]
         : []
     })
-    const twice = documentLocators.find((one, place) => documentLocators.indexOf(one) !== place)
-    return twice === undefined ? problems : [...problems, `${at} names ${twice} twice`]
+    const duplicate = documentLocators.find((one, place) => documentLocators.indexOf(one) !== place)
+    return duplicate === undefined ? problems : [...problems, `${at} names ${duplicate} twice`]
   })
 
 export function withConsolidations(
@@ -130,9 +130,9 @@ function ownerOf(
 export function withoutReplaced(documents: PolicyAggregate['documents']): PolicyAggregate['documents'] {
   const consolidated = recordsWhere(documents, one => one.sources !== undefined)
   const needed = new Set(consolidated.filter(one => one.state === 'draft').flatMap(one => one.sources!))
-  const gone = consolidated
+  const replaced = consolidated
     .filter(one => one.deletesSources && one.state === 'ready')
     .flatMap(one => one.sources!)
     .filter(source => documents.has(source) && !needed.has(source))
-  return gone.length === 0 ? documents : removeRecords(documents, gone)
+  return replaced.length === 0 ? documents : removeRecords(documents, replaced)
 }

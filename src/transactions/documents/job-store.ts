@@ -57,7 +57,7 @@ export function jobQueries(
 ): Query[] {
   const { locator: policyLocator } = after.policy
   const { build } = database
-  const mine = sql`policy_locator = ${policyLocator}`
+  const ofPolicy = sql`policy_locator = ${policyLocator}`
   const dueAt = (at + HINT_AGAIN_MS) as Instant
   switch (jobChange(before, after)) {
     case 'more':
@@ -69,9 +69,11 @@ export function jobQueries(
           .onConflictDoUpdate({ target: documentJobs.policyLocator, set: { dueAt } }),
       ]
     case 'progress':
-      return [build.update(documentJobs).set({ attempts: 0, dueAt, leaseUntil: 0, retryAt: 0 }).where(mine)]
+      return [
+        build.update(documentJobs).set({ attempts: 0, dueAt, leaseUntil: 0, retryAt: 0 }).where(ofPolicy),
+      ]
     case 'done':
-      return [build.delete(documentJobs).where(mine)]
+      return [build.delete(documentJobs).where(ofPolicy)]
     case 'none':
       return []
   }

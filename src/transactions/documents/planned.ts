@@ -68,7 +68,7 @@ export function withDocuments(
     ofInvoices,
     ofLapses,
   ]
-  const made = finders
+  const drafts = finders
     .flatMap(find => [...find(change)])
     .flatMap(({ owner, definitions }) =>
       definitions.map(
@@ -87,9 +87,9 @@ export function withDocuments(
         }),
       ),
     )
-  const gone = before ? takenBack(before, after) : []
-  if (made.length === 0 && gone.length === 0) return after
-  return { ...after, documents: putRecords(removeRecords(after.documents, gone), made) }
+  const revoked = before ? revokedDocuments(before, after) : []
+  if (drafts.length === 0 && revoked.length === 0) return after
+  return { ...after, documents: putRecords(removeRecords(after.documents, revoked), drafts) }
 }
 
 /** Records that are new or changed, with their former value. */
@@ -234,7 +234,7 @@ function fixedDocuments(
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]
 }
 
-function takenBack(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
+function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))
     if (was?.state === 'accepted' && is.state === 'quoted') owners.add(`quote ${is.locator}`)

@@ -50,10 +50,10 @@ export function policyUpdates(
   { modificationLocator, startAt }: Endorsement,
   product: ProductDefinition,
 ): PolicyUpdates {
-  const made = [...aggregate.segments.values()]
+  const newSegments = [...aggregate.segments.values()]
     .filter(one => one.madeBy === modificationLocator && one.end > startAt)
     .sort((a, b) => a.start - b.start)
-  const now = made.find(one => one.start >= startAt)
+  const now = newSegments.find(one => one.start >= startAt)
   const was = now?.predecessor === undefined ? undefined : aggregate.segments.get(now.predecessor)
   return {
     ...dataChange(product.fields, was?.data ?? now?.data, now?.data),

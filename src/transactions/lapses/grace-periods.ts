@@ -209,8 +209,8 @@ export function planSettlement(before: PolicyAggregate, now: Instant): Planned |
 
 function settled(before: PolicyAggregate, grace: GracePeriod, now: Instant): Planned {
   assertGracePeriodAllows(grace, 'settle')
-  const over: GracePeriod = { ...grace, state: 'settled', settledAt: now, updatedAt: now }
-  return { aggregate: withGracePeriod(before, over), events: [] }
+  const settledGrace: GracePeriod = { ...grace, state: 'settled', settledAt: now, updatedAt: now }
+  return { aggregate: withGracePeriod(before, settledGrace), events: [] }
 }
 
 export const openGracePeriod = ({ gracePeriods }: PolicyAggregate): GracePeriod | undefined =>
@@ -268,19 +268,24 @@ export function pastDueTimers(
     const isNew = !before || !was || pastDueFrom(before, was) !== from
     if (!isNew && upgradedTo === undefined) return []
     const due = timer(after.policy.locator, PAST_DUE_TIMER, 'invoiceLocator', invoice.locator, from)
-    return [isNew || upgradedTo === undefined ? due : ofNewVersion(due, upgradedTo)]
+    return [isNew || upgradedTo === undefined ? due : graceOnlyTimer(due, upgradedTo)]
   })
 }
 
 /** The new version may introduce grace periods, so the invoice is checked again without a second event. */
-const ofNewVersion = (due: NewTimer, configVersion: number): NewTimer => ({
+const graceOnlyTimer = (due: NewTimer, configVersion: number): NewTimer => ({
   ...due,
   locator: derivedUuid(shardOfUuid(due.locator!), PAST_DUE_TIMER, due.locator!, String(configVersion)),
   payload: { ...due.payload, isGraceOnly: 'true' },
 })
 
 /** Checks the invoice again after the plugin for its grace period failed `tries` times. */
-export function pastDueAgain(policy: PolicyLocator, invoice: Uuid, dueAt: Instant, tries: number): NewTimer {
+export function pastDueRetryTimer(
+  policy: PolicyLocator,
+  invoice: Uuid,
+  dueAt: Instant,
+  tries: number,
+): NewTimer {
   const again = timer(policy, PAST_DUE_TIMER, 'invoiceLocator', invoice, dueAt)
   return { ...again, payload: { ...again.payload, tries: String(tries) } }
 }

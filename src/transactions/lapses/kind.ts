@@ -35,7 +35,7 @@ import {
   type GraceStartTerms,
   graceStart,
   isGraceEndSet,
-  pastDueAgain,
+  pastDueRetryTimer,
   planGraceEnd,
   planGraceStart,
   planGraceUpdate,
@@ -44,12 +44,12 @@ import {
 import { gracePeriodResponse, lapseReinstatementResponse } from './projection.ts'
 import {
   digitsForIssue,
-  madeFrom,
   planClosing,
   planInvoicing,
   planIssue,
   planOpening,
   planPeriodEnd,
+  prepareReinstatement,
 } from './reinstatements.ts'
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
@@ -141,7 +141,7 @@ export async function decideLapse(
       if (!start) return { planned: notice }
       const before = notice ?? { aggregate, events: [] }
       const answer = await preGrace(loaded, start, tries, attempt)
-      if ('again' in answer) return { planned: { ...before, timers: [answer.again] } }
+      if ('retryTimer' in answer) return { planned: { ...before, timers: [answer.retryTimer] } }
       return { planned: chain(before, planGraceStart(aggregate, start, await context(), answer.terms)) }
     }
     case 'graceEnd': {
@@ -218,11 +218,11 @@ export async function decideAmountDue(
   const { aggregate } = loaded
   const reinstatement = lapseReinstatementOf(aggregate, locator)
   assertLapseReinstatementAllows(reinstatement, 'invoice')
-  const made = await prorated(loaded, attempt, { digits: 1 }, context =>
-    madeFrom(aggregate, reinstatement, effectiveAt, context),
+  const prepared = await prorated(loaded, attempt, { digits: 1 }, context =>
+    prepareReinstatement(aggregate, reinstatement, effectiveAt, context),
   )
-  const first = planOf(made.aggregate, made.modification)[0]!
-  const items = billedItemsOf(made.aggregate)(first).filter(item => isPayable(item.charge))
+  const first = planOf(prepared.aggregate, prepared.modification)[0]!
+  const items = billedItemsOf(prepared.aggregate)(first).filter(item => isPayable(item.charge))
   const due = (...types: string[]): number => {
     const counted = types.length === 0 ? items : items.filter(item => types.includes(item.charge.type))
     return toNumber(sumOf(counted, item => item.amount, aggregate.policy.currency))
@@ -260,7 +260,7 @@ const MINUTE_MS = 60_000
 /** About a day in all. */
 const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
 
-type PreGrace = { readonly terms: GraceStartTerms } | { readonly again: NewTimer }
+type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: NewTimer }
 
 /** Empty terms when the product has no such plugin, or the end was set when a payment was reversed. */
 async function preGrace(
@@ -303,5 +303,5 @@ async function preGrace(
   })
   if (terms) return { terms }
   if (againAt === undefined) return { terms: {} }
-  return { again: pastDueAgain(policy.locator, start.invoice.locator, againAt, tries + 1) }
+  return { retryTimer: pastDueRetryTimer(policy.locator, start.invoice.locator, againAt, tries + 1) }
 }

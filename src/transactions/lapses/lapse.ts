@@ -62,10 +62,10 @@ function billLapse(
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
   const owed = [...before.invoices.values()].filter(one => isOutstanding(one) && isOwed(before, one))
-  const given = planWriteOff(before, owed, now)
-  const stopped = [
+  const writeOff = planWriteOff(before, owed, now)
+  const endedInstallments = [
     ...owed.map(invoice => installmentOf(before, invoice)),
-    ...openInstallments(given.aggregate),
+    ...openInstallments(writeOff.aggregate),
   ]
   const paid = owed.map(invoice => {
     const { minor } = sumOf(standingPayments(before, invoice), applied, before.policy.currency)
@@ -73,13 +73,22 @@ function billLapse(
   })
   const paidBefore = Object.fromEntries(paid.filter(([, minor]) => minor !== 0))
   const plan = [{ ...onlyInstallment(before, modification, now), paidBefore }]
-  const billed = makeBills(given.aggregate, modification, { plan, open: stopped }, { now, supply })
+  const billed = makeBills(
+    writeOff.aggregate,
+    modification,
+    { plan, open: endedInstallments },
+    { now, supply },
+  )
   const { invoice, totalDue } = billed.made[0]!
-  return chain(given, billed, totalDue.minor > 0 ? planWriteOff(billed.aggregate, [invoice], now) : undefined)
+  return chain(
+    writeOff,
+    billed,
+    totalDue.minor > 0 ? planWriteOff(billed.aggregate, [invoice], now) : undefined,
+  )
 }
 
 /** Modifications that change when cover ends. */
-const OF_COVER: ReadonlySet<ModificationKind> = new Set([
+const COVER_KINDS: ReadonlySet<ModificationKind> = new Set([
   'lapse',
   'cancellation',
   'withdrawal',
@@ -90,7 +99,7 @@ const OF_COVER: ReadonlySet<ModificationKind> = new Set([
 /** The lapse that ended the policy, unless a later modification moved the end. */
 export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
   const last = [...aggregate.modifications.values()]
-    .filter(one => isIssued(one) && OF_COVER.has(one.kind))
+    .filter(one => isIssued(one) && COVER_KINDS.has(one.kind))
     .reduce<Modification | undefined>((a, b) => (a && a.number > b.number ? a : b), undefined)
   return [...aggregate.lapses.values()].find(one => one.modificationLocator === last?.locator)
 }

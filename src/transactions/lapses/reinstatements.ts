@@ -71,8 +71,13 @@ export function planInvoicing(
   const { now } = context
   assertLapseReinstatementAllows(reinstatement, 'invoice')
   withoutConflicts(before, reinstatement.locator, 'block', now)
-  const { aggregate: made, modification } = madeFrom(before, reinstatement, effectiveAt, context)
-  const billed = invoiceWhatIsDue(made, modification, context)
+  const { aggregate: prepared, modification } = prepareReinstatement(
+    before,
+    reinstatement,
+    effectiveAt,
+    context,
+  )
+  const billed = invoiceWhatIsDue(prepared, modification, context)
   const invoiced: LapseReinstatement = {
     ...withStatus(reinstatement, 'invoiced', now),
     effectiveAt: modification.effectiveAt,
@@ -89,7 +94,7 @@ export function planInvoicing(
 }
 
 /** The restored coverage and its plan. Refuses (400) a time outside the reinstatement period. Takes one digit. */
-export function madeFrom(
+export function prepareReinstatement(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
   effectiveAt: Instant,
@@ -131,12 +136,12 @@ export function planIssue(
   }
   const issued = withStatus(reinstatement, 'issued', now)
   const [first] = planOf(before, modification)
-  const taken = new Set(first?.takesOver)
+  const takenOver = new Set(first?.takesOver)
   const settled = [...before.invoices.values()]
-    .filter(invoice => isOutstanding(invoice) && taken.has(installmentOf(before, invoice).locator))
+    .filter(invoice => isOutstanding(invoice) && takenOver.has(installmentOf(before, invoice).locator))
     .map(invoice => carriedForward(invoice, now))
   const effectiveEnd = later(modification.policyEnd, before.policy.effectiveEnd)
-  const back = withLapseReinstatement(
+  const reinstatedPolicy = withLapseReinstatement(
     {
       ...before,
       policy: { ...before.policy, effectiveEnd, updatedAt: now },
@@ -145,7 +150,7 @@ export function planIssue(
     },
     issued,
   )
-  const billing = goingOn(back, modification, now)
+  const billing = withInvoicesFromNow(reinstatedPolicy, modification, now)
   const invoiced = invoiceWhatIsDue(billing, modification, { now, supply })
   return {
     aggregate: invoiced.aggregate,
@@ -223,11 +228,11 @@ export function planClosing(
       events: [lapseReinstatementEvent(withClosed, 'policy.reinstatement.close', closed)],
     }
   const voided = planVoidInvoices(withClosed, invoicesOf(before, modification), now)
-  const undone = { ...modification, invalidatedAt: now, updatedAt: now }
+  const invalidated = { ...modification, invalidatedAt: now, updatedAt: now }
   const aggregate: PolicyAggregate = {
     ...voided.aggregate,
     policy: { ...before.policy, updatedAt: now },
-    modifications: putRecords(before.modifications, [undone]),
+    modifications: putRecords(before.modifications, [invalidated]),
   }
   return {
     aggregate,
@@ -245,25 +250,32 @@ function reinstatementPlan(
 ): PlannedInstallment[] {
   const [ofLapse] = planOf(before, lapse)
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
-  const coming = stoppedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
+  const returning = installmentsEndedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
   const own = {
     ...onlyInstallment(before, modification, now),
     dueAt,
     ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
-    leavesOut: coming.map(one => one.locator),
+    leavesOut: returning.map(one => one.locator),
   }
-  return recorded([own, ...comingBack(coming)], modification, supply)
+  return recorded([own, ...comingBack(returning)], modification, supply)
 }
 
 /** Installments that the lapse wrote off or dropped, by due time. */
-const stoppedBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>
+const installmentsEndedBy = (
+  { installments }: PolicyAggregate,
+  { locator }: Modification,
+): PlannedInstallment[] =>
   [...installments.values()]
     .filter(one => one.absorbedBy.includes(locator))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 
 /** Installments after the first are invoiced from now on. */
-function goingOn(before: PolicyAggregate, modification: Modification, now: Instant): PolicyAggregate {
+function withInvoicesFromNow(
+  before: PolicyAggregate,
+  modification: Modification,
+  now: Instant,
+): PolicyAggregate {
   const endOfToday = endOfDay(now, before.policy.timeZone)
   const moved = planOf(before, modification)
     .filter(one => one.number > 1)

@@ -61,9 +61,9 @@ export async function withCredit(
   const left = ({ aggregate }: Planned): Money => plus(loaded.credit, creditChange(before, aggregate))
   const { policyholderLocator } = plan.aggregate.policy
   assertCredit(loaded.credit, creditChange(before, plan.aggregate), policyholderLocator)
-  const made = madeBy(before, plan.aggregate)
+  const newInvoices = newInvoicesOf(before, plan.aggregate)
   let planned = plan
-  for (const invoice of made) {
+  for (const invoice of newInvoices) {
     const { aggregate } = planned
     const credit = left(planned)
     if (credit.minor === 0) break
@@ -74,11 +74,11 @@ export async function withCredit(
     planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
-  return { planned, credit, restsOnCredit: made.length > 0 || credit.minor < loaded.credit.minor }
+  return { planned, credit, restsOnCredit: newInvoices.length > 0 || credit.minor < loaded.credit.minor }
 }
 
 /** Outstanding ones, by due time. */
-const madeBy = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
+const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
   [...after.invoices.values()]
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
     .sort((a, b) => a.dueAt - b.dueAt)
