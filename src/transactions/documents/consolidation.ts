@@ -1,6 +1,5 @@
 // Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). A draft names its sources;
-// job/merge-sources.ts makes the file once theirs exist. Replaced sources are removed in the write that records it.
-// Pure.
+// job/merge-sources.ts makes the file once theirs exist, and the write that records it removes replaced sources. Pure.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {

@@ -247,10 +247,7 @@ export async function withStoredFile(
   }
 }
 
-/**
- * Deletes the file at once, because a removed document must not be readable; after a crash the timer does it
- * (gone-files.ts).
- */
+/** Deletes the file at once, because a removed document must not be readable; after a crash its timer does it. */
 export async function withoutStoredFile(
   context: RequestContext,
   title: string,

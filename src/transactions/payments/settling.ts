@@ -228,9 +228,9 @@ const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): Laps
   )
 
 /**
- * Asks the plugin (brief 5.6, getPostPaymentReversal) for each payment that the plan takes back when the grace period
- * ends. Skipped where the product has no grace; without an end nothing changes. Refuses (422) its failures; from the
- * clock (`isAttended` false) it logs them and sets no end.
+ * Asks the plugin (brief 5.6, getPostPaymentReversal), for each payment that the plan takes back, when the new grace
+ * period of its invoice ends. Not asked where the product has no grace. Refuses (422) failures; from the clock
+ * (`isAttended` false) it logs them and sets no end.
  */
 export async function withGraceEnds(
   before: PolicyAggregate | undefined,
