@@ -59,8 +59,8 @@ export class DispatcherObject extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const shard = await this.ctx.storage.get<ShardName>('shard')
     if (!shard) return
-    const begun = now()
-    await this.ctx.storage.setAlarm(begun + REARM_MS)
+    const startedAt = now()
+    await this.ctx.storage.setAlarm(startedAt + REARM_MS)
     let due: number | undefined
     try {
       const { workOff } = await import('../src/servicing/events/dispatch.ts')
@@ -70,7 +70,10 @@ export class DispatcherObject extends DurableObject<Env> {
       return
     }
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
-    const next = Math.min(due ?? Number.POSITIVE_INFINITY, lookAt > begun ? lookAt : Number.POSITIVE_INFINITY)
+    const next = Math.min(
+      due ?? Number.POSITIVE_INFINITY,
+      lookAt > startedAt ? lookAt : Number.POSITIVE_INFINITY,
+    )
     if (next === Number.POSITIVE_INFINITY) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Math.max(next, now() + PAUSE_MS))
   }

@@ -130,9 +130,9 @@ const encoder = new TextEncoder()
 const shortText = new Uint8Array(256)
 
 /** One reusable digest: creating one takes as long as hashing a short text. */
-const begun = sha1.create()
-const digesting = sha1.create()
-const digested = new Uint8Array(digesting.outputLen)
+const emptyDigest = sha1.create()
+const workingDigest = sha1.create()
+const digestBytes = new Uint8Array(workingDigest.outputLen)
 
 /** Valid until the next call. The platform's own digest leaves the engine, at ten times the cost. */
 function digestOf(text: string): Uint8Array {
@@ -141,8 +141,8 @@ function digestOf(text: string): Uint8Array {
   const bytes = isShort
     ? shortText.subarray(0, encoder.encodeInto(text, shortText).written)
     : encoder.encode(text)
-  begun._cloneInto(digesting).update(bytes).digestInto(digested)
-  return digested
+  emptyDigest._cloneInto(workingDigest).update(bytes).digestInto(digestBytes)
+  return digestBytes
 }
 
 /** Template of a UUID: zeros are replaced by digits. */

@@ -25,10 +25,10 @@ export function didYouMean(name: string, known: readonly string[]): string {
 
 /** The first known name with one letter too many, too few, wrong or swapped with its neighbour. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
-  const given = plain(name)
-  if (given.length < 2) return undefined
+  const plainName = plain(name)
+  if (plainName.length < 2) return undefined
   const names = plainNames(known)
-  return known[names.findIndex((one, index) => isNear(given, one) && known[index] !== name)]
+  return known[names.findIndex((one, index) => isNear(plainName, one) && known[index] !== name)]
 }
 
 function plain(name: string): string {

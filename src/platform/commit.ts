@@ -154,12 +154,12 @@ export async function commit(
 const guardStatements = new WeakMap<SQL, Statement<Query>>()
 
 function guardQuery(database: Database, { name, holds, values }: Guard): Query {
-  const made = (build: Database['build']): Query =>
+  const buildGuard = (build: Database['build']): Query =>
     build.run(sql`insert into ${guardTable} (name) select ${name} where not coalesce((${holds}), 0)`)
-  if (!values) return made(database.build)
-  const known = guardStatements.get(holds) ?? statement(made)
-  guardStatements.set(holds, known)
-  return database.bind(known, values)
+  if (!values) return buildGuard(database.build)
+  const prepared = guardStatements.get(holds) ?? statement(buildGuard)
+  guardStatements.set(holds, prepared)
+  return database.bind(prepared, values)
 }
 
 /** The answer stored for this request's key, if any; throws on another body. */
@@ -173,7 +173,7 @@ export async function storedAnswer(
 }
 
 /** Replaces the body's hash: no write in this database may use the key. */
-const LEADS_ELSEWHERE = 'elsewhere'
+const KEY_CLOSED = 'elsewhere'
 
 /**
  * Takes the request's key in a database that it no longer leads to: `taken`, also against an earlier try that is still
@@ -187,11 +187,11 @@ export async function takeFormerKey(
   const [, rows] = await database.batch([
     database.build
       .insert(writes)
-      .values({ key, bodyHash: LEADS_ELSEWHERE, status: 0, subject: '', at: now() })
+      .values({ key, bodyHash: KEY_CLOSED, status: 0, subject: '', at: now() })
       .onConflictDoNothing(),
     database.build.select({ bodyHash: writes.bodyHash }).from(writes).where(eq(writes.key, key)),
   ])
-  return rows[0]?.bodyHash === LEADS_ELSEWHERE ? 'taken' : 'written'
+  return rows[0]?.bodyHash === KEY_CLOSED ? 'taken' : 'written'
 }
 
 const writeKey = (context: RequestContext): string =>
@@ -207,7 +207,7 @@ async function findWrite(context: RequestContext, database: Database): Promise<W
       .where(eq(writes.key, writeKey(context))),
   ])
   const row = rows[0]
-  if (row?.bodyHash === LEADS_ELSEWHERE)
+  if (row?.bodyHash === KEY_CLOSED)
     throw versionConflict(
       'The tenant has just got more databases, and another try of this request is carried out in one of them; send it again.',
     )

@@ -62,9 +62,9 @@ function resultOf(prepared: Prepared, result: D1Result): unknown {
 /** The inverse of `prepare`. */
 const queryOf = (prepared: Prepared): Query => ({ _prepare: () => prepared }) as unknown as Query
 
-type Sent = { readonly sql: string; readonly params: readonly unknown[] }
+type SqlText = { readonly sql: string; readonly params: readonly unknown[] }
 
-const isReading = ({ sql: text }: Sent): boolean => /^[\s(]*select\b/i.test(text)
+const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i.test(text)
 
 const sizes = new WeakMap<D1Database, number>()
 
@@ -75,7 +75,7 @@ const sizes = new WeakMap<D1Database, number>()
 export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
   let from = binding !== undefined && calls.isRead ? calls.clientBookmarks?.[binding] : undefined
   let session = client.withSession(from ?? 'first-primary')
-  const send = async (statements: readonly Sent[]): Promise<D1Result[]> => {
+  const send = async (statements: readonly SqlText[]): Promise<D1Result[]> => {
     calls.d1 += 1
     const results = await session.batch(
       statements.map(({ sql: text, params }) => session.prepare(text).bind(...params)),
@@ -85,7 +85,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     return results
   }
   /** A restored database may never have had the bookmark: then the primary is asked. */
-  const sent = (statements: readonly Sent[]): Promise<D1Result[]> =>
+  const sendOrFallBack = (statements: readonly SqlText[]): Promise<D1Result[]> =>
     send(statements).catch(problem => {
       if (from === undefined) throw problem
       from = undefined
@@ -93,39 +93,39 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
       return send(statements)
     })
   /** The results, or the fence's row if the database is not as the caller believes. */
-  const tryBehind = async (
+  const tryFenced = async (
     { tenant }: Fence,
-    statements: readonly Sent[],
+    statements: readonly SqlText[],
   ): Promise<{ results: D1Result[] } | { row: FenceRow | undefined }> => {
     if (statements.every(isReading)) {
-      const [read, ...results] = await sent([READ_FENCE, ...statements])
+      const [read, ...results] = await sendOrFallBack([READ_FENCE, ...statements])
       const [row] = read!.results as FenceRow[]
       return isAsBelieved(row, tenant) ? { results } : { row }
     }
     try {
-      const [, ...results] = await sent([holdFence(tenant), ...statements])
+      const [, ...results] = await sendOrFallBack([holdFence(tenant), ...statements])
       return { results }
     } catch (problem) {
       if (!isFenceTripped(problem)) throw problem
-      const [read] = await sent([READ_FENCE])
+      const [read] = await sendOrFallBack([READ_FENCE])
       return { row: read!.results[0] as FenceRow | undefined }
     }
   }
-  const behind = async (own: Fence, statements: readonly Sent[]): Promise<D1Result[]> => {
+  const sendFenced = async (tenantFence: Fence, statements: readonly SqlText[]): Promise<D1Result[]> => {
     for (;;) {
-      const tried = await tryBehind(own, statements)
-      if ('results' in tried) return tried.results
-      await own.settle(tried.row)
+      const attempt = await tryFenced(tenantFence, statements)
+      if ('results' in attempt) return attempt.results
+      await tenantFence.settle(attempt.row)
     }
   }
   return {
     build,
     bytes: () => sizes.get(client) ?? 0,
-    bind<Q extends Query>(made: Statement<Q>, values: Readonly<Record<string, unknown>>) {
-      made.prepared ??= prepare(made.make(build))
-      const { prepared } = made
-      made.query ??= prepared.getQuery()
-      const { sql: text, params } = made.query
+    bind<Q extends Query>(template: Statement<Q>, values: Readonly<Record<string, unknown>>) {
+      template.prepared ??= prepare(template.make(build))
+      const { prepared } = template
+      template.query ??= prepared.getQuery()
+      const { sql: text, params } = template.query
       const bound: Prepared = {
         getQuery: () => ({ sql: text, params: fillPlaceholders(params, values) }),
         mapResult: result => resultOf(prepared, result),
@@ -138,7 +138,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     async batch<T extends readonly Query[]>(queries: T) {
       const prepared = queries.map(prepare)
       const statements = prepared.map(query => query.getQuery())
-      const results = fence ? await behind(fence, statements) : await sent(statements)
+      const results = fence ? await sendFenced(fence, statements) : await sendOrFallBack(statements)
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written
@@ -208,7 +208,7 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   // merging the two queries into that.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
   return {
-    columns: columns.map(column => ({ name: column.name, column: isAsItIs(column) ? undefined : column })),
+    columns: columns.map(column => ({ name: column.name, column: isUnmapped(column) ? undefined : column })),
     put: `${insert} where true${taking(rest)}`,
     insert,
     change: `${insert} where true${taking(rest.filter(column => !indexed.includes(column)))}`,
@@ -216,7 +216,7 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
   }
 })
 
-const isAsItIs = (column: SQLiteColumn): boolean =>
+const isUnmapped = (column: SQLiteColumn): boolean =>
   column.mapToDriverValue === SQLiteColumn.prototype.mapToDriverValue
 
 /** The JSON text of each row, as queries send it. */
@@ -316,12 +316,12 @@ function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
   if (!first) return []
   const columns = Object.keys(first)
   return rows.map(row => {
-    const made: Record<string, unknown> = {}
+    const object: Record<string, unknown> = {}
     for (let at = 0; at < cells.length; at += 1) {
       const { name, decoder } = cells[at]!
       const value = row[columns[at]!]
-      made[name] = decoder === undefined || value === null ? value : decoder.mapFromDriverValue(value)
+      object[name] = decoder === undefined || value === null ? value : decoder.mapFromDriverValue(value)
     }
-    return made
+    return object
   })
 }

@@ -24,12 +24,12 @@ const INTERRUPTED = [
   /Memory limit (?:would be )?exceeded/i,
 ]
 
-type Marked = { readonly overloaded?: unknown; readonly retryable?: unknown; readonly cause?: unknown }
+type MarkedError = { readonly overloaded?: unknown; readonly retryable?: unknown; readonly cause?: unknown }
 
-function* chainOf(problem: unknown): Generator<Error & Marked> {
-  for (let one: unknown = problem, depth = 0; one instanceof Error && depth < 10; depth += 1) {
-    yield one as Error & Marked
-    one = one.cause
+function* chainOf(problem: unknown): Generator<Error & MarkedError> {
+  for (let error: unknown = problem, depth = 0; error instanceof Error && depth < 10; depth += 1) {
+    yield error as Error & MarkedError
+    error = error.cause
   }
 }
 
@@ -39,15 +39,15 @@ function* chainOf(problem: unknown): Generator<Error & Marked> {
  */
 export function refusalOfFault(problem: unknown): Refusal | undefined {
   const chain = [...chainOf(problem)]
-  const says = (pattern: RegExp): boolean => chain.some(({ message }) => pattern.test(message))
-  if (chain.some(({ overloaded }) => overloaded === true) || says(OVERLOADED))
+  const anyMatches = (pattern: RegExp): boolean => chain.some(({ message }) => pattern.test(message))
+  if (chain.some(({ overloaded }) => overloaded === true) || anyMatches(OVERLOADED))
     return new Refusal('overloaded', 'The service has too much to do; try again in a second.')
-  if (says(FULL))
+  if (anyMatches(FULL))
     return new Refusal(
       'databaseFull',
       'The database is full. What is there can be read; the operator has to give the tenant more room.',
     )
-  if (chain.some(({ retryable }) => retryable === true) || INTERRUPTED.some(says))
+  if (chain.some(({ retryable }) => retryable === true) || INTERRUPTED.some(anyMatches))
     return unavailable(
       'A part of the service was interrupted; try again in a second, with the same Idempotency-Key if you sent one.',
     )

@@ -5,7 +5,7 @@ import { now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import type { ShardName } from './tenancy.ts'
 
-type Watched = Pick<Env, 'REQUEST_LOG' | 'ENVIRONMENT' | 'METRICS'>
+type ObservedEnv = Pick<Env, 'REQUEST_LOG' | 'ENVIRONMENT' | 'METRICS'>
 
 export type Observation = {
   readonly at: 'request' | 'queue' | 'alarm' | 'cron'
@@ -25,7 +25,7 @@ export type Observation = {
 }
 
 /** `REQUEST_LOG = "off"` omits the line. */
-export function observe(env: Watched, { calls, ...observation }: Observation): void {
+export function observe(env: ObservedEnv, { calls, ...observation }: Observation): void {
   const { d1, object, r2, queue, rowsRead, rowsWritten } = calls
   if (env.REQUEST_LOG === 'on')
     console.log(JSON.stringify({ ...observation, d1, object, r2, queue, rowsRead, rowsWritten }))
@@ -49,11 +49,11 @@ export const about = workOfShard('queue')
 
 /** Runs and observes a message, alarm or tick; throws what `work` throws. */
 export async function observed<Result>(
-  env: Watched,
+  env: ObservedEnv,
   work: Work,
   carryOut: (calls: Calls) => Promise<Result>,
 ): Promise<Result> {
-  const begun = now()
+  const startedAt = now()
   const calls = noCalls()
   let status = 500
   try {
@@ -61,6 +61,6 @@ export async function observed<Result>(
     status = 200
     return result
   } finally {
-    observe(env, { ...work, status, durationMs: now() - begun, calls })
+    observe(env, { ...work, status, durationMs: now() - startedAt, calls })
   }
 }

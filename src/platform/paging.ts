@@ -81,17 +81,19 @@ export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
   pageSize: number,
 ): { rows: T[]; next?: Positions<T['locator']> } {
   const rows: T[] = []
-  const taken = shards.map(() => 0)
+  const takenCounts = shards.map(() => 0)
   while (rows.length < pageSize) {
-    const unread = shards.some((shard, at) => taken[at] === shard.rows.length && shard.found > taken[at]!)
-    const heads = shards.map((shard, at) => shard.rows[taken[at]!])
+    const unread = shards.some(
+      (shard, at) => takenCounts[at] === shard.rows.length && shard.found > takenCounts[at]!,
+    )
+    const heads = shards.map((shard, at) => shard.rows[takenCounts[at]!])
     const first = heads.reduce((a, b) => (!a || (b && precedes(b, a)) ? b : a), undefined)
     if (unread || !first) break
     rows.push(first)
-    taken[heads.indexOf(first)]! += 1
+    takenCounts[heads.indexOf(first)]! += 1
   }
-  if (shards.every(({ found }, at) => found === taken[at])) return { rows }
-  const last = shards.map((shard, at) => shard.rows[taken[at]! - 1] ?? positions[at])
+  if (shards.every(({ found }, at) => found === takenCounts[at])) return { rows }
+  const last = shards.map((shard, at) => shard.rows[takenCounts[at]! - 1] ?? positions[at])
   return { rows, next: last.map(row => row && { createdAt: row.createdAt, locator: row.locator }) }
 }
 

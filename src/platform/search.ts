@@ -17,8 +17,8 @@ type SearchParameters = {
 /** The field needs exactly one of the other two, and these need the field. */
 export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value: SearchParameters }): void {
   const { searchField, searchValue, searchPrefix } = ctx.value
-  const sought = [searchValue, searchPrefix].filter(text => text !== undefined).length
-  if (sought !== (searchField === undefined ? 0 : 1))
+  const termCount = [searchValue, searchPrefix].filter(text => text !== undefined).length
+  if (termCount !== (searchField === undefined ? 0 : 1))
     breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
 }
 

@@ -41,20 +41,20 @@ const unusable = (why: string): Error =>
 const BASE64URL_32_BYTES = /^[\w-]{43}$/
 
 async function importKeys(text: string | undefined): Promise<Keys> {
-  const listed = readKeySet(text)
-  if (typeof listed[0]!.d !== 'string') throw unusable('the first key signs and lacks its private half')
+  const keySet = readKeySet(text)
+  if (typeof keySet[0]!.d !== 'string') throw unusable('the first key signs and lacks its private half')
   const verifying = new Map<string, CryptoKey>()
   const shown: PublicKey[] = []
-  for (const { kty, crv, x, kid } of listed) {
+  for (const { kty, crv, x, kid } of keySet) {
     if (kty !== 'OKP' || crv !== 'Ed25519' || !BASE64URL_32_BYTES.test(String(x)))
       throw unusable('one of them is of another kind')
     if (typeof kid !== 'string' || kid === '' || verifying.has(kid))
       throw unusable("each needs a 'kid' of its own")
-    const half: PublicKey = { kty, crv, x: String(x), kid, alg: TOKEN_ALGORITHM, use: 'sig' }
-    verifying.set(kid, (await importJWK(half, TOKEN_ALGORITHM)) as CryptoKey)
-    shown.push(half)
+    const publicKey: PublicKey = { kty, crv, x: String(x), kid, alg: TOKEN_ALGORITHM, use: 'sig' }
+    verifying.set(kid, (await importJWK(publicKey, TOKEN_ALGORITHM)) as CryptoKey)
+    shown.push(publicKey)
   }
-  const { d } = listed[0]!
+  const { d } = keySet[0]!
   const key = (await importJWK({ ...shown[0]!, d: d as string }, TOKEN_ALGORITHM)) as CryptoKey
   return { signing: { kid: shown[0]!.kid, key }, verifying, shown }
 }

@@ -110,15 +110,15 @@ export function contractRefusal(
   code: Extract<ErrorCode, 'invalidRequest' | 'invalidParameter'>,
 ): Refusal {
   const tooLong = error.issues.some(issue => issue.code === 'too_big' && issue.origin === 'array')
-  const used = tooLong ? 'tooLarge' : code
+  const errorCode = tooLong ? 'tooLarge' : code
   const shown = error.issues.slice(0, MOST_PROBLEMS)
   const more = error.issues.length - shown.length
   return new Refusal(
-    used,
+    errorCode,
     [...shown.map(issue => issue.message), ...(more > 0 ? [`There are ${more} more.`] : [])].join(' '),
     {
       fieldErrors: shown.map(issue => ({
-        code: ERROR_KINDS[used].api,
+        code: ERROR_KINDS[errorCode].api,
         ontologyUri: pathText(issue.path),
         validatorUri: issue.code,
         message: issue.message,

@@ -8,7 +8,7 @@ import { type Database, openDatabase, type Query } from '../platform/database.ts
 import { armDispatcherAt } from '../platform/objects.ts'
 import { timers } from '../platform/tables.ts'
 import { shards, tenants } from '../platform/tenancy/control-tables.ts'
-import { isClosedAt, isToBeWarnedOf, shareOf } from '../platform/tenancy/quotas.ts'
+import { isClosedAt, isNearlyFullAt, shareOf } from '../platform/tenancy/quotas.ts'
 import {
   controlDatabase,
   KNOWN_EVERYWHERE_MS,
@@ -138,7 +138,7 @@ function noteQueries(control: Database, { tenant, shard, bytes }: Measured): Que
 function warn(measured: readonly Measured[]): void {
   for (const { tenant, shard, bytes } of measured) {
     const share = shareOf(tenant, bytes)
-    if (isToBeWarnedOf(share))
+    if (isNearlyFullAt(share))
       console.warn(
         JSON.stringify({
           ...{ at: 'room', tenant: tenant.name, binding: tenant.shards[shard] },

@@ -130,12 +130,12 @@ export async function migrateAll(
   atOnce: number,
   progress: MigrationProgress,
 ): Promise<void> {
-  const waiting = targets.values()
+  const remaining = targets.values()
   const failures: { target: MigrationTarget; problem: unknown }[] = []
-  let begun = 0
+  let startedCount = 0
   const work = async (): Promise<void> => {
-    for (const target of waiting) {
-      begun += 1
+    for (const target of remaining) {
+      startedCount += 1
       try {
         await progress.done(target, await migrate(target, migrations))
       } catch (problem) {
@@ -145,7 +145,7 @@ export async function migrateAll(
     }
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, targets.length) }, work))
-  if (failures.length > 0) throw new MigrationFailures(failures, begun < targets.length)
+  if (failures.length > 0) throw new MigrationFailures(failures, startedCount < targets.length)
 }
 
 export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {

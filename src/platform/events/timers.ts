@@ -65,14 +65,14 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const at = tenantNow(place.tenant)
   const leaseUntil = (at + TIMER_LEASE_MS) as Instant
   const due = await claimDue(database, at, leaseUntil)
-  const came = { done: [] as string[], failed: [] as string[], later: [] as string[] }
+  const outcomes = { done: [] as string[], failed: [] as string[], later: [] as string[] }
   const waiting = Map.groupBy(due, timer => timer.subject).values()
   const work = async (): Promise<void> => {
     for (const ofSubject of waiting)
-      for (const timer of ofSubject) came[await fire(timer, place)].push(timer.locator)
+      for (const timer of ofSubject) outcomes[await fire(timer, place)].push(timer.locator)
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
-  const { done, failed, later } = came
+  const { done, failed, later } = outcomes
   if (done.length > 0) await remove(database, done, leaseUntil)
   return { claimed: due.length, failed, later }
 }

@@ -54,37 +54,37 @@ export const isAnyEventType = (type: string): boolean =>
 // Every newer name in the resources brief (8.1). Subscriptions and filters accept all of them, even for acts that Bindery
 // does not have.
 
-const named = (prefix: string, actions: string): string[] =>
+const prefixed = (prefix: string, actions: string): string[] =>
   actions.split(' ').map(action => `${prefix}.${action}`)
 
 const TRANSACTION =
   'create update validate price underwrite manualUnderwrite accept issue refuse discard reset'
 
-let list: readonly string[] | undefined
+let newerTypes: readonly string[] | undefined
 
 export function everyNewerType(): readonly string[] {
-  list ??= makeList()
-  return list
+  newerTypes ??= makeList()
+  return newerTypes
 }
 
 const makeList = (): string[] => [
-  ...named('policy.account', 'create update validate discard anonymize'),
-  ...named(
+  ...prefixed('policy.account', 'create update validate discard anonymize'),
+  ...prefixed(
     'policy.quote',
     'create update validate price underwrite manualunderwrite accept issue refuse discard reset anonymize',
   ),
   ...['change', 'renewal', 'cancellation', 'reinstatement', 'reversal'].flatMap(kind =>
-    named(`policy.${kind}`, TRANSACTION),
+    prefixed(`policy.${kind}`, TRANSACTION),
   ),
-  ...named('policy', 'status.update anonymize'),
-  ...named('billing.invoice', 'generate settle unsettle autopay autopayfailed'),
-  ...named(
+  ...prefixed('policy', 'status.update anonymize'),
+  ...prefixed('billing.invoice', 'generate settle unsettle autopay autopayfailed'),
+  ...prefixed(
     'billing.payment',
     'create request execute post distribute validationfailed fail cancel reverse anonymize',
   ),
-  ...named('billing.disbursement', 'create approve execute reject reverse anonymize'),
-  ...named('billing.delinquency', 'create settle lapse'),
-  ...named('document', 'ready failed'),
-  ...named('migration', 'start pause resume recover patch error fail finish'),
+  ...prefixed('billing.disbursement', 'create approve execute reject reverse anonymize'),
+  ...prefixed('billing.delinquency', 'create settle lapse'),
+  ...prefixed('document', 'ready failed'),
+  ...prefixed('migration', 'start pause resume recover patch error fail finish'),
   ...['account', 'quote', 'policy'].map(kind => `${kind}.config.migration.failed`),
 ]

@@ -11,18 +11,18 @@ import type { Route } from './route.ts'
 /** Folders of a tenant in R2. */
 type Folder = 'documents' | 'media'
 
-const named = (folder: Folder, locator: string, fileName: string): string =>
+const fileReference = (folder: Folder, locator: string, fileName: string): string =>
   `file:${folder}/${locator}/${encodeURIComponent(fileName)}`
 
 /** `url` and `urlExpirationTimestamp`, until the answer leaves. */
 export const fileAddress = (folder: Folder, locator: string, fileName: string) => ({
-  url: named(folder, locator, fileName),
+  url: fileReference(folder, locator, fileName),
   urlExpirationTimestamp: '0',
 })
 
 /** `url` and `expiresTimestamp`, as media have them. */
 export const mediaAddress = (locator: string, fileName: string) => ({
-  url: named('media', locator, fileName),
+  url: fileReference('media', locator, fileName),
   expiresTimestamp: '0',
 })
 
@@ -36,7 +36,7 @@ export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
 
 /** JSON escapes quotation marks inside text, so no text matches; the UUID is resolved within the signed-in tenant. */
-const NAMED =
+const FILE_REFERENCE =
   /"url":"file:(documents|media)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 
 type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
@@ -44,7 +44,7 @@ type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 /** The JSON with addresses instead of names. `now` is real time. */
 export const withFileAddresses = (json: string, signing: Signing, tenant: Tenant): string =>
   json.includes('"url":"file:')
-    ? json.replace(NAMED, (_, folder: Folder, locator: string, name: string, property: string) => {
+    ? json.replace(FILE_REFERENCE, (_, folder: Folder, locator: string, name: string, property: string) => {
         const file = { path: [folder, locator], fileName: decodeURIComponent(name) }
         const { address, expiresAt } = signedAddress(signing, tenant, file)
         return `"url":${JSON.stringify(address)},"${property}":"${expiresAt}"`
@@ -94,12 +94,12 @@ export function readLinkToken(secrets: string, token: string, now: Instant): Fil
   const [text, signed, ...rest] = token.split('.')
   if (text === undefined || signed === undefined || rest.length > 0) return undefined
   // Compares text: several base64url texts decode to the same bytes.
-  const given = Buffer.from(signed)
-  const isRight = secretsOf(secrets).some(secret => {
-    const right = Buffer.from(signature(secret, text).toString('base64url'))
-    return given.length === right.length && timingSafeEqual(given, right)
+  const actual = Buffer.from(signed)
+  const isValid = secretsOf(secrets).some(secret => {
+    const expected = Buffer.from(signature(secret, text).toString('base64url'))
+    return actual.length === expected.length && timingSafeEqual(actual, expected)
   })
-  if (!isRight) return undefined
+  if (!isValid) return undefined
   type Fields = [string, number, string[], string, number]
   const fields = JSON.parse(Buffer.from(text, 'base64url').toString()) as Fields
   const [tenantLocator, generation, path, fileName, expires] = fields

@@ -8,7 +8,7 @@ import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import type { Callers } from './permissions.ts'
 import { share, sharePreflight } from './protection.ts'
 import { filledPath, SUCCESSORS } from './records.ts'
-import { concluded, optionsResponse, problemResponse } from './respond.ts'
+import { conclude, optionsResponse, problemResponse } from './respond.ts'
 import type { Route } from './route.ts'
 import { serve } from './serve.ts'
 
@@ -70,7 +70,7 @@ export function mount(
     const exchange = beginExchange(context.req.raw)
     context.set('exchange', exchange)
     await next()
-    concluded(exchange, context.env, context.res)
+    conclude(exchange, context.env, context.res)
   })
   for (const { path, respond } of pages)
     app.get(honoPath(path), context => {
@@ -216,7 +216,7 @@ function find<T>(
   const end = named && find(named, segments, at + 1, method, values)
   if (end || segment === '' || !from.parameter) return end
   values.push(segment)
-  const within = find(from.parameter, segments, at + 1, method, values)
-  if (!within) values.pop()
-  return within
+  const match = find(from.parameter, segments, at + 1, method, values)
+  if (!match) values.pop()
+  return match
 }

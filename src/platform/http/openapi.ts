@@ -65,9 +65,9 @@ const TOKENS = {
 
 function requires(access: Access): string {
   if (access.kind === 'public') return 'Needs no token.'
-  const named = access.permissions?.map(name => `\`${name}\``).join(' or ')
-  const whose = TOKENS[access.kind]
-  return named ? `Needs ${whose} with the permission ${named}.` : `Needs ${whose}.`
+  const permissions = access.permissions?.map(name => `\`${name}\``).join(' or ')
+  const token = TOKENS[access.kind]
+  return permissions ? `Needs ${token} with the permission ${permissions}.` : `Needs ${token}.`
 }
 
 const FILE = z.string().openapi({ format: 'binary' })
@@ -270,7 +270,7 @@ function headersOf(route: Route): HeaderName[] {
   const { method, path } = route
   const { makes, shows } = writeOf(route)
   const isList = method === 'get' && (isPaged(route.query, 'pagingToken') || isPaged(route.query, 'offset'))
-  const named: [HeaderName, boolean][] = [
+  const conditions: [HeaderName, boolean][] = [
     ['X-Request-Id', true],
     ['X-Client-Request-Id', true],
     ['Server-Timing', true],
@@ -280,26 +280,26 @@ function headersOf(route: Route): HeaderName[] {
     ['Link', isList || `${method.toUpperCase()} ${path}` in SUCCESSORS],
     ['Deprecation', route.deprecated === true],
   ]
-  return named.filter(([, has]) => has).map(([name]) => name)
+  return conditions.filter(([, has]) => has).map(([name]) => name)
 }
 
 function parametersOf(route: Route): ParameterName[] {
-  const named: [ParameterName, boolean][] = [
+  const conditions: [ParameterName, boolean][] = [
     ['IfNoneMatch', isTagged(route) && answersJson(route)],
     ['IfMatch', writeOf(route).changes !== undefined],
     ['Bookmark', isTenants(route)],
     ['ClientRequestId', true],
   ]
-  return named.filter(([, has]) => has).map(([name]) => name)
+  return conditions.filter(([, has]) => has).map(([name]) => name)
 }
 
 function responsesOf(route: Route): [string, ResponseName][] {
-  const named: [string, ResponseName, boolean][] = [
+  const conditions: [string, ResponseName, boolean][] = [
     ['304', 'NotModified', isTagged(route) && answersJson(route)],
     ['406', 'NotAcceptable', answersJson(route) && route.access.kind !== 'public'],
     ['412', 'PreconditionFailed', writeOf(route).changes !== undefined],
   ]
-  return named.flatMap(([status, name, has]) => (has ? [[status, name]] : []))
+  return conditions.flatMap(([status, name, has]) => (has ? [[status, name]] : []))
 }
 
 type Operation = {

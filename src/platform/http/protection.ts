@@ -30,8 +30,8 @@ export function protect(headers: Headers): void {
 /** Headers that pages of other origins may read besides the default ones. */
 const EXPOSED =
   'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
-const ASKED_AT_MOST_SECONDS = '600'
-const SENT =
+const PREFLIGHT_MAX_AGE_SECONDS = '600'
+const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /** The calling page's origin, if it may read the answer. Never allows browser credentials: tokens are in a header. */
@@ -52,10 +52,10 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
  */
 async function isAllowed(origin: string, { url, calls, tenant }: Exchange, env: Env): Promise<boolean> {
   const called = await findTenant(env, { hostName: url.hostname }, calls)
-  const lists = called ?? tenant
-  if (!lists) return await isOriginListed(env, origin, calls)
+  const listing = called ?? tenant
+  if (!listing) return await isOriginListed(env, origin, calls)
   if (called && tenant && called.locator !== tenant.locator) return false
-  return lists.allowedOrigins?.includes(origin) ?? false
+  return listing.allowedOrigins?.includes(origin) ?? false
 }
 
 export async function share(exchange: Exchange, env: Env, { headers }: Response): Promise<void> {
@@ -77,6 +77,6 @@ export async function sharePreflight(
   if (origin === undefined) return
   headers.set('access-control-allow-origin', origin)
   headers.set('access-control-allow-methods', methods.join(', '))
-  headers.set('access-control-allow-headers', SENT)
-  headers.set('access-control-max-age', ASKED_AT_MOST_SECONDS)
+  headers.set('access-control-allow-headers', REQUEST_HEADERS)
+  headers.set('access-control-max-age', PREFLIGHT_MAX_AGE_SECONDS)
 }

@@ -34,8 +34,8 @@ export function clientAddress(headers: Headers, trusted: string): string {
   if (trusted.trim() === 'cloudflare') return headers.get('cf-connecting-ip') ?? CONNECTION
   const proxies = new Set(trusted.split(',').map(proxy => proxy.trim()))
   if (!proxies.has(CONNECTION)) return CONNECTION
-  const passed = (headers.get('x-forwarded-for') ?? '').split(',').map(address => address.trim())
-  return passed.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
+  const addresses = (headers.get('x-forwarded-for') ?? '').split(',').map(address => address.trim())
+  return addresses.findLast(address => address !== '' && !proxies.has(address)) ?? CONNECTION
 }
 
 /** IPv6 counts by its first 64 bits: each customer of a provider has a whole /64. */

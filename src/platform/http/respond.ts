@@ -22,7 +22,7 @@ const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
 const RETRY_AFTER_SECONDS = 1
 
 /** Sets the headers of every answer, files and pages included, and observes the request. */
-export function concluded(exchange: Exchange, env: Env, { status, headers }: Response): void {
+export function conclude(exchange: Exchange, env: Env, { status, headers }: Response): void {
   const { request, requestId, clientRequestId, traceId, calls, operation, tenant, refused } = exchange
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
@@ -146,13 +146,13 @@ type Handled = {
 }
 
 /** Addresses are valid for 30 minutes: an answer that contains some counts as unchanged for at most half of that. */
-const ADDRESSES_STAND_MS = 15 * 60_000
+const ADDRESSES_REUSED_MS = 15 * 60_000
 
 /** `json` has file names, `sent` has addresses, `bytes` is `sent` in UTF-8. */
-type Sent = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
+type AnswerText = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
 
 /** Sets the headers of a 200 answer; returns whether the client already has it. */
-function describeRecord(handled: Handled, answer: Sent, headers: Headers): boolean {
+function describeRecord(handled: Handled, answer: AnswerText, headers: Headers): boolean {
   const { route, exchange, query, value } = handled
   const { makes, shows } = writeOf(route)
   if (route.method !== 'get') {
@@ -171,9 +171,9 @@ function describeRecord(handled: Handled, answer: Sent, headers: Headers): boole
 }
 
 /** Weak where addresses change with every answer. */
-function tagOf({ now }: Exchange, { json, sent, bytes }: Sent): string {
+function tagOf({ now }: Exchange, { json, sent, bytes }: AnswerText): string {
   if (sent === json) return `"${entityTag(bytes)}"`
-  return `W/"${entityTag(json)}.${Math.floor(now / ADDRESSES_STAND_MS).toString(36)}"`
+  return `W/"${entityTag(json)}.${Math.floor(now / ADDRESSES_REUSED_MS).toString(36)}"`
 }
 
 /** Weak comparison (RFC 9110). */
@@ -193,7 +193,7 @@ function locationOf(template: string, { params }: Handled, json: string): string
 /** Default page length of a list without `count` (resources brief 0.1). */
 const MOST_UNCOUNTED = 1_000
 
-type Asked = { readonly offset?: number; readonly count?: number; readonly pagingToken?: string }
+type PagingQuery = { readonly offset?: number; readonly count?: number; readonly pagingToken?: string }
 
 export const isPaged = (query: z.ZodType | undefined, by: 'offset' | 'pagingToken'): boolean =>
   query !== undefined && by in ((query as Partial<z.ZodObject>).shape ?? {})
@@ -231,10 +231,10 @@ function pagingLinks(
     if (typeof pagingToken === 'string' && items.length > 0)
       if (STREAMS.has(path)) add('next', new URLSearchParams({ pagingToken }))
       else link('next', { pagingToken })
-    if ((query as Asked).pagingToken !== undefined && !STREAMS.has(path))
+    if ((query as PagingQuery).pagingToken !== undefined && !STREAMS.has(path))
       link('first', { pagingToken: undefined })
   } else if (isPaged(schema, 'offset')) {
-    const { offset = 0, count = MOST_UNCOUNTED } = query as Asked
+    const { offset = 0, count = MOST_UNCOUNTED } = query as PagingQuery
     const isMore = listCompleted === undefined ? items.length >= count : listCompleted === false
     if (isMore && items.length > 0) link('next', { offset: String(offset + items.length) })
     if (offset > 0) {

@@ -36,14 +36,14 @@ export async function serve(
   const who =
     route.access.kind === 'public'
       ? undefined
-      : await admitted(route, route.access, params, exchange, open, callers)
+      : await admit(route, route.access, params, exchange, open, callers)
   requireAcceptable(exchange.request, route)
   // The token was checked on the primary, so a stale copy cannot grant a permission that has ended.
   if (who?.tenant) {
     calls.clientBookmarks = readBookmarks(exchange.request.headers.get(BOOKMARK_HEADER), who.tenant)
     calls.isRead = route.method === 'get'
   }
-  const query = route.query ? fitting(route.query, queryValues(exchange), 'invalidParameter') : {}
+  const query = route.query ? parseOrRefuse(route.query, queryValues(exchange), 'invalidParameter') : {}
   const place = filePlace()
   if (who?.tenant) calls.heavy = heavyReading(who.tenant.locator)
   let upload: OpenUpload | undefined
@@ -94,7 +94,7 @@ const mayAdd = ({ method, path }: Route): boolean =>
   method !== 'get' && method !== 'delete' && !path.endsWith('/overwriteData')
 
 /** Checks the caller; the tenant comes before the permission (resources brief 11). */
-async function admitted(
+async function admit(
   route: Route,
   access: Exclude<Access, { kind: 'public' }>,
   { tenantLocator }: Readonly<Record<string, string>>,
@@ -148,16 +148,24 @@ async function readBody(
   if (form) {
     const read: Form = await readForm(request, form, place)
     const parts = read.file ? { ...read.texts, [form.file]: read.file } : read.texts
-    return { body: fitting(form.schema, parts, 'invalidRequest'), file: read.file, sent: { form: read } }
+    return {
+      body: parseOrRefuse(form.schema, parts, 'invalidRequest'),
+      file: read.file,
+      sent: { form: read },
+    }
   }
   if (!body) return { body: undefined, file: upload, sent: undefined }
   const { bytes, value } = await readJson(request, body)
   const parsed =
-    value === undefined && !body.required ? undefined : fitting(body.schema, value, 'invalidRequest')
+    value === undefined && !body.required ? undefined : parseOrRefuse(body.schema, value, 'invalidRequest')
   return { body: parsed, file: undefined, sent: { bytes } }
 }
 
-function fitting(schema: z.ZodType, value: unknown, code: 'invalidRequest' | 'invalidParameter'): unknown {
+function parseOrRefuse(
+  schema: z.ZodType,
+  value: unknown,
+  code: 'invalidRequest' | 'invalidParameter',
+): unknown {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   throw contractRefusal(result.error, code)
@@ -208,7 +216,7 @@ const weighted = (list: string): (readonly [string, number])[] =>
     .filter(([name]) => name !== '')
 
 /** Decided by the first of the names, from the most to the least specific, that is in the list. */
-function takes(list: string, ...names: readonly string[]): boolean {
+function accepts(list: string, ...names: readonly string[]): boolean {
   const parts = weighted(list)
   for (const name of names) {
     const part = parts.find(([listed]) => listed === name)
@@ -230,7 +238,7 @@ function requireAcceptable(request: Request, route: Route): void {
   const accept = request.headers.get('accept')
   if (accept === null || access.kind === 'public' || !answer.schema || answer.media !== undefined) return
   if (asksForFile(request, route)) return
-  if (!takes(accept, 'application/json', 'application/*', '*/*'))
+  if (!accepts(accept, 'application/json', 'application/*', '*/*'))
     throw new Refusal(
       'notAcceptable',
       'The answer is application/json, which the Accept header leaves out; add it.',

@@ -138,8 +138,8 @@ export const looksSecret = (name: string, value: string): boolean =>
 
 /** A reference to a secret, perhaps after a scheme: readable by everyone. */
 const isReferenceAlone = (value: string): boolean => {
-  const beside = besideReferences(value)
-  return beside !== value && /^[\w-]*\s*$/.test(beside) && beside.length <= LONGEST_SCHEME
+  const rest = besideReferences(value)
+  return rest !== value && /^[\w-]*\s*$/.test(rest) && rest.length <= LONGEST_SCHEME
 }
 
 const LONGEST_SCHEME = 20
@@ -168,11 +168,14 @@ type SecretBearing = {
 }
 
 /** Texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers. */
-export function secretsOf({ headers, url, security }: SecretBearing, put: readonly string[] = []): string[] {
-  const carried = [...Object.entries(headers), ...new URL(url).searchParams]
+export function secretsOf(
+  { headers, url, security }: SecretBearing,
+  secretValues: readonly string[] = [],
+): string[] {
+  const secretParts = [...Object.entries(headers), ...new URL(url).searchParams]
     .filter(([name, value]) => looksSecret(name, value))
     .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
-  return [...new Set([security?.secret ?? '', ...put, ...carried])].filter(
+  return [...new Set([security?.secret ?? '', ...secretValues, ...secretParts])].filter(
     text => text.length >= SHORTEST_SECRET,
   )
 }
@@ -186,7 +189,7 @@ export const SECRET_ITEM_NAME = /^[\w$-]{1,128}$/
 const REFERENCE = /\{\{secret:(_?[a-zA-Z$][a-zA-Z\d_$]*)\.([\w$-]{1,128})\}\}/g
 
 /** An intended reference, valid or not. */
-const MEANT = /\{\{\s*secret\b/gi
+const INTENDED_REFERENCE = /\{\{\s*secret\b/gi
 
 export const referencesIn = (text: string): SecretReference[] =>
   [...text.matchAll(REFERENCE)].map(([, staticName, item]) => ({ staticName: staticName!, item: item! }))
@@ -198,11 +201,14 @@ export const meansReference = (text: string): boolean => /(\{|%7b){2}(\s|%20|\+)
 
 /** Whether a reference is malformed, and would be sent literally. */
 export const hasBrokenReference = (text: string): boolean =>
-  (text.match(MEANT)?.length ?? 0) > referencesIn(text).length
+  (text.match(INTENDED_REFERENCE)?.length ?? 0) > referencesIn(text).length
 
-/** Replaces each reference by the result of `put`. */
-export const withReferences = (text: string, put: (reference: SecretReference) => string): string =>
-  text.replace(REFERENCE, (_, staticName: string, item: string) => put({ staticName, item }))
+/** Replaces each reference by the result of `valueOfReference`. */
+export const withReferences = (
+  text: string,
+  valueOfReference: (reference: SecretReference) => string,
+): string =>
+  text.replace(REFERENCE, (_, staticName: string, item: string) => valueOfReference({ staticName, item }))
 
 /** The text without its references. */
 export const besideReferences = (text: string): string => text.replace(REFERENCE, '')

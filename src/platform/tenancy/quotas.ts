@@ -25,7 +25,7 @@ type Limited = { readonly name: string; readonly quotas?: Quotas }
 export const shareOf = ({ quotas }: Pick<Limited, 'quotas'>, bytes: number): number =>
   bytes / (quotas?.databaseBytes ?? DATABASE_BYTES)
 
-export const isToBeWarnedOf = (share: number): boolean => share >= WARNED_FROM
+export const isNearlyFullAt = (share: number): boolean => share >= WARNED_FROM
 
 /** Whether new policyholders go to another database. */
 export const isClosedAt = (share: number): boolean => share >= CLOSED_FROM

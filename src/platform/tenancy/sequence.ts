@@ -24,13 +24,13 @@ export async function takeLocators(context: RequestContext, shard: number, count
   const key = keyOf(tenant, shard)
   let block = blocksByShard.get(key)
   if (!block || block.end - block.next < count) {
-    const asked = Math.max(count, BLOCK_SIZE)
+    const size = Math.max(count, BLOCK_SIZE)
     // A repeated lease leaves a gap.
-    block = await ask(calls, () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, asked), {
+    block = await ask(calls, () => dispatcherObject(env, tenant, shard).leaseBlock(tenant, shard, size), {
       mayRepeat: true,
     })
-    const kept = blocksByShard.get(key)
-    if (!kept || kept.end - kept.next < block.end - block.next - count) blocksByShard.set(key, block)
+    const current = blocksByShard.get(key)
+    if (!current || current.end - current.next < block.end - block.next - count) blocksByShard.set(key, block)
   }
   const first = block.next
   block.next += count
@@ -51,12 +51,12 @@ export async function leaseNumbers(
   database: Database,
   count: number,
 ): Promise<Block> {
-  const kept = (await storage.get<number>(STORAGE_KEY)) ?? FIRST_SEQUENCE
+  const storedNext = (await storage.get<number>(STORAGE_KEY)) ?? FIRST_SEQUENCE
   const [result] = await database.batch([
     database.effect(
       `insert into number_sequence (id, next) values (1, ?1 + ?2)
        on conflict (id) do update set next = max(next, ?1) + ?2 returning next`,
-      kept,
+      storedNext,
       count,
     ),
   ])

@@ -63,11 +63,11 @@ export class Snapshots<Value> {
     const isUnchanged = old?.changes === this.#changes
     if (old && isUnchanged && isWithin(this.#failedAt, this.#trustMs))
       return { value: old.value, isStale: true, isRenewed: false }
-    const begun = { readAt: now(), changes: this.#changes }
+    const readState = { readAt: now(), changes: this.#changes }
     try {
       const value = await (isUnchanged ? inTime(read()) : read())
-      this.#memory.set(key, { value, ...begun })
-      if (shared) await share(shared, { value, ...begun })
+      this.#memory.set(key, { value, ...readState })
+      if (shared) await share(shared, { value, ...readState })
       return { value, isStale: false, isRenewed: own !== undefined }
     } catch (problem) {
       this.#failedAt = now()
@@ -110,9 +110,9 @@ const cache = (): Cache | undefined =>
   typeof caches === 'undefined' ? undefined : (caches as unknown as { default?: Cache }).default
 
 async function share<Value>({ url, text }: Shared<Value>, { value, readAt }: Snapshot<Value>): Promise<void> {
-  const kept = text(value)
-  if (kept === undefined) return
-  const response = new Response(JSON.stringify({ readAt, text: kept }), {
+  const sharedText = text(value)
+  if (sharedText === undefined) return
+  const response = new Response(JSON.stringify({ readAt, text: sharedText }), {
     headers: { 'content-type': 'application/json', 'cache-control': `max-age=${STALE_MS / 1_000}` },
   })
   await cache()

@@ -38,7 +38,7 @@ export async function readForm(
 ): Promise<Form> {
   refuseCompression(request)
   place.reach(Number(request.headers.get('content-length') ?? 0))
-  const wanted = propertiesOf(schema)
+  const partNames = propertiesOf(schema)
   const boundary = boundaryOf(request)
   const parser = new MultipartParser(boundary, {
     maxHeaderSize: LARGEST_HEADER_BYTES,
@@ -51,7 +51,7 @@ export async function readForm(
   let total = 0
   const take = (part: MultipartPart): void => {
     const { name, fileName: givenName, mediaType } = labelOf(part)
-    if (!wanted.has(name)) return
+    if (!partNames.has(name)) return
     if (texts.has(name) || (name === fileName && file))
       throw malformed(`The form has the part '${shown(name)}' twice; send it once.`)
     if (name === fileName) file = { fileName: givenName, mediaType, bytes: joined(part.content) }
@@ -62,7 +62,7 @@ export async function readForm(
       const body = pieces(request.body, largestFileBytes + FORM_OVERHEAD_BYTES)
       for await (const piece of withoutPreamble(body, boundary)) {
         // Data after the last boundary is not part of the form; the parser would fail on it.
-        if (ended(parser)) continue
+        if (isEnded(parser)) continue
         total += piece.length
         place.reach(total)
         for (const part of parser.write(piece)) take(part)
@@ -135,7 +135,7 @@ function labelOf(part: MultipartPart): Label {
   return { ...label, name }
 }
 
-function ended(parser: MultipartParser): boolean {
+function isEnded(parser: MultipartParser): boolean {
   try {
     parser.finish()
     return true

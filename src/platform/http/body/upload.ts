@@ -50,7 +50,7 @@ export async function openUpload(
   try {
     const upload = isForm
       ? await fileOfForm(body, boundaryOf(request), largestBytes, partNames)
-      : { mediaType: plainType(type), fileName: undefined, stream: await begun(body) }
+      : { mediaType: plainType(type), fileName: undefined, stream: await withFirstByte(body) }
     return { upload, close }
   } catch (problem) {
     await close()
@@ -62,7 +62,7 @@ const noFile = (): Refusal =>
   invalidRequest("The request brings no file; send it as the part 'file' of a form, or as the body itself.")
 
 /** Refuses a body without a first byte: servers give requests without a body an empty one. */
-async function begun(body: Body): Promise<Body> {
+async function withFirstByte(body: Body): Promise<Body> {
   const first = await body.next()
   if (first.done) throw noFile()
   return (async function* () {

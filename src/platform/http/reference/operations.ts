@@ -28,8 +28,8 @@ export function operationId({ method, path }: Pick<Route, 'method' | 'path'>): s
     if (parameter === undefined)
       return pascal(parameterOf(segments[at + 1]) === undefined ? segment : singular(segment))
     const before = segments[at - 1] ?? ''
-    const isSaid = singular(before) !== before || parameter.startsWith(before)
-    return isSaid ? '' : `By${pascal(parameter)}`
+    const isRepeated = singular(before) !== before || parameter.startsWith(before)
+    return isRepeated ? '' : `By${pascal(parameter)}`
   })
   return OWN_NAMES[`${method} ${path}`] ?? method + words.join('')
 }
@@ -51,7 +51,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
 }
 
 /** Without a route, or after a failure of the service. */
-const NOBODYS: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNotAllowed', 'internal'])
+const NOT_OF_ROUTES: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNotAllowed', 'internal'])
 
 /** Writes that record nothing: a key cannot have been used with another body. */
 const RECORDS_NOTHING =
@@ -84,7 +84,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
 /** Meaning and codes of each status. `seen`: codes that tests received. */
 export function refusalsOf(route: Route, seen: readonly ErrorCode[]): ReadonlyMap<number, string> {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of new Set([...codesOf(route), ...seen.filter(code => !NOBODYS.has(code))])) {
+  for (const code of new Set([...codesOf(route), ...seen.filter(code => !NOT_OF_ROUTES.has(code))])) {
     const { status } = ERROR_KINDS[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }
@@ -150,8 +150,8 @@ export const TAGS = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
 /** Sorted; tags without a heading come last. */
 export const tagsOf = (names: Iterable<string>): { name: string; description?: string }[] => {
   const used = new Set(names)
-  const headed = TAGS.filter(({ name }) => used.delete(name))
-  return [...headed, ...[...used].map(name => ({ name }))]
+  const ordered = TAGS.filter(({ name }) => used.delete(name))
+  return [...ordered, ...[...used].map(name => ({ name }))]
 }
 
 // Examples of the document: requests and answers recorded by tests (examples.json, written by `npm run docs:examples`).
@@ -192,7 +192,8 @@ export function addExample(operation: Operation, { params = {}, body, answer }: 
   const sent =
     operation.requestBody && body !== undefined ? mediaOf(operation.requestBody.content, body) : undefined
   if (sent) sent.example = body
-  const good = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1].content
-  const got = good && answer !== undefined ? mediaOf(good, answer) : undefined
-  if (got) got.example = answer
+  const successContent = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))?.[1]
+    .content
+  const media = successContent && answer !== undefined ? mediaOf(successContent, answer) : undefined
+  if (media) media.example = answer
 }
