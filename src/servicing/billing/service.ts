@@ -1,4 +1,3 @@
-// Invoices and payments, as the Worker serves them.
 import { policyholderCredits } from '../../billing/credit/service.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
@@ -17,7 +16,7 @@ import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { PaymentOperation } from '../../transactions/payments/kind.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 
-/** The policy of the invoice that the path names, and the invoice's locator. */
+/** The policy, and the invoice's locator. */
 async function policyOfInvoice(context: RequestContext, text: string): Promise<[PolicyAggregate, Uuid]> {
   const { database, locator } = recordPlace(context, text, 'invoice')
   return [(await loadPolicy(context, database, { invoiceLocator: locator })).aggregate, locator]
@@ -31,7 +30,7 @@ export async function readInvoice(
   return invoiceResponse(...(await policyOfInvoice(context, text)))
 }
 
-/** What the invoice bills, item by item: one round trip. */
+/** One round trip. */
 export async function readInvoiceItems(
   context: RequestContext,
   text: string,
@@ -46,7 +45,7 @@ export async function readPayment(context: RequestContext, text: string): Promis
   return paymentResponse(aggregate, paymentOf(aggregate, locator))
 }
 
-/** All that is billed and planned of a policy: one round trip. */
+/** One round trip. */
 export async function checkInvoices(
   context: RequestContext,
   text: string,
@@ -57,7 +56,7 @@ export async function checkInvoices(
   return checkedInvoices((await loadPolicy(context, database, { locator })).aggregate)
 }
 
-/** All invoices of a policyholder's policies, oldest first: one round trip. */
+/** Oldest first, of all policies: one round trip. */
 export async function invoicesOfHolder(
   context: RequestContext,
   text: string,
@@ -74,7 +73,7 @@ export async function invoicesOfHolder(
     .sort((a, b) => Number(a.createdTimestamp) - Number(b.createdTimestamp))
 }
 
-/** What the policyholder has left of payments, and a page of those that made or used it: one round trip. */
+/** The credit, and a page of its movements: one round trip. */
 export async function creditsOf(
   context: RequestContext,
   text: string,
@@ -91,10 +90,7 @@ export async function creditsOf(
   return policyholderCredits(holder, balances, movements, pageSize)
 }
 
-/**
- * Has the policy's object carry the operation out. The locator names the policy; that of a record of an earlier release takes a look-up.
- * A locator that was made up may name a policy that does not exist: then there is no such record.
- */
+/** A locator that was made up may name a policy that does not exist: then 404 for the record, not for the policy. */
 async function operateOn(
   context: RequestContext,
   what: 'invoice' | 'payment',
@@ -113,7 +109,6 @@ async function operateOn(
   })
 }
 
-/** Has the policy's object pay the invoice. */
 export const payInvoice = (
   context: RequestContext,
   text: string,
@@ -121,11 +116,9 @@ export const payInvoice = (
 ): Promise<JsonAnswer> =>
   operateOn(context, 'invoice', text, invoice => ({ action: 'pay', invoice, request }))
 
-/** Has the policy's object take a payment back. */
 export const reversePayment = (context: RequestContext, text: string): Promise<JsonAnswer> =>
   operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 
-/** Has the policy's object make the earliest planned invoice now. */
 export const issueNextInvoice = (context: RequestContext, text: string): Promise<JsonAnswer> =>
   operate(context, policyLocator(text), { kind: 'nextInvoice' }, subject =>
     readInvoice(context, subject.split('/')[1]!),

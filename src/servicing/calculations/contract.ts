@@ -1,4 +1,4 @@
-// Trying a premium formula out (brief 0.10 names the paths; the shapes are those that published clients send and read).
+// Premium formulas to try out (brief 0.10 names the paths; the shapes are those of published clients).
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -39,7 +39,7 @@ const FieldGroups = z
 
 const characteristics = { fieldValues: RequestFieldValues, fieldGroupsByLocator: FieldGroups }
 
-/** Without a start the policy starts at midnight today, without an end it runs a year. */
+/** Defaults: from midnight today, for a year. */
 export const PolicyCharacteristicsPriceRequest = record('PolicyCharacteristicsPriceRequest', {
   policyStartTimestamp: OptionalTimestamp,
   policyEndTimestamp: OptionalTimestamp,
@@ -51,7 +51,7 @@ export const ExposureCharacteristicsPriceRequest = record(
   characteristics,
 )
 
-/** Amounts that are left out are the product's defaults for the peril. */
+/** Missing amounts are the product's defaults for the peril. */
 export const PerilCharacteristicsPriceRequest = record('PerilCharacteristicsPriceRequest', {
   ...characteristics,
   ...PerilCreateRequest.pick({
@@ -88,7 +88,6 @@ export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPeril
 
 const CalculationWarning = z.object({ line: Integer, column: Integer, message: Text })
 
-/** What the formula comes to. Nothing of it is stored. */
 export const CalculationResponse = record('CalculationResponse', {
   premium: Amount.describe('For the span of the characteristics.'),
   premiumCurrency: Currency,

@@ -4,7 +4,7 @@ import * as contract from './contract.ts'
 const { post } = forTenant('Calculations')
 const answer = { schema: contract.CalculationResponse, description: 'What the formula comes to.' }
 
-// Rating is much code, which the start-up does without.
+// Start-up does without the code of rating.
 const service = () => import('./service.ts')
 
 export const calculationRoutes: readonly Route[] = [

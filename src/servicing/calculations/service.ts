@@ -1,4 +1,4 @@
-// Formulas tried out. Nothing is stored, and no plugin or outside rater is asked.
+// Tries formulas out. Nothing is stored, and no plugin or external rater is called.
 import { notFound } from '../../kernel/errors.ts'
 import {
   type DisplayId,
@@ -19,9 +19,16 @@ import { compileTemplate } from '../../product/templates/liquid.ts'
 import { type Attempt, ratingContext } from '../../rating/rate.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type * as contract from './contract.ts'
-import { calculated, existing, type Formula, madeUp, readFormula, type Subject } from './subjects.ts'
+import {
+  calculated,
+  existingSubject,
+  type Formula,
+  madeUpSubject,
+  readFormula,
+  type Subject,
+} from './subjects.ts'
 
-/** What the formula comes to for a peril that the request describes: one round trip. */
+/** For a peril that the request describes: one round trip. */
 export async function checkPerilPremium(
   context: RequestContext,
   request: contract.CheckPerilPremiumRequest,
@@ -31,11 +38,13 @@ export async function checkPerilPremium(
   const { timeZone, currency } = version.configuration.configuration
   const product = productOf(version.configuration, request.productName)
   const policyholder = nobody(context)
-  const ground = { ...version, product, timeZone, currency, policyholder, credit: zero(currency) }
-  return await tryFormula(context, formula, HOME_SHARD, attempt => madeUp(request, ground, attempt))
+  const surroundings = { ...version, product, timeZone, currency, policyholder, credit: zero(currency) }
+  return await tryFormula(context, formula, HOME_SHARD, attempt =>
+    madeUpSubject(request, surroundings, attempt),
+  )
 }
 
-/** What the formula comes to for a peril that there is: one round trip. */
+/** For an existing peril: one round trip. */
 export async function checkExistingPerilPremium(
   context: RequestContext,
   request: contract.CheckExistingPerilPremiumRequest,
@@ -45,10 +54,10 @@ export async function checkExistingPerilPremium(
   const { shard, selection } = perilNamed(request.perilDisplayId)
   if (shard >= tenant.shards.length) throw notFound('peril', request.perilDisplayId)
   const loaded = await loadPolicy(context, shardDatabase(env, tenant, shard, calls), selection)
-  return await tryFormula(context, formula, shard, () => existing(request, loaded))
+  return await tryFormula(context, formula, shard, () => existingSubject(request, loaded))
 }
 
-/** Rates with the tenant's tables, as new business of the policy would look them up. */
+/** Looks tables up as new business of the policy would. */
 async function tryFormula(
   context: RequestContext,
   formula: Formula,
@@ -75,7 +84,7 @@ function perilNamed(text: string): { shard: number; selection: PolicySelection }
   return { shard: shardOfUuid(locator), selection: { perilLocator: locator } }
 }
 
-/** The policyholder of a policy that is made up: templates find no values. */
+/** A made-up policy has a policyholder without values. */
 function nobody({ now, caller }: RequestContext): Policyholder {
   const locator = newUuid(HOME_SHARD)
   const entity = { locator, values: {}, subEntities: [] }

@@ -1,4 +1,4 @@
-// What a formula is tried out on: a peril that there is, or one made up of the request.
+// The peril that a formula is tried out on: an existing one, or one made up from the request.
 
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -33,7 +33,6 @@ import { PerilRating, type Rateable, type RatingContext } from '../../rating/rat
 import type { Operation } from '../../rating/template-data.ts'
 import type * as contract from './contract.ts'
 
-/** A peril as it is rated, with its quote, its policy and the operation that it is rated in. */
 export type Subject = {
   readonly loaded: Loaded
   readonly quote: Quote
@@ -41,15 +40,13 @@ export type Subject = {
   readonly operation: Operation
 }
 
-// ------------------------------------------------------------------------------------------------ made up
-
-/** A policy of one exposure and one peril, as new business. Unknown names and wrong values are refused (400); missing ones may be. */
-export function madeUp(
+/** New business of one exposure and one peril. Unknown names and wrong values are refused (400); missing values are not. */
+export function madeUpSubject(
   request: contract.CheckPerilPremiumRequest,
-  ground: NewPolicyContext,
+  surroundings: NewPolicyContext,
   attempt: Attempt,
 ): Subject {
-  const { product, timeZone, currency, policyholder, configVersion } = ground
+  const { product, timeZone, currency, policyholder, configVersion } = surroundings
   const { policyCharacteristics, exposureCharacteristics, perilCharacteristics } = request
   const { policyStartTimestamp: start, policyEndTimestamp: end } = policyCharacteristics
   const { fieldValues: _values, fieldGroupsByLocator: _groups, ...amounts } = perilCharacteristics
@@ -90,7 +87,7 @@ export function madeUp(
     exposureRuns: putRecords(draft.aggregate.exposureRuns, [exposureRun]),
     perilRuns: putRecords(draft.aggregate.perilRuns, [run]),
   }
-  const loaded: Loaded = { ...ground, aggregate }
+  const loaded: Loaded = { ...surroundings, aggregate }
   assertValid(aggregate, quote, loaded, attempt, false, reported)
   const rateable = { run, peril, exposure, segment, exposureRun }
   return { loaded, quote, rateable, operation: 'new_business' }
@@ -117,7 +114,7 @@ type Owner = { readonly locator: string }
 type Definition = { readonly fields: readonly FieldDefinition[] }
 type Characteristics = { fieldValues: unknown; fieldGroupsByLocator: Readonly<Record<string, unknown>> }
 
-/** The characteristics as they would be stored, with the groups under the locators that the request gives them. */
+/** Field groups keep the locators that the request gives them. */
 function dataOf(
   owner: string,
   fields: readonly FieldDefinition[],
@@ -154,10 +151,8 @@ function dataOf(
   return changedData(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
 }
 
-// ------------------------------------------------------------------------------------------------ existing
-
-/** The named peril, over the span of the named characteristics, else of the last in force, and the operation that made them. 404. */
-export function existing(request: contract.CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
+/** The named characteristics, else the last in force, with the operation that made them. 404. */
+export function existingSubject(request: contract.CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request
   const peril = [...aggregate.perils.values()].find(
@@ -192,18 +187,15 @@ export function existing(request: contract.CheckExistingPerilPremiumRequest, loa
   }
 }
 
-// ------------------------------------------------------------------------------------------------ formula
-
-/** The name of the formula in errors, where a template has its path. */
+/** Stands for a template's path in errors. */
 const PATH = 'calculation'
 
-/** Problems of a formula that one answer lists; the rest is counted. */
+/** The other problems are counted. */
 const MOST_LISTED = 10
 
-/** A formula that was read, with what is untidy about it. */
 export type Formula = { readonly template: CompiledTemplate; readonly warnings: readonly Finding[] }
 
-/** Refuses (422) text that cannot be read, with every place that is wrong. */
+/** 422 lists every problem of the text. */
 export function readFormula(source: string, compile: typeof compileTemplate): Formula {
   const { template, findings } = compile({ path: PATH, source })
   if (template) return { template, warnings: findings }
@@ -216,14 +208,14 @@ export function readFormula(source: string, compile: typeof compileTemplate): Fo
   throw new Refusal('templateFailed', `${errors.slice(0, MOST_LISTED).join(' ')}${more}`)
 }
 
-/** Rates the peril by the formula. 422, with the line, where the formula fails or passes a limit, or where a tax of the product does. */
+/** 422, with the line, if the formula or a tax of the product fails or passes a limit. */
 export function calculated(
   { template, warnings }: Formula,
   { loaded: { aggregate }, quote, rateable }: Subject,
   context: RatingContext,
 ): contract.CalculationResponse {
   let rendering: Rendering | undefined
-  const watched: CompiledTemplate = {
+  const recordedTemplate: CompiledTemplate = {
     ...template,
     render(data, environment) {
       rendering = template.render(data, environment)
@@ -234,7 +226,7 @@ export function calculated(
   const withFormula: RatingContext = {
     ...context,
     product: productWith(source, context.product, rateable),
-    template: wanted => (wanted === source ? watched : context.template(wanted)),
+    template: wanted => (wanted === source ? recordedTemplate : context.template(wanted)),
   }
   const price = new PerilRating(aggregate, quote, withFormula).price(rateable)
   return {
@@ -244,7 +236,6 @@ export function calculated(
   }
 }
 
-/** The product with another premium formula of the peril. */
 const productWith = (
   premium: TemplateSource,
   product: ProductDefinition,

@@ -1,5 +1,5 @@
-// PDFs by Cloudflare's Browser Run (Browser Rendering): binding BROWSER, quick action `pdf`, compatibility date 2026-03-24 or
-// later. The browser runs no script and loads nothing, as the renderer within the service.
+// PDFs by Cloudflare Browser Rendering: binding BROWSER, quick action `pdf`, compatibility date 2026-03-24 or later. As in the
+// embedded renderer, no script runs and nothing is loaded.
 
 import { withFonts } from '../../../packages/pdf/fonts.ts'
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from '../../../packages/pdf/html.ts'
@@ -7,14 +7,14 @@ import { ConversionError, type Page, type Paper, paperOf } from '../../../packag
 import type { Instant } from '../../kernel/time.ts'
 import type { PdfRenderer } from './pdf-renderer.ts'
 
-/** How often a browser that is busy is asked again before the document is put off. */
+/** Waits for a busy browser before the document is postponed. */
 const MOST_WAITS = 3
-/** For as long as it says, at most. A queue's consumer has fifteen minutes. */
+/** The browser says how long to wait, within this limit: a queue's consumer has fifteen minutes. */
 const LONGEST_WAIT_SECONDS = 20
 const USUAL_WAIT_SECONDS = 2
 
-/** The HTML without its blocks of the tag, and what stands in the last of them. */
-function apart(html: string, tag: string): { rest: string; last: string | undefined } {
+/** Removes the blocks of the tag and returns the content of the last. */
+function splitBlocks(html: string, tag: string): { rest: string; last: string | undefined } {
   const [start, end] = [`<${tag}>`, `</${tag}>`]
   let [rest, at] = ['', 0]
   let last: string | undefined
@@ -30,17 +30,16 @@ function apart(html: string, tag: string): { rest: string; last: string | undefi
 
 const empty = (tag: string): string => `<${tag}></${tag}>`
 
-/** Images of its own and its own styles are all that a document may show. */
 const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
 
-/** The HTML with the policy before all that could load anything. */
+/** Puts the policy before anything that could load. */
 const confined = (html: string): string =>
   html.replace(
     /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
     start => start + OWN_CONTENT_ONLY,
   )
 
-/** Header and footer are pages of their own to the browser: they get the document's style sheets and its margins. */
+/** The browser renders header and footer as separate pages, so they need the document's style sheets and margins. */
 function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
   const sheets = [...html.matchAll(/<style[\s\S]*?<\/style>/gi)].map(([sheet]) => sheet).join('')
   const numbered = (content ?? '')
@@ -49,25 +48,25 @@ function marginTemplate(html: string, content: string | undefined, { margins }: 
   return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${numbered}</div>`
 }
 
-/** The browser's units are px, in, cm and mm; it takes no points. */
+/** The browser takes px, in, cm and mm, but no points. */
 const inches = (points: number): string => `${Math.round((points / 72) * 10_000) / 10_000}in`
 
-/** What the browser is asked for. A page number within the text is left out: only margins have them in a browser. */
+/** Page numbers within the text are left out: browsers have them only in margins. */
 export function browserRequest(html: string, page: Page) {
-  const { rest, last: header } = apart(html, HEADER_TAG)
-  const { rest: text, last: footer } = apart(rest, FOOTER_TAG)
+  const { rest, last: header } = splitBlocks(html, HEADER_TAG)
+  const { rest: text, last: footer } = splitBlocks(rest, FOOTER_TAG)
   const body = text.replaceAll(empty(PAGE_NUMBER_TAG), '').replaceAll(empty(PAGE_COUNT_TAG), '')
   const paper = paperOf(page)
   const { top, right, bottom, left } = paper.margins
   return {
     html: confined(body),
     setJavaScriptEnabled: false,
-    // A customer's paper is kept nowhere but in the service.
+    // The browser must not keep customers' documents.
     cacheTTL: 0,
     pdfOptions: {
       width: inches(paper.width),
       height: inches(paper.height),
-      // Where the layout says nothing, `@page` does.
+      // Without a layout, `@page` applies.
       preferCSSPageSize: page.size === undefined && page.orientation === undefined,
       printBackground: true,
       margin: { top: inches(top), right: inches(right), bottom: inches(bottom), left: inches(left) },
@@ -78,13 +77,13 @@ export function browserRequest(html: string, page: Page) {
   }
 }
 
-/** Throws a ConversionError when the browser refuses the HTML; anything else may be tried again. */
+/** Throws a ConversionError when the browser refuses the HTML; other errors may be tried again. */
 export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRenderer => ({
   async render(html, page, fonts, madeAt) {
     const request = browserRequest(withFonts(html, fonts), page)
     for (let waits = 0; ; waits += 1) {
       const answer = await browser.quickAction('pdf', request)
-      if (answer.ok) return { bytes: dated(await pdfOf(answer), madeAt), missing: '' }
+      if (answer.ok) return { bytes: withDates(await pdfOf(answer), madeAt), missing: '' }
       if ((answer.status !== 429 && answer.status !== 503) || waits === MOST_WAITS)
         throw await problemOf(answer)
       await answer.body?.cancel()
@@ -93,11 +92,10 @@ export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRe
   },
 })
 
-/** `D:20261122083000+00'00'`, as browsers write it. */
 const DATE = /\/(CreationDate|ModDate) \(D:\d{14}\+00'00'\)/g
 
-/** The PDF as made at that time: a document that is made again has the same bytes. Nothing in it moves. */
-function dated(bytes: Uint8Array, madeAt: Instant): Uint8Array {
+/** Sets the dates, so that a document made again has the same bytes. Keeps all offsets. */
+function withDates(bytes: Uint8Array, madeAt: Instant): Uint8Array {
   const time = new Date(madeAt).toISOString().replace(/\D/g, '').slice(0, 14)
   const file = Buffer.from(bytes)
   for (const { 0: found, 1: key, index } of file.toString('latin1').matchAll(DATE))
@@ -117,7 +115,7 @@ async function pdfOf(answer: Response): Promise<Uint8Array> {
   return bytes
 }
 
-/** 422 is both what the page does wrong and a browser that had no time or crashed, which may go well another time. */
+/** 422 means a wrong page, but also a browser that timed out or crashed, which may be tried again. */
 async function problemOf(answer: Response): Promise<Error> {
   const message = messageOf(await answer.text())
   const { status } = answer
@@ -126,13 +124,13 @@ async function problemOf(answer: Response): Promise<Error> {
   return new Error(`Browser Rendering answered ${status}: ${message}`)
 }
 
-/** The messages of an error answer, `{errors: [{message, detail}]}`, or the text itself. */
+/** Of `{errors: [{message, detail}]}`, or the text itself. */
 function messageOf(text: string): string {
   let messages: unknown[] = []
   try {
     const { errors } = JSON.parse(text) as { errors?: { message?: unknown; detail?: unknown }[] }
     messages = (errors ?? []).flatMap(({ message, detail }) => [message, detail])
   } catch {}
-  const said = messages.filter(one => typeof one === 'string' && one !== '').join('; ')
-  return (said || text).slice(0, 300)
+  const joined = messages.filter(one => typeof one === 'string' && one !== '').join('; ')
+  return (joined || text).slice(0, 300)
 }

@@ -1,4 +1,3 @@
-// Rendering a template over data, for its author.
 import { z } from '@hono/zod-openapi'
 import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
 import { DocumentType, PageLayout } from '../../policy/contract/documents.ts'
@@ -6,7 +5,7 @@ import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { SelectionQuery } from '../../reference/contract.ts'
 import { record } from '../contract.ts'
 
-/** Which template: `byStaticName` reads the name as a static name. The date is that of its snippets and fonts too. */
+/** `byStaticName` reads the name as a static name. The date also selects snippets and fonts. */
 export const RenderQuery = SelectionQuery
 
 export const RenderTemplateRequest = record('RenderTemplateRequest', {

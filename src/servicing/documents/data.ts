@@ -1,5 +1,5 @@
-// The `data` of a document's template (brief 5.3): the policy as it was known when the document was asked for, its
-// policyholder, and the record that the document is of under a name of its own.
+// The `data` of a document's template (brief 5.3): the policy as known when the document was requested, its policyholder, and the
+// record that the document is about.
 
 import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
@@ -43,7 +43,7 @@ import { reinstatementResponse } from '../../transactions/reinstatements/project
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
 
-/** What templates see; parts are made when a template first asks for them. */
+/** Parts are made when a template first reads them. */
 export function documentData(
   { aggregate, policyholder, product, configuration }: Loaded,
   document: Subject,
@@ -57,12 +57,12 @@ export function documentData(
   withLazy(data, 'policyholder', () =>
     policyholderData(policyholder, configuration.configuration.policyholderFields),
   )
-  const own = ofSubject(aggregate, product, document)
+  const own = subjectData(aggregate, product, document)
   for (const [name, make] of Object.entries(own)) withLazy(data, name, make)
   return data
 }
 
-/** What is not accepted yet shows too, in the document that is about it. */
+/** A document about a transaction shows it before it is accepted, too. */
 const shownPolicy = (
   aggregate: PolicyAggregate,
   product: Loaded['product'],
@@ -77,7 +77,7 @@ const shownPolicy = (
     one => isStanding(one) || (one.locator === modificationLocator && one.invalidatedAt === undefined),
   )
 
-function ofSubject(
+function subjectData(
   aggregate: PolicyAggregate,
   product: Loaded['product'],
   { subject, subjectLocator }: Subject,
@@ -133,7 +133,7 @@ function ofSubject(
     }
     case 'lapseReinstatement': {
       const reinstatement = need(aggregate.lapseReinstatements, subjectLocator as Uuid, 'reinstatement')
-      // Also by the name that the reinstatement of a cancellation has, which the same template may be for.
+      // Also under the name in the reinstatement of a cancellation: a template may serve both.
       return {
         reinstatement: () => ({
           ...templateRecord(lapseReinstatementResponse(aggregate, reinstatement)),
@@ -146,10 +146,9 @@ function ofSubject(
   }
 }
 
-/** Items of an invoice that are printed one by one. */
+/** Items of an invoice in a document; more are summed by type and name. */
 const MOST_PRINTED = 200
 
-/** What the invoice bills, item by item; those of a policy of thousands of perils are summed by type and name. */
 function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): TemplateRecord {
   const { locator, displayId, dueAt, start, end, createdAt } = invoice
   const billed = billedItemsOf(aggregate)(installmentOf(aggregate, invoice))
@@ -165,9 +164,7 @@ function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): Templa
   })
 }
 
-// The definition of a document in the configuration, found by template and file name. So a document follows the version of the
-// configuration that its template is of.
-/** Of several of one template the one with the file's name; undefined for documents of templates of fixed names. */
+/** Of several definitions of a template, the one with the file's name. Undefined for templates with fixed names. */
 export function definitionOf(
   product: ProductDefinition,
   { templateName, fileName }: { templateName?: string; fileName?: string },
@@ -176,7 +173,7 @@ export function definitionOf(
   return own.find(one => one.fileName === fileName) ?? own[0]
 }
 
-/** Times and place that select tables, templates, snippets and files: the transaction's, or those of the request for the document. */
+/** Selects tables, templates, snippets and files: by the transaction, or by the request for the document. */
 export function basisOfDocument(
   { modificationLocator, createdAt }: Pick<PolicyDocument, 'modificationLocator' | 'createdAt'>,
   of: { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition },

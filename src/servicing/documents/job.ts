@@ -1,5 +1,5 @@
-// The queue's consumer: makes waiting documents, stores the files, and has the policy's object record the results. A document never
-// delays or fails its transaction.
+// The queue's consumer: makes waiting documents, stores the files, and records the results. A document never delays or fails its
+// transaction.
 import { ConversionError } from '../../../packages/pdf/page.ts'
 import { loadMerger } from '../../bundles/load.ts'
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
@@ -37,18 +37,18 @@ import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { makeDocument, makingContext, type Product } from './make.ts'
 
-/** Documents that are made and recorded together; more of a policy wait for the next message. */
-const MOST_TOGETHER = 10
+/** Documents of a policy in one message; the others wait for the next. */
+const MOST_DOCUMENTS = 10
 
-/** A claim that a crash cut off ends after this time. */
+/** A claim ends after this time if a crash cut it off. */
 const LEASE_MS = 5 * 60_000
 
-/** Tries of a document whose making is cut off or whose stores do not answer. */
+/** Attempts whose making is cut off, or whose stores do not respond. */
 const MOST_ATTEMPTS = 5
 
 const FIRST_DELAY_MS = 5_000
 
-/** Many messages may come to one isolate at once, and making a document takes its thread for a hundredth of a second or more. */
+/** One isolate may get many messages at once, and a document blocks its thread for 10 ms or more. */
 const lane = new Lane(30_000)
 
 const HINTS = {
@@ -60,7 +60,7 @@ const HINTS = {
 const isHint = (body: unknown): body is DocumentHint =>
   isShardName(body) && typeof (body as Partial<DocumentHint>).policyLocator === 'number'
 
-/** One policy after the other: a document may take up most of an isolate's memory. Never throws. */
+/** One policy after the other: a document may take most of an isolate's memory. Never throws. */
 export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: Env): Promise<void> {
   for (const message of distinctMessages(batch)) {
     const hint = message.body
@@ -69,10 +69,7 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
   }
 }
 
-/**
- * Makes documents of the policy, unless somebody is at it or the shard has its share. Then another policy of the shard that waits
- * stands at the end of the queue, so that tenants take turns, however much each of them wants.
- */
+/** Puts the shard's next waiting policy at the end of the queue, so that tenants take turns however many documents each wants. */
 async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
   const { shard, policyLocator } = hint
   const database = shardDatabase(env, tenant, shard, calls)
@@ -105,8 +102,8 @@ async function makeDocuments(
   const loaded = await loadPolicy(context, database, { locator: policy })
   const drafts = waiting(loaded.aggregate)
   if (drafts.length === 0) return await endIdleJob(database, policy)
-  // After a failed try one by one, so that what cannot be made does not hold up the others.
-  const next = drafts.slice(0, attempts === 0 ? MOST_TOGETHER : 1)
+  // After a failed attempt one by one, so that a document that fails does not delay the others.
+  const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
   const made =
     attempts >= MOST_ATTEMPTS
       ? next.map(givenUp)
@@ -128,7 +125,7 @@ const givenUp = ({ locator }: PolicyDocument): Made => ({
   failure: `It could not be made in ${MOST_ATTEMPTS} tries; the service's log says why.`,
 })
 
-/** What became of the drafts. It stops before one that is to be tried again. */
+/** Stops before a document that is to be tried again. */
 async function documentsOf(
   context: RequestContext,
   loaded: Loaded,
@@ -143,7 +140,7 @@ async function documentsOf(
   ])
   const made: Made[] = []
   const { policyholder } = loaded
-  // A document that is made again shows the policyholder as before, but for what was overwritten.
+  // A document made again shows the earlier policyholder, except for overwritten values.
   const earliest = Math.min(...drafts.map(({ createdAt }) => createdAt)) as Instant
   const [replaced] =
     earliest < policyholder.updatedAt
@@ -157,8 +154,8 @@ async function documentsOf(
         : await lane.run(() =>
             makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } }),
           )
-      // Its sources are made first: it waits for the next message.
-      if (product) made.push(await stored(context, draft, product))
+      // Without its sources, it waits for the next message.
+      if (product) made.push(await storeFile(context, draft, product))
     } catch (problem) {
       console.error(
         JSON.stringify({ at: 'makeDocument', document: draft.locator, attempts, problem: String(problem) }),
@@ -175,8 +172,8 @@ async function documentsOf(
   return made
 }
 
-/** Stores the file. Without one, deletes that of a document that is made again because values were overwritten. */
-async function stored(
+/** Without a file, deletes the old one: a document is made again after values were overwritten. */
+async function storeFile(
   { env, tenant, calls }: RequestContext,
   { locator, fileName, type }: PolicyDocument,
   product: Product,
@@ -189,28 +186,23 @@ async function stored(
   }
   const { outcome, bytes, type: made, warning } = product
   await tenantFiles(env, tenant).put(key, bytes, { httpMetadata: { contentType: MEDIA_TYPES[made] } })
-  // A static document is a PDF, whatever the template was to make.
+  // A static document may have another type than the template.
   const name = made === type ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
   return { locator, outcome, type: made, fileName: name, warning }
 }
 
-// Makes the file of a consolidated document of the files of its sources.
-/** Bytes of all sources together: they are in memory at once. */
+/** All sources are in memory at once. */
 const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
 
-/** A source as it stands now: recorded, or made in the same round. `why`: of a failed one. */
+/** Recorded, or made in the same round. */
 type Source = {
   readonly name: string
   readonly locator: Uuid
   readonly state: 'ready' | 'waiting' | 'failed'
-  readonly why?: string
+  readonly failure?: string
 }
 
-/**
- * Merges the sources, by `made` for those of this round and by the policy for others. A failed source fails the document; one whose
- * template wanted none is left out; without any there is no document. Undefined while a source waits. Throws if a file cannot be
- * read now.
- */
+/** A failed source fails the document; a source that is not wanted is left out. Undefined while a source waits. */
 async function mergeSources(
   document: PolicyDocument,
   aggregate: PolicyAggregate,
@@ -221,10 +213,10 @@ async function mergeSources(
   if (sources.some(({ state }) => state === 'waiting')) return undefined
   const failed = sources.find(({ state }) => state === 'failed')
   if (failed) {
-    const failure = `'${failed.name}' is to be a part of it, and could not be made: ${failed.why}`
+    const failure = `'${failed.name}' is to be a part of it, and could not be made: ${failed.failure}`
     return { outcome: 'dataError', failure }
   }
-  return sources.length === 0 ? { outcome: 'none' } : await merged(document, sources, context)
+  return sources.length === 0 ? { outcome: 'none' } : await mergeFiles(document, sources, context)
 }
 
 function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly Made[]): Source | undefined {
@@ -235,11 +227,11 @@ function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly 
   const state = outcome?.outcome ?? document.state
   if (state === 'ready') return { locator, name, state }
   if (state === 'draft') return { locator, name, state: 'waiting' }
-  const why = (outcome && 'failure' in outcome ? outcome.failure : document.failure) ?? state
-  return { locator, name, state: 'failed', why }
+  const failure = (outcome && 'failure' in outcome ? outcome.failure : document.failure) ?? state
+  return { locator, name, state: 'failed', failure }
 }
 
-async function merged(
+async function mergeFiles(
   { displayName, createdAt }: PolicyDocument,
   sources: readonly Source[],
   { env, tenant, calls }: RequestContext,

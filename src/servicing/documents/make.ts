@@ -1,4 +1,4 @@
-// Makes one document: collects what its template sees, renders it, and makes a file of what came out.
+// Makes one document: collects its data, renders its template, and makes a file of the output.
 
 import { fontNames, type OwnFontFiles, withFonts } from '../../../packages/pdf/fonts.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
@@ -27,11 +27,9 @@ export type MakingContext = {
   readonly loaded: Loaded
   readonly renderer: PdfRenderer
   readonly files: StaticFiles
-  /** The tenant's tables. */
   readonly tables: RatingTables
-  /** What the tenant's resources give. */
   readonly resources: DocumentResources
-  /** Of a preview: a text that replaces the template. */
+  /** A preview replaces the template by this text. */
   readonly template?: TemplateText
 }
 
@@ -40,18 +38,17 @@ export type Product =
       readonly outcome: 'ready'
       readonly type: DocumentType
       readonly bytes: Uint8Array
-      /** What the author of its template should know. */
+      /** For the template's author. */
       readonly warning?: string
     }
   | { readonly outcome: 'none' }
   | {
       readonly outcome: DocumentFailure
       readonly failure: string
-      /** Whether it passed a limit. */
       readonly isLimit?: boolean
     }
 
-/** What documents of the policy are made with. Its `tables` are still to be opened. */
+/** The caller opens `tables`. */
 export const makingContext = async (context: RequestContext, loaded: Loaded): Promise<MakingContext> => ({
   loaded,
   renderer: await pdfRenderer(context.env),
@@ -62,12 +59,12 @@ export const makingContext = async (context: RequestContext, loaded: Loaded): Pr
 
 type Subject = 'subject' | 'subjectLocator' | 'modificationLocator'
 
-/** A document that is to be made; a preview has no file name. */
+/** A preview has no file name. */
 type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayout' | 'createdAt'> & {
   readonly fileName?: string
 }
 
-/** Makes the document. Failures that would repeat are outcomes; all others, such as a store that does not answer, are thrown. */
+/** Failures that would repeat are outcomes; others, such as a store that does not respond, are thrown. */
 export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
   const { templateName = '', type, pageLayout, createdAt } = document
@@ -93,7 +90,7 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   const { name } = template
   let data: object
   try {
-    data = documentData({ ...loaded, aggregate: asOf(loaded, createdAt) }, document)
+    data = documentData({ ...loaded, aggregate: policyAsOf(loaded, createdAt) }, document)
   } catch (problem) {
     return failed('dataError', `What the template is to see could not be collected: ${String(problem)}`)
   }
@@ -115,7 +112,7 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   return await fileOf(html, { name, type, pageLayout, madeAt: createdAt }, files, renderer)
 }
 
-/** The file of what a template printed. `name`: of the template, for messages. */
+/** `name` is the template's, for messages. */
 export async function fileOf(
   printed: string,
   { name, type, pageLayout, madeAt }: PageOptions,
@@ -135,7 +132,7 @@ export async function fileOf(
     const warning = missing === '' ? undefined : `${name}: ${missingLetters(missing)}`
     return { outcome: 'ready', type, bytes, warning }
   } catch (problem) {
-    // The renderer is a bundle with classes of its own, so that an error is known by its name.
+    // The renderer is a bundle with its own classes, so `instanceof ConversionError` would fail.
     if (problem instanceof Error && problem.name === ConversionError.NAME)
       return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
@@ -147,7 +144,7 @@ type PageOptions = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
   readonly madeAt: Instant
 }
 
-/** The file of a static document in force, else of one of the configuration. `declared`: the type that it must have. */
+/** A static document in force, else one of the configuration. `declared`: the required type. */
 async function staticProduct(name: string, files: StaticFiles, declared?: DocumentType): Promise<Product> {
   const bytes = await files(name)
   if (!bytes) return failed('renderError', `there is no static document '${name}'.`)
@@ -160,7 +157,7 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
 
 const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })
 
-/** The configuration's template of that file name, Liquid as it has been read already. */
+/** Liquid is parsed already. */
 function configuredTemplate(
   fileName: string,
   { product, configuration }: Pick<Loaded, 'product' | 'configuration'>,
@@ -177,8 +174,8 @@ function configuredTemplate(
     : { name: source.path, format: 'velocity', source: source.source }
 }
 
-/** The policy as it was when the document was asked for, whatever happened to it since. */
-const asOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
+/** The policy as it was when the document was requested. */
+const policyAsOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
 function environmentOf(
@@ -200,15 +197,14 @@ function environmentOf(
   }
 }
 
-// Turns what a template printed into a page: inserts images, and in HTML documents makes header and footer elements.
-/** What `image_url` prints for an image of the configuration, until it is there itself. */
+/** Printed by `image_url`, and replaced by the image afterwards. */
 export const imageName = (name: string): string =>
   /^(?:data|https?):/i.test(name) ? name : `bindery-image:${encodeURIComponent(name)}`
 
-const NAMED = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
+const IMAGE_NAMES = /bindery-image:([A-Za-z0-9%._~!*'()-]+)/g
 
-/** The name of the image; a template may write what `image_url` never prints, which is then its own name. */
-function decoded(name: string): string {
+/** Templates may write placeholders that `image_url` never prints: those are names as they are. */
+function decodeName(name: string): string {
   try {
     return decodeURIComponent(name)
   } catch {
@@ -216,21 +212,23 @@ function decoded(name: string): string {
   }
 }
 
-/** Characters of all images in their places: each counts as often as the page shows it. */
+/** Characters of all images; each counts as often as the page shows it. */
 const MOST_IMAGE_CHARACTERS = 20_000_000
 
 const TOO_MANY_IMAGES = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
 
-/** The HTML with every image as a data address; or what is wrong with one. */
+/** Replaces image names by data addresses. */
 async function withImages(html: string, files: StaticFiles): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
   let characters = 0
-  await files.expect?.([...html.matchAll(NAMED)].map(([, name]) => decoded(name!)))
-  for (const [, name = ''] of html.matchAll(NAMED)) {
+  await files.expect?.([...html.matchAll(IMAGE_NAMES)].map(([, name]) => decodeName(name!)))
+  for (const [, name = ''] of html.matchAll(IMAGE_NAMES)) {
     if (!addresses.has(name)) {
-      const bytes = await files(decoded(name))
+      const bytes = await files(decodeName(name))
       if (!bytes)
-        return { problem: `there is no image '${decoded(name)}' in static_documents or among the resources` }
+        return {
+          problem: `there is no image '${decodeName(name)}' in static_documents or among the resources`,
+        }
       const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
       addresses.set(name, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
     }
@@ -238,11 +236,11 @@ async function withImages(html: string, files: StaticFiles): Promise<{ text: str
     if (characters > MOST_IMAGE_CHARACTERS) return { problem: TOO_MANY_IMAGES }
   }
   return {
-    text: addresses.size === 0 ? html : html.replace(NAMED, (_, name: string) => addresses.get(name)!),
+    text: addresses.size === 0 ? html : html.replace(IMAGE_NAMES, (_, name: string) => addresses.get(name)!),
   }
 }
 
-/** Adds a font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
+/** A font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */
 function withFamilies(html: string, staticNames: readonly string[]): string {
   if (staticNames.length === 0) return html
   const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
@@ -251,10 +249,9 @@ function withFamilies(html: string, staticNames: readonly string[]): string {
   return opening === undefined ? style + html : html.replace(opening, () => opening + style)
 }
 
-/** Of all fonts of one document together. */
 const MOST_FONT_BYTES = 24_000_000
 
-/** The fonts of the configuration that the HTML's `@font-face` rules name; or what is wrong with one. */
+/** The configuration's fonts that `@font-face` rules name. */
 async function fontsOf(
   html: string,
   files: StaticFiles,
@@ -276,21 +273,20 @@ async function fontsOf(
   return { fonts }
 }
 
-/** A document of type html: it has one page, whose header and footer are parts of it. */
+/** HTML has one page, which contains header and footer. */
 const finishedHtml = (html: string): string =>
   html
     .replaceAll(/<(\/?)bindery-(header|footer)>/g, '<$1$2>')
     .replaceAll(/<bindery-page-(?:number|count)><\/bindery-page-(?:number|count)>/g, '1')
 
-/** Most characters that a warning names. */
-const MOST_NAMED = 20
+const MOST_LETTERS_NAMED = 20
 
-/** The warning about characters that no font has, each once in `missing`. */
+/** `missing` contains each character once. */
 function missingLetters(missing: string): string {
   const all = [...missing]
   const named = all
-    .slice(0, MOST_NAMED)
+    .slice(0, MOST_LETTERS_NAMED)
     .map(letter => `${letter} (U+${letter.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')})`)
-  const more = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : ''
+  const more = all.length > MOST_LETTERS_NAMED ? ` and ${all.length - MOST_LETTERS_NAMED} more` : ''
   return `no font has ${named.join(', ')}${more}; boxes stand in their places. Upload a font that has them, or put it into static_documents, and name it by @font-face.`
 }

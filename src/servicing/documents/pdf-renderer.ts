@@ -1,16 +1,15 @@
-// Who makes PDFs of HTML. Two do: the renderer within the service, and Cloudflare's Browser Rendering where the
-// binding BROWSER is there. Both take the same HTML and give a file.
+// Two renderers make PDFs from the same HTML: the embedded one, and Cloudflare Browser Rendering where the binding BROWSER exists.
 import type { FontFiles, OwnFontFiles } from '../../../packages/pdf/fonts.ts'
 import type { Page, RenderedPdf } from '../../../packages/pdf/page.ts'
 import { loadRenderer } from '../../bundles/load.ts'
 import type { Instant } from '../../kernel/time.ts'
 
 export type PdfRenderer = {
-  /** The PDF, with the configuration's fonts by their `@font-face` names. Throws a ConversionError for what can never become one. */
+  /** Fonts are known by their `@font-face` names. Throws a ConversionError for HTML that can never become a PDF. */
   render(html: string, page: Page, fonts: OwnFontFiles, madeAt: Instant): Promise<RenderedPdf>
 }
 
-/** The files and not a promise of them: one of a request that was cut off would never come. */
+/** Not a promise: the promise of a request that was cut off would never resolve. */
 let fonts: FontFiles | undefined
 
 async function readFonts(): Promise<FontFiles> {
@@ -26,7 +25,7 @@ async function readFonts(): Promise<FontFiles> {
   return { regular, bold, italic, boldItalic, otherRegular, otherBold } as FontFiles
 }
 
-/** The renderer within the service; docs/css.md says what it supports. Loaded when the first document is made. */
+/** Described in docs/css.md. Loaded when the first document is made. */
 const EMBEDDED: PdfRenderer = {
   async render(html, page, own, madeAt) {
     fonts ??= await readFonts()
@@ -35,7 +34,6 @@ const EMBEDDED: PdfRenderer = {
   },
 }
 
-/** The browser where there is one, else the renderer within the service. */
 export async function pdfRenderer(env: Env): Promise<PdfRenderer> {
   const { BROWSER } = env as Env & { BROWSER?: BrowserRun }
   if (!BROWSER) return EMBEDDED

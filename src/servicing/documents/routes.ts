@@ -14,7 +14,7 @@ const { post } = forTenant('Documents')
 const templates = forTenant('Templates')
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
-/** Files are handled by code that most requests never need. */
+/** Most requests never need the code for files. */
 const service = () => import('./service.ts')
 
 export const documentRoutes: readonly Route[] = [

@@ -1,5 +1,3 @@
-// Documents as the Worker serves them: uploads, removals, and renderings for authors of templates.
-
 import { Refusal } from '../../kernel/errors.ts'
 import {
   type CancellationLocator,
@@ -47,7 +45,6 @@ import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.t
 import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 
-/** Stores the file, then adds it to the policy. */
 export async function addDocument(
   context: RequestContext,
   policyText: string,
@@ -61,7 +58,6 @@ export async function addDocument(
   })
 }
 
-/** Takes an uploaded document off the policy, and its file away. */
 export async function removeDocument(
   context: RequestContext,
   policyText: string,
@@ -73,17 +69,16 @@ export async function removeDocument(
   )
 }
 
-/** How messages name a text that is not deployed. */
 const PREVIEW_NAME = 'preview'
 
-/** A rendering over a policy, named after its template: documents of one template may have several names. */
+/** Named after its template: documents of one template may have several names. */
 type RenderedFile = Pick<Extract<Product, { outcome: 'ready' }>, 'type' | 'bytes'> & {
   readonly policy: PolicyLocator
   readonly displayName: string
   readonly fileName: string
 }
 
-/** Renders a template over a policy as its documents are made: one that they would use now, or a text that is not deployed yet. */
+/** Renders as the policy's documents are made now, from a template in force or from a text that is not deployed. */
 export async function renderPolicyDocument(
   context: RequestContext,
   request: RenderDocumentRequest,
@@ -120,7 +115,7 @@ export async function renderPolicyDocument(
 const renderingFailed = ({ outcome, failure, isLimit }: Extract<Product, { failure: string }>): Refusal =>
   new Refusal(outcome === 'conversionError' || isLimit ? 'templateLimit' : 'templateFailed', failure)
 
-/** The configuration's name of the template, else the name as it came, which may be a resource's static name. */
+/** The configuration's name of the template, else the given name, which may be a resource's static name. */
 const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Loaded): string =>
   ['', ...TEMPLATE_ENDINGS]
     .map(end => (templateName ?? PREVIEW_NAME) + end)
@@ -131,7 +126,7 @@ const templateNameOf = ({ templateName }: RenderDocumentRequest, { product }: Lo
 const withoutEnding = (name: string): string =>
   name.replace(/(?:\.template)?\.(?:liquid|vm|velocity|pdf|html?)$/i, '')
 
-/** What the document is about: the record that the request names, or the policy. 404 for a record that the policy does not have. */
+/** The record that the request names, or the policy. 404 for a record of another policy. */
 function subjectOf(request: RenderDocumentRequest, { aggregate }: Loaded): Subject {
   const { locator: policy } = aggregate.policy
   const creation = (quote: number) => ({ modificationLocator: creationOf(aggregate, quote)?.locator })
@@ -185,7 +180,6 @@ type Subject = { subject: DocumentSubject; subjectLocator: string; modificationL
 
 type NamedRecord = { modificationLocator?: Uuid; policyModificationLocator?: Uuid }
 
-/** The file as the answer itself. */
 export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response =>
   new Response(bytes, {
     headers: {
@@ -193,12 +187,12 @@ export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response 
       'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(fileName)}`,
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      // HTML of a template runs nothing in the browser that shows it.
+      // A template's HTML must not run anything in the browser.
       'content-security-policy': "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'",
     },
   })
 
-/** Stores the file for an hour and returns its address. A repeat of the request with the same key stores it in the same place. */
+/** Stores the file for an hour. A repeat of the request with the same key stores it in the same place. */
 export async function storeRendered(
   context: RequestContext,
   { bytes, type, displayName, fileName, policy }: RenderedFile,
@@ -222,7 +216,7 @@ export async function storeRendered(
   return { status: 200, text: JSON.stringify(answer) }
 }
 
-/** Renders a template for its author over data of the request. Stores nothing. 404 for an unknown one, 422 for one that fails. */
+/** Stores nothing. 404 for an unknown template, 422 for one that fails. */
 export async function renderTemplateResource(
   name: string,
   selection: SelectionQuery,
@@ -244,7 +238,7 @@ export async function renderTemplateResource(
   const snippets = new Snippets(context, named, () => where)
   const tables = new RatingTables(context)
   await tables.open()
-  // What is tried out belongs to no transaction: all times are the one for which it is tried out.
+  // There is no transaction: all times are the one that is tried out.
   const { lookup } = tables.of(configuration, product?.name ?? '', { ...allAt(where.at), jurisdiction })
   const now = request.now ?? context.now
   const rendered = await tables.inRounds(() =>
@@ -268,12 +262,12 @@ export async function renderTemplateResource(
     ...(type === 'html' ? { html: content.toString() } : { pdf: content.toString('base64') }),
     undefinedNames: [...rendered.undefinedNames],
     warnings: file.warning === undefined ? warnings : [...warnings, file.warning],
-    template: used(resource),
-    snippets: snippets.used().map(used),
+    template: usedResource(resource),
+    snippets: snippets.used().map(usedResource),
   }
 }
 
-const used = ({ name, staticName, revision }: Resource) => ({ name, staticName, revision })
+const usedResource = ({ name, staticName, revision }: Resource) => ({ name, staticName, revision })
 
 function staticDocumentWarnings(staticDocument: string | null | undefined): string[] {
   if (staticDocument === undefined) return []

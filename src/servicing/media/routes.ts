@@ -6,10 +6,10 @@ import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 
 const { get, post } = forTenant('Media')
 
-/** Files are handled by code that most requests never need. */
+/** Most requests never need the code for files. */
 const service = () => import('./service.ts')
 
-/** Both paths are called by published clients and described nowhere (brief 0.10): decisions. */
+/** Published clients call both paths, and nothing describes them (brief 0.10): the shapes are our decisions. */
 export const mediaRoutes: readonly Route[] = [
   post('/media', {
     summary: 'Upload a file that media fields can name',

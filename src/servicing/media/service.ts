@@ -1,4 +1,3 @@
-// Media as the Worker serves them: uploaded once, then named by fields.
 import { invalidRequest, isRefused, notFound } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
@@ -21,10 +20,7 @@ const cleanName = (name: string): string =>
     .trim()
     .slice(0, 200) || 'file'
 
-/**
- * Stores the file and its record. Each attempt has a file of its own, which is deleted again when the request is refused or
- * repeats an earlier one. The timer deletes the file of an attempt that was cut off.
- */
+/** Each attempt has its own file, which is deleted if the request is refused or a repeat. A timer deletes files of attempts cut off. */
 export async function uploadMedium(
   context: RequestContext,
   fileName: string | undefined,
@@ -68,7 +64,7 @@ export async function uploadMedium(
   }
 }
 
-/** The medium of that locator, with an address of its file: one round trip. */
+/** One round trip. */
 export async function readMedium(context: RequestContext, text: string): Promise<Media> {
   const locator = readUuid(text)
   const [found] = locator ? await readMedia(context, [locator]) : []
@@ -76,8 +72,7 @@ export async function readMedium(context: RequestContext, text: string): Promise
   return mediaResponse(found)
 }
 
-// What a medium is: by its first bytes, else by what the client says, else by the ending of its name.
-/** Formats whose files all begin with a mark. */
+/** First bytes of formats that always have a mark. */
 const MARKS: readonly [string, RegExp][] = [
   ['application/pdf', /^%PDF-/],
   ['image/png', /^\x89PNG\r\n/],
@@ -89,12 +84,12 @@ const MARKS: readonly [string, RegExp][] = [
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument'
 
-/** Types that are called like the endings of their files. */
+/** Subtypes that are named like their file extensions. */
 const IMAGES = ['png', 'jpeg', 'gif', 'webp', 'avif', 'heic', 'heif', 'tiff', 'bmp']
 const TEXTS = ['csv', 'html']
 const APPLICATIONS = ['pdf', 'json', 'xml', 'rtf', 'zip']
 
-/** Types by the endings of names: what policyholders and adjusters send. */
+/** By file extension: what policyholders and adjusters send. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ...IMAGES.map(ending => [ending, `image/${ending}`] as const),
   ...TEXTS.map(ending => [ending, `text/${ending}`] as const),
@@ -127,7 +122,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ['avi', 'video/x-msvideo'],
 ])
 
-/** The type of unknown files. Clients send it for every file whose type they do not know. */
+/** Clients send it for every file whose type they do not know. */
 const UNKNOWN = 'application/octet-stream'
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
@@ -135,7 +130,7 @@ const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/
 const typeOfName = (name: string): string | undefined =>
   TYPES.get(/\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '')
 
-/** The type of the file. Of `names` the first with an ending that says something counts. */
+/** By the first bytes, else by the client's type, else by the first of `names` with a known extension. */
 function mimeTypeOf(
   { bytes, mediaType }: Pick<FilePart, 'bytes' | 'mediaType'>,
   names: readonly string[],

@@ -1,9 +1,6 @@
-// Erasing values of a policyholder outside its own records: logs of plugins, calls of services, stored responses, documents, and
-// texts that templates printed.
-//
-// Logs may hold values in any form, so they are deleted, also those without a policy, which cannot be attributed. Documents of
-// templates are made again of the policy as it was and the policyholder as it is now; one whose sources are gone loses its file.
-// Uploaded files stay: only the uploader knows what they hold.
+// Erases a policyholder's values outside its records. Logs may contain values in any form, so they are deleted, also those
+// without a policy. Documents are made again; one without its sources loses its file. Uploaded files stay: only the uploader
+// knows what they contain.
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -37,31 +34,31 @@ import {
 } from '../../policy/tables/policies.ts'
 import { formsOf, type StoredValue } from './overwrite.ts'
 
-/** A number that changes with every change of the policyholder's policies, and with a new one. */
+/** Changes with every change of the policyholder's policies, and with a new policy. */
 const stampOf = (locator: Uuid): SQL =>
   sql`(select coalesce(sum(version), 0) from ${policies} where policyholder_locator = ${locator})`
 
 export const policiesStampQuery = (database: Database, locator: Uuid) =>
   database.build.all<{ stamp: number }>(sql`select ${stampOf(locator)} as stamp`)
 
-/** Trips when a policy of the policyholder has changed since the stamp was read, or there is another one. */
+/** Fails if a policy of the policyholder was changed or added since the stamp was read. */
 export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
   name: 'guard_policy_version',
   holds: sql`${stampOf(locator)} = ${stamp}`,
 })
 
-/** A query for the policies with documents that are to be made again. */
+/** Policies with documents that are made again. */
 export const remadeQuery = (database: Database, locator: Uuid) =>
   database.build.all<{ policy: PolicyLocator }>(sql`select distinct policy_locator as policy from ${documents}
     where policy_locator in ${policiesOf(locator)} and template_name is not null`)
 
 const GONE = 'Its file was erased with values of the policyholder, and it cannot be made again.'
 
-/** Made of documents that are no more. */
+/** Its sources do not exist any more. */
 const isOrphaned = sql`sources is not null and exists (
   select 1 from json_each(sources) source where source.value not in (select locator from ${documents}))`
 
-/** Queries that delete logs, have documents made again, and clean `texts`, the results of `textQueries`. */
+/** `texts` are the results of `textQueries`. */
 export function erasureQueries(
   { build }: Database,
   locator: Uuid,
@@ -83,12 +80,12 @@ export function erasureQueries(
       select value, 0, ${at}, 0 from json_each(${JSON.stringify(remade)}) where true
       on conflict (policy_locator) do update set attempts = 0, due_at = ${at}, lease_until = 0, retry_at = 0`),
     ...scrubQueries(build, texts, scrub),
-    // The policies' objects remember old values.
+    // The policies' objects keep old values in memory.
     build.run(sql`update ${policies} set version = version + 1 where policyholder_locator = ${locator}`),
   ]
 }
 
-/** Queries for what belongs to no policy: logs of plugins, and stored responses of plugins' operations, which the home shard has. */
+/** What belongs to no policy is in the home shard: logs of plugins, and stored responses of plugins' operations. */
 export function sharedErasureQueries(
   { build }: Pick<Database, 'build'>,
   stored: readonly StoredValue[],
@@ -102,7 +99,7 @@ export function sharedErasureQueries(
   ]
 }
 
-/** Set by the batch that overwrites: what lies in R2 is deleted after it, and certainly is. */
+/** In the batch that overwrites, so R2 is cleaned after it for certain. */
 export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   dueAt: at,
   kind: 'policyholder.erasure',
@@ -110,10 +107,9 @@ export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   payload: { until: String(now()) },
 })
 
-/** Calls of services that are deleted in one go, with their bodies. */
-const MOST_PURGED = 500
+const MOST_CALLS_PURGED = 500
 
-/** Deletes the logged calls, and files of documents that are not made again. Once more does nothing. */
+/** Deletes logged calls, and files of documents that are not made again. Idempotent. */
 export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tenant, shard, calls }) => {
   const locator = subject as Uuid
   const database = shardDatabase(env, tenant, shard, calls)
@@ -130,31 +126,25 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
       database.build.all<{ locator: string }>(sql`select locator from ${integrationCalls}
         where at <= ${Number(payload.until)}
           and (policy_locator is null or policy_locator in (select cast(locator as text) from ${policiesOf(locator)}))
-        limit ${MOST_PURGED}`),
+        limit ${MOST_CALLS_PURGED}`),
     ])
     if (old.length === 0) return
     await purgeCalls(env, tenant, database, old, calls)
   }
 }
 
-// Texts that may contain values of a policyholder. Each kind of text is a row of one table.
-//
-// Values may be common words, so only texts of the policyholder and its policies are scrubbed. Of events only the messages of plugins
-// and the reasons why documents failed can hold a value.
+// Values may be common words, so only texts of the policyholder and its policies are scrubbed.
 export type Scrub = (text: string) => string
 
-/** The content without what `scrub` takes out. */
 type Clean = (content: string, scrub: Scrub) => string
 
-/** The values as texts have them: as they are, and as JSON has them between its quotes. Both are JSON lists. */
+/** JSON lists of the values, plain and as JSON strings without quotes. */
 type Forms = { readonly plain: string; readonly escaped: string }
 
 type TextStore = {
   readonly table: SQLiteTable
-  /** The columns that name a row. */
   readonly keys: readonly string[]
   readonly column: string
-  /** Which rows may hold a value of the policyholder. */
   readonly where: (locator: Uuid, forms: Forms) => SQL
   readonly clean: Clean
 }
@@ -170,12 +160,12 @@ function formsIn(stored: readonly StoredValue[]): Forms {
   }
 }
 
-/** Whether the text has one of the values in one of the forms that are scrubbed. The list is read once for all texts. */
+/** The list is read once for all texts. */
 const hasOneOf = (text: SQL, forms: string): SQL =>
   sql`exists (with form as materialized (select value from json_each(${forms}))
     select 1 from form where instr(${text}, form.value) > 0)`
 
-/** Whether it is the locator, as a text, of the policyholder or of what belongs to it. */
+/** Whether the column contains the locator, as text, of the policyholder or of one of its records. */
 const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
   sql.join(
     [
@@ -189,7 +179,7 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
     sql` or `,
   )
 
-/** Properties of events that hold no printed text. */
+/** Of events, only messages of plugins and failures of documents can contain a value. */
 const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
 const cleanText: Clean = (content, scrub) => scrub(content)
@@ -204,7 +194,7 @@ const cleanNotes = cleanJson<UnderwritingResult>((result, scrub) => ({
   notes: result.notes.map(scrub),
 }))
 
-/** Of a peril's price its taxes, of an installment its fees. */
+/** A tax of a peril's price, or a fee of an installment. */
 const cleanDescription = <T extends { description?: string }>(line: T, scrub: Scrub): T =>
   line.description === undefined ? line : { ...line, description: scrub(line.description) }
 
@@ -221,7 +211,7 @@ const cleanEvent = cleanJson<Record<string, string>>((data, scrub) =>
   Object.fromEntries(Object.entries(data).map(([key, text]) => [key, KEPT.has(key) ? text : scrub(text)])),
 )
 
-/** A column of records of policies that templates print into; contents without the marker have no printed text. */
+/** Contents without the marker contain no printed text. */
 const printed = (table: SQLiteTable, column: string, marker: string, clean: Clean): TextStore => ({
   table,
   keys: ['locator'],
@@ -257,12 +247,11 @@ const TEXT_STORES: readonly TextStore[] = [
   },
 ]
 
-/** `key`: the values of the columns that name the row, as a JSON list. */
+/** `key`: a JSON list of the key columns' values. */
 type TextRow = { readonly key: string; readonly content: string }
 
 const columns = (names: readonly string[]): SQL => sql.join(names.map(sql.identifier), sql`, `)
 
-/** Queries for the texts in question. */
 export const textQueries = (database: Database, locator: Uuid, stored: readonly StoredValue[]) => {
   const forms = formsIn(stored)
   return TEXT_STORES.map(({ table, keys, column, where }) =>
@@ -281,7 +270,7 @@ const scrubQueries = (
       const after = clean(content, scrub)
       return after === content ? [] : [JSON.stringify([after, ...(JSON.parse(key) as unknown[])])]
     })
-    // A bound number would be a float, and a path of another kind.
+    // A bound number would be a float, which is another kind of path.
     const isRow = keys.map(
       (key, index) => sql`${table}.${sql.identifier(key)} = j.value ->> ${sql.raw(String(index + 1))}`,
     )

@@ -1,5 +1,4 @@
-// Overwriting data of a policyholder for good, e.g. to erase a person: in every version, and in texts that
-// templates printed it into (brief 7).
+// Overwrites a policyholder's values in every version, e.g. to erase a person (brief 7). Events contain no values.
 
 import { type SQL, sql } from 'drizzle-orm'
 import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
@@ -20,16 +19,16 @@ import {
 } from '../../policyholders/values.ts'
 import { type FieldValues, fieldError, readFieldValues, valuesOf } from '../../product/fields/values.ts'
 
-/** A value that some version of the policyholder, or of a sub-entity, holds. */
+/** Of any version of the policyholder or a sub-entity. */
 export type StoredValue = { readonly field: string; readonly value: string }
 
-/** Field to the values that replace those stored: one, or none. */
+/** One value for each field, or none. */
 type Replacements = FieldValues
 
-/** Bytes of the replacements, and characters of one version's JSON after them; a row takes 2 MB. */
+/** Limits the replacements (bytes) and each version's JSON after them (characters); a row takes 2 MB. */
 const LARGEST_OVERWRITTEN = 1_000_000
 
-/** The replacements of a request. They need not fit their field's type: erasing must always work. 400 and 413 for unusable ones. */
+/** Replacements need not fit their field's type: erasing must always work. 400 and 413. */
 export function replacementsOf(overwrites: Readonly<Record<string, string>>): Replacements {
   const { values, problems } = readFieldValues(overwrites)
   if (problems.length > 0) throw invalid(problems.map(validationFieldError))
@@ -39,7 +38,7 @@ export function replacementsOf(overwrites: Readonly<Record<string, string>>): Re
   return values
 }
 
-/** Refuses (400) a field that is neither in the dictionary nor stored in any version. */
+/** Refuses (400) a field that is neither in the dictionary nor in any version. */
 export function assertKnown(
   replacements: Replacements,
   { fields }: Dictionary,
@@ -52,13 +51,13 @@ export function assertKnown(
   throw invalid(unknown.map(name => validationFieldError(fieldError(name, 'INVALID_FIELD', rule))))
 }
 
-/** Refuses (413) replacements that are too long, or would make a version too long. */
+/** Refuses (413) replacements that are, or make a version, too long. */
 export function assertSize(size: number): void {
   if (size > LARGEST_OVERWRITTEN)
     throw tooLarge('The replacements would make the policyholder too large; send shorter texts.')
 }
 
-/** The search terms that the replacements have: of fields in which the policyholder has a value today. */
+/** Only fields in which the policyholder has a value today have terms. */
 export function termsAfter(
   { entity }: Policyholder,
   replacements: Replacements,
@@ -68,7 +67,7 @@ export function termsAfter(
   return searchTerms(dictionary, Object.fromEntries(present))
 }
 
-/** The values as they are looked for: as stored, in upper and in lower case. */
+/** As stored, in upper case and in lower case. */
 export const formsOf = (stored: readonly StoredValue[]): string[] => [
   ...new Set(
     stored
@@ -77,10 +76,9 @@ export const formsOf = (stored: readonly StoredValue[]): string[] => [
   ),
 ]
 
-/** Letters, digits and marks: what makes a word go on. */
 const WORD = /[\p{L}\p{N}\p{M}]/u
 
-/** Replaces the values in a text: whole words, as stored or in upper or lower case. Other forms, such as a printed date, stay. */
+/** Replaces whole words, as stored or in upper or lower case. Other forms, such as a printed date, stay. */
 export function scrubber(
   stored: readonly StoredValue[],
   replacements: Replacements,
@@ -90,7 +88,7 @@ export function scrubber(
     const replacement = valuesOf(replacements, one.field)[0] ?? ''
     for (const form of formsOf([one])) replacing.set(form, replacement)
   }
-  // The longest first: a name that is part of another one must not break it up.
+  // Longest first: a name that is part of another must not break it up.
   const longestFirst = [...replacing].sort(([a], [b]) => b.length - a.length)
   return text => longestFirst.reduce((rest, [form, by]) => withoutWords(rest, form, by), text)
 }
@@ -101,7 +99,7 @@ function withoutWords(text: string, words: string, replacement: string): string 
   let at = text.indexOf(words)
   while (at !== -1) {
     const end = at + words.length
-    const whole = !continues(text, at) && !continues(text, end)
+    const whole = !isInsideWord(text, at) && !isInsideWord(text, end)
     if (whole) {
       clean += text.slice(from, at) + replacement
       from = end
@@ -111,36 +109,33 @@ function withoutWords(text: string, words: string, replacement: string): string 
   return clean + text.slice(from)
 }
 
-/** Whether a word goes on across the place between two characters. */
-function continues(text: string, place: number): boolean {
+function isInsideWord(text: string, place: number): boolean {
   const before = Array.from(text.slice(Math.max(0, place - 2), place)).at(-1) ?? ''
   const after = text.codePointAt(place)
   return WORD.test(before) && after !== undefined && WORD.test(String.fromCodePoint(after))
 }
 
-// Rewrites the values in place: in all versions, the search terms and the stored responses. Events hold no values.
-/** The entity of every version, the current one too. */
+/** The current version too. */
 const everyEntity = (locator: Uuid): SQL => sql`(
   select entity from ${policyholders} where locator = ${locator}
   union all select entity from ${policyholderVersions} where policyholder_locator = ${locator})`
 
-/** The `values` of the entities and of their sub-entities, as JSON. */
+/** Of the entities and their sub-entities, as JSON. */
 const everyValues = (locator: Uuid): SQL => sql`(
   select entity ->> '$.values' as field_values from ${everyEntity(locator)}
   union all select s.value ->> '$.values' from ${everyEntity(locator)} e, json_each(e.entity, '$.subEntities') s)`
 
-/** A query for the different values of the fields in all versions. */
 export const storedValuesQuery = (database: Database, locator: Uuid, fields: readonly string[]) =>
   database.build.all<StoredValue>(sql`
     select distinct f.key as field, v.value as value
     from ${everyValues(locator)} e, json_each(e.field_values) f, json_each(f.value) v
     where f.key in (select value from json_each(${JSON.stringify(fields)}))`)
 
-/** A JSON object's entries as the table `entry`, which SQLite makes once, with an index. A plain `json_each` is read for each value. */
+/** The table `entry`: SQLite makes it once, with an index, but would read a plain `json_each` for each value. */
 const withEntries = (json: string): SQL =>
   sql`with entry as materialized (select key, value from json_each(${json}))`
 
-/** A query for the most characters that a version can have after the replacements. */
+/** Characters of the largest version after the replacements. */
 export const largestAfterQuery = (database: Database, locator: Uuid, replacements: Replacements) => {
   const lengths = Object.fromEntries(
     Object.entries(replacements).map(([name, values]) => [name, JSON.stringify(values).length]),
@@ -156,7 +151,7 @@ export const largestAfterQuery = (database: Database, locator: Uuid, replacement
     from ${everyEntity(locator)}`)
 }
 
-/** The values with what `entry` replaces them by; fields that are replaced by nothing are gone. */
+/** Fields that are replaced by nothing are removed. */
 const rewrittenValues = (values: SQL): SQL => sql`json((
   select json_group_object(f.key, json(coalesce(o.value, f.value)))
   from json_each(${values}) f left join entry o on o.key = f.key
@@ -169,10 +164,7 @@ const rewrittenEntity = sql`json_set(entity,
       ${rewrittenValues(sql`s.value ->> '$.values'`)}))
     from json_each(entity, '$.subEntities') s)))`
 
-/**
- * Queries that make the next version, put the replacements into every version, and delete stored responses about the policyholder
- * and its policies. `terms` are the search terms of the replaced fields.
- */
+/** Also makes the next version and deletes stored responses about the policyholder and its policies. */
 export function overwriteQueries(
   database: Database,
   { locator, at }: { locator: Uuid; at: Instant },

@@ -1,5 +1,3 @@
-// Policyholders as the Worker serves them: read in one batch, decide, commit in another.
-
 import { Refusal } from '../../kernel/errors.ts'
 import { newUuid, type PolicyLocator } from '../../kernel/locators.ts'
 import {
@@ -66,7 +64,7 @@ export async function createPolicyholder(
     await assertAllowed(context, policyholder, { sent: Object.keys(request.values) }, dictionary)
     const terms = searchTerms(dictionary, policyholder.entity.values)
     return await commit(context, database, {
-      ...written(policyholder, 'policyholder.create', shard),
+      ...writeOf(policyholder, 'policyholder.create', shard),
       facts: store.insertQueries(database, policyholder, terms),
     })
   })
@@ -90,14 +88,14 @@ export async function updatePolicyholder(
     await assertAllowed(context, updated, change, dictionary)
     const terms = searchTerms(dictionary, updated.entity.values)
     return await commit(context, database, {
-      ...written(updated, 'policyholder.update', shard),
+      ...writeOf(updated, 'policyholder.update', shard),
       guards: [store.versionGuard(policyholder)],
       facts: store.updateQueries(database, updated, terms),
     })
   })
 }
 
-/** Refuses (400) values that constraint tables do not allow; one round trip where there are any to check. */
+/** Refuses (400) values that constraint tables forbid; one round trip if there are any to check. */
 async function assertAllowed(
   context: RequestContext,
   policyholder: Policyholder,
@@ -110,10 +108,10 @@ async function assertAllowed(
   if (errors.length > 0) throw invalid(errors.map(validationFieldError))
 }
 
-/** Characters of stored JSON on one page of all shards; a page that has more is shorter than asked for. */
+/** Characters of stored JSON on one page; a larger page is shorter than requested. */
 const LARGEST_PAGE = 8_000_000
 
-/** All policyholders, or those that a search finds, in the order of their creation: a page of them. */
+/** In the order of creation. */
 export async function listPolicyholders(
   context: RequestContext,
   query: contract.PolicyholderListQuery,
@@ -145,7 +143,7 @@ export async function listPolicyholders(
   }
 }
 
-/** Replaces values for good, in every version and text. It makes a new version, so that nobody can write the old values back. */
+/** Replaces values in every version and text. It makes a new version, so nobody can write the old values back. */
 export async function overwriteData(
   context: RequestContext,
   text: string,
@@ -179,7 +177,7 @@ export async function overwriteData(
     remade = remadeRows.map(({ policy }) => policy)
     await eraseStaged(context, database, locator, scrub)
     return await commit(context, database, {
-      ...written({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
+      ...writeOf({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
       guards: [store.versionGuard(policyholder), erasure.policiesGuard(locator, stamps[0]!.stamp)],
       facts: [
         ...overwrite.overwriteQueries(
@@ -205,8 +203,8 @@ export async function overwriteData(
   return { status: answer.status, text: JSON.stringify(repeated) }
 }
 
-/** What every write has in common: the event, without values, and the answer. */
-const written = (
+/** The event contains no values. */
+const writeOf = (
   policyholder: Policyholder,
   type: 'policyholder.create' | 'policyholder.update',
   shard: number,
@@ -221,7 +219,7 @@ const written = (
   }
 }
 
-/** As `committed`; a repeat whose answer was not kept is answered with the policyholder as it is. */
+/** A repeat without a stored response returns the policyholder as it is. */
 async function once(
   context: RequestContext,
   database: Database,
@@ -233,7 +231,7 @@ async function once(
   return { status: answer.status, text: JSON.stringify(policyholder) }
 }
 
-/** Loads, decides and commits, again when what was read has changed. A repeat gets its response even where it would be refused now. */
+/** Retries when what was read has changed. A repeat gets its response even if it would be refused now. */
 async function committed(
   context: RequestContext,
   database: Database,

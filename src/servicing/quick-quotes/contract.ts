@@ -3,7 +3,7 @@ import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp }
 import { PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import { record } from '../contract.ts'
 
-// Quick quotes: the price of a policy that does not exist (contract 2, Constraints, which names them without a shape).
+// The price of a policy that does not exist (contract 2, Constraints, which names quick quotes without a shape).
 const fields = { fieldValues: FieldValueLists, fieldGroupsByLocator: FieldGroupValues }
 
 const Peril = record('QuickQuotePerilResponse', { locator: Text, name: Text, ...fields })

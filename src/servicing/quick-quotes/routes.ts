@@ -6,7 +6,7 @@ import { QuickQuoteResponse } from './contract.ts'
 const { get, post } = forTenant('Quick quotes')
 const quickQuote = { schema: QuickQuoteResponse, description: 'The quick quote with its price.' }
 
-// Rules and rating are much code, which the start-up does without.
+// Start-up does without the code of rules and rating.
 const service = () => import('./service.ts')
 
 export const quickQuoteRoutes: readonly Route[] = [

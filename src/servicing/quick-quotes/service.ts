@@ -1,4 +1,4 @@
-// Quick quotes, as the Worker serves them: priced like a policy's draft, checked by nothing, and kept for 30 days.
+// Quick quotes are priced like a policy's draft, but not checked, and kept for 30 days.
 
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { invalidRequest, notFound, Refusal, tooLarge } from '../../kernel/errors.ts'
@@ -42,13 +42,13 @@ import { elementsAt } from '../../transactions/constraints/validation.ts'
 import type { QuickQuoteResponse } from './contract.ts'
 import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
 
-/** How long a quick quote is kept, in the tenant's time. */
+/** In the tenant's time. */
 const KEEP_MS = 30 * 24 * 60 * 60 * 1000
 
-/** UTF-8 bytes of what is stored of one; a row of D1 takes 2 MB. */
+/** UTF-8 bytes; a row of D1 takes 2 MB. */
 const LARGEST_STORED_BYTES = 1_800_000
 
-/** Prices the request and keeps it: one round trip for what it names, one to record it. */
+/** One round trip for what the request names, one to record it. */
 export async function createQuickQuote(
   context: RequestContext,
   request: PolicyCreateRequest,
@@ -60,7 +60,7 @@ export async function createQuickQuote(
   const locator = idempotency
     ? derivedUuid(shard, 'quickQuote', idempotency.key, idempotency.bodyHash)
     : newUuid(shard)
-  const quickQuote = await priced(context, request, locator, shard)
+  const quickQuote = await priceRequest(context, request, locator, shard)
   const text = JSON.stringify(quickQuote.answer)
   if (Buffer.byteLength(text) + Buffer.byteLength(JSON.stringify(quickQuote.request)) > LARGEST_STORED_BYTES)
     throw tooLarge(
@@ -85,45 +85,50 @@ const answerOf = async (context: RequestContext, answer: JsonAnswer | AnswerBySu
       : answer,
   )
 
-/** As it was answered when it was made: one round trip. */
+/** As it was when it was made: one round trip. */
 export const readQuickQuote = async (context: RequestContext, text: string): Promise<QuickQuoteResponse> =>
-  (await stored(context, text)).answer
+  (await findStored(context, text)).answer
 
-async function stored(context: RequestContext, text: string): Promise<QuickQuote> {
+async function findStored(context: RequestContext, text: string): Promise<QuickQuote> {
   const { database, locator } = recordPlace(context, text, 'quick quote')
   const found = await findQuickQuote(database, locator, context.now)
   if (!found) throw notFound('quick quote', text)
   return found
 }
 
-/** What constraints are asked of: two round trips. */
+/** For constraints: two round trips. */
 export async function quickQuoteContent(context: RequestContext, text: string): Promise<Constrainable> {
-  const { request, configVersion, createdAt, locator } = await stored(context, text)
+  const { request, configVersion, createdAt, locator } = await findStored(context, text)
   const { database } = recordPlace(context, locator, 'quick quote')
-  const ground = await loadNewPolicyContext(context, database, { ...request, configVersion })
+  const surroundings = await loadNewPolicyContext(context, database, { ...request, configVersion })
   const supply = locatorsOf(locator as Uuid)
-  const aggregate = quickDraft(request, ground, { now: createdAt as Instant, supply })
+  const aggregate = quickDraft(request, surroundings, { now: createdAt as Instant, supply })
   const quote = selectedQuote(aggregate)
   const { modification } = quoteParts(aggregate, quote)
   const line = lineUpTo(aggregate, quote, modification)
-  const { configuration } = ground.configuration
+  const { configuration } = surroundings.configuration
   return {
-    elements: elementsAt(aggregate, line, modification.effectiveAt, { ...ground, configuration }, locator),
+    elements: elementsAt(
+      aggregate,
+      line,
+      modification.effectiveAt,
+      { ...surroundings, configuration },
+      locator,
+    ),
     configuration,
-    basis: selectionBasis({ aggregate, product: ground.product }, modification, context.now),
+    basis: selectionBasis({ aggregate, product: surroundings.product }, modification, context.now),
   }
 }
 
-/** The draft and its price, neither checked nor underwritten. */
-async function priced(
+async function priceRequest(
   context: RequestContext,
-  asked: PolicyCreateRequest,
+  requested: PolicyCreateRequest,
   locator: Uuid,
   shard: number,
 ): Promise<QuickQuote> {
   const { env, tenant, calls, now } = context
   const database = shardDatabase(env, tenant, shard, calls)
-  const ground = await loadNewPolicyContext(context, database, asked)
+  const surroundings = await loadNewPolicyContext(context, database, requested)
   const supply = locatorsOf(locator)
   const policy = transientLocators(shard).digits() as PolicyLocator
   const sessions = new PluginSessions({ context, database, shard }, policy)
@@ -134,17 +139,17 @@ async function priced(
     const { request, loaded, price } = await tables.inRounds(async () => {
       const plugins = sessions.begin()
       const autofill = new Autofill(context, policy, plugins, tables)
-      const { finalize: _, ...request } = await autofill.creation(asked, ground)
-      const aggregate = quickDraft({ ...request, finalize: false }, ground, { now, supply })
-      const loaded: Loaded = { ...ground, aggregate }
+      const { finalize: _, ...request } = await autofill.creation(requested, surroundings)
+      const aggregate = quickDraft({ ...request, finalize: false }, surroundings, { now, supply })
+      const loaded: Loaded = { ...surroundings, aggregate }
       const attempt: Attempt = { now, supply, digits: async () => supply, plugins, externalRater, tables }
       return { request, loaded, price: await autofill.explaining(priceOf(loaded, attempt)) }
     })
     const expiresAt = now + KEEP_MS
     return {
       locator,
-      policyholderLocator: ground.policyholder.locator,
-      configVersion: ground.configVersion,
+      policyholderLocator: surroundings.policyholder.locator,
+      configVersion: surroundings.configVersion,
       createdAt: now,
       expiresAt,
       request: { ...request, finalize: false },
@@ -157,7 +162,7 @@ async function priced(
   }
 }
 
-/** Values that are missing or wrong may have no price: what the rating said of it then. */
+/** Missing or wrong values may have no price: then the problem of the rating. */
 async function priceOf(
   loaded: Loaded,
   attempt: Attempt,
@@ -214,8 +219,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
 
-// A quick quote's content is a policy's draft that is never recorded. The same request gives the same locators.
-/** UUIDs that follow from the quick quote's own; what is numbered is only shown, and is numbered by none. */
+/** The same request gets the same locators; no policy gets the digits. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)
   let count = 0
@@ -228,13 +232,13 @@ export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   }
 }
 
-/** The draft at that time. Values are not checked, but those that nothing could read or that fit no part are refused (400). */
+/** Values are not checked, but unreadable ones and those that fit no part are refused (400). */
 function quickDraft(
   request: PolicyCreateRequest,
-  ground: NewPolicyContext,
+  surroundings: NewPolicyContext,
   attempt: { now: Instant; supply: LocatorSupply },
 ): PolicyAggregate {
-  const { aggregate, reported } = requestedDraft(request, ground, attempt)
+  const { aggregate, reported } = requestedDraft(request, surroundings, attempt)
   const problems = [
     ...reported.strays.map(({ message }) => message),
     ...[...reported.byOwner.values()].flatMap(({ errors, fieldGroupErrors }) =>

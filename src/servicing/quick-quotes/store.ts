@@ -15,7 +15,7 @@ export type QuickQuote = typeof quickQuotes.$inferSelect
 export const quickQuoteRows = (database: Database, quickQuote: QuickQuote): Query[] =>
   putRows(database, quickQuotes, [quickQuote])
 
-/** The quick quote, unless there is none, or its time is over. */
+/** Undefined after its expiry, too. */
 export async function findQuickQuote(
   database: Database,
   locator: Uuid,
@@ -39,7 +39,7 @@ export const expiryTimer = ({ locator, expiresAt }: QuickQuote): NewTimer => ({
   payload: {},
 })
 
-/** Removes a quick quote whose time is over. Once more does nothing. */
+/** Idempotent. */
 export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
   await database.batch([
@@ -49,7 +49,7 @@ export const removeQuickQuote: TimerOwner = async ({ subject }, { env, tenant, s
   ])
 }
 
-/** Removes the policyholder's quick quotes and the stored responses: prices may print values of the policyholder. */
+/** Stored responses too: prices may contain values of the policyholder. */
 export function removeQuickQuotesOf(database: Database, policyholderLocator: Uuid): Query[] {
   const own = eq(quickQuotes.policyholderLocator, policyholderLocator)
   const locators = database.build.select({ locator: quickQuotes.locator }).from(quickQuotes).where(own)
@@ -59,7 +59,7 @@ export function removeQuickQuotesOf(database: Database, policyholderLocator: Uui
   ]
 }
 
-/** Price requests that are no policies; in the shard of their policyholder, for 30 days. */
+/** In the shard of their policyholder, for 30 days. */
 export const quickQuotes = sqliteTable(
   'quick_quote',
   {
@@ -68,7 +68,7 @@ export const quickQuotes = sqliteTable(
     configVersion: integer().notNull(),
     createdAt: integer().notNull(),
     expiresAt: integer().notNull(),
-    /** As it was filled in; its content is made of it again whenever it is asked for. */
+    /** With autofill applied. The content is made from it again at every request. */
     request: text({ mode: 'json' }).$type<PolicyCreateRequest>().notNull(),
     answer: text({ mode: 'json' }).$type<QuickQuoteResponse>().notNull(),
   },

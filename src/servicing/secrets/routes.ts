@@ -3,7 +3,6 @@ import { SecretDeleteQuery, SecretUsageResponse } from './service.ts'
 
 const { delete: remove, get } = forTenant('Secrets')
 
-/** Code that most requests never need. */
 const service = () => import('./service.ts')
 
 export const secretUsageRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-// Who refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
+// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration.
 
 import { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
@@ -26,17 +26,17 @@ import { record } from '../contract.ts'
 const refers = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
 
-/** Says whether an integration was added, changed or removed: what they refer to is sealed, and no query sees it. */
+/** Changes with every change of an integration: what integrations refer to is sealed, so SQL cannot read it. */
 const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
 
-/** Who refers to it, and a guard that holds while no one else begins to. */
-async function usageOf(
+/** The guards fail if anything new refers to it. */
+async function findUsage(
   context: RequestContext,
   database: Database,
   { name, staticName }: Resource,
 ): Promise<{ usage: SecretUsageResponse; guards: Guard[] }> {
-  // First of all, so that an integration that is changed in between is noticed.
-  const [[mark], hooks, [version]] = await database.batch([
+  // First, so that a concurrent change of an integration is noticed.
+  const [[mark], referringWebhooks, [version]] = await database.batch([
     database.build.all<{ mark: string }>(sql`select ${integrationsMark} as mark`),
     database.build
       .select({ locator: webhooks.locator, name: webhooks.name })
@@ -50,31 +50,31 @@ async function usageOf(
     isReferredToBy(context, version, staticName),
     findCandidates(database, [staticName]),
   ])
-  const connected = [...present.values()].filter(({ headers }) =>
+  const referringIntegrations = [...present.values()].filter(({ headers }) =>
     Object.values(headers).some(value => referencesIn(value).some(one => one.staticName === staticName)),
   )
-  const isReferredTo = hooks.length > 0 || connected.length > 0 || isConfigured
-  const mayBeMeant =
+  const isReferredTo = referringWebhooks.length > 0 || referringIntegrations.length > 0 || isConfigured
+  const mayMeanThisOne =
     resources.length <= 1 || groups.some(group => !group.retired && group.resourceNames.includes(name))
   return {
     usage: {
       staticName,
-      webhooks: hooks,
-      integrations: connected.map(one => one.name),
+      webhooks: referringWebhooks,
+      integrations: referringIntegrations.map(one => one.name),
       ...(isConfigured && version && { configVersion: version.version }),
-      isNeeded: isReferredTo && mayBeMeant,
+      isNeeded: isReferredTo && mayMeanThisOne,
     },
     guards: [
       { name: 'guard_resource', holds: sql`${integrationsMark} = ${mark!.mark}` },
       {
         name: 'guard_resource',
-        holds: sql`(select count(*) from ${webhooks} where ${refers(staticName)}) <= ${hooks.length}`,
+        holds: sql`(select count(*) from ${webhooks} where ${refers(staticName)}) <= ${referringWebhooks.length}`,
       },
     ],
   }
 }
 
-/** Deletes it and takes it out of its groups. 409 while something refers to it, unless the request forces it. */
+/** Also takes it out of its groups. 409 while something refers to it, unless forced. */
 export async function deleteSecret(
   name: string,
   { force }: SecretDeleteQuery,
@@ -86,7 +86,7 @@ export async function deleteSecret(
     database,
     async () => {
       const resource = await secretAt(database, name)
-      const { usage, guards } = await usageOf(context, database, resource)
+      const { usage, guards } = await findUsage(context, database, resource)
       if (usage.isNeeded && !force) throw inUse(name, usage)
       const details = { staticName: resource.staticName, ...(usage.isNeeded && { force }) }
       return {
@@ -106,7 +106,7 @@ export async function deleteSecret(
 
 export async function readUsage(name: string, context: RequestContext): Promise<SecretUsageResponse> {
   const database = homeDatabase(context)
-  return (await usageOf(context, database, await secretAt(database, name))).usage
+  return (await findUsage(context, database, await secretAt(database, name))).usage
 }
 
 function inUse(

@@ -250,7 +250,7 @@ type Work = {
   readonly shards?: readonly number[]
 }
 
-/** Changes the home shard last, with the audit entry and the response, so a repeat of a request that was cut off does all of it again. */
+/** Changes the home shard last, with the audit entry and the response: after a crash a repeat does all of it again. */
 async function inShards(
   context: RequestContext,
   { locator }: Webhook,
