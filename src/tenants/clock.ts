@@ -1,5 +1,4 @@
-// Moves a test tenant's clock from one due timer to the next, as time would. The control database has the clock at every step:
-// after an interruption it stands where its work is done, and the rest is still due.
+// The control database stores each step: an interrupted move continues from there.
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
@@ -30,16 +29,10 @@ import { versionQuery } from '../product/cache.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 
-/**
- * A call begins no further step after this many round trips: a Worker may make 1,000, and one step with the end may take 180.
- */
+/** A Worker may make 1,000 round trips; the last step and the end may take 180. */
 const MOST_CALLS = 800
 
-/**
- * Moves the clock of a test tenant forward and carries out what falls due, each at its time. A call does a bounded amount:
- * `completed` false means that the clock stands at the last finished time and the next call continues. A repeat by
- * Idempotency-Key continues to the time that the first request named. 400 for production tenants.
- */
+/** Fires what falls due, each at its time. Bounded: `completed` false means that the next call continues. 400 for production. */
 export async function moveClock(request: ClockRequest, context: RequestContext): Promise<ClockResponse> {
   if (context.tenant.type !== 'test')
     throw new Refusal(
@@ -57,20 +50,20 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
   try {
     return await moveTo(target, tenant, context)
   } finally {
-    // Late enough for every isolate to know the new time, by which the next timer is due sooner.
+    // Late enough for every isolate to know the new time, which makes the next timer due sooner.
     await armDispatchers(context, KNOWN_EVERYWHERE_MS)
   }
 }
 
-/** The target of the request; a repeat under the same Idempotency-Key keeps its first target. */
+/** A repeat under the same Idempotency-Key keeps its first target. */
 async function agreedTarget(
   request: ClockRequest,
   context: RequestContext,
   tenant: Tenant,
 ): Promise<Instant> {
   const database = homeDatabase({ ...context, tenant })
-  const agreedBefore = await storedAnswer(context, database)
-  if (agreedBefore) return targetIn(agreedBefore)
+  const stored = await storedAnswer(context, database)
+  if (stored) return targetIn(stored)
   const [[version]] = await database.batch([versionQuery(database, undefined)])
   const zone = (version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION) as TimeZone
   const target = clockTarget(request, { tenant: tenantNow(tenant), zone, real: now() })
@@ -87,7 +80,7 @@ function targetIn(answer: Awaited<ReturnType<typeof commit>>): Instant {
 
 async function moveTo(target: Instant, from: Tenant, context: RequestContext): Promise<ClockResponse> {
   const { env, calls } = context
-  const begun = tenantNow(from)
+  const start = tenantNow(from)
   let tenant = from
   let failed = 0
   const answer = (at: Instant, completed: boolean): ClockResponse => ({
@@ -105,10 +98,10 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
     failed += await fireIn({ env, tenant, shard: due.indexOf(dueAt), calls }, target)
   }
   await setClock(context, tenant, target - now())
-  return answer(later(target, begun), true)
+  return answer(later(target, start), true)
 }
 
-/** The due time of each shard's next timer; `LATEST` for none. */
+/** `LATEST` for a shard without timers. */
 const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Instant[]> =>
   Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -120,19 +113,16 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
     }),
   )
 
-/**
- * Carries out the shard's due timers and returns how many failed. Those wait until the move is over, with those for later,
- * since they would hold it up.
- */
+/** Returns how many failed. They wait until the move is over, as do postponed ones: they would hold it up. */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
-  const { failed, later: put } = await fireClaim(place)
-  if (failed.length + put.length === 0) return 0
+  const { failed, later: postponed } = await fireClaim(place)
+  if (failed.length + postponed.length === 0) return 0
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
-  await postpone(database, [...failed, ...put], (target + TIMER_LEASE_MS) as Instant)
+  await postpone(database, [...failed, ...postponed], (target + TIMER_LEASE_MS) as Instant)
   return failed.length
 }
 
-/** Sets how far the clock is ahead, unless it is further already; the tenant with the offset in force. */
+/** Never moves the clock back. Returns the tenant with the offset in force. */
 async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs: number): Promise<Tenant> {
   const control = controlDatabase(env, calls)
   const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
@@ -141,18 +131,15 @@ async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs
   throw versionConflict(`The tenant '${tenant.name}' was recreated or deleted meanwhile; sign in again.`)
 }
 
-/** Arms every dispatcher for that time. */
 const armDispatchers = (context: RequestContext, afterMs: number): Promise<unknown> =>
   Promise.all(context.tenant.shards.map((_, shard) => armDispatcherAt(context, shard, now() + afterMs)))
 
-/** How many years a call can move a clock, and a clock can be ahead of the real time. */
 const MOST_YEARS_A_MOVE = 10
 const MOST_YEARS_AHEAD = 100
 
-/** What the target is computed from: the tenant's time and zone, and the real time. */
 type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }
 
-/** The time that the request names; 400 when it is in the tenant's past or too far ahead. */
+/** 400 when it is in the tenant's past or too far ahead. */
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {
   const furthest = add(tenant, MOST_YEARS_A_MOVE, 'year', zone)
   const tooFar = invalidRequest(

@@ -1,16 +1,16 @@
-// Copies the rows of a tenant's database, and its files, to another environment. The tenant is suspended, so nothing changes meanwhile.
-// Rows go in the order of their row ids, a page in one batch: a copy that was cut off goes on behind the last row that arrived.
+// Copies a suspended tenant's rows and files to another environment. Rows go in row id order, one page a batch: an interrupted copy
+// continues after the last row that arrived.
 import { sql } from 'drizzle-orm'
 import { noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 
-/** Rows looked at for a page, and what they may come to: a parameter takes 2 MB, and JSON is longer than the rows. */
+/** Limits of a page: a parameter takes 2 MB, and JSON is longer than the rows. */
 const MOST_ROWS = 2_000
 const MOST_BYTES = 500_000
 
 type Table = {
   readonly name: string
-  /** With `rowid` in front, unless one of them is the row id. */
+  /** Includes `rowid` unless a column is the row id. */
   readonly columns: readonly string[]
 }
 
@@ -18,24 +18,23 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** Copies every row from one database to the other, which has the same tables. Returns how many there are. */
+/** Both databases have the same tables. Returns the number of rows. */
 export async function copyDatabase(from: D1Database, to: D1Database): Promise<number> {
   const [source, target] = [openDatabase(from, noCalls()), openDatabase(to, noCalls())]
   let rows = 0
   for (const table of await tablesOf(from)) {
     await copyTable(source, target, table)
-    const [there, arrived] = await Promise.all([countOf(source, table), countOf(target, table)])
-    if (there !== arrived)
-      throw new Error(`${table.name} has ${arrived} rows where ${there} were to come; run this again.`)
-    rows += there
+    const [sourceRows, targetRows] = await Promise.all([countOf(source, table), countOf(target, table)])
+    if (sourceRows !== targetRows)
+      throw new Error(
+        `${table.name} has ${targetRows} rows where ${sourceRows} were to come; run this again.`,
+      )
+    rows += sourceRows
   }
   return rows
 }
 
-/**
- * Tables with a tenant's rows. `migration` and `fence` are the database's own, `number_sequence` is raised when the copy is made
- * (`goOnBehind`), names with an underscore in front are the provider's.
- */
+/** `migration` and `fence` are the database's own, `goOnBehind` raises `number_sequence`, and `_` marks the provider's tables. */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
     .prepare(
@@ -80,7 +79,7 @@ async function copyTable(source: Database, target: Database, table: Table): Prom
   }
 }
 
-/** Row id of the last row of the next page; undefined when there is none. */
+/** Row id of the page's last row; undefined after the last page. */
 async function pageEnd(
   source: Database,
   { name, columns }: Table,
@@ -102,7 +101,7 @@ async function pageEnd(
   return end
 }
 
-/** A page is one parameter. A row that is a page by itself goes by its columns: as JSON it might be too long. */
+/** A page is one JSON parameter. A row that fills a page is passed by column: its JSON might be too long. */
 function insertQueries(
   target: Database,
   { name, columns }: Table,
@@ -116,7 +115,7 @@ function insertQueries(
   return [target.effect(`${into} select ${read} from json_each(?)`, JSON.stringify(values))]
 }
 
-/** Copies the files whose names begin so, but for those that are there. Returns how many there are. */
+/** Skips files that have arrived. Returns the number of files. */
 export async function copyFiles(from: R2Bucket, to: R2Bucket, prefix: string): Promise<number> {
   let files = 0
   let cursor: string | undefined

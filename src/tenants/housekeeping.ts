@@ -1,5 +1,4 @@
-// What the scheduled handler does for tenants: wakes the objects that work by an alarm, and measures databases (wiping and upgrading
-// are in wipe.ts and upgrades.ts).
+// Scheduled work beside wiping (wipe.ts) and upgrading (upgrades.ts): wakes objects and measures databases.
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -20,22 +19,21 @@ import {
 import { migrations } from '../servicing/migration/tables.ts'
 import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
-// Waking. An alarm is gone after a tenant was suspended, restored or moved, or when the storage of an object is lost. A resumed
-// tenant is woken at once, and every tenant once a day.
+// Alarms can be lost (suspension, restore, move, lost storage): resumed tenants are woken at once, every tenant once a day.
 
-/** Tenants that one run wakes. */
+/** Resumed tenants in one run. */
 const MOST_WOKEN = 20
 
-/** Isolates may believe for so long that the tenant is still suspended. */
+/** Until then, isolates may believe that the tenant is still suspended. */
 const WOKEN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 /** Each tenant has a minute of the day. */
 const MINUTES_A_DAY = 1_440
 
-/** Migrations that ended so lately may have files left to delete. */
+/** Migrations that ended within this time may have files left to delete. */
 const CLEANED_MS = 2 * 24 * 60 * 60 * 1000
 
-/** Wakes those that wait for it, and those whose minute it is at the time `at`. Cut off, it does so again. */
+/** Wakes resumed tenants, and those whose minute it is at `at`. Safe to repeat. */
 export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
   const [waiting, daily] = await control.batch([
@@ -59,7 +57,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
   }
 }
 
-/** The dispatchers find timers, deliveries and documents that are due; migrations get a timer each. */
+/** Dispatchers find due timers, deliveries and documents; each migration needs a timer. */
 async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   await Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -75,46 +73,44 @@ async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   )
 }
 
-// Measuring. From 60 % of what one may hold the operator is warned, from 80 % on no new
-// policyholders come into it, and from 98 % on nothing is added (platform/tenancy/quotas.ts, commit.ts). A database that is closed to new
-// policyholders stays so: whoever repeats a request under its key must be led to where it led before.
+// From 60 % of the quota the operator is warned, from 80 % a database gets no new policyholders, from 98 % nothing is added
+// (platform/tenancy/quotas.ts, commit.ts). It stays closed: a repeated request must reach the same database as before.
 
-/** Each database is measured once in so many minutes. At its fastest one grows from 80 to 98 % in three quarters of an hour. */
+/** Minutes between measurements. At its fastest a database grows from 80 to 98 % in three quarters of an hour. */
 const MINUTES = 10
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Databases measured at the same time. */
-const AT_ONCE = 8
+const MEASURED_AT_ONCE = 8
 
-/** Every isolate must know that a database is closed before the time comes, so that a key leads to the same one everywhere. */
+/** Every isolate must know the closing before it applies: a key leads to the same database everywhere. */
 const CLOSES_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-type Measured = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
+type Measurement = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
 
-/** Measures the databases whose minute it is at the time `at`. */
+/** Only the databases whose minute it is at `at`. */
 export async function measureShards(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
   const [rows] = await control.batch([tenantsOfMinuteQuery(control, at, MINUTES)])
   const waiting = readTenants(rows)
     .flatMap(tenant => tenant.shards.map((_, shard) => ({ tenant, shard })))
     .values()
-  const measured: Measured[] = []
+  const measurements: Measurement[] = []
   const work = async (): Promise<void> => {
     for (const { tenant, shard } of waiting)
       await measure(env, tenant, shard, calls).then(
-        bytes => measured.push({ tenant, shard, bytes }),
+        bytes => measurements.push({ tenant, shard, bytes }),
         problem =>
           console.error(
             JSON.stringify({ at: 'measureShards', tenant: tenant.locator, shard, problem: String(problem) }),
           ),
       )
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
-  const queries = measured.flatMap(database => noteQueries(control, database))
+  await Promise.all(Array.from({ length: MEASURED_AT_ONCE }, work))
+  const queries = measurements.flatMap(database => noteQueries(control, database))
   if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
-  if (at % HOUR_MS < MINUTES * MINUTE_MS) warn(measured)
+  if (at % HOUR_MS < MINUTES * MINUTE_MS) warn(measurements)
 }
 
 async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<number> {
@@ -123,7 +119,7 @@ async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): P
   return database.bytes()
 }
 
-function noteQueries(control: Database, { tenant, shard, bytes }: Measured): Query[] {
+function noteQueries(control: Database, { tenant, shard, bytes }: Measurement): Query[] {
   const isThis = and(eq(shards.tenantLocator, tenant.locator), eq(shards.number, shard))
   const noted = control.build.update(shards).set({ bytes }).where(isThis)
   if (!isClosedAt(shareOf(tenant, bytes))) return [noted]
@@ -134,9 +130,9 @@ function noteQueries(control: Database, { tenant, shard, bytes }: Measured): Que
   return [noted, closed]
 }
 
-/** Once an hour a line for each database that fills up: `{"at":"room","tenant":"acme","binding":"TENANT_007","percent":64}`. */
-function warn(measured: readonly Measured[]): void {
-  for (const { tenant, shard, bytes } of measured) {
+/** Logs a line for each database that fills up: `{"at":"room","tenant":"acme","binding":"TENANT_007","percent":64}`. */
+function warn(measurements: readonly Measurement[]): void {
+  for (const { tenant, shard, bytes } of measurements) {
     const share = shareOf(tenant, bytes)
     if (isNearlyFullAt(share))
       console.warn(

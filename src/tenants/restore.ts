@@ -1,6 +1,5 @@
-// What a restore of a tenant's databases must carry over from the time that it undoes. Before a database goes back, what it holds of
-// that time is noted in files of the tenant. Afterwards no number is given out twice, webhooks do not hear again what they heard, and
-// the report says what is undone. Every step may be repeated.
+// Before a database is restored, its rows after the restore time are saved to files. Afterwards no number is given out twice,
+// webhooks receive no event again, and the report lists what is undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -9,13 +8,12 @@ import { deliveries, events } from '../platform/events/tables.ts'
 import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
 import { fileKey, shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
 
-/** Rows of one file of what is noted. */
 const ROWS_A_FILE = 2_000
 
-/** What is noted begins so long before the time: a clock of the provider may differ, and events are dated before they are committed. */
+/** Rows are saved from this long before the restore time: provider clocks differ, and events are dated before their commit. */
 const MARGIN_MS = 5 * 60_000
 
-/** Numbers and events go on so far behind those that may have been given out. */
+/** Numbers left free after those given out: isolates and objects may still hold some. */
 export const LEAP = 100_000
 
 type UndoneEvent = {
@@ -43,8 +41,7 @@ type UndoneDocument = {
   readonly createdAt: number
 }
 
-/** A delivery that had ended. */
-type Delivered = {
+type EndedDelivery = {
   readonly webhook: string
   readonly name: string
   readonly sequence: number
@@ -59,12 +56,11 @@ type Noted = {
   events: UndoneEvent[]
   payments: UndonePayment[]
   documents: UndoneDocument[]
-  deliveries: Delivered[]
+  deliveries: EndedDelivery[]
 }
 
-/** What a restore has undone. */
 export type Undone = Pick<Noted, 'events' | 'payments' | 'documents'> & {
-  /** Undone events that a webhook had been sent. */
+  /** Undone events that a webhook has received. */
   readonly sent: readonly { readonly webhook: string; readonly name: string; readonly event: string }[]
 }
 
@@ -74,7 +70,7 @@ const open = (env: Env, tenant: Tenant, shard: number, calls: Calls): Database =
 const noteFile = (tenant: Tenant, { number }: RestoreOperation, shard: number, file: number): string =>
   fileKey(tenant, 'restores', String(number), String(shard), `${file}.json`)
 
-/** Notes what the suspended tenant's shard holds of the time after `to`, and what it has given out. */
+/** Saves the suspended tenant's rows after `restore.to`, and what was given out. */
 export async function noteShard(
   env: Env,
   tenant: Tenant,
@@ -100,7 +96,7 @@ export async function noteShard(
   return { ...(await givenOut(database)), files }
 }
 
-/** Queries for a page of each list after a row, as SQL for `row` and `after`. */
+/** Each query returns `row`, and `after` for the next page. */
 const notedQueries = (since: number): Record<keyof Noted, (after: number) => SQL> => ({
   events: after => sql`
     select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as after
@@ -120,7 +116,7 @@ const notedQueries = (since: number): Record<keyof Noted, (after: number) => SQL
     where d.rowid > ${after} and d.finished_at >= ${since} order by d.rowid limit ${ROWS_A_FILE}`,
 })
 
-/** The last event and the next number of a database. One that has leased none since they are kept tells the number by its locators. */
+/** A database without `number_sequence` yet derives the next number from its locators. */
 export async function givenOut(database: Database): Promise<Omit<NotedState, 'files'>> {
   const highest = LOCATOR_COLUMNS.map(
     ([table, column]) => `coalesce((select max(${column}) from ${table}), 0)`,
@@ -134,16 +130,13 @@ export async function givenOut(database: Database): Promise<Omit<NotedState, 'fi
   return { lastEvent: last, nextNumber: next }
 }
 
-/** Where locators and display ids are that are made of numbers. */
+/** Locators and display ids that contain numbers. */
 const LOCATOR_COLUMNS = [
   ...['policy', 'quote', 'endorsement', 'cancellation'].map(table => [table, 'locator'] as const),
   ...['exposure', 'peril', 'modification', 'invoice', 'payment'].map(table => [table, 'display_id'] as const),
 ]
 
-/**
- * Makes the restored database fit for service: numbers and events go on behind those that were given out, deliveries that had ended
- * since are ended. Returns what is undone.
- */
+/** Numbers and events continue after those given out, and ended deliveries are ended again. Returns what is undone. */
 export async function mendShard(
   env: Env,
   tenant: Tenant,
@@ -154,7 +147,7 @@ export async function mendShard(
 ): Promise<Undone> {
   const database = open(env, tenant, shard, calls)
   const bucket = tenantFiles(env, tenant)
-  // Before the sequence is raised for the first time; afterwards no event of the time that is undone has a number beneath it.
+  // New events get sequences above `lastEvent`, so a repeat reads the same.
   const [rows] = await database.batch([
     database.build.all<{ last: number }>(
       sql`select coalesce(max(sequence), 0) as last from ${events} where sequence <= ${noted.lastEvent}`,
@@ -169,8 +162,8 @@ export async function mendShard(
     if (!stored) throw new Error(`${key} is missing: what was noted before the restore.`)
     const part = (await stored.json()) as Partial<Noted>
     undone.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
-    undone.payments.push(...(await missing(database, 'payment', part.payments ?? [])))
-    undone.documents.push(...(await missing(database, 'document', part.documents ?? [])))
+    undone.payments.push(...(await missingRows(database, 'payment', part.payments ?? [])))
+    undone.documents.push(...(await missingRows(database, 'document', part.documents ?? [])))
     undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
     const ended = (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept)
     await endDeliveries(database, ended)
@@ -186,8 +179,7 @@ export async function mendShard(
   }
 }
 
-/** Those whose record is not in the table. */
-async function missing<Row extends { readonly locator: string }>(
+async function missingRows<Row extends { readonly locator: string }>(
   database: Database,
   table: 'payment' | 'document',
   rows: readonly Row[],
@@ -202,7 +194,7 @@ async function missing<Row extends { readonly locator: string }>(
   return rows.filter(({ locator }) => !present.has(locator))
 }
 
-async function endDeliveries(database: Database, ended: readonly Delivered[]): Promise<void> {
+async function endDeliveries(database: Database, ended: readonly EndedDelivery[]): Promise<void> {
   if (ended.length === 0) return
   await database.batch([
     database.build.run(sql`
@@ -213,7 +205,7 @@ async function endDeliveries(database: Database, ended: readonly Delivered[]): P
   ])
 }
 
-/** The first of each line that has not ended comes up. */
+/** Makes the first unfinished delivery of each line pending. */
 const nextOfLines = (database: Database): Query =>
   database.build.run(sql`
     update ${deliveries} set state = 'pending'
@@ -221,7 +213,6 @@ const nextOfLines = (database: Database): Query =>
       select 1 from delivery earlier where earlier.webhook_locator = delivery.webhook_locator and earlier.line = delivery.line
         and earlier.finished_at is null and earlier.event_sequence < delivery.event_sequence)`)
 
-/** The first `LEAP` behind what was given out are left free, for what an isolate or an object may still hold. */
 export const goOnBehind = (
   database: Database,
   { lastEvent, nextNumber }: Omit<NotedState, 'files'>,
@@ -229,7 +220,7 @@ export const goOnBehind = (
   database.build.run(sql`
     insert into number_sequence (id, next) values (1, ${nextNumber + LEAP})
     on conflict (id) do update set next = max(next, excluded.next)`),
-  // The provider keeps `sqlite_sequence` to itself, so a row goes there and is taken away again.
+  // `sqlite_sequence` is not writable: inserting a row and deleting it raises the sequence.
   database.build.run(sql`
     insert into event (sequence, locator, request_id, type, at, data, account_locator, username)
     select ${lastEvent}, 'none', 'none', 'none', 0, '{}', 'none', 'none'

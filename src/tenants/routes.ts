@@ -1,4 +1,3 @@
-// The clock of a test tenant, and the settings of a tenant in the control database.
 import { z } from '@hono/zod-openapi'
 import { recordAudit } from '../access/audit/store.ts'
 import { invalidRequest } from '../kernel/errors.ts'
@@ -19,13 +18,12 @@ import { breaks } from '../platform/wire-problem.ts'
 import { moveClock } from './clock.ts'
 import { putAllowedOrigins } from './store.ts'
 
-/** A calendar span in the tenant's zone; each unit at most as large as a move may be. */
+/** A calendar span in the tenant's time zone. */
 export const ClockAdvance = component('ClockAdvance', {
   amount: requestInteger(1, 1_000_000_000),
   unit: z.enum(['second', 'minute', 'hour', 'day', 'week', 'month', 'year']),
 })
 
-/** The target of the clock: exactly one of the two. */
 export const ClockRequest = z
   .object({ timestamp: OptionalTimestamp, advance: optionalRecord(ClockAdvance) })
   .check(ctx => {
@@ -36,13 +34,13 @@ export const ClockRequest = z
   .openapi('ClockRequest')
 export type ClockRequest = z.infer<typeof ClockRequest>
 
-/** The time that the clock was moved to and runs on from. Everything due until then was attempted. */
+/** The clock runs on from this time. Everything due until then was attempted. */
 export const ClockResponse = component('ClockResponse', {
   timestamp: Timestamp,
-  /** The target of the move; not reached yet unless `completed`. */
+  /** Not reached unless `completed`. */
   targetTimestamp: Timestamp,
   completed: Flag,
-  /** How many timers failed; they are tried again a minute after the target. */
+  /** Failed timers; they are tried again a minute after the target. */
   failed: Integer,
 })
 export type ClockResponse = z.infer<typeof ClockResponse>
@@ -91,7 +89,7 @@ export const settingRoutes: readonly Route[] = [
   }),
 ]
 
-/** An origin in the form that browsers send; neither `*` nor `null`. */
+/** As browsers send it; neither `*` nor `null`. */
 function checkedOrigin(text: string): string {
   const wrong = invalidRequest(
     `'${text}' is no origin; write scheme, host and port alone, like https://portal.example.`,

@@ -1,5 +1,4 @@
-// Creates, lists, recreates and deletes tenants: all in the control database, never a deploy of the Worker (docs/design.md,
-// section 6). The scripts call the same functions on Node.
+// Changes only databases, never needs a deploy of the Worker (docs/design.md, section 6). Scripts call it on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { alreadyExists, invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
@@ -31,25 +30,22 @@ import { changeTenant, inEachDatabase, tenantNamed } from './suspension.ts'
 type NewTenant = {
   name: string
   type: TenantType
-  /** Whether deployTest is refused. Production tenants always have versions; test tenants when asked. */
+  /** Refuses deployTest. Always true for production tenants. */
   versioned?: boolean
-  /** The place of its data; by default that of the deployment (`PLACE`). */
+  /** Default: the place of the deployment (`PLACE`). */
   place?: Place
 }
 
-/** Afterwards a repeated request's key leads to the same shard everywhere. */
+/** Then a repeated request's key leads to the same shard everywhere. */
 const OPENS_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-/** Afterwards every isolate reads, searches and changes all shards. */
+/** Then every isolate reads, searches and changes all shards. */
 export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-/** Seconds after which returned databases are usually wiped: two runs of the housekeeping. */
+/** Two runs of the housekeeping: returned databases are usually wiped by then. */
 const WIPED_WITHIN_SECONDS = 120
 
-/**
- * Creates the tenant and claims its databases in one batch, with the audit entry. Refuses a name that is taken (409) or
- * cannot be a host name (400), a pool that is empty or waits for migrations in that place, and a place without a bucket (503).
- */
+/** 409 for a taken name, 400 for one that is no host name, 503 when the place has no bucket or no free, migrated database. */
 export async function createTenant(
   env: Env,
   { name, type, versioned = false, place = env.PLACE as Place }: NewTenant,
@@ -76,7 +72,7 @@ export async function createTenant(
   return tenant
 }
 
-/** Takes in a suspended tenant of another environment, with as many empty databases as it has there. Refuses as `createTenant`. */
+/** Accepts a suspended tenant of another environment into `shards` empty databases. Refuses as `createTenant`. */
 export async function admitTenant(
   env: Env,
   row: store.NewRow,
@@ -95,10 +91,7 @@ export async function admitTenant(
   return tenant
 }
 
-/**
- * Gives the tenant fresh databases and raises its generation. Its tokens end; the housekeeping wipes its data, with its audit
- * trail. `audit` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
- */
+/** Ends its tokens; the housekeeping wipes its data and audit trail. 409 when it changed meanwhile; 503 as `createTenant`. */
 export async function recreateTenant(
   env: Env,
   tenant: Tenant,
@@ -113,7 +106,7 @@ export async function recreateTenant(
   return recreated
 }
 
-/** Deletes the tenant; 404 when there is none of that name. Its databases are wiped later and are free again. */
+/** 404 when there is none of that name. Its databases are wiped later and are free again. */
 export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
   const tenant = await tenantNamed(env, name, calls)
   const database = controlDatabase(env, calls)
@@ -123,10 +116,8 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
 }
 
 /**
- * Gives the tenant databases up to `shards`, for new policyholders; existing records stay where they are. The new shards get no
- * policyholder before the caller calls `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`, when every isolate knows them. 404 when
- * there is no such tenant; 400 for fewer shards than it has, or more than locators allow; 409 when it changed meanwhile; 503 as
- * `createTenant`.
+ * Existing records stay where they are. New shards get no policyholder until `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`.
+ * 404; 400 for fewer shards than it has, or too many; 409 when it changed meanwhile; 503 as `createTenant`.
  */
 export async function addShards(
   env: Env,
@@ -146,15 +137,11 @@ export async function addShards(
   return grown
 }
 
-/** Whether shards of the tenant wait for `openNewShards`. */
+/** Shards wait for `openNewShards`. */
 export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean =>
   opensAt.includes(store.NOT_OPEN)
 
-/**
- * Fills the tenant's new shards with what every shard has, and opens them for policyholders at a time when every isolate knows.
- * Every isolate must know the shards by now, since later changes of what every shard has are copied by whoever makes them.
- * Repeating it changes nothing. 404 as `addShards`.
- */
+/** Call it after `SHARDS_KNOWN_AFTER_MS`, when every isolate copies changes to the new shards too. Repeating it is harmless. */
 export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantNamed(env, name, calls)
   const { opensAt = [] } = tenant
@@ -165,18 +152,18 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
   return changed(database, [opening], tenant)
 }
 
-/** The active tenants by name. */
+/** Active tenants, by name. */
 export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
   const database = controlDatabase(env, calls)
   const [rows] = await database.batch([tenantsQuery(database)])
   return store.readTenants(rows)
 }
 
-/** Deploys make versions from now on; this cannot be undone (resources brief 10.5). */
+/** Cannot be undone (resources brief 10.5). */
 export const makeVersioned = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   changeTenant(env, tenant, { versioned: true }, calls)
 
-/** Replaces the tenant's quotas; 404 when there is none of that name. */
+/** 404 when there is none of that name. */
 export async function setQuotas(
   env: Env,
   name: string,
@@ -187,7 +174,7 @@ export async function setQuotas(
   await changeTenant(env, tenant, { quotas }, calls)
 }
 
-/** Ends all tokens of the tenant: at once for whatever reads or writes its databases, and everywhere within 5 s. */
+/** At once for access to its databases, everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
   const [[row]] = await database.batch([store.revokeTokensQuery(database, tenant.locator)])
@@ -218,7 +205,7 @@ const movedOn = (name: string): Refusal =>
     `The tenant '${name}' was recreated or deleted by another request at the same time; send it again.`,
   )
 
-/** Reads which constraint failed the batch. */
+/** Finds out which constraint failed the batch. */
 async function refusalFor(
   database: Database,
   { name, place }: Pick<Tenant, 'name' | 'place'>,
@@ -248,16 +235,11 @@ async function refusalFor(
   )
 }
 
-/** The arguments of `npm run pool -- grow N` for databases of a place. */
+/** Arguments of `npm run pool -- grow N`. */
 const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
 
-// Every shard has, beside its own policyholders and their records, the versions of the configuration (policies read them in
-// their own batch) and the webhooks (the batch of an event makes its deliveries from them).
-/**
- * Copies them from the home shard. A copy that another request brings at the same time is newer and stays; the deletion of a
- * webhook removes its copies.
- */
+/** Every shard needs versions and webhooks for its own batches. A copy that another request made meanwhile is newer and stays. */
 export async function fillShards(
   env: Env,
   tenant: Tenant,

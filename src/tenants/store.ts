@@ -1,6 +1,5 @@
-// Rows of tenants in the control database, and the claiming of databases. Every change is one batch in which a constraint fails
-// when its condition is not met: the name is taken (tenant_name is unique), no database is free (shard.binding is not null),
-// the tenant has changed (tenant.generation is not null).
+// A batch fails on a constraint when its condition is not met: the name is taken (tenant_name is unique), no database is free
+// (shard.binding is not null), or the tenant has changed (tenant.generation is not null).
 import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -17,20 +16,18 @@ import {
   tenantsQuery,
 } from '../platform/tenancy.ts'
 
-/** Databases that a new or recreated tenant gets. */
+/** For new and recreated tenants. */
 const SHARDS_OF_A_TENANT = 1
 
 /** A digit locator has room for this many (kernel/locators.ts). */
 export const MOST_SHARDS = 64
 
-/**
- * In the tenant's place. A database ahead of the code serves too: migrations only expand (docs/design.md, section 6).
- */
+/** A database ahead of the code serves too: migrations only expand (docs/design.md, section 6). */
 const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
 export type NewRow = typeof tenants.$inferInsert
 
-/** The tenant's row and its databases, one unless told, all or nothing. A deleted tenant gives up its name. */
+/** All or nothing. A deleted tenant gives up its name. */
 export const insertTenantQueries = (
   database: Database,
   row: NewRow,
@@ -41,10 +38,10 @@ export const insertTenantQueries = (
   ...claimQueries(database, row.locator, { from: 0, to: shards, opensAt: 0 }),
 ]
 
-/** A time that never comes: for shards that must be filled before policyholders come into them. */
+/** Never comes: shards must be filled before they get policyholders. */
 export const NOT_OPEN = 8_640_000_000_000_000 as Instant
 
-/** More databases, up to `shards`, for a tenant of this generation that has `tenant.shards`; not open yet. */
+/** Fails when the tenant has changed. The new shards are not open yet. */
 export const addShardsQueries = (database: Database, tenant: Tenant, shards: number): Query[] => [
   database.build
     .update(tenants)
@@ -55,7 +52,6 @@ export const addShardsQueries = (database: Database, tenant: Tenant, shards: num
   ...claimQueries(database, tenant.locator, { from: tenant.shards.length, to: shards, opensAt: NOT_OPEN }),
 ]
 
-/** Opens the shards that are not open yet, from `opensAt` on. */
 export const openShardsQuery = (
   database: Database,
   { locator, shards: open }: Pick<Tenant, 'locator' | 'shards'>,
@@ -75,7 +71,7 @@ export const openShardsQuery = (
 const shardsOf = (database: Database, locator: string) =>
   database.build.select({ shards: count() }).from(shards).where(eq(shards.tenantLocator, locator))
 
-/** Fresh databases for a tenant of this generation; the old ones are returned. */
+/** Fails when the tenant has changed. The old databases are returned. */
 export const recreateTenantQueries = (database: Database, tenant: Tenant, at: Instant): Query[] => [
   ...returnQueries(database, tenant.locator, at),
   database.build
@@ -90,7 +86,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
   ...claimQueries(database, tenant.locator, { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }),
 ]
 
-/** The row stays, so that its tokens are known to be void; its databases are returned. */
+/** The row stays: its tokens must be known to be void. */
 export const deleteTenantQueries = (database: Database, locator: Uuid, at: Instant): Query[] => [
   ...returnQueries(database, locator, at),
   database.build
@@ -103,7 +99,7 @@ export const deleteTenantQueries = (database: Database, locator: Uuid, at: Insta
 const bindingsOf = (database: Database, locator: string) =>
   database.build.select({ binding: shards.binding }).from(shards).where(eq(shards.tenantLocator, locator))
 
-/** Call it before the tenant's row changes: the generation names its files in R2. */
+/** Run it before the tenant's row changes: the generation names its files in R2. */
 const returnQueries = (database: Database, locator: string, at: Instant): Query[] => [
   database.build
     .update(pool)
@@ -117,7 +113,7 @@ const returnQueries = (database: Database, locator: string, at: Instant): Query[
   database.build.delete(shards).where(eq(shards.tenantLocator, locator)),
 ]
 
-/** The numbers of shards from one to another, and when they open. */
+/** Shard numbers: `from` inclusive, `to` exclusive. */
 type NewShards = { readonly from: number; readonly to: number; readonly opensAt: number }
 
 /** Claims nothing for a tenant that no longer exists. */
@@ -134,7 +130,6 @@ const claimQueries = (database: Database, locator: string, { from, to, opensAt }
       .where(inArray(pool.binding, bindingsOf(database, locator))),
   ]).flat()
 
-/** Replaces the origins of pages that may read the tenant's answers. */
 export const putAllowedOrigins = (
   database: Database,
   tenantLocator: Uuid,
@@ -149,10 +144,7 @@ export const putAllowedOrigins = (
 const forgetOriginsQuery = (database: Database, locator: Uuid): Query =>
   database.build.delete(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator))
 
-/**
- * Sets how far the tenant's clock is ahead, unless it is further already, and returns the offset in force; nothing when the
- * tenant was recreated or deleted. Only test tenants have such a clock.
- */
+/** Never moves the clock back. Returns the offset in force; nothing for production tenants, or after a recreation or deletion. */
 export const clockQuery = (database: Database, { locator, generation }: TenantScope, offsetMs: number) =>
   database.build
     .update(tenants)
@@ -167,7 +159,6 @@ export const clockQuery = (database: Database, { locator, generation }: TenantSc
     )
     .returning({ clockOffsetMs: tenants.clockOffsetMs })
 
-/** Ends every token of the tenant that was issued so far. */
 export const revokeTokensQuery = (database: Database, locator: Uuid) =>
   database.build
     .update(tenants)
@@ -175,7 +166,7 @@ export const revokeTokensQuery = (database: Database, locator: Uuid) =>
     .where(eq(tenants.locator, locator))
     .returning({ tokenEpoch: tenants.tokenEpoch })
 
-/** A database of a tenant: since when it is the tenant's (null: not kept then), what it holds (null: not measured yet), since when the tenant is there. */
+/** Null `claimedAt`: not stored at the time. Null `bytes`: not measured yet. `createdAt` is the tenant's. */
 export type Claim = {
   readonly claimedAt: number | null
   readonly bytes: number | null
@@ -184,7 +175,7 @@ export type Claim = {
   readonly problem: string | null
 }
 
-/** Of the tenant's shards, in their order. */
+/** In the order of the tenant's shards. */
 export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()): Promise<Claim[]> {
   const database = openDatabase(env.CONTROL, calls)
   const [claims] = await database.batch([
@@ -206,7 +197,7 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
 
 const MINUTE_MS = 60_000
 
-/** Active tenants that are not suspended and whose turn it is at the time `at`: each has one in so many minutes. */
+/** Each active tenant that is not suspended has one turn in this many minutes. */
 export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: number) =>
   tenantsQuery(
     database,
@@ -216,13 +207,12 @@ export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: n
 export const tenantQuery = (database: Database, locator: string) =>
   tenantsQuery(database, eq(tenants.locator, locator))
 
-/** Tenants from the rows of `tenantsQuery`. */
 export const readTenants = (rows: readonly TenantRow[]): Tenant[] =>
   [...Map.groupBy(rows, ({ tenant }) => tenant.locator).values()].flatMap(
     ofTenant => tenantOfRows(ofTenant) ?? [],
   )
 
-/** How many databases of a place are in each state, and how many free ones lack a migration. */
+/** `behind` counts databases that lack a migration. */
 export const poolQuery = (database: Database, place: Place) =>
   database.build
     .select({
@@ -234,10 +224,10 @@ export const poolQuery = (database: Database, place: Place) =>
     .where(eq(pool.place, place))
     .groupBy(pool.state)
 
-/** A database that waits to be wiped. */
+/** Waits to be wiped. */
 type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
 
-/** A random selection, so that a slow one does not keep the others waiting; see `readReturned`. */
+/** Random order: a slow database must not delay the others. See `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>
   database.build.select().from(pool).where(eq(pool.state, 'returned')).orderBy(sql`random()`).limit(most)
 
@@ -248,7 +238,7 @@ export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase =>
   former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
 })
 
-/** Whether the database still waits since that return, not since a later one. */
+/** False when it was returned again since. */
 const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
   and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
 

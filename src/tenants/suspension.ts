@@ -1,5 +1,5 @@
-// Suspends a tenant, so that every call is answered 503 and nothing of it goes on by itself, and resumes it. The control database says
-// so, and the fence in each of the tenant's databases, which holds for whoever still knows the tenant as it was.
+// A suspended tenant's calls get 503, and its background work stops. The fence in each of its databases also stops isolates that
+// do not know of it yet.
 import { eq } from 'drizzle-orm'
 import { notFound, wrongState } from '../kernel/errors.ts'
 import { now } from '../kernel/time.ts'
@@ -16,10 +16,10 @@ import {
   type Tenant,
 } from '../platform/tenancy.ts'
 
-/** The reason that callers see when the operator gives none. */
+/** Shown to callers when the operator gives none. */
 const NO_REASON = 'the operator works on it; it will be back.'
 
-/** Sends the statement to each of the tenant's databases that is bound. A round trip for each. */
+/** One round trip for each bound database. */
 export async function inEachDatabase(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
@@ -29,16 +29,13 @@ export async function inEachDatabase(
   await Promise.all(
     shards.map(async binding => {
       const client = boundDatabase(env, binding)
-      // One that is not bound yet gets its fence when it is first opened.
+      // An unbound database gets its fence when it is first opened.
       if (client) await sendFence(openDatabase(client, calls), statement)
     }),
   )
 }
 
-/**
- * Within 5 s every call of the tenant is answered 503 with the reason, and its timers and deliveries stand still. What is under way
- * goes on until `closeDatabases`. A second call replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
- */
+/** Effective within 5 s; running work continues until `closeDatabases`. Repeating it replaces the reason. 409 after a move away. */
 export async function suspendTenant(
   env: Env,
   name: string,
@@ -51,17 +48,11 @@ export async function suspendTenant(
   return { ...tenant, suspension }
 }
 
-/**
- * Nobody reads or writes the databases of the suspended tenant any more, whatever they know. To be called after
- * `KNOWN_EVERYWHERE_MS`, so that a delivery that was under way is noted and is not made twice.
- */
+/** Stops all reads and writes. Call it after `KNOWN_EVERYWHERE_MS`: a running delivery is stored first and is not made twice. */
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
-/**
- * The tenant is served again, everywhere within 5 s; what fell due meanwhile begins within two minutes. A move away that is not finished
- * is given up. As `suspendTenant`; 409 too while a restore is under way, or the tenant is being moved here.
- */
+/** Effective within 5 s; due work begins within two minutes. Ends an unfinished move away; 409 in a restore or a move here. */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
   const operation = await operationOf(env, tenant, calls)
@@ -74,7 +65,7 @@ export async function resumeTenant(env: Env, name: string, calls: Calls = noCall
   return await serveAgain(env, tenant, calls)
 }
 
-/** The restore or the move of the tenant that is under way. */
+/** The restore or move that is under way. */
 export async function operationOf(
   env: Env,
   { locator }: Pick<Tenant, 'locator'>,
@@ -87,25 +78,24 @@ export async function operationOf(
   return row?.operation ?? undefined
 }
 
-/** The opposite of `closeDatabases`. */
 export const openDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'serving'), calls)
 
-/** Serves a tenant whose databases are open; whatever was done to it meanwhile is over. */
+/** Its databases must be open. Ends the tenant's operation. */
 export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<Tenant> {
   await changeTenant(env, tenant, { suspension: null, operation: null, isWaking: true }, calls)
   const { suspension: _, ...served } = tenant
   return served
 }
 
-/** The tenant of that name as the control database has it now; 404 when there is none. */
+/** Reads the control database; 404 when there is none. */
 export async function tenantNamed(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   return tenant
 }
 
-/** The tenant of that name, which is served here. 404 when there is none, 409 when it has moved away. */
+/** 404 when there is none, 409 when it has moved away. */
 export async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await tenantNamed(env, name, calls)
   if (tenant.suspension?.state === 'moved')
@@ -113,7 +103,6 @@ export async function tenantToChange(env: Env, name: string, calls: Calls): Prom
   return tenant
 }
 
-/** Changes the tenant's row in the control database. */
 export async function changeTenant(
   env: Env,
   { locator }: Pick<Tenant, 'locator'>,

@@ -1,7 +1,6 @@
-// Brings the tenant databases up to the migrations that a deployment announces in the control database, before the code that needs them
-// is deployed: the Worker that serves applies them through its bindings, a message of a queue for each database. Free databases come
-// first, one of them before all others; then ten times as many at once as are finished. One that fails is tried again later and holds no
-// other up; its tenant is answered 503 `tenantBehind` by code that needs more than it has.
+// Applies the migrations that a deployment announces, before the code that needs them is deployed: one queue message a database.
+// Free databases come first, one of them alone, then ten times as many as are done. A database that fails is tried again later and
+// delays no other; code that needs more than it has answers 503 `tenantBehind`.
 import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -17,31 +16,27 @@ import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
 import { boundDatabase, controlDatabase } from '../platform/tenancy.ts'
 
-/** A message: the database to upgrade. */
 export type Upgrade = { readonly binding: string }
 
-/** Databases that are upgraded at the same time. */
 const MOST_AT_ONCE = 200
 
-/** Databases that one look sends: as many as a queue takes at once. */
+/** The limit of a queue batch. */
 const MOST_SENT = 100
 
-/** Databases that one look considers. */
-const MOST_SEEN = 1_000
+const MOST_CONSIDERED = 1_000
 
 const MINUTE_MS = 60_000
 
-/** Characters of a problem that are kept. */
-const LONGEST_PROBLEM = 500
+const MOST_PROBLEM_CHARACTERS = 500
 
 const newest = sql`(select max(${announcedMigrations.name}) from ${announcedMigrations})`
 const isBehind = sql`${pool.migration} < ${newest}`
 
-/** After two minutes, four, eight, to an hour: one whose message was lost, and one that failed. */
+/** Lost messages and failures are tried again after 2, 4, 8 … 64 minutes. */
 const isDue = (at: Instant) =>
   sql`(${pool.triedAt} is null or ${pool.triedAt} + ${MINUTE_MS} * (1 << min(${pool.tries}, 6)) <= ${at})`
 
-/** Sends those on their way that may be begun at the time `at`. One round trip while all have everything. */
+/** Sends a message for each database that may begin at `at`. One round trip when none is behind. */
 export async function upgradeDatabases(
   env: Env,
   calls: Calls = noCalls(),
@@ -64,7 +59,6 @@ export async function upgradeDatabases(
   await env.UPGRADES.sendBatch(begun.map(({ binding }) => ({ body: { binding } satisfies Upgrade })))
 }
 
-/** Databases that are behind and due, in the order in which they are tried. */
 const behindQuery = (database: Database, at: Instant) =>
   database.build
     .select({ binding: pool.binding, hasFailed: sql<boolean>`${pool.problem} is not null`.mapWith(Boolean) })
@@ -73,14 +67,12 @@ const behindQuery = (database: Database, at: Instant) =>
     .orderBy(
       sql`${pool.migration} = '', ${pool.problem} is not null, ${pool.state} = 'claimed', ${pool.binding}`,
     )
-    .limit(MOST_SEEN)
+    .limit(MOST_CONSIDERED)
 
 type Counts = {
-  /** Databases that have everything. */
   done: number
-  /** Those whose last try failed. */
   failed: number
-  /** Those that were sent and have not answered. */
+  /** Sent, without a result yet. */
   underWay: number
 }
 
@@ -93,7 +85,7 @@ const countQuery = (database: Database, at: Instant) =>
     })
     .from(pool)
 
-/** Begins those that no other run begins at the same time. */
+/** Skips those that another run has just begun. */
 const beginQuery = (database: Database, chosen: readonly Upgrade[], at: Instant) =>
   database.build
     .update(pool)
@@ -107,19 +99,19 @@ const beginQuery = (database: Database, chosen: readonly Upgrade[], at: Instant)
 const isUpgrade = (body: unknown): body is Upgrade =>
   typeof (body as Partial<Upgrade> | null)?.binding === 'string'
 
-/** Migrates the databases that the messages name, and sends the next. What cannot be noted is delivered again. */
+/** Messages whose results cannot be stored are delivered again. */
 export const consumeUpgrades = (batch: MessageBatch<unknown>, env: Env): Promise<void> =>
   observed(env, { at: 'queue', operation: 'upgrades' }, async calls => {
     const bindings = new Set(batch.messages.flatMap(({ body }) => (isUpgrade(body) ? body.binding : [])))
     const control = controlDatabase(env, calls)
     const [migrations] = await control.batch([announcedQuery(control)])
-    const tried = await Promise.all(
+    const results = await Promise.all(
       [...bindings].map(async binding => ({
         binding,
         problem: await upgrade(env, binding, migrations, calls),
       })),
     )
-    const queries = tried.map(one => noteQuery(control, one, newestMigration(migrations)))
+    const queries = results.map(one => resultQuery(control, one, newestMigration(migrations)))
     if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
     await upgradeDatabases(env, calls)
   })
@@ -127,19 +119,19 @@ export const consumeUpgrades = (batch: MessageBatch<unknown>, env: Env): Promise
 const announcedQuery = (database: Database) =>
   database.build.select().from(announcedMigrations).orderBy(announcedMigrations.name)
 
-type Tried = Upgrade & { readonly problem: string | undefined }
+type UpgradeResult = Upgrade & { readonly problem: string | undefined }
 
-const noteQuery = (database: Database, { binding, problem }: Tried, migration: string): Query =>
+const resultQuery = (database: Database, { binding, problem }: UpgradeResult, migration: string): Query =>
   database.build
     .update(pool)
     .set(
       problem === undefined
         ? { migration, problem: null, triedAt: null, tries: 0 }
-        : { problem: problem.slice(0, LONGEST_PROBLEM) },
+        : { problem: problem.slice(0, MOST_PROBLEM_CHARACTERS) },
     )
     .where(eq(pool.binding, binding))
 
-/** Why it failed; undefined when it is done. Tries twice, since of two runs at the same time one fails. */
+/** Returns the problem; undefined on success. Tries twice: of two simultaneous runs one fails. */
 async function upgrade(
   env: Env,
   binding: string,

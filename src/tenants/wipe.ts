@@ -1,11 +1,6 @@
-// The scheduled handler empties the databases of removed tenants, some at a time, deletes their files and gives the databases
-// back to the pool. There is no lock and no lease: a run may be interrupted anywhere, and two may overlap.
-//
-// A run that finds rows or files deletes them. Only a run that finds none gives the database back, and only when no isolate can
-// still trust the tenant: isolates trust what they read for some seconds, and a request may write a moment later. Everything
-// that a run does is bound to the return that it saw, by its time: if another run freed the database, and a tenant claimed it
-// and gave it back, that is another return. Deleting rows is also bound to the record of writes as it was before the pool said
-// `returned`: every write of a tenant adds a row to it, so if a new tenant has written meanwhile, the batch fails.
+// Runs need no lock: they may be interrupted or overlap. A run frees a database only when it is empty and no isolate can still
+// trust the tenant. Its steps are bound to the return that it read, and deletions also to the record of writes before it: they fail
+// when a new tenant has written meanwhile.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -23,23 +18,21 @@ import {
 } from '../platform/tenancy.ts'
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 
-/** Databases looked at in one run. */
 const DATABASES_A_RUN = 8
-/** Batches of deletions in one database in one run. */
+/** For one database. */
 const BATCHES_A_RUN = 10
-/** Rows of each table that one batch deletes. */
+/** For each table. */
 const ROWS_A_BATCH = 5_000
-/** Enough for isolates to read the tenant again and for their running requests to end. */
+/** Isolates read the tenant again and their running requests end within this time. */
 const MAY_BE_WRITTEN_MS = 6 * TENANT_TRUST_MS
 
 type WipeResult = {
-  /** The bindings of databases that are free again. */
   freed: string[]
-  /** The bindings of databases that had rows or files deleted. */
+  /** Rows or files were deleted. */
   emptied: string[]
 }
 
-/** One run, at the time `at`, over returned databases. Never touches a tenant's database. */
+/** Never touches a database that a tenant has. */
 export async function wipeReturned(
   env: Env,
   calls: Calls = noCalls(),
@@ -55,8 +48,8 @@ export async function wipeReturned(
     if (!client || !bucket) continue
     const hadFiles = await deleteFormerFiles(bucket, former, calls)
     const database = openDatabase(client, calls)
-    const seen = await look(database, former)
-    const hasRows = seen.tablesWithRows.length > 0
+    const contents = await inspect(database, former)
+    const hasRows = contents.tablesWithRows.length > 0
     if (!hasRows && !hadFiles) {
       if (at - returnedAt < MAY_BE_WRITTEN_MS) continue
       await sendFence(database, removeFence(former))
@@ -67,14 +60,14 @@ export async function wipeReturned(
     if (hasRows) {
       const [[isStill]] = await control.batch([isReturnedQuery(control, returned)])
       if (!isStill) continue
-      await empty(database, seen)
+      await empty(database, contents)
     }
     result.emptied.push(binding)
   }
   return result
 }
 
-type Seen = {
+type Contents = {
   tablesWithRows: string[]
   /** The newest row of the record of writes, and their number. */
   record: string
@@ -84,11 +77,8 @@ const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
-/**
- * Closes the fence, and looks what there is. `migration` stays, since the schema stays; `fence` until the database is free. Names that
- * begin with an underscore belong to D1.
- */
-async function look(database: Database, former: TenantScope): Promise<Seen> {
+/** `migration` stays with the schema, `fence` until the database is free; names that begin with an underscore belong to D1. */
+async function inspect(database: Database, former: TenantScope): Promise<Contents> {
   const { sql: text, params } = closeFence(former)
   const [, tables] = (await database.batch([
     database.effect(text, ...params),
@@ -105,8 +95,8 @@ async function look(database: Database, former: TenantScope): Promise<Seen> {
   return { tablesWithRows: found.flat().map(({ name }) => name), record: record[0]!.record }
 }
 
-async function empty(database: Database, seen: Seen): Promise<void> {
-  let { tablesWithRows, record } = seen
+async function empty(database: Database, contents: Contents): Promise<void> {
+  let { tablesWithRows, record } = contents
   for (let batch = 0; batch < BATCHES_A_RUN && tablesWithRows.length > 0; batch += 1) {
     const deletions = tablesWithRows.map(name =>
       database.build.run(
@@ -128,12 +118,11 @@ async function empty(database: Database, seen: Seen): Promise<void> {
   }
 }
 
-// Names of files contain the tenant's generation, which is never used again. So any number of runs may delete files of removed
-// tenants at any time.
-/** How many lists of at most 1,000 names one run works off for a tenant. */
+// File names contain the tenant's generation, which is never used again: any number of runs may delete files at any time.
+/** Of at most 1,000 names each. */
 const LISTS_A_RUN = 10
 
-/** Deletes a bounded number of the former tenant's files; returns whether it found any. */
+/** Deletes a bounded number; returns whether it found any. */
 async function deleteFormerFiles(bucket: R2Bucket, former: TenantScope, calls: Calls): Promise<boolean> {
   const prefix = filesPrefix(former)
   for (let lists = 0; lists < LISTS_A_RUN; lists += 1) {

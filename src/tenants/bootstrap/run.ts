@@ -1,5 +1,4 @@
-// Creates a new tenant's resources, one item at a time. After an interruption it is called again and continues with the waiting
-// items; each has its own idempotency key, so none is created twice.
+// After an interruption it runs again and continues with the waiting items. Idempotency keys keep an item from being created twice.
 
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
@@ -15,7 +14,7 @@ import { createGroup } from '../../reference/service.ts'
 import { createUpload, type UploadKind } from '../../reference/uploads/service.ts'
 import { type BootstrapItem, readItems, writeItem } from './store.ts'
 
-/** How many attempts an item gets that fails through no fault of its own. */
+/** For an item that fails because of the service. */
 const MOST_ATTEMPTS = 5
 
 export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: ShardPlace): Promise<void> {
@@ -42,7 +41,7 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: S
     for (const item of waiting) {
       const attempts = item.attempts + 1
       await writeItem(database, { ...item, attempts })
-      const outcome = await made(item, bootstrap, contextOf(item), path => byPath.get(path))
+      const outcome = await createItem(item, bootstrap, contextOf(item), path => byPath.get(path))
       if (outcome === 'later' && attempts < MOST_ATTEMPTS)
         throw new Error(`The item '${item.name}' could not be made now.`)
       const message = outcome === 'later' ? 'The service failed; upload it.' : outcome
@@ -55,8 +54,8 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: S
 
 type FileAt = (path: string) => ArchiveFile | undefined
 
-/** Undefined when it is created; otherwise why it cannot be, or `later` when another attempt may succeed. */
-async function made(
+/** Undefined on success; otherwise the reason, or `later` when another attempt may succeed. */
+async function createItem(
   { kind, name }: BootstrapItem,
   { resources, groups }: Bootstrap,
   context: RequestContext,
@@ -79,10 +78,8 @@ async function made(
   }
 }
 
-// Creates the resource of a file of the archive, by the functions that serve uploads.
 type Creator = (item: BootstrapResource, file: ArchiveFile, context: RequestContext) => Promise<unknown>
 
-/** The file in the form of an upload. */
 function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): Upload {
   const content = bytes() as Uint8Array<ArrayBuffer>
   return {
@@ -95,7 +92,6 @@ function uploadOf({ path, bytes }: ArchiveFile, mediaType: string | undefined): 
 }
 const PIECE_BYTES = 65_536
 
-/** The dialect of a template by its file's ending: `.vm` and `.velocity` are Velocity, all others Liquid. */
 const dialect = (path: string) => (/\.(vm|velocity)$/i.test(path) ? 'velocity' : 'liquid')
 
 const uploadAs =

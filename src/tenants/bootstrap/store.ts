@@ -3,7 +3,7 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
 import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 
-/** Rows of waiting items, for the commit of the tenant's first configuration. */
+/** For the commit of the tenant's first configuration. */
 export const bootstrapRows = (database: Database, items: readonly BootstrapItem[]): Query[] =>
   putRows(database, bootstrapItems, items)
 
@@ -25,7 +25,7 @@ export async function writeItem(database: Database, item: BootstrapItem): Promis
   ])
 }
 
-/** A new tenant's resources, in the home shard; written once, with its first configuration. */
+/** In the home shard; written once, with the first configuration. */
 export const bootstrapItems = sqliteTable('resource_bootstrap', {
   ordinal: integer().primaryKey(),
   kind: text().$type<BootstrapItem['kind']>().notNull(),
@@ -36,28 +36,27 @@ export const bootstrapItems = sqliteTable('resource_bootstrap', {
   attempts: integer().notNull(),
 })
 
-// The resources that an archive gives a new tenant: `bootstrap/resources` (resources brief 2).
-/** The kind of the timer that creates the items; its payload names the archive. */
+// `bootstrap/resources` of an archive: what a new tenant starts with (resources brief 2).
+/** Its payload names the archive. */
 export const BOOTSTRAP_TIMER = 'resource.bootstrap'
 
 export const BOOTSTRAP_STATUSES = ['queued', 'created', 'failed'] as const
 export type BootstrapStatus = (typeof BOOTSTRAP_STATUSES)[number]
 
-/** One resource or group. Resources come before groups. */
+/** Resources come before groups. */
 export type BootstrapItem = {
   readonly ordinal: number
   readonly kind: 'resource' | 'group'
   readonly name: string
-  /** Of a resource. */
+  /** Null for a group. */
   readonly type: ResourceType | null
   readonly status: BootstrapStatus
   /** Why it failed. */
   readonly message: string | null
-  /** How many attempts were begun. */
+  /** Started attempts. */
   readonly attempts: number
 }
 
-/** The items before any is created. */
 export const queuedItems = ({ resources, groups }: Bootstrap): BootstrapItem[] =>
   [
     ...resources.map(({ name, type }) => ({ kind: 'resource' as const, name, type })),

@@ -1,4 +1,4 @@
-// Deploying configurations, and what is deployed (contract 2; resources brief 10).
+// Contract 2; resources brief 10.
 import { z } from '@hono/zod-openapi'
 import {
   component,
@@ -74,21 +74,19 @@ export const DeployTestConfigurationLegacyResponse = component(
 /** `version` is text: a published client compares it strictly with text (resources brief 0.6). */
 const Version = z.string().openapi({ description: 'The configVersion, as text.', example: '3' })
 
-/** GET /deployments/versions: one for each deploy and each repair, oldest first. */
+/** One for each deploy and repair, oldest first. */
 export const DeploymentVersionResponse = component('DeploymentVersionResponse', {
   version: Version,
   deployedTimestamp: Timestamp,
 })
 export type DeploymentVersionResponse = z.infer<typeof DeploymentVersionResponse>
 
-/** An archive that is or was in force as a version: what a deploy or a repair of it brought. */
 export const TenantAssetResponse = component('TenantAssetResponse', {
   hash: Text.describe('SHA-256 of the archive, hex.'),
   kind: z.enum(['deploy', 'repair']),
   deployedTimestamp: Timestamp,
 })
 
-/** GET /deployments/{configVersion}: the archive in force at a signed address, and the version's history. */
 export const DeploymentResponse = component('DeploymentResponse', {
   url: Text.describe('Signed address of the archive; holds until expiresTimestamp.'),
   expiresTimestamp: Timestamp,
@@ -96,7 +94,7 @@ export const DeploymentResponse = component('DeploymentResponse', {
 })
 export type DeploymentResponse = z.infer<typeof DeploymentResponse>
 
-/** Accounts of a tenant read their own and may leave the name out; an administration account names one. */
+/** Accounts of a tenant read their own and may omit the name; an administration account names one. */
 export const DeploymentQuery = z.object({ tenantName: OptionalLongName })
 export type DeploymentQuery = z.infer<typeof DeploymentQuery>
 
@@ -104,7 +102,7 @@ export type DeploymentQuery = z.infer<typeof DeploymentQuery>
 export const DeploymentStatusQuery = DeploymentQuery.extend({ version: optional(requestInteger(1)) })
 export type DeploymentStatusQuery = z.infer<typeof DeploymentStatusQuery>
 
-/** GET /deployments/status. Time and version are there once it is deployed. */
+/** Time and version are absent until it is deployed. */
 export const DeploymentStatusResponse = component('DeploymentStatusResponse', {
   deploymentStatus: z.enum(['INPROGRESS', 'DEPLOYED']),
   deploymentTimestamp: TimestampIfAny,
@@ -114,7 +112,6 @@ export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
 
 const named = { name: Text, displayName: Text }
 
-/** GET /products: what the latest version offers, from which a client builds its requests. */
 export const ProductResponse = component('ProductResponse', {
   locator: Text,
   ...named,

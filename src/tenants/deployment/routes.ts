@@ -9,7 +9,7 @@ const { post } = forAdministration('Configuration deployment')
 const signedIn = forSignedIn('Configuration deployment')
 const tenant = forTenant('Configuration deployment')
 
-/** Reading and checking archives is much code for rare calls, so the first call loads it. */
+/** Loaded by the first call: much code for rare calls. */
 const deploying = () => import('./service.ts')
 
 const DESCRIPTION =

@@ -1,5 +1,4 @@
-// Deploys and repairs configurations, for administration accounts. The archive is checked before anything changes: a mistake is
-// an answer with `success: false`, and no tenant is created for it.
+// The archive is checked before anything changes: errors get `success: false` and create no tenant.
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
@@ -36,7 +35,7 @@ import { userFindings } from './release/store.ts'
 
 type Answer = Promise<DeployResult | JsonText>
 
-/** The next version of a test tenant, which is created if there is none of that name. */
+/** Creates the tenant when there is none of that name. */
 export async function deployToTest(
   { tenantName, recreate }: StudioDeployForm,
   file: FilePart | undefined,
@@ -47,7 +46,7 @@ export async function deployToTest(
   return deploy(context, { name: tenantName, tenant, recreate, versioned: true }, file)
 }
 
-/** A production tenant's next version; 404 when there is no tenant of that name. */
+/** 404 when there is no tenant of that name. */
 export async function deployToProduction(
   { tenantName, recreate }: DeployForm,
   file: FilePart | undefined,
@@ -59,7 +58,6 @@ export async function deployToProduction(
   return deploy(context, { name: tenantName, tenant, recreate: false, versioned: true }, file)
 }
 
-/** Replaces the files of a version, for a tenant of the type. */
 export async function repair(
   type: TenantType,
   { tenantName, version }: RepairForm,
@@ -67,7 +65,7 @@ export async function repair(
   context: AdministrationContext,
 ): Answer {
   const tenant = await neededTenant(type, tenantName, context)
-  return repaired(context, tenant, version, file)
+  return repairArchive(context, tenant, version, file)
 }
 
 /** The older deploy of test tenants: the administrator's own tenant, named by a suffix, without versions. */
@@ -94,7 +92,7 @@ export async function deployAssets(
 ): Answer {
   const tenant = await neededTenant('production', tenantName, context)
   const latest = tenant.versioned ? await latestVersion(context, tenant) : undefined
-  if (latest) return repaired(context, tenant, latest.version, file)
+  if (latest) return repairArchive(context, tenant, latest.version, file)
   return deploy(context, { name: tenantName, tenant, recreate: false, versioned: false }, file)
 }
 
@@ -132,7 +130,7 @@ async function deploy(
   { name, tenant: present, recreate, versioned }: Plan,
   file: FilePart | undefined,
 ): Answer {
-  const replay = present && (await replayed({ ...context, tenant: present }))
+  const replay = present && (await storedResult({ ...context, tenant: present }))
   if (replay) return replay
   if (present && file) assertConfigurationSize(present, file.bytes.length)
   const { upload, findings } = await readUpload(file, present?.type ?? 'test')
@@ -140,8 +138,8 @@ async function deploy(
   const { env, calls } = context
   const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
   const { tenant, isNew } = present
-    ? { tenant: recreate ? await recreated(context, present) : present, isNew: recreate }
-    : await tenantMade(context, name, isVersioned)
+    ? { tenant: recreate ? await recreateAudited(context, present) : present, isNew: recreate }
+    : await createOrFindTenant(context, name, isVersioned)
   const released = await deployVersion({ ...context, tenant }, upload, isNew)
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
   return resultOf(tenant, released)
@@ -159,10 +157,10 @@ const auditQueries = (context: AdministrationContext, name: string, what: 'made'
   }),
 ]
 
-const recreated = (context: AdministrationContext, tenant: Tenant): Promise<Tenant> =>
+const recreateAudited = (context: AdministrationContext, tenant: Tenant): Promise<Tenant> =>
   recreateTenant(context.env, tenant, context.calls, auditQueries(context, tenant.name, 'recreated'))
 
-async function tenantMade(
+async function createOrFindTenant(
   context: AdministrationContext,
   name: string,
   versioned: boolean,
@@ -180,13 +178,13 @@ async function tenantMade(
   }
 }
 
-async function repaired(
+async function repairArchive(
   context: AdministrationContext,
   tenant: Tenant,
   version: number,
   file: FilePart | undefined,
 ): Answer {
-  const replay = await replayed({ ...context, tenant })
+  const replay = await storedResult({ ...context, tenant })
   if (replay) return replay
   if (file) assertConfigurationSize(tenant, file.bytes.length)
   const { upload, findings } = await readUpload(file, tenant.type)
@@ -194,8 +192,7 @@ async function repaired(
   return resultOf(tenant, await repairVersion({ ...context, tenant }, upload, version))
 }
 
-/** The answer of an earlier request with the same Idempotency-Key. */
-async function replayed(context: RequestContext): Promise<DeployResult | JsonText | undefined> {
+async function storedResult(context: RequestContext): Promise<DeployResult | JsonText | undefined> {
   if (!context.idempotency) return undefined
   const stored = await storedAnswer(context, homeDatabase(context))
   return stored && resultOf(context.tenant, stored)

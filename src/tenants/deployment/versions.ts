@@ -1,4 +1,3 @@
-// Reads what is deployed: versions, their archives, and the latest version's products.
 import { requireTenant } from '../../access/rights.ts'
 import { invalidParameter, notFound } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -29,7 +28,7 @@ export async function listVersions(
   }))
 }
 
-/** The version's archive at a temporary address, and the archives that it had before. */
+/** A temporary address of the archive in force, and the former archives. */
 export async function readVersion(
   configVersion: string,
   { tenantName }: contract.DeploymentQuery,
@@ -57,9 +56,7 @@ export async function readVersion(
   }
 }
 
-/**
- * Whether the version (or the latest) is deployed. The next version may be on its way; a later one does not exist (404).
- */
+/** The next version may be in progress; 404 for a later one. */
 export async function readStatus(
   { tenantName, version }: contract.DeploymentStatusQuery,
   context: SignedInContext,
@@ -81,7 +78,7 @@ export async function readStatus(
   }
 }
 
-/** Products of the latest version; none before the first deploy. */
+/** None before the first deploy. */
 export async function listProducts(context: RequestContext): Promise<contract.ProductResponse[]> {
   const { env, tenant, calls } = context
   const latest = await latestVersion(context, tenant)
@@ -106,7 +103,7 @@ const productResponse = (
   paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
 })
 
-/** An administration account names the tenant. A tenant's account reads its own; any other name is refused. */
+/** An administration account names the tenant. A tenant's account reads its own; 404 for any other name. */
 async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
   const { env, calls, tenant: own, caller } = context
   if (own) {

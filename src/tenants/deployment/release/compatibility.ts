@@ -1,5 +1,4 @@
-// How a changed configuration affects existing policies: their data is stored and read by the names of fields, exposures and
-// perils (resources brief 10.5).
+// Policies store their data by the names of fields, exposures and perils (resources brief 10.5).
 import type {
   Configuration,
   FieldDefinition,
@@ -7,7 +6,7 @@ import type {
   ProductDefinition,
 } from '../../../product/configuration.ts'
 
-/** Codes of incompatible changes, each with its meaning for existing policies. */
+/** Each with its meaning for existing policies. */
 const changeCodes = {
   productRemoved: 'Policies of the product cannot be read any more.',
   exposureRemoved: 'Exposures of that name cannot be read any more.',
@@ -20,10 +19,7 @@ const changeCodes = {
   timeZoneChanged: 'Days and months of policies begin at other moments.',
 } as const
 
-/**
- * A change that existing policies of the product cannot follow (of any product, when undefined). `path` is the file of the
- * archive to look at.
- */
+/** `product` is undefined for a change that affects all; `path` is the archive's file to look at. */
 export type IncompatibleChange = {
   product: string | undefined
   path: string
@@ -35,7 +31,7 @@ type Change = Omit<IncompatibleChange, 'product'>
 
 const change = (path: string, code: Change['code'], message: string): Change => ({ path, code, message })
 
-/** The changes of the tenant, then of its products, in the order of the former configuration. */
+/** The tenant's changes come first, then those of products in the order of `before`. */
 export function incompatibleChanges(before: Configuration, after: Configuration): IncompatibleChange[] {
   const ofProducts = Object.values(before.products).flatMap(product => {
     const { name } = product

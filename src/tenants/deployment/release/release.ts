@@ -1,5 +1,4 @@
-// One deploy or repair, from a compiled archive to the committed version. Guards hold what an attempt has read; when another
-// request was faster, the next attempt reads again.
+// Guards check what an attempt has read; when another request was faster, the next attempt reads again.
 import type { SQL } from 'drizzle-orm'
 import { commitAudited } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
@@ -35,11 +34,10 @@ import { revokeTokens } from '../../service.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import * as store from './store.ts'
 
-/** How many simultaneous deploys to one tenant all succeed. */
+/** This many simultaneous deploys to one tenant all succeed. */
 const ATTEMPTS = 20
 
-/** The state that a release rests on. */
-type Present = {
+type CurrentState = {
   latest: VersionRow | undefined
   /** The requested version. */
   asked: VersionRow | undefined
@@ -48,17 +46,15 @@ type Present = {
   connected: string[]
 }
 
-const NOTHING: Present = { latest: undefined, asked: undefined, accounts: [], connected: [] }
+const NO_STATE: CurrentState = { latest: undefined, asked: undefined, accounts: [], connected: [] }
 
-const SAME_ACCOUNTS: store.AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
+const NO_ACCOUNT_CHANGES: store.AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
-/**
- * Deploys the archive as the next version. `isNew`: the tenant's databases were claimed for this deploy and are empty.
- */
+/** `isNew`: the databases were claimed for this deploy and are empty. */
 export function deployVersion(context: RequestContext, upload: Upload, isNew: boolean): Promise<Released> {
   const write = releaseWriter(context, upload)
   return untilCommitted(async isFirst => {
-    const present = isNew && isFirst ? NOTHING : await readPresent(context, upload)
+    const present = isNew && isFirst ? NO_STATE : await readPresent(context, upload)
     const before = await configurationOf(context, present.latest)
     const { inUse } = await changesOf(context, before, upload)
     const version = (present.latest?.version ?? 0) + 1
@@ -77,10 +73,7 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
   })
 }
 
-/**
- * Replaces the archive of the version; 400 when there is no such version. Refuses a change that would make the version's
- * policies unreadable. Test users follow the latest version.
- */
+/** 400 without such a version. Refuses a change that makes its policies unreadable. Test users follow the latest version. */
 export function repairVersion(context: RequestContext, upload: Upload, version: number): Promise<Released> {
   const write = releaseWriter(context, upload)
   return untilCommitted(async () => {
@@ -103,12 +96,13 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
       findings: lateBootstrap(upload),
       connected: present.connected,
       accounts:
-        present.latest?.version === version ? accountsOf(context, upload, present, before) : SAME_ACCOUNTS,
+        present.latest?.version === version
+          ? accountsOf(context, upload, present, before)
+          : NO_ACCOUNT_CHANGES,
     })
   })
 }
 
-/** A new tenant's resources are created with its first configuration only. */
 function lateBootstrap({ configuration }: Upload): Finding[] {
   const message =
     "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
@@ -122,7 +116,7 @@ const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promi
     isConflict: problem => problem instanceof GuardTripped || isNewNameTaken(problem),
   })
 
-/** An account of the same name was made after the accounts were read. */
+/** The account was added after the accounts were read. */
 const isNewNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause ?? '')}`.includes('UNIQUE constraint failed: account.username')
@@ -131,7 +125,7 @@ async function readPresent(
   context: RequestContext,
   { configuration }: Upload,
   version?: number,
-): Promise<Present> {
+): Promise<CurrentState> {
   const database = homeDatabase(context)
   const usernames = configuration.testUsers.map(({ username }) => username)
   const [[latest], [asked], accounts, raters] = await database.batch([
@@ -143,7 +137,7 @@ async function readPresent(
   return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
 }
 
-/** Undefined for no version, and for one that cannot be read any more, which a deploy or repair replaces. */
+/** Undefined also for an unreadable version, which a deploy or repair replaces. */
 async function configurationOf(
   { env, tenant, calls }: RequestContext,
   row: VersionRow | undefined,
@@ -157,7 +151,7 @@ async function configurationOf(
   }
 }
 
-/** The incompatible changes, and those of them that affect policies of the version (of any, when undefined). */
+/** `inUse` are the changes that affect policies of the version; without one, of any version. */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
@@ -186,26 +180,23 @@ const finding = (
   advice: string,
 ): Finding => ({ severity, path, code, message: `${message} ${advice}` })
 
-/**
- * Only test tenants have the archive's users (resources brief 10.3). A token carries the roles of the time when it was issued,
- * so other roles end the tokens.
- */
+/** Only test tenants have the archive's users (resources brief 10.3). Tokens contain roles, so changed roles end them. */
 function accountsOf(
   { tenant }: RequestContext,
   { configuration }: Upload,
-  { accounts, latest }: Present,
+  { accounts, latest }: CurrentState,
   before: Configuration | undefined,
 ): store.AccountPlan {
   const isTest = tenant.type === 'test'
   const plan = isTest
     ? store.planAccounts(configuration.testUsers, accounts, before?.testUsers ?? [])
-    : SAME_ACCOUNTS
+    : NO_ACCOUNT_CHANGES
   const roles = tenantRoles(configuration, isTest)
-  const areOthers = latest !== undefined && JSON.stringify(latest.roles) !== JSON.stringify(roles)
-  return { ...plan, revokesTokens: plan.revokesTokens || areOthers }
+  const rolesChanged = latest !== undefined && JSON.stringify(latest.roles) !== JSON.stringify(roles)
+  return { ...plan, revokesTokens: plan.revokesTokens || rolesChanged }
 }
 
-// Writes a release: files to R2 first, then everything else in one batch, so that no version exists without its archive.
+// Files go to R2 first, then everything else in one batch: no version exists without its archive.
 
 /** An archive that compiled. */
 export type Upload = {
@@ -217,7 +208,6 @@ export type Upload = {
   readonly findings: readonly Finding[]
 }
 
-/** The common part of the contract's deploy responses. */
 export type DeployResult = {
   success: boolean
   hostname: string
@@ -226,23 +216,20 @@ export type DeployResult = {
   logfile: string
 }
 
-/** The answer of the commit, or why nothing was committed: policies rely on what would be gone. */
+/** `refused`: nothing was committed, since policies need parts that the archive lacks. */
 export type Released = JsonAnswer | AnswerBySubject | { refused: Finding[] }
 
 type Release = {
   kind: 'deploy' | 'repair'
   version: number
   guards: readonly Guard[]
-  /** More warnings. */
   findings: readonly Finding[]
   /** Names of the tenant's external raters. */
   connected: readonly string[]
   accounts: store.AccountPlan
-  /** A new tenant's resources. */
   bootstrap?: Bootstrap | undefined
 }
 
-/** The answer of a successful deploy or repair. */
 export const deployedResult = (
   { hostName, name, locator }: Tenant,
   version: number,
@@ -255,13 +242,13 @@ export const deployedResult = (
   logfile: formatLog(findings, { version, hostname: hostName }),
 })
 
-/** The marker of stored answers that are too long to keep. */
+/** Stored in place of a response that is too long to keep. */
 const versionSubject = (version: number): string => `configuration ${version}`
 
 export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
 
-/** Writes a release. Called again for another attempt, it does not send files or hash passwords twice. */
+/** Another attempt sends no files and hashes no passwords again. */
 export function releaseWriter(
   context: RequestContext,
   upload: Upload,
@@ -272,13 +259,13 @@ export function releaseWriter(
   let files: Promise<void> | undefined
 
   return async ({ kind, version, guards, findings, connected, accounts, bootstrap }) => {
-    const written: (store.WantedAccount & { passwordHash: string })[] = []
+    const hashedAccounts: (store.WantedAccount & { passwordHash: string })[] = []
     for (const account of accounts.write) {
       const { username, password } = account.user
       const passwordHash =
         account.passwordHash ?? hashes.get(username) ?? (await hashPassword(password, env.PASSWORD_PEPPER))
       hashes.set(username, passwordHash)
-      written.push({ ...account, passwordHash })
+      hashedAccounts.push({ ...account, passwordHash })
     }
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
@@ -295,7 +282,7 @@ export function releaseWriter(
       guards,
       facts: [
         ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
-        ...store.accountQueries(database, written, accounts.remove, now),
+        ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
         ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
       ],
       timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
@@ -303,14 +290,13 @@ export function releaseWriter(
       subject: versionSubject(version),
       audit: { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
     })
-    // Not before the commit: a sign-in in between would issue a token with the account's former rights.
+    // After the commit: a sign-in before it would issue a token with the former rights.
     if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
     await copyVersions(context)
     return answer
   }
 }
 
-/** Creates the new tenant's resources on behalf of the account that deployed. */
 const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({
   dueAt: tenantNow(tenant),
   kind: BOOTSTRAP_TIMER,
@@ -325,10 +311,7 @@ function externalRatersOf({ products }: Configuration): Record<string, string> |
   return named.length === 0 ? null : Object.fromEntries(named)
 }
 
-/**
- * Policies of every shard read their version in their own batch. All versions are copied, so that the next release repairs a
- * copy that failed.
- */
+/** Policies of every shard read their version in their own batch. Copies all versions, which repairs a copy that failed. */
 async function copyVersions(context: RequestContext): Promise<void> {
   const { env, tenant, calls } = context
   if (tenant.shards.length === 1) return

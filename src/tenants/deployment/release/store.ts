@@ -1,5 +1,3 @@
-// The queries of a deploy or repair: versions, the accounts of the archive's users, and what policies rely on.
-
 import { and, eq, isNull, or, sql } from 'drizzle-orm'
 import { accounts } from '../../../access/tables.ts'
 import { newUuid, type Uuid } from '../../../kernel/locators.ts'
@@ -34,10 +32,10 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
       ),
     )
 
-/** Products by name; null for the tenant as a whole. */
+/** A product name; null for the whole tenant. */
 export type Scope = string | null
 
-/** The scopes that have policies, of the version or, when undefined, of any. */
+/** The scopes that have policies; without `version`, of any version. */
 export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
   database.build.all<{ name: Scope }>(sql`
     select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
@@ -48,15 +46,13 @@ export const usedScopesQuery = (database: Database, scopes: readonly Scope[], ve
       )}
     )`)
 
-/** True in the batch while this is the latest version; 0 for none. */
+/** Guard; 0 means that there is no version. */
 export const latestVersionIs = (version: number) =>
   sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
 
-/** True in the batch while the version has this archive. */
 export const versionHasHash = (version: number, hash: string) =>
   sql`(select ${configurationVersions.hash} from ${configurationVersions} where ${configurationVersions.version} = ${version}) = ${hash}`
 
-/** True in the batch while no scope has a policy of the version. */
 export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not exists (
   select 1 from ${policies} where ${and(
     eq(policies.configVersion, version),
@@ -66,7 +62,6 @@ export const noPolicyOf = (scopes: readonly Scope[], version: number) => sql`not
   )}
 )`
 
-/** The rows of a deploy or repair: the version's archive, and the entry in its history. */
 export const releaseQueries = (
   database: Database,
   row: VersionRow,
@@ -83,7 +78,7 @@ export const releaseQueries = (
   }),
 ]
 
-/** Accounts with hashed passwords. Other columns of existing accounts stay. */
+/** Other columns of existing accounts stay. */
 export const accountQueries = (
   database: Database,
   write: readonly (WantedAccount & { passwordHash: string })[],
@@ -100,14 +95,12 @@ export const accountQueries = (
   }),
 ]
 
-// An archive's users become accounts of its test tenant (resources brief 10.3) and follow the archive: they change and go with
-// it. Accounts made through the interface stay as they are.
-/** Each new password takes the Worker a fifth of a second. */
+// Archive users become accounts of the test tenant (resources brief 10.3) and change and go with the archive; others stay.
+/** Hashing a password takes a fifth of a second. */
 const MOST_TEST_USERS = 100
 
 const FILE = 'security/test_users.json'
 
-/** An account as it is now. */
 export type PresentAccount = {
   locator: Uuid
   username: string
@@ -118,9 +111,9 @@ export type PresentAccount = {
   createdAt: Instant
 }
 
-/** An account to write. Without a hash, its password still has to be hashed. */
+/** Without `passwordHash`, the password must still be hashed. */
 export type WantedAccount = {
-  /** The existing account; undefined for a new one. */
+  /** Undefined for a new account. */
   present: PresentAccount | undefined
   user: TestUser
   type: TestUserType
@@ -130,22 +123,18 @@ export type WantedAccount = {
 export type AccountPlan = {
   write: WantedAccount[]
   remove: Uuid[]
-  /** Whether tokens are in use that would grant more than the account has afterwards: it goes, or its type changes. */
+  /** An account goes or changes its type: its tokens would grant more than it has. */
   revokesTokens: boolean
   findings: Finding[]
 }
 
-/** The error for more users than a deploy can create. */
 export function userFindings({ length }: readonly TestUser[]): Finding[] {
   const message = `The file has ${length} users; at most ${MOST_TEST_USERS} are made. Leave the others out.`
   const tooMany: Finding = { severity: 'ERROR', path: FILE, code: 'tooManyTestUsers', message }
   return length > MOST_TEST_USERS ? [tooMany] : []
 }
 
-/**
- * The changes that turn the present accounts into those of `users`. `before` are the users of the archive that made them: an
- * unchanged user is left alone, an unchanged password keeps its hash.
- */
+/** `before` are the users of the archive that made them: an unchanged user is skipped, an unchanged password keeps its hash. */
 export function planAccounts(
   users: readonly TestUser[],
   present: readonly PresentAccount[],
