@@ -3,7 +3,7 @@
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
-import { openAfter, openInstallments, restsApart, restsOf } from '../policy/bills/amounts-due.ts'
+import { openAfter, openInstallments, restsOf, restsOfEach } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import type { PolicyAggregate } from '../policy/records/aggregate.ts'
@@ -92,7 +92,7 @@ export function planAfterFeeUpdate(change: BilledChange): BillPlan {
   const taken = new Set(charges.filter(one => one.keptUntil === NOTHING_KEPT).map(lineOfCharge))
   // A plugin's plan stays as it is.
   const open = change.open.filter(one => one.items === undefined)
-  const rests = taken.size === 0 ? [] : restsApart(before, open)
+  const rests = taken.size === 0 ? [] : restsOfEach(before, open)
   const billing = new Set(rests.filter(rest => taken.has(lineOfCharge(rest))).map(rest => rest.from!))
   const absorbed = open.filter(one => billing.has(one.locator))
   return balanced(change, {
@@ -122,7 +122,7 @@ function balanced({ before, charges: own }: BilledChange, balance: Balance): Bil
   const remaining = [...balance.remaining]
   for (;;) {
     const plan = numbered([atOnce, ...planned])
-    const charges = [...own, ...restsApart(before, open)]
+    const charges = [...own, ...restsOfEach(before, open)]
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)
     if (negative < 0) return { charges, plan: withoutEmptyBills(before, plan, charges), open }
     const at = negative - 1

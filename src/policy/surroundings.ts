@@ -154,7 +154,7 @@ export function assertWithinLimits(
 // The jurisdiction is a value of the policy's own data: the product's `jurisdictionField`, else a field `jurisdiction`. An
 // endorsement of it moves the policy to other tables from then on. Rating uses the jurisdiction of each peril's segment;
 // all else, plugin calls too, uses the policy's at the transaction's time.
-type Of = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
+type PolicyContext = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
 /** Undefined if the product has no such field, or the field no value. */
 export const jurisdictionOf = (
@@ -164,20 +164,30 @@ export const jurisdictionOf = (
   jurisdictionField === undefined ? undefined : valuesOf(values, jurisdictionField)[0]
 
 /** A renewal is at the start of its term; a cancellation uses the segment that it ends. */
-export function selectionBasis(of: Of, modification: Modification, now: Instant): SelectionBasis {
-  const { aggregate } = of
+export function selectionBasis(
+  context: PolicyContext,
+  modification: Modification,
+  now: Instant,
+): SelectionBasis {
+  const { aggregate } = context
   const { quoteLocator } = modification
   const quote = quoteLocator === undefined ? selectedQuote(aggregate) : aggregate.quotes.get(quoteLocator)!
-  return basisOf(of, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
+  return basisOf(context, quote, lineUpTo(aggregate, quote, modification), modification.effectiveAt, now)
 }
 
 /** For anything else, such as an invoice or a plugin call in between: uses the issued policy. */
-export function basisAt(of: Of, at: Instant, now: Instant): SelectionBasis {
-  const quote = selectedQuote(of.aggregate)
-  return basisOf(of, quote, lineOf(of.aggregate, quote), at, now)
+export function basisAt(context: PolicyContext, at: Instant, now: Instant): SelectionBasis {
+  const quote = selectedQuote(context.aggregate)
+  return basisOf(context, quote, lineOf(context.aggregate, quote), at, now)
 }
 
-function basisOf({ product }: Of, quote: Quote, line: Line, at: Instant, now: Instant): SelectionBasis {
+function basisOf(
+  { product }: PolicyContext,
+  quote: Quote,
+  line: Line,
+  at: Instant,
+  now: Instant,
+): SelectionBasis {
   const renewals = line.filter(
     ({ modification }) => modification.kind === 'renewal' && modification.effectiveAt <= at,
   )
@@ -205,9 +215,13 @@ type Request = {
 }
 
 /** For a request that changes the policy: its values override the policy's. */
-export function basisOfRequest(of: Of, { at, fieldValues, begins }: Request, now: Instant): SelectionBasis {
-  const basis = basisAt(of, at, now)
-  const named = jurisdictionIn(of.product, fieldValues)
+export function basisOfRequest(
+  context: PolicyContext,
+  { at, fieldValues, begins }: Request,
+  now: Instant,
+): SelectionBasis {
+  const basis = basisAt(context, at, now)
+  const named = jurisdictionIn(context.product, fieldValues)
   return {
     ...basis,
     ...(begins === 'policy' && { policyStartTime: at }),

@@ -212,8 +212,8 @@ function changedSubEntities(
     const before = known(`${path}.locator`, wire.locator)
     if (before) put(path, before, wire)
   }
-  const gone = deleted.map((text, index) => known(`deleteSubEntities[${index}]`, text))
-  for (const one of gone) if (one) after.delete(one.locator)
+  const removed = deleted.map((text, index) => known(`deleteSubEntities[${index}]`, text))
+  for (const one of removed) if (one) after.delete(one.locator)
   for (const [index, wire] of added.list.entries()) {
     const locator = locators[index]!
     const { ontologyUri } = wire
@@ -239,15 +239,15 @@ export type ReadTables = (
   basis: SelectionBasis,
 ) => Promise<TablesInForce>
 
-type Checked = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
+type CheckedPolicyholder = Pick<Policyholder, 'locator' | 'completed' | 'entity'>
 
 /**
  * Problems that the tables find. If the policyholder was completed `before`, checks only what the request `sent` and what a
  * changed value governs, so old data blocks no other change. Reads no table if no field to check has a value.
  */
 export async function constraintErrors(
-  after: Checked,
-  { before, sent }: { readonly before?: Checked; readonly sent: readonly string[] },
+  after: CheckedPolicyholder,
+  { before, sent }: { readonly before?: CheckedPolicyholder; readonly sent: readonly string[] },
   dictionary: Dictionary,
   now: Instant,
   readTables: ReadTables,
@@ -261,8 +261,8 @@ export async function constraintErrors(
 }
 
 function checkedFields(
-  { locator, completed, entity: { values } }: Checked,
-  before: Checked | undefined,
+  { locator, completed, entity: { values } }: CheckedPolicyholder,
+  before: CheckedPolicyholder | undefined,
   sent: ReadonlySet<string>,
   { fields, timeZone }: Dictionary,
 ): ConstrainedField[] {

@@ -47,7 +47,7 @@ export const updateQueries = (
   terms: readonly SearchTerm[],
 ): Query[] => {
   const { locator, version, completed, entity, updatedAt } = policyholder
-  const kept = JSON.stringify(terms.map(({ field, term }) => [field, term]))
+  const keptTerms = JSON.stringify(terms.map(({ field, term }) => [field, term]))
   return [
     keepVersionQuery(database, locator, updatedAt),
     database.build
@@ -56,7 +56,7 @@ export const updateQueries = (
       .where(eq(policyholders.locator, locator)),
     database.build.run(
       sql`delete from ${policyholderTerms} where policyholder_locator = ${locator}
-        and (field, term) not in (select value ->> 0, value ->> 1 from json_each(${kept}))`,
+        and (field, term) not in (select value ->> 0, value ->> 1 from json_each(${keptTerms}))`,
     ),
     ...putRows(database, policyholderTerms, termRows(policyholder, terms)),
   ]
@@ -165,7 +165,7 @@ export function placeOf({ env, tenant, calls }: RequestContext, text: string): P
 /** One round trip. */
 export async function readStored({ database, locator }: Place): Promise<Policyholder> {
   const [rows] = await database.batch([policyholderQuery(database, locator)])
-  return theOne(rows, locator)
+  return onlyRow(rows, locator)
 }
 
 /** The policyholder and the newest dictionary: one round trip. */
@@ -177,11 +177,11 @@ export async function loadPolicyholder(
     policyholderQuery(database, locator),
     versionQuery(database, undefined),
   ])
-  return { policyholder: theOne(rows, locator), dictionary: await dictionaryOf(context, versions) }
+  return { policyholder: onlyRow(rows, locator), dictionary: await dictionaryOf(context, versions) }
 }
 
 /** The only row; 404 if the tenant has no such policyholder. */
-export function theOne(rows: readonly Policyholder[], locator: Uuid): Policyholder {
+export function onlyRow(rows: readonly Policyholder[], locator: Uuid): Policyholder {
   if (!rows[0]) throw notFound('policyholder', locator)
   return rows[0]
 }
@@ -204,16 +204,16 @@ export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context
   if (!idempotency) return shardForNewPolicyholder(tenant)
   const at = now()
-  const led = keyedShards(tenant, idempotency.key, at)
+  const candidates = keyedShards(tenant, idempotency.key, at)
   const isOpen = openShards(tenant, at).length > 0
-  const [chosen, earlier] = isOpen ? [led[0], led.slice(1)] : [undefined, led]
-  const found = await Promise.all(
+  const [chosen, earlier] = isOpen ? [candidates[0], candidates.slice(1)] : [undefined, candidates]
+  const written = await Promise.all(
     earlier.map(async shard => {
       const former = await takeFormerKey(context, shardDatabase(env, tenant, shard, calls))
       return former === 'written' ? [shard] : []
     }),
   )
-  const shard = found.flat()[0] ?? chosen
+  const shard = written.flat()[0] ?? chosen
   if (shard === undefined) throw noRoom(tenant)
   return shard
 }
@@ -229,9 +229,9 @@ export function keyedShards(
     time => time !== null && time <= at && time > at - KEEP_WRITES_MS,
   ) as Instant[]
   const times = [at, ...changed.sort((one, other) => other - one).map(time => (time - 1) as Instant)]
-  const led = times.flatMap(time => {
+  const shards = times.flatMap(time => {
     const open = openShards(tenant, time)
     return open.length === 0 ? [] : [open[number % open.length]!]
   })
-  return [...new Set(led)]
+  return [...new Set(shards)]
 }

@@ -7,11 +7,11 @@ import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/poli
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyModificationResponse, PolicyResponse } from '../../src/policy/contract/response.ts'
 import {
-  type Counting,
   feesOf,
   isIssued,
   isStanding,
   lineOf,
+  type ModificationFilter,
   segmentsInForce,
 } from '../../src/policy/fold/line.ts'
 import { type PolicyView, policyResponse, policyView } from '../../src/policy/projection/policy.ts'
@@ -38,7 +38,7 @@ type Pieces = {
   amounts: Record<string, string>
 }[]
 
-export const viewOf = ({ loaded }: Story, counts: Counting = isIssued): PolicyView =>
+export const viewOf = ({ loaded }: Story, counts: ModificationFilter = isIssued): PolicyView =>
   policyView(loaded.aggregate, boundQuote(loaded.aggregate), loaded.product, counts)
 
 export const priceOf = (story: Story): PolicyPriceResponse => policyPriceResponse(viewOf(story))

@@ -70,9 +70,9 @@ export function amountsDue(aggregate: PolicyAggregate, modification: Modificatio
   for (const [at, installment] of plan.entries()) {
     const { added, leftOut } = alsoBilled(aggregate, installment)
     if (added.length + leftOut.length === 0) continue
-    const gone = leftOut.flatMap(one => feesThatGo(aggregate, one)).map(fee => fee.amount)
+    const droppedAmounts = leftOut.flatMap(one => droppedFees(aggregate, one)).map(fee => fee.amount)
     totals[at] = minus(
-      sum([totals[at]!, ...added.map(dueFor), ...gone], currency),
+      sum([totals[at]!, ...added.map(dueFor), ...droppedAmounts], currency),
       sum(leftOut.map(dueFor), currency),
     )
   }
@@ -89,27 +89,29 @@ export function alsoBilled(
 }
 
 /** Fees that lapse when another plan takes over the installment: those that no invoice bills. */
-export function feesThatGo(
+export function droppedFees(
   aggregate: PolicyAggregate,
   installment: PlannedInstallment,
-  isAsked: Asked = one => isInvoiced(aggregate, one),
+  isOnInvoice: IsOnInvoice = one => isInvoiced(aggregate, one),
 ): readonly InstallmentFee[] {
   const { fees = [], takesOver = [] } = installment
   if (fees.length + takesOver.length === 0) return fees
   const { added } = alsoBilled(aggregate, installment)
   return [
-    ...(isAsked(installment) ? [] : fees),
-    ...added.flatMap(one => feesThatGo(aggregate, one, askedWith(aggregate, installment, isAsked))),
+    ...(isOnInvoice(installment) ? [] : fees),
+    ...added.flatMap(one =>
+      droppedFees(aggregate, one, isOnInvoiceWith(aggregate, installment, isOnInvoice)),
+    ),
   ]
 }
 
 /** Whether an invoice bills an installment, by itself or with another. */
-type Asked = (installment: PlannedInstallment) => boolean
+type IsOnInvoice = (installment: PlannedInstallment) => boolean
 
-const askedWith =
-  (aggregate: PolicyAggregate, installment: PlannedInstallment, isAsked: Asked): Asked =>
+const isOnInvoiceWith =
+  (aggregate: PolicyAggregate, installment: PlannedInstallment, isOnInvoice: IsOnInvoice): IsOnInvoice =>
   one =>
-    isAsked(installment) || isInvoiced(aggregate, one)
+    isOnInvoice(installment) || isInvoiced(aggregate, one)
 
 const isInvoiced = (
   aggregate: PolicyAggregate,
@@ -148,11 +150,11 @@ export function billedCharges(
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
   // A lapse also takes over invoiced installments. Others take over only open ones, even when those become void.
-  const isAsked = modification.kind === 'lapse' ? undefined : () => false
+  const isOnInvoice = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [
       ...chargesOf(aggregate, modification),
-      ...restsApart(aggregate, absorbed, known),
+      ...restsOfEach(aggregate, absorbed, known),
       ...installmentFeeCharges(plan),
     ]
   const paidBefore = plan[0]?.paidBefore ?? {}
@@ -160,8 +162,10 @@ export function billedCharges(
   const whole = inPart.length === 0 ? absorbed : absorbed.filter(one => !inPart.includes(one))
   return [
     ...chargesOf(aggregate, modification),
-    ...restsOf(aggregate, whole, known, isAsked),
-    ...inPart.flatMap(one => unpaidPart(restsOf(aggregate, [one], known, isAsked), paidBefore[one.locator]!)),
+    ...restsOf(aggregate, whole, known, isOnInvoice),
+    ...inPart.flatMap(one =>
+      unpaidPart(restsOf(aggregate, [one], known, isOnInvoice), paidBefore[one.locator]!),
+    ),
     ...installmentFeeCharges(plan),
   ]
 }
@@ -185,10 +189,10 @@ export function restsOf(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
   known: BilledCharges = new Map(),
-  isAsked: Asked = one => isInvoiced(aggregate, one),
+  isOnInvoice: IsOnInvoice = one => isInvoiced(aggregate, one),
 ): Charge[] {
   const rests = new Map<string, Charge>()
-  for (const { rest } of restsIn(aggregate, installments, restOf, known, isAsked)) {
+  for (const { rest } of restsIn(aggregate, installments, restOf, known, isOnInvoice)) {
     const other = rests.get(rest.id)
     rests.set(rest.id, other ? joined(other, rest) : rest)
   }
@@ -196,7 +200,7 @@ export function restsOf(
 }
 
 /** Like `restsOf`, with the rests of each installment kept apart (`from`). */
-export const restsApart = (
+export const restsOfEach = (
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
   known: BilledCharges = new Map(),
@@ -212,19 +216,21 @@ function* restsIn(
   installments: readonly PlannedInstallment[],
   restsOn: typeof restsByInstallment,
   known: BilledCharges,
-  isAsked: Asked,
+  isOnInvoice: IsOnInvoice,
 ): Generator<{ rest: Charge; by?: PlannedInstallment }> {
   for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
     const from = aggregate.modifications.get(owner)!
     const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
     known.set(owner, billed)
     const numbers = new Set(open.map(one => one.number))
-    const gone = new Set(open.flatMap(one => feesThatGo(aggregate, one, isAsked)).map(fee => fee.locator))
-    const kept = billed.filter(charge => charge.type !== 'fee' || !gone.has(charge.feeLocator))
-    for (const rest of restsOn(planOf(aggregate, from), kept, numbers)) yield { rest }
+    const dropped = new Set(
+      open.flatMap(one => droppedFees(aggregate, one, isOnInvoice)).map(fee => fee.locator),
+    )
+    const remaining = billed.filter(charge => charge.type !== 'fee' || !dropped.has(charge.feeLocator))
+    for (const rest of restsOn(planOf(aggregate, from), remaining, numbers)) yield { rest }
     for (const by of open) {
       const { added, leftOut } = alsoBilled(aggregate, by)
-      for (const rest of restsOf(aggregate, added, known, askedWith(aggregate, by, isAsked)))
+      for (const rest of restsOf(aggregate, added, known, isOnInvoiceWith(aggregate, by, isOnInvoice)))
         yield { rest, by }
       for (const rest of restsOf(aggregate, leftOut, known))
         yield { rest: { ...rest, amount: negated(rest.amount) }, by }

@@ -139,39 +139,42 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   for (const run of aggregate.perilRuns.values()) {
     if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
     const pieces = piecesOf(run, line, timeZone)
-    const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
-    const gone = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
+    const madeTotal = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
+    const replacedTotal = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
     const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
     const own = { id: `${run.locator}/${by}`, perilName }
-    if (!gone) {
-      if (made) charges.push(...runCharges(run, made, by, own))
+    if (!replacedTotal) {
+      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
       continue
     }
-    const taken = { ...gone, amounts: each(gone.amounts, negated) }
-    const net = made ? plusAmounts(made.amounts, taken.amounts) : taken.amounts
+    const reversedTotal = { ...replacedTotal, amounts: each(replacedTotal.amounts, negated) }
+    const net = madeTotal ? plusAmounts(madeTotal.amounts, reversedTotal.amounts) : reversedTotal.amounts
     if (isNothing(net)) continue
-    const keptUntil = made?.end ?? NOTHING_KEPT
+    const keptUntil = madeTotal?.end ?? NOTHING_KEPT
     // The change of the run begins where the kept part ends.
-    const changed = { start: made?.end ?? gone.start, end: gone.end }
-    const rest = changed.start < changed.end ? changed : { start: gone.start, end: gone.end }
-    if (made && modification.kind === 'endorsement')
+    const changed = { start: madeTotal?.end ?? replacedTotal.start, end: replacedTotal.end }
+    const rest =
+      changed.start < changed.end ? changed : { start: replacedTotal.start, end: replacedTotal.end }
+    if (madeTotal && modification.kind === 'endorsement')
       charges.push(
-        ...runCharges(run, taken, by, { ...own, id: `${own.id}/reversal`, rest, keptUntil }),
-        ...runCharges(run, made, by, { ...own, rest, keptUntil }),
+        ...runCharges(run, reversedTotal, by, { ...own, id: `${own.id}/reversal`, rest, keptUntil }),
+        ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
       )
     else charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil }))
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
     if (!makers.has(fee.madeBy)) continue
-    const was = fee.madeBy === by ? undefined : feeInForce(fee, before)
-    const amount = minus(feeInForce(fee, line).amount, was?.amount ?? zero(currency))
+    const previous = fee.madeBy === by ? undefined : feeInForce(fee, before)
+    const amount = minus(feeInForce(fee, line).amount, previous?.amount ?? zero(currency))
     const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
     // A flat fee comes back for its whole span, including the gap.
-    const back = parts.find(one => was && !was.parts.some(known => known.start === one.start))
-    const begun = later(fee.start, modification.effectiveAt)
-    const isBack = modification.kind === 'reinstatement' && back !== undefined
-    const from = removed?.start ?? (isBack ? earlier(back.start, begun) : begun)
+    const restoredPart = parts.find(
+      one => previous && !previous.parts.some(known => known.start === one.start),
+    )
+    const changeStart = later(fee.start, modification.effectiveAt)
+    const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
+    const from = removed?.start ?? (isRestored ? earlier(restoredPart.start, changeStart) : changeStart)
     charges.push({
       ...feeChange(fee, by, amount, { start: from < fee.end ? from : fee.start, end: fee.end }),
       ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),

@@ -193,8 +193,12 @@ function splitContinued(
    * Refunded at once from a rest that refunds an invoiced charge (a dearer cover replaced a cheaper one): the part after
    * the end of cover, whether the installment with the refund goes or only shrinks.
    */
-  const freedOf = (charge: Charge): number => {
-    if (charge.type === 'fee' || left.get(leftBy(charge))! >= 0 || firstOfLine.has(lineOfCharge(charge)))
+  const refundedAtOnce = (charge: Charge): number => {
+    if (
+      charge.type === 'fee' ||
+      restsByLine.get(restKey(charge))! >= 0 ||
+      firstOfLine.has(lineOfCharge(charge))
+    )
       return 0
     const { open, freesAfter } = plan[placeOf(charge)]!.replans ?? {}
     const { minor } = charge.amount
@@ -206,8 +210,8 @@ function splitContinued(
   }
 
   /** What each installment would have billed of each line of charges. */
-  const left = new Map<string, number>()
-  const leftBy = (charge: Charge): string => `${lineOfCharge(charge)} ${charge.from}`
+  const restsByLine = new Map<string, number>()
+  const restKey = (charge: Charge): string => `${lineOfCharge(charge)} ${charge.from}`
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
   for (const charge of charges) {
@@ -216,7 +220,7 @@ function splitContinued(
       const rests = restsOnPlan.get(line) ?? plan.map(() => 0)
       const at = placeOf(charge)
       rests[at] = rests[at]! + charge.amount.minor
-      left.set(leftBy(charge), (left.get(leftBy(charge)) ?? 0) + charge.amount.minor)
+      restsByLine.set(restKey(charge), (restsByLine.get(restKey(charge)) ?? 0) + charge.amount.minor)
       restsOnPlan.set(line, rests)
     } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
   }
@@ -232,23 +236,23 @@ function splitContinued(
     const { currency, minor } = charge.amount
     const parts = plan.map(() => 0)
     const amounts = (): Money[] => parts.map(part => fromMinor(part, currency))
-    const whole = (at: number): Money[] => {
+    const allAt = (at: number): Money[] => {
       parts[at] = minor
       return amounts()
     }
     if (charge.from !== undefined) {
-      const freed = freedOf(charge)
+      const refunded = refundedAtOnce(charge)
       const place = placeOf(charge)
-      parts[orAtOnce(undefined)] = freed
-      parts[place] = parts[place]! + minor - freed
+      parts[orAtOnce(undefined)] = refunded
+      parts[place] = parts[place]! + minor - refunded
       return amounts()
     }
-    if (charge.type === 'holdback') return whole(orAtOnce(lastPlanned))
+    if (charge.type === 'holdback') return allAt(orAtOnce(lastPlanned))
     const { keptUntil } = charge
-    if (keptUntil === undefined) return isNewFee(charge) ? whole(orAtOnce(undefined)) : splitByTime(charge)
+    if (keptUntil === undefined) return isNewFee(charge) ? allAt(orAtOnce(undefined)) : splitByTime(charge)
     const line = lineOfCharge(charge)
     const rests = restsOnPlan.get(line)
-    if (!rests) return whole(orAtOnce(undefined))
+    if (!rests) return allAt(orAtOnce(undefined))
     let rest = minor
     if (firstOfLine.get(line) === charge)
       for (const at of planned)

@@ -102,18 +102,18 @@ class Draft {
   }
 
   removeExposures(locators: readonly string[]): void {
-    const gone = new Set<string>()
+    const removed = new Set<string>()
     for (const [index, locator] of locators.entries()) {
       const run = this.#runOfExposure.get(locator)
       if (!run || !this.#exposures.delete(run.exposureLocator)) this.#strayExposure(locator, index)
       else {
         this.#exposureRuns.delete(run.locator)
-        gone.add(locator)
+        removed.add(locator)
       }
     }
-    if (gone.size === 0) return
+    if (removed.size === 0) return
     for (const [locator, peril] of this.#perils)
-      if (gone.has(peril.exposureLocator)) {
+      if (removed.has(peril.exposureLocator)) {
         this.#perils.delete(locator)
         const run = this.#runsOfPerils.get(locator)
         if (run) this.#perilRuns.delete(run.locator)

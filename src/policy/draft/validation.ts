@@ -42,7 +42,7 @@ export type PolicyValidation = {
 }
 
 /** What to check: the policy's own data in each segment, and runs of exposures and perils. */
-export type Checked = {
+export type ContentToCheck = {
   /** Problems of the policy's own data are reported under this owner. */
   owner: string
   policy: readonly FieldData[]
@@ -65,7 +65,7 @@ export function validateQuote(
 /** Like `validateQuote`, for any part of a policy. */
 export function validateContent(
   aggregate: PolicyAggregate,
-  parts: Checked,
+  parts: ContentToCheck,
   { product, timeZone, now, requireMissing }: PolicyValidation,
   reported: ReportedProblems,
 ): PolicyValidationErrors {

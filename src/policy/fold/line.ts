@@ -25,12 +25,12 @@ export type Step = {
 export type Line = readonly Step[]
 
 /** Which modifications count beside the quote's own. */
-export type Counting = (modification: Modification) => boolean
+export type ModificationFilter = (modification: Modification) => boolean
 
-export const isIssued: Counting = modification => modification.issuedAt !== undefined
+export const isIssued: ModificationFilter = modification => modification.issuedAt !== undefined
 
 /** Accepted transactions count too, although they are not issued. */
-export const isStanding: Counting = ({ acceptedAt, issuedAt, invalidatedAt }) =>
+export const isStanding: ModificationFilter = ({ acceptedAt, issuedAt, invalidatedAt }) =>
   invalidatedAt === undefined && (acceptedAt !== undefined || issuedAt !== undefined)
 
 /**
@@ -41,20 +41,24 @@ export const isListed = ({ kind }: Modification): boolean => kind !== 'feeUpdate
 
 /** As if this one had been issued last. */
 export const withIssued =
-  (locator: Uuid): Counting =>
+  (locator: Uuid): ModificationFilter =>
   modification =>
     isIssued(modification) || modification.locator === locator
 
 /** The quote's modification first, issued or not, then the later ones that count. */
-export function lineOf(aggregate: PolicyAggregate, quote: Quote, counts: Counting = isIssued): Line {
+export function lineOf(
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  counts: ModificationFilter = isIssued,
+): Line {
   const segments = inOrder([...aggregate.segments.values()].sort((a, b) => a.start - b.start))
-  const standing = new Map<Uuid, PolicySegment>()
+  const current = new Map<Uuid, PolicySegment>()
   return [...aggregate.modifications.values()]
     .filter(one => one.quoteLocator === quote.locator || (one.quoteLocator === undefined && counts(one)))
     .sort((a, b) => a.number - b.number || a.createdAt - b.createdAt)
     .map(modification => {
-      const step = stepOf(modification, segments, standing)
-      advance(standing, step)
+      const step = stepOf(modification, segments, current)
+      advance(current, step)
       return step
     })
 }
@@ -85,7 +89,7 @@ const inOrder = (segments: readonly PolicySegment[]): OrderedSegments => ({
 function stepOf(
   modification: Modification,
   { places, byLocator, madeBy, replacedBy }: OrderedSegments,
-  standing: ReadonlyMap<Uuid, PolicySegment>,
+  current: ReadonlyMap<Uuid, PolicySegment>,
 ): Step {
   const { locator, kind, policyEnd } = modification
   const made = madeBy.get(locator) ?? []
@@ -95,7 +99,7 @@ function stepOf(
       const continued = predecessor && byLocator.get(predecessor)
       if (continued) replaced.add(continued)
     }
-    for (const segment of standing.values()) if (segment.start >= policyEnd) replaced.add(segment)
+    for (const segment of current.values()) if (segment.start >= policyEnd) replaced.add(segment)
   }
   const place = ({ locator: segment }: PolicySegment): number => places.get(segment)!
   return { modification, made, replaced: [...replaced].sort((a, b) => place(a) - place(b)) }
@@ -188,14 +192,14 @@ export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }
 // Holdbacks in force at the end of the line, in the order made. A holdback stays until its cancellation is reinstated or
 // the policy withdrawn (brief 1.6, 3.2).
 export function holdbacksInForce(line: Line): Holdback[] {
-  const held = new Map<Uuid, readonly Holdback[]>()
+  const byModification = new Map<Uuid, readonly Holdback[]>()
   for (const { modification } of line) {
     const { kind, locator, undoes, holdbacks } = modification
-    if (kind === 'withdrawal') held.clear()
-    if (undoes) held.delete(undoes)
-    if (holdbacks) held.set(locator, holdbacks)
+    if (kind === 'withdrawal') byModification.clear()
+    if (undoes) byModification.delete(undoes)
+    if (holdbacks) byModification.set(locator, holdbacks)
   }
-  return [...held.values()].flat()
+  return [...byModification.values()].flat()
 }
 
 /** The part that the policyholder pays: commissions are outside all totals (brief 3.4). */

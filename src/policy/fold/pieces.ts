@@ -49,25 +49,25 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
 }
 
 /** A run's pieces while the steps of a line are applied to it. */
-type Course = {
+type RunFold = {
   readonly run: PerilRun
   readonly pieces: Piece[]
   /** Indexes of pieces not replaced yet: in a long line, most pieces are replaced. */
-  standing: number[]
+  current: number[]
   readonly removals: Removal[]
 }
 
 /** Every piece that the run ever had in the line, ordered by modification, then time. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
-  const course: Course = { run, pieces: [], standing: [], removals: [] }
+  const fold: RunFold = { run, pieces: [], current: [], removals: [] }
   const places = placesIn(line)
   // The run does not exist before its own modification.
   const first = places.made.get(run.madeBy)
-  if (first === undefined) return course.pieces
-  addTo(course, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
-  for (let at = nextFor(course, places, first); at !== undefined; at = nextFor(course, places, at))
-    advance(course, line[at]!, timeZone)
-  return course.pieces
+  if (first === undefined) return fold.pieces
+  addTo(fold, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
+  for (let at = nextFor(fold, places, first); at !== undefined; at = nextFor(fold, places, at))
+    advance(fold, line[at]!, timeZone)
+  return fold.pieces
 }
 
 /** Places in the line: of each modification, and of the steps that replace or continue a segment. */
@@ -104,7 +104,7 @@ function placesIn(line: Line): Places {
 
 /** The next step that affects the run. Skips the others: a long line has many. */
 function nextFor(
-  { pieces, standing, removals }: Course,
+  { pieces, current, removals }: RunFold,
   { touched }: Places,
   after: number,
 ): number | undefined {
@@ -113,15 +113,15 @@ function nextFor(
     const at = touched.get(segment)?.find(one => one > after)
     if (at !== undefined && (next === undefined || at < next)) next = at
   }
-  for (const at of standing) look(pieces[at]!.segment.locator)
+  for (const at of current) look(pieces[at]!.segment.locator)
   for (const { segment } of removals) look(segment)
   return next
 }
 
 const prorationOf = ({ modification }: Step) => modification.proration ?? 'monthly'
 
-function addTo({ pieces, standing }: Course, made: readonly Piece[]): void {
-  for (const piece of made) standing.push(pieces.push(piece) - 1)
+function addTo({ pieces, current }: RunFold, made: readonly Piece[]): void {
+  for (const piece of made) current.push(pieces.push(piece) - 1)
 }
 
 /** The pieces in force at the end of the line, ordered by time. */
@@ -129,16 +129,16 @@ export const inForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
 /** Applies one modification: pieces of its new segments replace those of replaced segments, up to any cut of the run. */
-function advance(course: Course, step: Step, timeZone: TimeZone): void {
-  const { run, pieces, standing, removals } = course
+function advance(fold: RunFold, step: Step, timeZone: TimeZone): void {
+  const { run, pieces, current, removals } = fold
   const replaced = replacedIn(step)
-  const isGone = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
-  if (removals.length === 0 && !standing.some(isGone)) return
+  const isReplaced = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
+  if (removals.length === 0 && !current.some(isReplaced)) return
   const by = step.modification.locator
   const measure = measureOf(prorationOf(step), timeZone)
   const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
   const made: Piece[] = []
-  for (const at of standing.filter(isGone)) {
+  for (const at of current.filter(isReplaced)) {
     const piece = pieces[at]!
     pieces[at] = { ...piece, replacedBy: by }
     const parts = step.made
@@ -157,9 +157,9 @@ function advance(course: Course, step: Step, timeZone: TimeZone): void {
   for (const segment of step.made)
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
       made.push(...restored(run, removals, segment, by, measure))
-  course.standing = standing.filter(at => !isGone(at))
+  fold.current = current.filter(at => !isReplaced(at))
   addTo(
-    course,
+    fold,
     made.sort((a, b) => a.start - b.start),
   )
 }
@@ -202,8 +202,8 @@ function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
 function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
   const start = parts.at(-1)?.span.end ?? piece.start
   if (start >= piece.end) return []
-  const left = piece.amounts && kept?.reduce(minusAmounts, piece.amounts)
-  return [{ by, segment: piece.segment.locator, span: { start, end: piece.end }, amounts: left }]
+  const remainder = piece.amounts && kept?.reduce(minusAmounts, piece.amounts)
+  return [{ by, segment: piece.segment.locator, span: { start, end: piece.end }, amounts: remainder }]
 }
 
 /**
@@ -312,8 +312,8 @@ function premiumChangeOfLast({ perilRuns, policy }: PolicyAggregate, line: Line,
     .filter(run => makers.has(run.madeBy) && reaches(last, run))
     .flatMap(run => piecesOf(run, line, policy.timeZone))
   const added = changed.filter(piece => piece.madeBy === by && piece.replacedBy === undefined)
-  const gone = changed.filter(piece => piece.madeBy !== by && piece.replacedBy === by)
-  return minus(premiumIn(added, policy.currency), premiumIn(gone, policy.currency))
+  const removed = changed.filter(piece => piece.madeBy !== by && piece.replacedBy === by)
+  return minus(premiumIn(added, policy.currency), premiumIn(removed, policy.currency))
 }
 
 const premiumIn = (pieces: readonly Piece[], currency: Money['currency']): Money =>

@@ -65,21 +65,21 @@ type Touched = Span & FollowingRun
 function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modification: Modification) {
   const { locator: by } = modification
   const makers = new Set(line.map(step => step.modification.locator))
-  const found: Omit<SplitOfRun, 'following'>[] = []
+  const splits: Omit<SplitOfRun, 'following'>[] = []
   const touched = new Map<Uuid, Touched[]>()
   for (const run of perilRuns.values()) {
     if (run.madeBy === by || !makers.has(run.madeBy)) continue
     const pieces = piecesOf(run, line, policy.timeZone)
-    const whole = [...replacedStretches(pieces, by), ...restoredStretches(pieces, by)]
+    const stretches = [...replacedStretches(pieces, by), ...restoredStretches(pieces, by)]
     const changed = touched.get(run.perilLocator) ?? []
     touched.set(run.perilLocator, changed)
-    for (const { start, end, amounts } of whole) changed.push({ start, end, amounts, run })
-    for (const stretch of whole) {
+    for (const { start, end, amounts } of stretches) changed.push({ start, end, amounts, run })
+    for (const stretch of stretches) {
       const split = firstOpen(run, stretch, modification)
-      if (split && !isNothing(split.amounts)) found.push(split)
+      if (split && !isNothing(split.amounts)) splits.push(split)
     }
   }
-  return found.map(
+  return splits.map(
     (split): SplitOfRun => ({
       ...split,
       following: touched.get(split.run.perilLocator)!.filter(one => one.start >= split.end),
@@ -107,13 +107,18 @@ const replacedStretches = (pieces: readonly Piece[], by: Uuid): Stretch[] =>
 /** What an earlier modification removed and this one restores from a time on. */
 function restoredStretches(pieces: readonly Piece[], by: Uuid): Stretch[] {
   const made = pieces.filter(piece => piece.madeBy === by)
-  return made.flatMap(back => {
-    const source = pieces.find(piece => piece.segment.locator === back.segment.predecessor)
+  return made.flatMap(restoredPiece => {
+    const source = pieces.find(piece => piece.segment.locator === restoredPiece.segment.predecessor)
     if (!source?.amounts || !source.replacedBy || source.replacedBy === by) return []
-    const kept = continuing(pieces, source, source.replacedBy)
-    const removed = kept.reduce((left, part) => minusAmounts(left, part.amounts!), source.amounts)
-    const start = kept.at(-1)?.end ?? source.start
-    return [{ start, end: source.end, segment: source.segment.locator, amounts: removed, parts: [back] }]
+    const continued = continuing(pieces, source, source.replacedBy)
+    const removed = continued.reduce(
+      (remaining, part) => minusAmounts(remaining, part.amounts!),
+      source.amounts,
+    )
+    const start = continued.at(-1)?.end ?? source.start
+    return [
+      { start, end: source.end, segment: source.segment.locator, amounts: removed, parts: [restoredPiece] },
+    ]
   })
 }
 
@@ -130,14 +135,14 @@ function firstOpen(
   modification: Modification,
 ): Omit<SplitOfRun, 'following'> | undefined {
   const stated = splitsIn(run, modification.locator, segment)
-  let left = amounts
+  let remaining = amounts
   let from = start
   const times = parts.flatMap(part => [part.start, part.end]).filter(at => start < at && at < end)
   for (const at of new Set(times)) {
-    if (!stated?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: left }
-    left = minusAmounts(
-      left,
-      each(left, (_, amountOf) => stated(at, amountOf)!),
+    if (!stated?.(at, of => of.premium)) return { run, segment, start: from, end, at, amounts: remaining }
+    remaining = minusAmounts(
+      remaining,
+      each(remaining, (_, amountOf) => stated(at, amountOf)!),
     )
     from = at
   }

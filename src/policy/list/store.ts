@@ -85,11 +85,11 @@ export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagin
 export function pageQuery(database: Database, selection: PageSelection) {
   const { search, pageSize, now } = selection
   const { locator, createdAt } = policies
-  const found = sql`select ${locator} from ${search ? foundByTerm(search) : policies}
+  const pageLocators = sql`select ${locator} from ${search ? foundByTerm(search) : policies}
     where ${sql.join(conditions(selection), sql` and `)} order by ${createdAt}, ${locator} limit ${pageSize + 1}`
   return database.build
     .select({ policy: policies, state: stateAt(now).as('state'), premium: premium.as('premium') })
-    .from(sql`(${found}) as page`)
+    .from(sql`(${pageLocators}) as page`)
     .crossJoin(policies)
     .where(sql`${locator} = page.locator`)
     .orderBy(createdAt, locator)
@@ -160,9 +160,9 @@ export function termQueries(
   const { all, added, removed } = termChange(product, before, after)
   if (unread && (all || removed.length > 0)) throw new NeedsWholePolicy()
   const rows = added.map(term => ({ ...term, policyLocator }))
-  const others = eq(policyTerms.policyLocator, policyLocator)
+  const ofPolicy = eq(policyTerms.policyLocator, policyLocator)
   return [
-    ...(all && before ? [database.build.delete(policyTerms).where(others)] : []),
+    ...(all && before ? [database.build.delete(policyTerms).where(ofPolicy)] : []),
     ...removalQueries(database, policyLocator, removed),
     ...putRows(database, policyTerms, rows),
   ]
@@ -227,10 +227,10 @@ export function termChange(
 
   const former = searchableData(before, product)
   const added = distinct(without(current, former))
-  const gone = distinct(without(former, current))
-  for (const key of added.keys()) gone.delete(key)
-  if (gone.size > 0) for (const key of distinct(current.values()).keys()) gone.delete(key)
-  return { all: false, added: [...added.values()], removed: [...gone.values()] }
+  const removed = distinct(without(former, current))
+  for (const key of added.keys()) removed.delete(key)
+  if (removed.size > 0) for (const key of distinct(current.values()).keys()) removed.delete(key)
+  return { all: false, added: [...added.values()], removed: [...removed.values()] }
 }
 
 const without = (some: ReadonlyMap<FieldData, Searched>, others: ReadonlyMap<FieldData, Searched>) =>
@@ -249,10 +249,10 @@ type Searched = { readonly data: FieldData; readonly fields: Fields }
 function searchableData(aggregate: PolicyAggregate, product: ProductDefinition): Map<FieldData, Searched> {
   const found = new Map<FieldData, Searched>()
   if (searchableNames(product).length === 0) return found
-  const holds = holding(aggregate)
+  const isIncluded = recordFilter(aggregate)
   for (const { record, fields } of fieldOwners(aggregate, product)) {
     const searchable = searchableAmong(fields)
-    if (searchable.length > 0 && holds(record))
+    if (searchable.length > 0 && isIncluded(record))
       found.set(record.data, { data: record.data, fields: searchable })
   }
   return found
@@ -264,7 +264,7 @@ const ENDINGS: ReadonlySet<ModificationKind> = new Set(['cancellation', 'withdra
  * Whether a record belongs to the selected quote or a later accepted transaction and no issued one replaced all of it.
  * Cancelled records count: a policy is found by what it covered.
  */
-export function holding(aggregate: PolicyAggregate) {
+export function recordFilter(aggregate: PolicyAggregate) {
   const { modifications } = aggregate
   const selected = selectedQuoteIfAny(aggregate)?.locator
   const replaces = (by: Uuid): boolean => {

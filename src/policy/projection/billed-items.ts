@@ -3,7 +3,7 @@
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { negated, plus, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { alsoBilled, billedCharges, feesThatGo, planOf } from '../bills/amounts-due.ts'
+import { alsoBilled, billedCharges, droppedFees, planOf } from '../bills/amounts-due.ts'
 import type { Charge } from '../bills/charge.ts'
 import { type InstallmentItem, installmentItems } from '../bills/items.ts'
 import type { FinancialTransactionResponse } from '../contract/billing.ts'
@@ -30,15 +30,15 @@ export function billedItemsOf(
     return [
       ...ofPlan[number - 1]!,
       ...added.flatMap(billed),
-      ...leftOut.flatMap(one => withoutFees(billed(one), feesThatGo(aggregate, one))).map(takenOff),
+      ...leftOut.flatMap(one => withoutFees(billed(one), droppedFees(aggregate, one))).map(takenOff),
     ]
   }
   return billed
 }
 
-function withoutFees(items: InstallmentItem[], gone: readonly InstallmentFee[]): InstallmentItem[] {
-  if (gone.length === 0) return items
-  const locators = new Set(gone.map(fee => fee.locator))
+function withoutFees(items: InstallmentItem[], fees: readonly InstallmentFee[]): InstallmentItem[] {
+  if (fees.length === 0) return items
+  const locators = new Set(fees.map(fee => fee.locator))
   return items.filter(({ charge }) => charge.type !== 'fee' || !locators.has(charge.feeLocator))
 }
 

@@ -23,20 +23,20 @@ type Stamp = Instant | undefined
 export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggregate | undefined {
   const { policy } = aggregate
   if (policy.createdAt > asOf) return undefined
-  const modifications = kept(aggregate.modifications, asOf, one => modificationThen(one, asOf))
+  const modifications = knownRecords(aggregate.modifications, asOf, one => modificationAt(one, asOf))
   const isKnown = (locator: Uuid | undefined): boolean => modifications.has(locator!)
   const isPriced = (locator: Uuid): boolean => {
     const maker = modifications.get(locator)
     return maker !== undefined && (maker.quoteLocator === undefined || maker.premiumChange !== undefined)
   }
-  const madeThen = <R extends { madeBy: Uuid; replacedBy?: Uuid }>(run: R): R | undefined =>
+  const madeAt = <R extends { madeBy: Uuid; replacedBy?: Uuid }>(run: R): R | undefined =>
     isKnown(run.madeBy)
       ? { ...run, replacedBy: isKnown(run.replacedBy) ? run.replacedBy : undefined }
       : undefined
-  const runThen = <R extends Parameters<typeof madeThen>[0] & { cuts: readonly { by: Uuid }[] }>(
+  const runAt = <R extends Parameters<typeof madeAt>[0] & { cuts: readonly { by: Uuid }[] }>(
     run: R,
   ): R | undefined => {
-    const made = madeThen(run)
+    const made = madeAt(run)
     return made && { ...made, cuts: run.cuts.filter(cut => isKnown(cut.by)) }
   }
   const known: PolicyAggregate = {
@@ -46,15 +46,15 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
       upgrades: policy.upgrades?.filter(one => one.at <= asOf),
       ...trimmed(policy, asOf, ['finalizedAt', 'issuedAt', 'discardedAt']),
     },
-    quotes: quotesThen(aggregate, asOf),
+    quotes: quotesAt(aggregate, asOf),
     modifications,
-    segments: kept(aggregate.segments, asOf, madeThen),
-    exposures: kept(aggregate.exposures, asOf),
-    exposureRuns: kept(aggregate.exposureRuns, asOf, runThen),
-    perils: kept(aggregate.perils, asOf),
-    perilRuns: kept(aggregate.perilRuns, asOf, run => {
-      const then = runThen(run)
-      return then && !isPriced(run.madeBy) ? { ...then, price: undefined } : then
+    segments: knownRecords(aggregate.segments, asOf, madeAt),
+    exposures: knownRecords(aggregate.exposures, asOf),
+    exposureRuns: knownRecords(aggregate.exposureRuns, asOf, runAt),
+    perils: knownRecords(aggregate.perils, asOf),
+    perilRuns: knownRecords(aggregate.perilRuns, asOf, run => {
+      const knownRun = runAt(run)
+      return knownRun && !isPriced(run.madeBy) ? { ...knownRun, price: undefined } : knownRun
     }),
     fees: mapped(
       aggregate.fees,
@@ -64,44 +64,48 @@ export function knownAt(aggregate: PolicyAggregate, asOf: Instant): PolicyAggreg
       aggregate.installments,
       one => isKnown(one.modificationLocator) && { ...one, absorbedBy: one.absorbedBy.filter(isKnown) },
     ),
-    invoices: kept(aggregate.invoices, asOf, one => invoiceThen(one, paymentsOf(aggregate, one), asOf)),
+    invoices: knownRecords(aggregate.invoices, asOf, one => invoiceAt(one, paymentsOf(aggregate, one), asOf)),
     payments: mapped(aggregate.payments, one =>
-      paymentThen(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
+      paymentAt(one, aggregate.invoices.get(one.invoiceLocator)!, asOf),
     ),
-    endorsements: kept(aggregate.endorsements, asOf, one => endorsementThen(one, modifications, asOf)),
-    cancellations: kept(aggregate.cancellations, asOf, one => cancellationThen(one, asOf)),
-    reinstatements: kept(aggregate.reinstatements, asOf, one => reinstatementThen(one, modifications, asOf)),
-    documents: kept(aggregate.documents, asOf),
+    endorsements: knownRecords(aggregate.endorsements, asOf, one => endorsementAt(one, modifications, asOf)),
+    cancellations: knownRecords(aggregate.cancellations, asOf, one => cancellationAt(one, asOf)),
+    reinstatements: knownRecords(aggregate.reinstatements, asOf, one =>
+      reinstatementAt(one, modifications, asOf),
+    ),
+    documents: knownRecords(aggregate.documents, asOf),
     media: aggregate.media,
-    gracePeriods: kept(aggregate.gracePeriods, asOf, one => gracePeriodThen(one, asOf)),
+    gracePeriods: knownRecords(aggregate.gracePeriods, asOf, one => gracePeriodAt(one, asOf)),
     lapses: mapped(aggregate.lapses, one => one.createdAt <= asOf && one),
-    lapseReinstatements: kept(aggregate.lapseReinstatements, asOf, one => lapseReinstatementThen(one, asOf)),
+    lapseReinstatements: knownRecords(aggregate.lapseReinstatements, asOf, one =>
+      lapseReinstatementAt(one, asOf),
+    ),
   }
-  return policy.updatedAt <= asOf ? known : { ...known, policy: policyThen(known) }
+  return policy.updatedAt <= asOf ? known : { ...known, policy: policyAt(known) }
 }
 
-/** Records created by then, each as `then` makes it. */
-const kept = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
+/** Records created by then, each as `asKnown` returns it. */
+const knownRecords = <K, R extends Stamped & { readonly issuedAt?: Instant }>(
   records: ReadonlyMap<K, R>,
   asOf: Instant,
-  then: (record: R) => R | undefined = record => record,
+  asKnown: (record: R) => R | undefined = record => record,
 ): ReadonlyMap<K, R> =>
   mapped(records, record => {
     if (record.createdAt > asOf) return undefined
-    const known = then(record)
+    const known = asKnown(record)
     return known && known.updatedAt > asOf
       ? { ...known, updatedAt: latest(known.createdAt, [by(known.issuedAt, asOf)]) }
       : known
   })
 
-/** Omits records for which `then` returns undefined. */
+/** Omits records for which `asKnown` returns undefined. */
 const mapped = <K, R>(
   records: ReadonlyMap<K, R>,
-  then: (record: R) => R | false | undefined,
+  asKnown: (record: R) => R | false | undefined,
 ): ReadonlyMap<K, R> =>
   new Map(
     [...records].flatMap(([locator, record]) => {
-      const known = then(record)
+      const known = asKnown(record)
       return known ? [[locator, known]] : []
     }),
   )
@@ -123,9 +127,9 @@ const latest = (first: Instant, stamps: readonly Stamp[]): Instant =>
  * A quote's modification is priced when it is underwritten, or when it is accepted without underwriting (migrated quotes).
  * Later modifications are priced from the start.
  */
-function modificationThen(modification: Modification, asOf: Instant): Modification {
+function modificationAt(modification: Modification, asOf: Instant): Modification {
   const stamps = trimmed(modification, asOf, ['acceptedAt', 'issuedAt', 'invalidatedAt'])
-  const underwriting = underwritingThen(modification, asOf)
+  const underwriting = underwritingAt(modification, asOf)
   const { quoteLocator, premiumChange, createdAt, updatedAt } = modification
   const isPriced = underwriting || stamps.acceptedAt !== undefined || quoteLocator === undefined
   return {
@@ -138,11 +142,11 @@ function modificationThen(modification: Modification, asOf: Instant): Modificati
   }
 }
 
-const underwritingThen = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Instant) =>
+const underwritingAt = ({ underwriting }: Pick<Quote, 'underwriting'>, asOf: Instant) =>
   underwriting && underwriting.at <= asOf ? underwriting : undefined
 
 /** A status change may have moved the due time; a partial payment changes no status. */
-function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
+function invoiceAt(invoice: Invoice, payments: readonly Payment[], asOf: Instant): Invoice {
   const statuses = invoice.statuses.filter(one => one.at <= asOf)
   const moved = invoice.statuses.find(one => one.at > asOf && one.dueBefore !== undefined)
   const updatedAt = latest(statuses.at(-1)!.at, [
@@ -153,33 +157,33 @@ function invoiceThen(invoice: Invoice, payments: readonly Payment[], asOf: Insta
 }
 
 /** A part of an invoice written off only later had been paid then, with nothing credited yet. */
-function paymentThen(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
+function paymentAt(payment: Payment, invoice: Invoice, asOf: Instant): Payment | undefined {
   if (payment.postedAt > asOf) return undefined
   const isFreed = invoice.statuses.some(one => one.status === 'writtenOff' && one.at > asOf)
-  const then = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
-  return by(then.reversedAt, asOf) === then.reversedAt ? then : { ...then, reversedAt: undefined }
+  const known = isFreed ? { ...payment, credited: zero(payment.amount.currency) } : payment
+  return by(known.reversedAt, asOf) === known.reversedAt ? known : { ...known, reversedAt: undefined }
 }
 
-function cancellationThen(cancellation: Cancellation, asOf: Instant): Cancellation {
+function cancellationAt(cancellation: Cancellation, asOf: Instant): Cancellation {
   const { issuedAt } = trimmed(cancellation, asOf, ['issuedAt'])
   if (issuedAt !== undefined || cancellation.updatedAt <= asOf) return cancellation
   return { ...cancellation, state: 'draft', issuedAt, modificationLocator: undefined }
 }
 
 /** Its end and other changes since then are those of now. */
-function gracePeriodThen(grace: GracePeriod, asOf: Instant): GracePeriod {
+function gracePeriodAt(grace: GracePeriod, asOf: Instant): GracePeriod {
   const { settledAt } = trimmed(grace, asOf, ['settledAt'])
   if (settledAt !== undefined || grace.updatedAt <= asOf) return grace
   return { ...grace, state: 'open', settledAt, cancellationLocator: undefined }
 }
 
-function lapseReinstatementThen(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
+function lapseReinstatementAt(reinstatement: LapseReinstatement, asOf: Instant): LapseReinstatement {
   if (reinstatement.updatedAt <= asOf) return reinstatement
   const statuses = reinstatement.statuses.filter(one => one.at <= asOf)
-  const then = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
-  return reinstatementStatus(then) === 'open'
-    ? { ...then, effectiveAt: undefined, modificationLocator: undefined }
-    : then
+  const known = { ...reinstatement, statuses, updatedAt: statuses.at(-1)!.at }
+  return reinstatementStatus(known) === 'open'
+    ? { ...known, effectiveAt: undefined, modificationLocator: undefined }
+    : known
 }
 
 type Modifications = ReadonlyMap<Uuid, Modification>
@@ -190,7 +194,7 @@ const modificationOf = (modifications: Modifications, locator: string | number):
     one => one.transactionLocator === String(locator) && one.invalidatedAt === undefined,
   )
 
-function reinstatementThen(
+function reinstatementAt(
   reinstatement: Reinstatement,
   modifications: Modifications,
   asOf: Instant,
@@ -202,7 +206,7 @@ function reinstatementThen(
   return { ...reinstatement, state, issuedAt, modificationLocator: modification?.locator }
 }
 
-function endorsementThen(endorsement: Endorsement, modifications: Modifications, asOf: Instant): Endorsement {
+function endorsementAt(endorsement: Endorsement, modifications: Modifications, asOf: Instant): Endorsement {
   if (endorsement.updatedAt <= asOf) return endorsement
   const { issuedAt } = trimmed(endorsement, asOf, ['issuedAt'])
   const modification = modificationOf(modifications, endorsement.locator)
@@ -217,14 +221,14 @@ function endorsementThen(endorsement: Endorsement, modifications: Modifications,
   }
 }
 
-function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
-  const there = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
-  const selected = selectedThen(quotes, there, policy, asOf)
+function quotesAt({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyAggregate['quotes'] {
+  const existing = [...quotes.values()].filter(quote => quote.createdAt <= asOf)
+  const selected = selectedAt(quotes, existing, policy, asOf)
   const isAccepted = by(policy.finalizedAt, asOf) !== undefined
-  return kept(quotes, asOf, (quote): Quote => {
+  return knownRecords(quotes, asOf, (quote): Quote => {
     const isSelected = quote === selected
     if (quote.updatedAt <= asOf) return { ...quote, selected: isSelected }
-    const underwriting = underwritingThen(quote, asOf)
+    const underwriting = underwritingAt(quote, asOf)
     const quoted = isSelected && isAccepted ? 'accepted' : 'quoted'
     const decided = underwriting?.decision === 'accept' ? quoted : 'declined'
     return {
@@ -245,25 +249,25 @@ function quotesThen({ quotes, policy }: PolicyAggregate, asOf: Instant): PolicyA
  * Acceptance selects a quote; the quote deselected by it has the same stamp. A policy that follows no quote now followed the
  * one that was discarded since.
  */
-function selectedThen(
+function selectedAt(
   quotes: PolicyAggregate['quotes'],
-  there: readonly Quote[],
+  existing: readonly Quote[],
   { finalizedAt }: Policy,
   asOf: Instant,
 ): Quote | undefined {
-  const isGone = ({ state, selected, updatedAt }: Quote): boolean =>
+  const isDiscarded = ({ state, selected, updatedAt }: Quote): boolean =>
     state === 'discarded' && !selected && updatedAt <= asOf
   const followsOne = [...quotes.values()].some(quote => quote.selected)
-  const gaveWay = there.find(
+  const deselected = existing.find(
     quote => !quote.selected && quote.updatedAt > asOf && quote.updatedAt === finalizedAt,
   )
-  const open = there.filter(quote => !isGone(quote))
+  const open = existing.filter(quote => !isDiscarded(quote))
   const first = followsOne ? open[0] : open.find(quote => quote.state === 'discarded')
-  return gaveWay ?? there.find(quote => quote.selected) ?? first
+  return deselected ?? existing.find(quote => quote.selected) ?? first
 }
 
 /** The policy's properties, from its selected quote and remaining transactions. */
-function policyThen(known: PolicyAggregate): Policy {
+function policyAt(known: PolicyAggregate): Policy {
   const { policy, quotes, modifications, cancellations, reinstatements, endorsements } = known
   const quote = [...quotes.values()].find(one => one.selected)
   const transactions = [...cancellations.values(), ...reinstatements.values(), ...endorsements.values()]

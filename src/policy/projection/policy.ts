@@ -4,7 +4,7 @@ import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
-import type { Counting, FeeInForce, Line } from '../fold/line.ts'
+import type { FeeInForce, Line, ModificationFilter } from '../fold/line.ts'
 import { feesOf, feeTotal, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
 import { type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
 import type {
@@ -36,7 +36,7 @@ export function policyResponse(
   product: ProductDefinition,
   options: ProjectionOptions,
   quote: Quote | undefined = selectedQuoteIfAny(aggregate),
-  counts?: Counting,
+  counts?: ModificationFilter,
 ): PolicyResponse {
   const { policy } = aggregate
   const view = quote && policyView(aggregate, quote, product, counts ?? isStanding)
@@ -60,7 +60,7 @@ export function policyToRead(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   quote: Quote,
-  counts?: Counting,
+  counts?: ModificationFilter,
 ): PolicyResponse {
   const { policy } = aggregate
   const view = policyView(aggregate, quote, product, counts ?? isStanding)
@@ -79,8 +79,11 @@ export function policyToRead(
   return own as unknown as PolicyResponse
 }
 
-const feesInForce = (aggregate: PolicyAggregate, quote: Quote, counts: Counting | undefined): FeeInForce[] =>
-  feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
+const feesInForce = (
+  aggregate: PolicyAggregate,
+  quote: Quote,
+  counts: ModificationFilter | undefined,
+): FeeInForce[] => feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
 const ownProperties = (aggregate: PolicyAggregate, product: ProductDefinition) => ({
   ...policyProperties(aggregate.policy),
@@ -147,7 +150,7 @@ export function policyView(
   aggregate: PolicyAggregate,
   quote: Quote,
   product: ProductDefinition,
-  counts: Counting = isStanding,
+  counts: ModificationFilter = isStanding,
 ): PolicyView {
   const { policy } = aggregate
   const shard = shardOfDigits(policy.locator)
@@ -212,10 +215,10 @@ function runPiece(run: PerilRun, piece: Piece, shard: number): RunPiece {
   }
 }
 
-type Made = Pick<Piece, 'madeBy' | 'start'>
+type Creation = Pick<Piece, 'madeBy' | 'start'>
 
 /** Creation order: by modification, then by time. */
-const byMaking = (order: ReadonlyMap<Uuid, number>, a: Made, b: Made): number =>
+const byMaking = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
 export const allPieces = ({ exposures }: Pick<PolicyView, 'exposures'>): RunPiece[] =>

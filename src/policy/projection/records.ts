@@ -150,7 +150,7 @@ export function documentsByOrigin(
  * cancellations, whose caller gets the policy.
  */
 export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentResponse[] {
-  const shown = String(selectedQuoteIfAny(aggregate)?.locator)
+  const shownQuote = String(selectedQuoteIfAny(aggregate)?.locator)
   const issued = new Set(
     recordsWhere(aggregate.endorsements, one => one.state === 'issued').map(one => String(one.locator)),
   )
@@ -161,7 +161,7 @@ export function documentsOfPolicy(aggregate: PolicyAggregate): PolicyDocumentRes
     ).map(one => String(one.locator)),
   )
   return recordsWhere(aggregate.documents, ({ subject, subjectLocator }) => {
-    if (subject === 'quote') return subjectLocator === shown
+    if (subject === 'quote') return subjectLocator === shownQuote
     if (subject === 'cancellation') return legacy.has(subjectLocator)
     if (subject === 'endorsement' || subject === 'renewal') return issued.has(subjectLocator)
     return subject === 'policy'
@@ -310,7 +310,7 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
   const entries = new Map<RunPiece, Entry>(
     made.map(one => [one, { made: one, replaced: undefined, change: one.piece.amounts?.premium }]),
   )
-  const gone: Entry[] = []
+  const removed: Entry[] = []
   const measure = measureOf(modification.proration ?? 'monthly', view.aggregate.policy.timeZone)
   for (const replaced of allReplaced) {
     const before = replaced.piece.amounts?.premium
@@ -325,24 +325,29 @@ function entriesOf(view: PolicyView, { modification }: Step, pieces: readonly Ru
         measure,
         split && (at => split(at, amounts => amounts.premium)),
       )
-    let left = before
+    let remainder = before
     for (const [at, one] of successors.entries()) {
       const share = parts?.[at]
-      left = left && share && minus(left, share)
+      remainder = remainder && share && minus(remainder, share)
       const entry = entries.get(one)!
       entries.set(one, { ...entry, replaced, change: entry.change && share && minus(entry.change, share) })
     }
     const last = successors.at(-1)
-    if (!last) gone.push({ made: undefined, replaced, change: left && minus(zero(left.currency), left) })
-    else if (left && left.minor !== 0) {
+    if (!last)
+      removed.push({
+        made: undefined,
+        replaced,
+        change: remainder && minus(zero(remainder.currency), remainder),
+      })
+    else if (remainder && remainder.minor !== 0) {
       const entry = entries.get(last)!
       entries.set(last, {
         ...entry,
-        change: entry.change && plus(entry.change, minus(zero(left.currency), left)),
+        change: entry.change && plus(entry.change, minus(zero(remainder.currency), remainder)),
       })
     }
   }
-  return [...entries.values(), ...gone]
+  return [...entries.values(), ...removed]
 }
 
 /** It may extend beyond the other's end, where the policy does. */

@@ -115,10 +115,10 @@ export type Modification = Stamped & {
   readonly newPaymentScheduleName?: string
 }
 
-type Made = Stamped & { readonly locator: Uuid; readonly madeBy: Uuid; readonly replacedBy?: Uuid }
+type MadeRecord = Stamped & { readonly locator: Uuid; readonly madeBy: Uuid; readonly replacedBy?: Uuid }
 
 /** The policy's own data over a span: PolicyCharacteristics in the contract. */
-export type PolicySegment = Made &
+export type PolicySegment = MadeRecord &
   Span & {
     readonly quoteLocator: QuoteLocator
     readonly data: FieldData
@@ -137,7 +137,7 @@ export type Exposure = Stamped & {
 export type Cut = { readonly by: Uuid; readonly from: Instant }
 
 /** An exposure's data over a span in which it does not change. */
-export type ExposureRun = Made &
+export type ExposureRun = MadeRecord &
   Span & { readonly exposureLocator: Uuid; readonly data: FieldData; readonly cuts: readonly Cut[] }
 
 export type Peril = Stamped & {
@@ -177,7 +177,7 @@ export type PerilPrice = {
 }
 
 /** A peril's data and rate over a span in which neither changes, however often the policy is split around it. */
-export type PerilRun = Made &
+export type PerilRun = MadeRecord &
   Span & {
     readonly perilLocator: Uuid
     readonly data: FieldData
@@ -301,9 +301,9 @@ export function putRecords<K, V extends { locator: K }>(
   return copy
 }
 
-export function removeRecords<K, V>(records: ReadonlyMap<K, V>, gone: Iterable<K>): ReadonlyMap<K, V> {
+export function removeRecords<K, V>(records: ReadonlyMap<K, V>, locators: Iterable<K>): ReadonlyMap<K, V> {
   const copy = new Map(records)
-  for (const locator of gone) copy.delete(locator)
+  for (const locator of locators) copy.delete(locator)
   return copy
 }
 

@@ -184,14 +184,14 @@ export function differenceQueries(
     const added: Record<string, unknown>[] = []
     const changed: Record<string, unknown>[] = []
     for (const [locator, record] of current) {
-      const was = old?.get(locator)
-      if (was === record) continue
-      const rows = was === undefined ? added : changed
+      const previous = old?.get(locator)
+      if (previous === record) continue
+      const rows = previous === undefined ? added : changed
       rows.push({ ...toRow(record as never), policyLocator: after.policy.locator })
     }
-    const gone = old ? [...old.keys()].filter(locator => !current.has(locator)) : []
+    const removed = old ? [...old.keys()].filter(locator => !current.has(locator)) : []
     queries.push(
-      ...deleteRows(database, table, gone),
+      ...deleteRows(database, table, removed),
       ...insertRows(database, table, added as never),
       ...changeRows(database, table, changed as never),
     )
@@ -271,11 +271,11 @@ export async function withMedia(
 ): Promise<PolicyAggregate> {
   const wanted = newMedia(before, after, product, configuration.configuration.paymentFields)
   if (wanted.length === 0) return after
-  const found = await readMedia(context, wanted)
-  const missing = wanted.find(locator => !found.some(one => one.locator === locator))
+  const uploaded = await readMedia(context, wanted)
+  const missing = wanted.find(locator => !uploaded.some(one => one.locator === locator))
   if (missing)
     throw invalidRequest(`There is no medium '${missing}'; upload the file with POST /media first.`)
-  return { ...after, media: putRecords(after.media, found) }
+  return { ...after, media: putRecords(after.media, uploaded) }
 }
 
 /** Deletes the file of a medium that was never recorded. */

@@ -196,7 +196,7 @@ const large = sql`(select ${policies.locator} from ${policies} where ${policies.
  * Collections that a part limits, with the condition of its rows. The plus keeps SQLite from scanning all exposures of
  * the policy.
  */
-const PARTED: readonly (readonly [CollectionName, SQL])[] = [
+const PART_CONDITIONS: readonly (readonly [CollectionName, SQL])[] = [
   ['exposures', sql`locator in ${named} and +policy_locator = ${large}`],
   ['exposureRuns', sql`policy_locator = ${large} and exposure_locator in ${named}`],
   ['perils', sql`policy_locator = ${large} and exposure_locator in ${named}`],
@@ -207,7 +207,7 @@ const PARTED: readonly (readonly [CollectionName, SQL])[] = [
   ],
 ]
 
-const ROWS = PARTED.map(([name, ofPart]) => {
+const ROWS = PART_CONDITIONS.map(([name, ofPart]) => {
   const { table, order } = COLLECTIONS[name]
   const rowsWhere = (condition: SQL) =>
     statement(build => build.select().from(table).where(condition).orderBy(sql.raw(order)))
@@ -255,14 +255,14 @@ export function unreadOf(
 // A payment's change of its policyholder's credit. The condition is that of the index payment_credit.
 const CHANGE = sql<number>`case ${payments.source} when 'credit' then -${payments.amount} else ${payments.credited} end`
 
-const standing = (holder: SQL | Uuid): SQL =>
+const movesCreditOf = (holder: SQL | Uuid): SQL =>
   sql`${payments.policyholderLocator} = ${holder} and (${MOVES_CREDIT}) and ${payments.reversedAt} is null`
 
 export type CreditRow = { currency: string; minor: number }
 
 /** Changes of the credit: payments that made or used it, and disbursements. */
 const changes = (holder: SQL | Uuid): SQL => sql`(
-  select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${standing(holder)}
+  select ${payments.currency} as currency, ${CHANGE} as change from ${payments} where ${movesCreditOf(holder)}
   union all
   select ${disbursements.currency}, -${disbursements.amount} from ${disbursements}
   where ${disbursements.policyholderLocator} = ${holder}) as credit_change`
@@ -273,10 +273,10 @@ const balances = (build: Database['build'], holder: SQL | Uuid) =>
     .from(changes(holder))
     .groupBy(sql`currency`)
 
-const OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
+const CREDIT_OF_HOLDER = statement(build => balances(build, sql`${sql.placeholder('holder')}`))
 
 /** The policyholder's credit by currency; `readCredit` takes the rows. */
-export const creditQuery = (database: Database, holder: Uuid) => database.bind(OF_HOLDER, { holder })
+export const creditQuery = (database: Database, holder: Uuid) => database.bind(CREDIT_OF_HOLDER, { holder })
 
 /** Like `creditQuery`, for the policyholder of a policy. */
 export const CREDITS = byChoice((build, condition) =>

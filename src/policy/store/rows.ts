@@ -72,21 +72,21 @@ type HoldbackOfRun = Extract<StoredHoldback, { perilRunLocator: Uuid }>
 
 /** One row of a large policy contains all of its holdbacks, so those of a run are grouped. */
 function storedHoldbacks(holdbacks: readonly Holdback[]): StoredHoldback[] {
-  const found = new Map<string, StoredHoldback>()
+  const byOwner = new Map<string, StoredHoldback>()
   for (const holdback of holdbacks) {
     const { minor } = holdback.amount
     if (holdback.type === 'fee') {
-      found.set(holdback.feeLocator, { feeLocator: holdback.feeLocator, amount: minor })
+      byOwner.set(holdback.feeLocator, { feeLocator: holdback.feeLocator, amount: minor })
       continue
     }
     const { perilRunLocator } = holdback
-    const ofRun = (found.get(perilRunLocator) ?? { perilRunLocator }) as HoldbackOfRun
-    found.set(perilRunLocator, ofRun)
+    const ofRun = (byOwner.get(perilRunLocator) ?? { perilRunLocator }) as HoldbackOfRun
+    byOwner.set(perilRunLocator, ofRun)
     if (holdback.type === 'premium') ofRun.amount = minor
     else if (holdback.type === 'tax') ofRun.taxes = { ...ofRun.taxes, [holdback.taxName]: minor }
     else ofRun.commissions = { ...ofRun.commissions, [holdback.position]: minor }
   }
-  return [...found.values()]
+  return [...byOwner.values()]
 }
 
 function* readHoldbacks(holdbacks: readonly StoredHoldback[], currency: CurrencyCode): Generator<Holdback> {
@@ -118,13 +118,13 @@ function present<T extends object>(
   row: T,
   without?: ReadonlySet<string>,
 ): { [K in keyof T]: Exclude<T[K], null> } {
-  const kept = {} as { [K in keyof T]: Exclude<T[K], null> }
+  const properties = {} as { [K in keyof T]: Exclude<T[K], null> }
   for (const name in row) {
     const value = row[name]
     if (value !== null && name !== 'policyLocator' && !without?.has(name))
-      kept[name] = value as Exclude<T[typeof name], null>
+      properties[name] = value as Exclude<T[typeof name], null>
   }
-  return kept
+  return properties
 }
 
 /** Records are stored as they are, without absent properties; `toRow` and `read` convert the properties that differ. */
@@ -140,11 +140,11 @@ function collection<T extends SQLiteTable & { $inferSelect: { locator: string | 
 }
 
 /** Columns of a peril run that are converted. */
-const OF_PRICE: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
+const CONVERTED_COLUMNS: ReadonlySet<string> = new Set(['monthPremium', 'premium', 'price', 'splits'])
 
 /** Avoids copies: a large policy has ten thousand runs. */
 function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode): PerilRun {
-  const run = present(row, OF_PRICE) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
+  const run = present(row, CONVERTED_COLUMNS) as unknown as { -readonly [K in keyof PerilRun]: PerilRun[K] }
   const { monthPremium, premium, price, splits } = row
   if (splits) run.splits = readSplits(splits, currency)
   if (monthPremium !== null && premium !== null && price !== null)

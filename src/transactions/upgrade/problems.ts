@@ -7,14 +7,14 @@
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
-  type Checked,
+  type ContentToCheck,
   type ExposureValidationErrors,
   type PerilValidationErrors,
   type PolicyValidationErrors,
   validateContent,
 } from '../../policy/draft/validation.ts'
 import { lineOf, lineUpTo, segmentsInForce } from '../../policy/fold/line.ts'
-import { holding } from '../../policy/list/store.ts'
+import { recordFilter } from '../../policy/list/store.ts'
 import { type PolicyAggregate, type Quote, quoteParts, recordsWhere } from '../../policy/records/aggregate.ts'
 import { basisAt, type Loaded, selectionBasis, type Version } from '../../policy/surroundings.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -54,7 +54,7 @@ export function upgradeProblems(
     return { problems: { ...NO_PROBLEMS, hasErrors: true, policyFieldErrors: fieldErrors(settings) } }
   const isIssued = aggregate.policy.issuedAt !== undefined
   const { timeZone } = aggregate.policy
-  const found = (of: ProductDefinition, reported: (checked: Checked) => ReportedProblems) =>
+  const found = (of: ProductDefinition, reported: (checked: ContentToCheck) => ReportedProblems) =>
     merged(
       checkedParts(aggregate).map(checked =>
         validateContent(
@@ -95,19 +95,19 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
 }
 
 /** Of an issued policy what holds; else all its quotes, which are drafts. */
-function checkedParts(aggregate: PolicyAggregate): Checked[] {
+function checkedParts(aggregate: PolicyAggregate): ContentToCheck[] {
   if (aggregate.policy.issuedAt === undefined)
     return openQuotes(aggregate.quotes).map(quote => {
       const { segment, exposureRuns, perilRuns } = quoteParts(aggregate, quote)
       return { owner: segment.locator, policy: [segment.data], exposureRuns, perilRuns }
     })
-  const holds = holding(aggregate)
+  const isIncluded = recordFilter(aggregate)
   return [
     {
       owner: String(aggregate.policy.locator),
-      policy: recordsWhere(aggregate.segments, holds).map(one => one.data),
-      exposureRuns: recordsWhere(aggregate.exposureRuns, holds),
-      perilRuns: recordsWhere(aggregate.perilRuns, holds),
+      policy: recordsWhere(aggregate.segments, isIncluded).map(one => one.data),
+      exposureRuns: recordsWhere(aggregate.exposureRuns, isIncluded),
+      perilRuns: recordsWhere(aggregate.perilRuns, isIncluded),
     },
   ]
 }
@@ -129,7 +129,7 @@ function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors 
 /** Values that their text does not tell to be of another type: days are kept as milliseconds, groups as locators. */
 function retyped(
   { exposures, perils }: PolicyAggregate,
-  { owner, policy, exposureRuns, perilRuns }: Checked,
+  { owner, policy, exposureRuns, perilRuns }: ContentToCheck,
   before: ProductDefinition,
   after: ProductDefinition,
   configVersion: number,
