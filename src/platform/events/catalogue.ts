@@ -1,10 +1,6 @@
 // Every event type. servicing/events/stream/causes.ts lists what emits each. The event stream has contract 2's closed list,
 // three more types (resources brief 8.2) and those of plugins; newer families are in the events interface and webhooks only.
 // Claims and premium reports are accepted in subscriptions and filters, and never emitted: Bindery has neither.
-//
-// Newer names (resources brief 8.1): an act with several rows has its newer name on one of them, and sign-ins have none.
-// A quote priced and underwritten in one act is `underwrite`; an issued policy is the issue of its quote. `reset` can
-// continue, `discard` cannot. `policy.status.update` reports the end of cover when it comes, not the decision to end it.
 import type { Key } from './data-keys.ts'
 
 /** Newer names that the act chooses: the older type does not determine them. */
@@ -89,7 +85,11 @@ const NEWER_RECORDS: Readonly<Record<string, string>> = {
   renewal: 'policy.renewal',
 }
 
-/** In the order of the documents. */
+/**
+ * Newer names (resources brief 8.1): an act with several rows has its newer name on one of them, and sign-ins have none.
+ * A quote priced and underwritten in one act is `underwrite`; an issued policy is the issue of its quote. `reset` can
+ * continue, `discard` cannot. `policy.status.update` reports the end of cover when it comes, not the decision to end it.
+ */
 const ROWS = {
   'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),
   'cancellation.update': event('A draft of a cancellation was changed.', CANCELLATION),
