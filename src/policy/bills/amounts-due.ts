@@ -149,7 +149,7 @@ export function billedCharges(
 ): Charge[] {
   const plan = planOf(aggregate, modification)
   const absorbed = recordsWhere(aggregate.installments, one => one.absorbedBy.includes(modification.locator))
-  // A lapse also takes over invoiced installments. Others take over only open ones, even when those become void.
+  // A lapse also takes over invoiced installments. Others take over only open ones, also after they become void themselves.
   const isOnInvoice = modification.kind === 'lapse' ? undefined : () => false
   if (isContinued(plan))
     return [
@@ -210,7 +210,7 @@ export const restsOfEach = (
     ({ rest, by }) => (by ? { ...rest, from: by.locator } : rest),
   )
 
-/** Rests of each plan, as `by` computes them, with those of installments that one also bills or leaves out. */
+/** Rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. */
 function* restsIn(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],

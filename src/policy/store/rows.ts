@@ -113,7 +113,7 @@ export type Collection = {
   fromRow(row: never, currency: CurrencyCode): { locator: string | number }
 }
 
-/** A row without nulls, `policyLocator` and these columns. */
+/** The row, except nulls, `policyLocator` and the columns `without`. */
 function present<T extends object>(
   row: T,
   without?: ReadonlySet<string>,
