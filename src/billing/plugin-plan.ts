@@ -6,7 +6,7 @@ import type {
   PluginCharge,
   Textual,
 } from '../extension/plugins/contract.ts'
-import { asPluginInput, nonsense } from '../extension/plugins/translation.ts'
+import { asPluginInput, invalidAnswer } from '../extension/plugins/translation.ts'
 import { shardOfDigits, type Uuid } from '../kernel/locators.ts'
 import {
   type CurrencyCode,
@@ -71,7 +71,7 @@ export function planFromAnswer({ installments }: InstallmentsAnswer, request: Pl
   if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
     problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
   if (problems.length > 0)
-    throw nonsense('createInstallments', problems, request.product.plugins.createInstallments!.path)
+    throw invalidAnswer('createInstallments', problems, request.product.plugins.createInstallments!.path)
   return numbered(sorted.map(one => installmentOf(one, request)).filter(isBilling))
 }
 

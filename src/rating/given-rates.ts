@@ -1,7 +1,7 @@
 // Rates of the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
 import type { PerilRate, PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
-import { asPluginInput, nonsense, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
+import { asPluginInput, invalidAnswer, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
@@ -84,10 +84,10 @@ function readRates(
   rater: ExternalRater,
   warn: (warning: string) => void,
 ): RatesByLocator {
-  const nonsense = (problems: readonly string[]): Refusal =>
+  const invalidAnswer = (problems: readonly string[]): Refusal =>
     rater.failed(`it answered what it may not: ${listed(problems)}`)
   const reply = RaterReply.safeParse(answer)
-  if (!reply.success) throw nonsense(reply.error.issues.map(one => problemOf(one)))
+  if (!reply.success) throw invalidAnswer(reply.error.issues.map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data
   if (exceptionMessage !== undefined) throw new Refusal('externalRaterRefused', exceptionMessage)
 
@@ -104,7 +104,7 @@ function readRates(
     if (rate.success) rates.set(locator, rate.data)
     else problems.push(...rate.error.issues.map(one => problemOf(one, locator)))
   }
-  if (problems.length > 0) throw nonsense(problems)
+  if (problems.length > 0) throw invalidAnswer(problems)
   return rates
 }
 
@@ -123,7 +123,7 @@ async function pluginRates(
       .filter(one => !wanted.has(one))
       .map(one => `a rate for ${one}, which is not among policyExposurePerils`),
   ]
-  if (problems.length > 0) throw nonsense('getPerilRates', problems, path)
+  if (problems.length > 0) throw invalidAnswer('getPerilRates', problems, path)
   return new Map([...rates].map(([locator, rate]) => [locator, segmentRate(rate)]))
 }
 

@@ -1,7 +1,7 @@
 // Splits amounts as the product's plugin answers (brief 3.2, 5.6), in one call per transaction and time.
 import Big from 'big.js'
 import type { ProrationAnswer, ProrationInput, ProrationItem } from '../extension/plugins/contract.ts'
-import { nonsense, readAnswer } from '../extension/plugins/translation.ts'
+import { invalidAnswer, readAnswer } from '../extension/plugins/translation.ts'
 import { type EndorsementLocator, shardOfDigits, type Uuid } from '../kernel/locators.ts'
 import {
   type Decimal,
@@ -95,7 +95,7 @@ export async function askProration(
     return []
   })
   for (const id of answers.keys()) problems.push(`there is no item '${id}'`)
-  if (problems.length > 0) throw nonsense(NAME, problems, path)
+  if (problems.length > 0) throw invalidAnswer(NAME, problems, path)
   return asProrated(items, read)
 }
 

@@ -57,7 +57,7 @@ const REASONS = {
 } as const
 
 /** Why this resource is in force: the groups that were considered, newest start first, and what the last one has for the place. */
-export function explained(
+export function explainSelection(
   resource: Resource,
   { chosen, considered }: Selection<Resource>,
   jurisdiction: string | undefined,
@@ -164,13 +164,13 @@ function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
   return new Map(
     [...byTemplate].map(([name, documents]) => [
       name,
-      { ...agreed('scope', documents), ...agreed('trigger', documents) },
+      { ...sharedUse('scope', documents), ...sharedUse('trigger', documents) },
     ]),
   )
 }
 
 /** The value shared by all documents that have one; nothing if they differ. */
-function agreed(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
+function sharedUse(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
   const values = new Set(documents.flatMap(one => one[name] ?? []))
   return values.size === 1 ? { [name]: [...values][0] } : {}
 }

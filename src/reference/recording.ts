@@ -29,7 +29,7 @@ export type Write = Pick<Commit, 'guards' | 'facts' | 'timers' | 'subject'> & { 
  * Commits what `decide` reads and decides. A repeat gets the first answer; `show` makes it again if it was too long to store. Calls
  * `onCommit` if this request wrote and was not a repeat.
  */
-export async function recordedOnce(
+export async function recordOnce(
   context: RequestContext,
   database: Database,
   decide: () => Promise<Write>,

@@ -17,8 +17,14 @@ import { HOME_SHARD, homeDatabase } from '../platform/tenancy.ts'
 import { versionQuery } from '../product/cache.ts'
 import { clashes, MOST_GROUP_RESOURCES, RESOURCE_TYPES, type ResourceType } from '../product/resources.ts'
 import type * as contract from './contract.ts'
-import { documentUses, explained, groupResponse, nothingInForce, resourceResponse } from './projection.ts'
-import { listed, recordedOnce } from './recording.ts'
+import {
+  documentUses,
+  explainSelection,
+  groupResponse,
+  nothingInForce,
+  resourceResponse,
+} from './projection.ts'
+import { listed, recordOnce } from './recording.ts'
 import {
   notInForce,
   type Resource,
@@ -52,7 +58,7 @@ export async function showResource(
   const { staticName, revision } = resource
   const { resources, groups } = await store.findCandidates(database, [staticName])
   const selection = selectInForce(resources, groups, selecting)
-  if (selection.chosen) return { ...shown, explanation: explained(resource, selection, jurisdiction) }
+  if (selection.chosen) return { ...shown, explanation: explainSelection(resource, selection, jurisdiction) }
   const { explanation } = nothingInForce(staticName, groups, selection, selecting)
   return { ...shown, explanation: { revision, ...explanation } }
 }
@@ -75,7 +81,9 @@ async function showInForce(
   if (!selection.chosen) throw notInForce(name, selecting)
   const { resource } = selection.chosen
   const shown = resourceResponse(resource, await documentUses(context, newest, [resource]))
-  return explain ? { ...shown, explanation: explained(resource, selection, selecting.jurisdiction) } : shown
+  return explain
+    ? { ...shown, explanation: explainSelection(resource, selection, selecting.jurisdiction) }
+    : shown
 }
 
 export async function readResourceList(
@@ -106,7 +114,7 @@ export const createGroup = (
   const locator = idempotency
     ? derivedUuid(HOME_SHARD, idempotency.key, idempotency.bodyHash)
     : newUuid(HOME_SHARD)
-  return changedGroup(context, async () => ({
+  return changeGroup(context, async () => ({
     group: {
       locator,
       name,
@@ -126,14 +134,14 @@ export const updateGroup = (
   request: contract.ResourceGroupUpdateRequest,
   context: RequestContext,
 ): Promise<JsonText> =>
-  changedGroup(context, async database => {
+  changeGroup(context, async database => {
     const read = await groupAt(database, locator)
-    return { group: updatedGroup(read, request), read }
+    return { group: applyUpdate(read, request), read }
   })
 
 /** A retired group is never selected again. A repeat changes nothing. */
 export const retireGroup = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changedGroup(context, async database => {
+  changeGroup(context, async database => {
     const read = await groupAt(database, locator)
     return { group: read.retired ? read : { ...read, retired: true, version: read.version + 1 }, read }
   })
@@ -149,23 +157,23 @@ export async function readGroupList(
   { offset = 0, count, extended, excludeRetired, excludeActive }: contract.GroupListQuery,
   context: RequestContext,
 ): Promise<OffsetPage<contract.ResourceGroupResponse>> {
-  const found = await store.listGroups(homeDatabase(context), {
+  const groups = await store.listGroups(homeDatabase(context), {
     excludeRetired,
     excludeActive,
     offset,
     count,
   })
-  return offsetPage(found, { count, extended }, groupResponse)
+  return offsetPage(groups, { count, extended }, groupResponse)
 }
 
 type GroupChange = { group: ResourceGroup; read: ResourceGroup | undefined }
 
-function changedGroup(
+function changeGroup(
   context: RequestContext,
   decide: (database: Database) => Promise<GroupChange>,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  return recordedOnce(
+  return recordOnce(
     context,
     database,
     async () => {
@@ -193,15 +201,15 @@ async function groupAt(database: Database, text: string): Promise<ResourceGroup>
 }
 
 /** Removes first, then adds. A retired group does not change (409). */
-function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
+function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
     throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
   const { name, selectionStartTime, addResources, removeResources } = request
   const absent = removeResources.filter(one => !group.resourceNames.includes(one))
   if (absent.length > 0)
     throw invalidRequest(`'removeResources' names what the group does not have: ${listed(absent)}.`)
-  const kept = group.resourceNames.filter(one => !removeResources.includes(one))
-  const resourceNames = [...new Set([...kept, ...addResources])]
+  const remaining = group.resourceNames.filter(one => !removeResources.includes(one))
+  const resourceNames = [...new Set([...remaining, ...addResources])]
   if (resourceNames.length > MOST_GROUP_RESOURCES)
     throw tooLarge(`A resource group has at most ${MOST_GROUP_RESOURCES} resources.`)
   return {
@@ -215,8 +223,8 @@ function updatedGroup(group: ResourceGroup, request: contract.ResourceGroupUpdat
 
 /** Refuses names that no resource has (400), and two resources that one look-up could mean (409). */
 function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
-  const known = new Set(members.map(one => one.name))
-  const unknown = resourceNames.filter(one => !known.has(one))
+  const memberNames = new Set(members.map(one => one.name))
+  const unknown = resourceNames.filter(one => !memberNames.has(one))
   if (unknown.length > 0)
     throw invalidRequest(`There is no resource of these names: ${listed(unknown)}. Upload it first.`)
   const [clash] = clashes(members)

@@ -2,7 +2,7 @@
 import type { Uuid } from '../kernel/locators.ts'
 import { contentsHash, type Upload } from '../platform/http/body/upload.ts'
 import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../platform/tenancy.ts'
-import { HeldBytes, type RangedFile } from './data-tables/csv-source.ts'
+import { MemoryUse, type RangedFile } from './data-tables/csv-source.ts'
 import type { Resource } from './resource.ts'
 
 /** R2 requires parts of one size, at least 5 MiB; the last may be shorter. */
@@ -21,25 +21,25 @@ export async function storeStream(
 ): Promise<StoredFile> {
   const bucket = tenantFiles(env, tenant)
   const options = { httpMetadata: { contentType: mediaType } }
-  const held = new HeldBytes()
+  const memory = new MemoryUse()
   const hash = contentsHash()
   let part = new Uint8Array(0)
   let filled = 0
   let sizeBytes = 0
   let sending: R2MultipartUpload | undefined
-  const sent: R2UploadedPart[] = []
+  const parts: R2UploadedPart[] = []
   const send = async (bytes: Uint8Array): Promise<void> => {
     calls.r2 += sending ? 1 : 2
     sending ??= await bucket.createMultipartUpload(key, options)
-    sent.push(await sending.uploadPart(sent.length + 1, bytes))
+    parts.push(await sending.uploadPart(parts.length + 1, bytes))
   }
   try {
     for await (const piece of stream) {
-      held.hold(piece.length)
+      memory.hold(piece.length)
       hash.update(piece)
       sizeBytes += piece.length
       for (let at = 0; at < piece.length; ) {
-        if (filled === part.length) part = grown(part, held)
+        if (filled === part.length) part = growBuffer(part, memory)
         const taken = piece.subarray(at, at + part.length - filled)
         part.set(taken, filled)
         filled += taken.length
@@ -48,13 +48,13 @@ export async function storeStream(
         await send(part)
         filled = 0
       }
-      held.release(piece.length)
+      memory.release(piece.length)
     }
     calls.r2 += 1
     if (!sending) await bucket.put(key, part.subarray(0, filled), options)
     else {
       if (filled > 0) await send(part.subarray(0, filled))
-      await (sending as R2MultipartUpload).complete(sent)
+      await (sending as R2MultipartUpload).complete(parts)
     }
     return { sizeBytes, hash: hash.digest('hex') }
   } catch (problem) {
@@ -64,7 +64,7 @@ export async function storeStream(
 }
 
 /** Starts small and grows to a whole part, since most tables are short. */
-function grown(part: Uint8Array<ArrayBuffer>, held: HeldBytes): Uint8Array<ArrayBuffer> {
+function growBuffer(part: Uint8Array<ArrayBuffer>, held: MemoryUse): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(part.length === 0 ? SHORT_BYTES : PART_BYTES)
   held.hold(larger.length)
   larger.set(part)

@@ -4,8 +4,8 @@ import type { FieldConstraint, FieldDefinition } from '../../src/product/configu
 import { constraintCircles, constraintGraph, governorOf } from '../../src/product/constraint-graph.ts'
 import type { ColumnType } from '../../src/product/resources.ts'
 import {
-  type AskableTable,
   allowedValues,
+  type ConstraintTable,
   constrainedFields,
   type Element,
   TableScan,
@@ -48,7 +48,7 @@ const table = (
   columns: readonly string[],
   rows: readonly (readonly string[])[],
   types: Record<string, ColumnType> = {},
-): AskableTable => ({
+): ConstraintTable => ({
   typeOf: column => types[column] ?? 'string',
   ask: async questions => {
     const scan = new TableScan(columns, questions)
@@ -209,7 +209,7 @@ describe('the values that a constrained field may have', () => {
 
   it('of many elements are found in one pass over the rows', async () => {
     let passes = 0
-    const counted: AskableTable = {
+    const counted: ConstraintTable = {
       ...vehicles,
       ask: asked => {
         passes += 1

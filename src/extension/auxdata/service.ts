@@ -55,7 +55,7 @@ export async function mergeAuxData(
   if (locator.length > LONGEST_AUX_NAME || !isStorable(locator))
     throw invalidParameter(`The locator is text of at most ${LONGEST_AUX_NAME} characters, without NUL.`)
   const changes = auxData.map(one => ({ ...one, locator }))
-  await written(context, locator, keyOf(context, auxData), (database, shard) => [
+  await commitWrite(context, locator, keyOf(context, auxData), (database, shard) => [
     ...putAuxData(database, changes, context.now),
     ...auditRows(database, context, shard, auditOf(changes)),
   ])
@@ -72,12 +72,12 @@ function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['au
 }
 
 export const removeAuxData = (context: RequestContext, locator: string, key: string): Promise<void> =>
-  written(context, locator, key, (database, shard) => [
+  commitWrite(context, locator, key, (database, shard) => [
     auditDeletion(database, context, shard, locator, key),
     deleteAuxData(database, locator, key),
   ])
 
-async function written(
+async function commitWrite(
   context: RequestContext,
   locator: string,
   key: string,

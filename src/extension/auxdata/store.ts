@@ -39,12 +39,12 @@ export const auxDataQuery = ({ build }: Database, locator: string, key: string) 
 
 /** True in the batch while the key is as it was read, or still does not exist. */
 export function asReadGuard(locator: string, key: string, read: AuxRow | undefined): Guard {
-  const there = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
+  const source = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
   return {
     name: 'guard_aux_data',
     holds: read
-      ? sql`exists (select 1 ${there} and ${auxData.value} = ${read.value} and ${auxData.uiType} = ${read.uiType})`
-      : sql`not exists (select 1 ${there})`,
+      ? sql`exists (select 1 ${source} and ${auxData.value} = ${read.value} and ${auxData.uiType} = ${read.uiType})`
+      : sql`not exists (select 1 ${source})`,
   }
 }
 
@@ -93,8 +93,8 @@ function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
   const byKey = new Map<string, AuxChange>()
   for (const change of changes) {
     const name = JSON.stringify([change.locator, change.key])
-    const given = Object.entries(change).filter(([, value]) => value !== undefined)
-    byKey.set(name, { ...byKey.get(name), ...(Object.fromEntries(given) as AuxChange) })
+    const properties = Object.entries(change).filter(([, value]) => value !== undefined)
+    byKey.set(name, { ...byKey.get(name), ...(Object.fromEntries(properties) as AuxChange) })
   }
   return byKey.values()
 }

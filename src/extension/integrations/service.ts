@@ -45,7 +45,7 @@ export async function addIntegration(
   context: RequestContext,
 ): Promise<JsonText> {
   assertAddress(request.url, context)
-  return await changed(context, request.name, present => {
+  return await changeIntegrations(context, request.name, present => {
     if (present.has(request.name)) throw nameTaken(request.name)
     if (present.size >= MOST_INTEGRATIONS)
       throw tooLarge(`A tenant has at most ${MOST_INTEGRATIONS} integrations.`)
@@ -63,16 +63,16 @@ export async function replaceIntegration(
   context: RequestContext,
 ): Promise<JsonText> {
   assertAddress(request.url, context)
-  return await changed(context, name, present => {
-    const { locator, type, createdAt, ...connection } = neededIntegration(present, name)
+  return await changeIntegrations(context, name, present => {
+    const { locator, type, createdAt, ...connection } = requireIntegration(present, name)
     return { ...connectionOf(request, connection), locator, name, type, createdAt, updatedAt: context.now }
   })
 }
 
 /** Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it. */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
-  return await changed(context, name, async present => {
-    const integration = neededIntegration(present, name)
+  return await changeIntegrations(context, name, async present => {
+    const integration = requireIntegration(present, name)
     const use = integration.type === 'external_rater' ? await useOf(context, name) : undefined
     if (use !== undefined) throw inUse(name, use)
     if (integration.type === 'data_autofill') await assertFillsNothing(context, name)
@@ -83,7 +83,7 @@ export async function removeIntegration(name: string, context: RequestContext): 
 type Present = ReadonlyMap<string, Integration>
 
 /** Commits what `plan` returns for the integration of that name (undefined for none), and answers the list. */
-async function changed(
+async function changeIntegrations(
   context: RequestContext,
   name: string,
   plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
@@ -141,7 +141,7 @@ async function answerOf(
   return jsonText({ status: answer.status, text: JSON.stringify(await listIntegrations(context)) })
 }
 
-export function neededIntegration(present: Present, name: string): Integration {
+export function requireIntegration(present: Present, name: string): Integration {
   const integration = present.get(name)
   if (!integration) throw notFound('integration', name)
   return integration
@@ -239,17 +239,17 @@ function connectionOf(
   }
 }
 
-export const nothingKept = (what: string): Refusal =>
+export const nothingToKeep = (what: string): Refusal =>
   invalidRequest(`'${what}' is ${MASK}, which stands for a value that is kept, and none is; send the value.`)
 
 function keptHeaders(headers: Connection['headers'], before: Connection['headers']): Connection['headers'] {
-  const kept = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))
+  const storedHeaders = new Map(Object.entries(before).map(([name, value]) => [name.toLowerCase(), value]))
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
       if (value !== MASK) return [name, value]
-      const own = kept.get(name.toLowerCase())
-      if (own === undefined) throw nothingKept(`headers.${name}`)
-      return [name, own]
+      const stored = storedHeaders.get(name.toLowerCase())
+      if (stored === undefined) throw nothingToKeep(`headers.${name}`)
+      return [name, stored]
     }),
   )
 }
@@ -259,11 +259,11 @@ export function keptUrl(address: string, before: string | undefined): string {
   const url = new URL(address)
   const masked = [...url.searchParams].filter(([, value]) => value === MASK)
   if (masked.length === 0) return address
-  const kept = before === undefined ? undefined : new URL(before).searchParams
+  const storedParameters = before === undefined ? undefined : new URL(before).searchParams
   for (const [name] of masked) {
-    const own = kept?.get(name)
-    if (own === undefined || own === null) throw nothingKept(`url?${name}`)
-    url.searchParams.set(name, own)
+    const stored = storedParameters?.get(name)
+    if (stored === undefined || stored === null) throw nothingToKeep(`url?${name}`)
+    url.searchParams.set(name, stored)
   }
   return url.href
 }
@@ -273,7 +273,7 @@ function securityOf(
   before: Security | undefined,
 ): Security {
   const secret = given === MASK ? before?.secret : given
-  if (given === MASK && secret === undefined) throw nothingKept('securitySpec.secret')
+  if (given === MASK && secret === undefined) throw nothingToKeep('securitySpec.secret')
   return {
     hmacEnabled: hmacEnabled ?? secret !== undefined,
     secureSsl: secureSSL,

@@ -33,8 +33,8 @@ export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMa
 /** Read at most every 5 s in an isolate, for calls. */
 export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
-  const known = cached.get(key)
-  if (known && now() - known.readAt < TRUST_MS) return known.byName
+  const cachedEntry = cached.get(key)
+  if (cachedEntry && now() - cachedEntry.readAt < TRUST_MS) return cachedEntry.byName
   const byName = await readIntegrations(context)
   cached.set(key, { byName, readAt: now() })
   return byName

@@ -30,11 +30,11 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
     let leftMs = mostMs
     for (let tried = 0; tried < MOST_ISOLATES && leftMs > 0; tried += 1) {
       const began = now()
-      const name = instead.get(usual) ?? usual
+      const name = replacements.get(usual) ?? usual
       const ending = await endingOf(loader, name, () => codeOf(program), text, packed, leftMs)
       if (ending.kind === 'answered') return ending.outcome
       if (ending.kind === 'refused') return failed({ reason: ending.problem })
-      leave(usual, name)
+      replaceIsolate(usual, name)
       if (ending.kind === 'late') return tooLong()
       if (ending.kind === 'limit')
         return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
@@ -52,7 +52,7 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
 })
 
 /** The names of isolates that replace abandoned ones, by program. */
-const instead = new Map<string, string>()
+const replacements = new Map<string, string>()
 
 const MOST_REMEMBERED = 1_000
 
@@ -60,10 +60,10 @@ const MOST_REMEMBERED = 1_000
 const MOST_ISOLATES = 3
 
 /** Sends the program's calls to a fresh isolate from now on, unless another call has done so already. */
-function leave(usual: string, name: string): void {
-  if ((instead.get(usual) ?? usual) !== name) return
-  if (instead.size === MOST_REMEMBERED) instead.clear()
-  instead.set(usual, `${usual}/${crypto.randomUUID()}`)
+function replaceIsolate(usual: string, name: string): void {
+  if ((replacements.get(usual) ?? usual) !== name) return
+  if (replacements.size === MOST_REMEMBERED) replacements.clear()
+  replacements.set(usual, `${usual}/${crypto.randomUUID()}`)
 }
 
 type Ending =
@@ -82,7 +82,7 @@ async function endingOf(
   mostMs: number,
 ): Promise<Ending> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<Ending>(resolve => {
+  const timeout = new Promise<Ending>(resolve => {
     timer = setTimeout(() => resolve({ kind: 'late' }), mostMs)
   })
   try {
@@ -95,7 +95,7 @@ async function endingOf(
         (text): Ending =>
           text === SPOILED ? { kind: 'spoiled' } : { kind: 'answered', outcome: readOutcome(text) },
       )
-    return await Promise.race([answered, late])
+    return await Promise.race([answered, timeout])
   } catch (thrown) {
     const problem = thrown instanceof Error ? thrown.message : String(thrown)
     // For example for code that is too large; the message gives the reason.

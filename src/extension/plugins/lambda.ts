@@ -56,7 +56,7 @@ export async function executeLambda(
     })
     return jsonText(isBySubject(committed) ? answer : committed)
   } catch (problem) {
-    if (problem instanceof Refusal) await plugins.tellOfFailure()
+    if (problem instanceof Refusal) await plugins.emitFailureEvents()
     throw plugins.withoutSecrets(problem)
   } finally {
     plugins.keepLogs()

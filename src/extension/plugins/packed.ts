@@ -282,9 +282,9 @@ class Packing {
 
 /** Numbers keys in the order of their first use. */
 function numberIn<K>(numbers: Map<K, number>, key: K): number {
-  const known = numbers.get(key)
-  if (known === undefined) numbers.set(key, numbers.size)
-  return known ?? numbers.size - 1
+  const earlier = numbers.get(key)
+  if (earlier === undefined) numbers.set(key, numbers.size)
+  return earlier ?? numbers.size - 1
 }
 
 /** Whether the record is of the kind; if so, fills `difference`. */

@@ -29,16 +29,19 @@ export const processRunner = (
       })
     // For all attempts together: the runner itself ends a call in time.
     const signal = AbortSignal.timeout(mostMs + ANSWER_MS)
-    const asked = {
+    const request = {
       method: 'POST',
       headers: { ...headersOf(place, program), [HEADERS.most]: `${mostMs}` },
       body,
     }
-    for (let sent = 0; ; sent += 1) {
-      const response = await reached(() => send(place.address + PATHS.calls, { ...asked, signal }), signal)
+    for (let sendings = 0; ; sendings += 1) {
+      const response = await fetchFromRunner(
+        () => send(place.address + PATHS.calls, { ...request, signal }),
+        signal,
+      )
       if (response.status !== PROGRAM_UNKNOWN) return outcomeOf(response)
       await response.body?.cancel()
-      if (sent === MOST_SENDINGS)
+      if (sendings === MOST_SENDINGS)
         throw new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
       const problem = await sendProgram(place, program, send, signal)
       if (problem !== undefined) return failed({ reason: problem, limit: true })
@@ -62,14 +65,14 @@ async function sendProgram(
   if (body.length > LONGEST_SENT_PROGRAM)
     return `the scripts have ${body.length} bytes, more than ${LONGEST_SENT_PROGRAM}`
   const put = { method: 'PUT', headers: headersOf(place, program), body, signal }
-  const response = await reached(() => send(place.address + PATHS.programs, put), signal)
+  const response = await fetchFromRunner(() => send(place.address + PATHS.programs, put), signal)
   await response.body?.cancel()
   if (!response.ok) throw refused(response)
   return undefined
 }
 
 /** A call changes nothing, so it can be repeated when the runner dies. */
-async function reached(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
+async function fetchFromRunner(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   for (const wait of [...WAITS, undefined]) {
     try {
       return await ask()

@@ -35,7 +35,7 @@ export function pluginProgram(
 export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
   const paths = [...program.scripts.keys()]
-  for (const [path, { text }] of program.scripts) modules[path] = { text: text + calledBy(path) }
+  for (const [path, { text }] of program.scripts) modules[path] = { text: text + sourceUrlComment(path) }
   const tables = travellingTables(program)
   for (const [name, text] of tables) modules[name] = { text }
   const imports = [
@@ -50,7 +50,7 @@ export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
     js: `import { WorkerEntrypoint } from 'cloudflare:workers';
 ${imports.join('\n')}
 const { Intl, Date } = globalThis;
-const compile = (${compiling})(eval);
+const compile = (${functionFactory})(eval);
 const scripts = { __proto__: null, ${scripts} };
 const tables = { __proto__: null, ${indexes} };
 const settings = ${JSON.stringify(realmSettings(program))};
@@ -79,7 +79,7 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
  * Makes a new function each time, since a script could leave something on it. Runs inside the isolate: it refers to nothing outside itself.
  * `evaluate` is the engine's `eval`; under another name it sees only globals. Code that only the engine rejects fails when it is required.
  */
-function compiling(
+function functionFactory(
   evaluate: (text: string) => () => () => void,
 ): (path: string, text: string) => () => () => void {
   return (path, text) => {
@@ -95,4 +95,4 @@ function compiling(
 }
 
 /** The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment. */
-const calledBy = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)
+const sourceUrlComment = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

@@ -70,7 +70,7 @@ export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> 
     run(program, call) {
       const interpreter = ready ?? prepared(module)
       ready = undefined
-      return carriedOut(interpreter, program, call)
+      return runCall(interpreter, program, call)
     },
   }
 }
@@ -99,18 +99,18 @@ function prepared(module: QuickJSWASMModule): Prepared {
   return { runtime, context, make, isOver: () => interrupts > MOST_INTERRUPTS }
 }
 
-function carriedOut(
+function runCall(
   { runtime, context, make, isOver }: Prepared,
   program: QuickjsProgram,
   call: string,
 ): QuickjsOutcome {
   const stopped = (): QuickjsOutcome => (isOver() ? TOO_LONG : TOO_MUCH)
   try {
-    const realm = reached(newRealm(context, make, program))
+    const realm = resultValue(newRealm(context, make, program))
     if (!realm) return stopped()
     const run = context.getProp(realm, 'run')
     const text = context.newString(call)
-    const promise = reached(context.callFunction(run, realm, text))
+    const promise = resultValue(context.callFunction(run, realm, text))
     for (const handle of [realm, run, text]) handle.dispose()
     const jobs = runtime.executePendingJobs(MOST_JOBS)
     if (jobs.error) {
@@ -136,7 +136,7 @@ function carriedOut(
 type Result = ReturnType<QuickJSContext['callFunction']>
 
 /** Undefined when the call was stopped first. */
-function reached(result: Result): QuickJSHandle | undefined {
+function resultValue(result: Result): QuickJSHandle | undefined {
   if (!result.error) return result.value
   result.error.dispose()
   return undefined
@@ -152,9 +152,9 @@ function newRealm(context: QuickJSContext, make: QuickJSHandle, program: Quickjs
   })
   const lookup = context.newFunction('lookup', (product, table, key) => {
     const names = [product, table, key].map(one => context.getString(one)) as [string, string, string]
-    const found = program.lookup(...names)
-    if (found === undefined) return context.undefined
-    return found === null ? context.null : context.newString(found)
+    const row = program.lookup(...names)
+    if (row === undefined) return context.undefined
+    return row === null ? context.null : context.newString(row)
   })
   const zoneOffset = context.newFunction('zoneOffset', (at, zone) => {
     const offset = offsetOf(context.getNumber(at), context.getString(zone))

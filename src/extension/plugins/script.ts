@@ -80,9 +80,9 @@ const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
 
 /** Refuses a script that loads code in a way that plugins cannot. */
 function checked(program: Program, script: CompiledScript): CompiledScript {
-  const found = firstLoading(program)
-  if (!found) return script
-  const { line, column } = found.loc!.start
+  const loading = firstLoading(program)
+  if (!loading) return script
+  const { line, column } = loading.loc!.start
   return failing({
     problem: { message: 'import() and import.meta are not available in plugins', line, column: column + 1 },
   })
@@ -156,12 +156,12 @@ function asCommonJs(source: string, program: Program): string {
 
 function imports(specifiers: NonNullable<Statement['specifiers']>, required: string): string[] {
   if (specifiers.length === 0) return [`${required};`]
-  const whole = specifiers.filter(one => one.type === 'ImportNamespaceSpecifier')
+  const namespaces = specifiers.filter(one => one.type === 'ImportNamespaceSpecifier')
   const parts = specifiers
     .filter(one => one.type !== 'ImportNamespaceSpecifier')
     .map(({ local, imported }) => `${JSON.stringify(imported ? nameOf(imported) : 'default')}: ${local.name}`)
   return [
-    ...whole.map(({ local }) => `const ${local.name} = ${required};`),
+    ...namespaces.map(({ local }) => `const ${local.name} = ${required};`),
     ...(parts.length > 0 ? [`const { ${parts.join(', ')} } = ${required};`] : []),
   ]
 }

@@ -102,7 +102,7 @@ export class PluginSession {
     this.#known = { ...this.#known, secrets: [] }
     const outcome = await this.#outcomeOf(subject, name, path, given)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
-    const { logs, failure, writes, events, value } = asStored(outcome, name, this.#known)
+    const { logs, failure, writes, events, value } = storableOutcome(outcome, name, this.#known)
     this.events.push(...events)
     const message =
       failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
@@ -201,10 +201,12 @@ export class PluginSession {
   ): Promise<void> {
     const rows = missing
       .filter(one => one.kind === 'row')
-      .flatMap(one => ofGathered(one, missing, () => lookup(one.table, one.key)))
+      .flatMap(one => keepAnswered(one, missing, () => lookup(one.table, one.key)))
     const ranges = missing
       .filter(one => one.kind === 'range')
-      .flatMap(one => ofGathered(one, missing, () => range(one.table, JSON.parse(one.wanted) as WantedRange)))
+      .flatMap(one =>
+        keepAnswered(one, missing, () => range(one.table, JSON.parse(one.wanted) as WantedRange)),
+      )
     if ([...rows, ...ranges].some(({ found }) => found === 'notLoaded')) throw new NeedsTableRows()
     for (const { table, key, found } of rows)
       this.#known.rows.push([table, key, typeof found === 'object' ? found.value : null])
@@ -226,7 +228,7 @@ export class PluginSession {
 }
 
 /** The answered questions. A refused question after another is dropped: it may depend on a missing value, and is asked again if not. */
-function ofGathered<M extends Missing, F>(
+function keepAnswered<M extends Missing, F>(
   one: M,
   missing: readonly Missing[],
   find: () => F,
@@ -256,7 +258,7 @@ const logOf = (
  * The outcome with storable texts, and `********` in place of secrets in its log, failure, events, and the texts of its answer. A lambda's
  * answer is returned verbatim (brief 5.6). Data that cannot be stored is a failure.
  */
-function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
+function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
   const secrets = secretTexts(known)
   const shown = (text: string): string => withoutSecrets(text, secrets)
   const stored = (text: string): string => shown(storable(text))
@@ -268,7 +270,7 @@ function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): Cal
   const failure: CallFailure | undefined = outcome.failure ?? unstorable
   return {
     ...outcome,
-    ...(secrets.length > 0 && name !== 'executeLambda' && { value: wordsShown(value, shown) }),
+    ...(secrets.length > 0 && name !== 'executeLambda' && { value: maskTexts(value, shown) }),
     failure: failure && { ...failure, reason: shown(failure.reason) },
     logs: logs.map(({ level, text }) => ({ level, text: stored(text) })),
     events: events.map(({ type, data }) => ({
@@ -279,7 +281,7 @@ function asStored(outcome: CallOutcome, name: PluginFunction, known: Known): Cal
 }
 
 /** Only the refusal and notes are masked; amounts and names stay. */
-function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
+function maskTexts(answer: unknown, shown: (text: string) => string): unknown {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
   const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
   const shownIfText = (one: unknown): unknown => (typeof one === 'string' ? shown(one) : one)
@@ -292,28 +294,28 @@ function wordsShown(answer: unknown, shown: (text: string) => string): unknown {
 
 /** Every text and number of the secrets that were read. */
 function secretTexts({ secrets = [] }: Known): string[] {
-  const found: string[] = []
+  const texts: string[] = []
   const waiting: unknown[] = secrets.map(([, , value]) => value)
   while (waiting.length > 0) {
     const next = waiting.pop()
     if (typeof next === 'object' && next !== null) waiting.push(...Object.values(next))
-    else if (typeof next === 'string' || typeof next === 'number') found.push(String(next))
+    else if (typeof next === 'string' || typeof next === 'number') texts.push(String(next))
   }
-  return found.filter(text => text.length >= SHORTEST_SECRET)
+  return texts.filter(text => text.length >= SHORTEST_SECRET)
 }
 
 /** Every locator in the input: a plugin that asks for data of one will ask for that of the others. */
 function locatorsIn(given: unknown): string[] {
-  const found = new Set<string>()
+  const locators = new Set<string>()
   const waiting: unknown[] = [given]
   while (waiting.length > 0) {
     const next = waiting.pop()
     if (typeof next !== 'object' || next === null) continue
     for (const [name, value] of Object.entries(next))
       if (typeof value !== 'string') waiting.push(value)
-      else if (/locator$/i.test(name)) found.add(value)
+      else if (/locator$/i.test(name)) locators.add(value)
   }
-  return [...found]
+  return [...locators]
 }
 
 /** 32 bits of a text (FNV-1a). */

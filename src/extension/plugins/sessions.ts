@@ -144,23 +144,23 @@ async function auxDataOf(
   asked: readonly Asked[],
   inInput: readonly string[],
 ): Promise<Pick<Known, 'aux' | 'auxLocators'>> {
-  const whole = asked.length === 1 ? asked[0] : undefined
-  const beside = whole ? inInput.filter(one => one !== whole.locator) : []
-  const wanted = [...asked, ...beside.map(locator => ({ locator, key: whole!.key }))]
+  const single = asked.length === 1 ? asked[0] : undefined
+  const otherLocators = single ? inInput.filter(one => one !== single.locator) : []
+  const wanted = [...asked, ...otherLocators.map(locator => ({ locator, key: single!.key }))]
   const byShard = Map.groupBy(wanted, ({ locator }) => shardOfAuxData(tenant, locator))
   const known: Pick<Known, 'aux' | 'auxLocators'> = { aux: [], auxLocators: [] }
   await Promise.all(
     [...byShard].map(async ([shard, pairs]) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const here = whole && pairs.includes(whole) ? [whole.locator] : []
+      const wholeLocators = single && pairs.includes(single) ? [single.locator] : []
       const [named, all] = await database.batch([
         auxPairsQuery(database, pairs),
-        ...here.map(locator => auxRowsQuery(database, locator, MOST_OF_A_LOCATOR + 1)),
+        ...wholeLocators.map(locator => auxRowsQuery(database, locator, MOST_OF_A_LOCATOR + 1)),
       ])
       known.aux.push(...knownAux(pairs, named))
       if (!all || all.length > MOST_OF_A_LOCATOR) return
       known.aux.push(...all.map(row => [row.locator, row.key, row.value] as const))
-      known.auxLocators.push(...here)
+      known.auxLocators.push(...wholeLocators)
     }),
   )
   return known
@@ -218,7 +218,7 @@ export class PluginSessions {
   }
 
   /** Emits the custom events of a failed operation, in their own commit. */
-  async tellOfFailure(): Promise<void> {
+  async emitFailureEvents(): Promise<void> {
     const events = this.events()
     if (events.length === 0) return
     const { context, database, shard } = this.#place

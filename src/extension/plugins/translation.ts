@@ -99,7 +99,7 @@ export function readAnswer<S extends z.ZodType>(
 ): z.output<S> {
   const { success, data, error } = schema.safeParse(answer)
   if (success) return data
-  throw nonsense(
+  throw invalidAnswer(
     name,
     error.issues.map(one => problemOf(one)),
     path,
@@ -111,15 +111,15 @@ type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 /** Each place once, with the reason; `within` is the part of the answer. */
 export function problemOf({ path, message }: Issue, ...within: string[]): string {
   // Messages of zod itself name the place, and describe a whole value as part of a request.
-  const own = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
-  const reason = (message.startsWith(own) ? message.slice(own.length) : message).replace(/\.$/, '')
+  const prefix = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
+  const reason = (message.startsWith(prefix) ? message.slice(prefix.length) : message).replace(/\.$/, '')
   const place = [...within, ...path.map(String)].join('.')
   if (place !== '') return `'${place}' ${reason}`
   return reason === message ? reason : `the answer ${reason}`
 }
 
 /** The refusal (422) of the answer of the function in that file. */
-export function nonsense(name: PluginFunction, problems: readonly string[], path: string): Refusal {
+export function invalidAnswer(name: PluginFunction, problems: readonly string[], path: string): Refusal {
   const listed = problems.slice(0, MOST_LISTED).join('; ')
   const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
   return new Refusal('pluginFailed', `Plugin ${name} (${path}) answered what it may not: ${listed}${more}.`)

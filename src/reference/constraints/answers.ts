@@ -46,40 +46,40 @@ function namedFields(
   request: EvaluationRequest,
 ): { asked: ConstrainedField[]; assumptions: Map<ConstrainedField, Map<string, string>> } {
   const byLocator = Map.groupBy(fields, one => one.element.locator)
-  const known = new Map(elements.map(one => [one.locator, one]))
-  const asked: ConstrainedField[] = []
+  const elementsByLocator = new Map(elements.map(one => [one.locator, one]))
+  const requested: ConstrainedField[] = []
   const assumptions = new Map<ConstrainedField, Map<string, string>>()
   for (const [locator, wanted] of Object.entries(request)) {
-    const element = known.get(locator)
+    const element = elementsByLocator.get(locator)
     if (!element)
       throw invalidRequest(
         `There is no element '${shown(locator)}' here; GET …/constraints/dependency lists those that have constraints.`,
       )
-    const own = byLocator.get(locator) ?? []
-    if (isEmpty(wanted)) asked.push(...own)
+    const elementFields = byLocator.get(locator) ?? []
+    if (isEmpty(wanted)) requested.push(...elementFields)
     for (const [name, columns] of Object.entries(wanted)) {
-      const field = own.find(one => one.field.name === name)
+      const field = elementFields.find(one => one.field.name === name)
       if (!field)
         throw invalidRequest(
           element.fields.some(one => one.name === name)
             ? `The field '${shown(name)}' of '${shown(locator)}' has no constraint.`
             : `There is no field '${shown(name)}' in '${shown(locator)}'.`,
         )
-      asked.push(field)
+      requested.push(field)
       const assumed = Object.entries(columns).map(
         ([column, value]) => [columnOf(field, column), value] as const,
       )
       if (assumed.length > 0) assumptions.set(field, new Map(assumed))
     }
   }
-  return { asked, assumptions }
+  return { asked: requested, assumptions }
 }
 
 /** The name is the column's own or that of the field that governs it. */
 function columnOf({ field, where }: ConstrainedField, name: string): string {
-  const found =
+  const match =
     where.find(({ column }) => column === name) ?? where.find(({ governor }) => governor?.field.name === name)
-  if (found) return found.column
+  if (match) return match.column
   const columns = where.map(({ column }) => `'${column}'`).join(', ')
   throw invalidRequest(
     `The field '${field.name}' is not held against '${shown(name)}'; its constraint has ${columns || 'no columns'}.`,
@@ -125,21 +125,21 @@ export async function breachesOf(
 ): Promise<Map<ConstrainedField, FieldError[]>> {
   const inForce = checked.filter(({ table }) => tables.has(table))
   const allowed = await allowedValues(inForce, new Map(), tables.tableOf)
-  const found = [...allowed].map(([one, values]) => [one, breaches(one, values, tables)] as const)
-  return new Map(found.filter(([, errors]) => errors.length > 0))
+  const errorsByField = [...allowed].map(([one, values]) => [one, breaches(one, values, tables)] as const)
+  return new Map(errorsByField.filter(([, errors]) => errors.length > 0))
 }
 
 /** Constrained fields that have a value and apply. */
 export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): ConstrainedField[] {
   const applying = new Map<Element, ReturnType<typeof applicability>>()
   const appliesIn = (element: Element): ReturnType<typeof applicability> => {
-    const known = applying.get(element)
-    if (known) return known
+    const cached = applying.get(element)
+    if (cached) return cached
     const definitions = new Map(element.fields.map(one => [one.name, one]))
     const around = element.kind === 'group' && element.outer ? appliesIn(element.outer) : undefined
-    const made = applicability(definitions, element.values, timeZone, around)
-    applying.set(element, made)
-    return made
+    const applicable = applicability(definitions, element.values, timeZone, around)
+    applying.set(element, applicable)
+    return applicable
   }
   return constrainedFields(elements).filter(
     ({ element, field }) =>
@@ -157,12 +157,12 @@ function breaches(
 ): FieldError[] {
   const { field, element, table, column } = one
   const by = comparisonOf(tableOf, one, column, field)
-  const known = new Set(allowed.map(value => comparable(value, by)))
+  const allowedTexts = new Set(allowed.map(value => comparable(value, by)))
   const values = valuesOf(element.values, field.name)
   return values.flatMap((value, at) => {
-    if (known.has(comparable(value, by))) return []
-    const which = values.length > 1 ? `(value ${at + 1}) ` : ''
-    return [fieldError(field.name, 'INVALID_VALUE', `${which}${ruleOf(one, allowed, table)}`)]
+    if (allowedTexts.has(comparable(value, by))) return []
+    const place = values.length > 1 ? `(value ${at + 1}) ` : ''
+    return [fieldError(field.name, 'INVALID_VALUE', `${place}${ruleOf(one, allowed, table)}`)]
   })
 }
 

@@ -23,13 +23,13 @@ export type Contents = {
 /** Bytes of CSV whose rows are kept, for all tables together; rows take several times as much memory. */
 const MOST_KEPT_BYTES = 4 * 1_048_576
 
-type Kept = { readonly columns: readonly string[]; readonly rows: readonly string[][] }
+type CachedRows = { readonly columns: readonly string[]; readonly rows: readonly string[][] }
 
-type Beginning = { readonly source: CsvSource; readonly columns: readonly string[] }
+type FileStart = { readonly source: CsvSource; readonly columns: readonly string[] }
 
-const beginnings = new BoundedCache<Beginning>(200)
+const fileStarts = new BoundedCache<FileStart>(200)
 
-const kept = new BoundedCache<Kept>(MOST_KEPT_BYTES)
+const rowCache = new BoundedCache<CachedRows>(MOST_KEPT_BYTES)
 
 type Place = TenantPlace
 
@@ -53,42 +53,42 @@ export async function openContents(context: Place, revision: Uuid, sizeBytes: nu
 
 async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Promise<Contents> {
   const key = revisionKey(context.tenant, revision)
-  const known = kept.get(key)
-  if (known) return inMemory(key, known)
+  const cached = rowCache.get(key)
+  if (cached) return inMemory(key, cached)
   const file = storedFile(context, revision, sizeBytes)
-  const begun = beginnings.get(key)
-  const source = begun?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
+  const start = fileStarts.get(key)
+  const source = start?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
   const pass = () => {
     // A later declaration of the columns does not change stored contents.
     const reading = new ConstraintReading(undefined)
     return { reading, pieces: reading.rows(csvBytes(file, source)) }
   }
   const bytes = source.sizeBytes ?? sizeBytes
-  if (begun) return { key, columns: begun.columns, rows: () => pass().pieces }
+  if (start) return { key, columns: start.columns, rows: () => pass().pieces }
   const { reading, pieces } = pass()
   if (bytes > MOST_KEPT_BYTES) {
     for await (const _ of pieces) if (reading.columns) break
     const columns = namesOf(reading)
-    beginnings.set(key, { source, columns })
+    fileStarts.set(key, { source, columns })
     return { key, columns, rows: () => pass().pieces }
   }
-  const same = new Map<string, string>()
+  const texts = new Map<string, string>()
   const shared = (cell: string): string => {
-    const first = same.get(cell)
+    const first = texts.get(cell)
     if (first !== undefined) return first
-    same.set(cell, cell)
+    texts.set(cell, cell)
     return cell
   }
   const rows: string[][] = []
   for await (const piece of pieces) for (const cells of piece) rows.push(cells.map(shared))
   const read = { columns: namesOf(reading), rows }
-  kept.set(key, read, bytes)
+  rowCache.set(key, read, bytes)
   return inMemory(key, read)
 }
 
 const namesOf = ({ columns }: ConstraintReading): string[] => (columns ?? []).map(({ name }) => name)
 
-const inMemory = (key: string, { columns, rows }: Kept): Contents => ({
+const inMemory = (key: string, { columns, rows }: CachedRows): Contents => ({
   key,
   columns,
   rows: async function* () {

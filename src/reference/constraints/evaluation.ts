@@ -57,13 +57,13 @@ export function constrainedFields(elements: readonly Element[]): ConstrainedFiel
 /** Values to assume, by constrained field and column of its table; empty means that the governing field is unset. */
 type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
 
-export type AskableTable = {
+export type ConstraintTable = {
   typeOf(column: string): ColumnType
   /** Refuses (409) a column that the table does not have. */
   ask(questions: readonly Question[]): Promise<readonly (readonly string[])[]>
 }
 
-export type TableOf = (staticName: string) => AskableTable
+export type TableOf = (staticName: string) => ConstraintTable
 
 const nameOf = ({ element, field }: FieldAt): string => `${element.locator}\u0000${field.name}`
 
@@ -80,13 +80,13 @@ export async function allowedValues(
   tableOf: TableOf,
 ): Promise<Map<ConstrainedField, readonly string[]>> {
   const chain = new Chain(asked, assumptions)
-  for (let open = [...asked]; open.length > 0; ) {
-    const ready = open.filter(one => chain.isReady(one))
+  for (let unanswered = [...asked]; unanswered.length > 0; ) {
+    const ready = unanswered.filter(one => chain.isReady(one))
     // A circle cannot be deployed; if there is one, its fields use the stored values.
-    const now = ready.length > 0 ? ready : open
-    const answers = await answersOf(now, one => chain.filters(one, tableOf), tableOf)
-    for (const [index, one] of now.entries()) chain.answered(one, answers[index]!)
-    open = open.filter(one => !chain.answers.has(one))
+    const next = ready.length > 0 ? ready : unanswered
+    const answers = await answersOf(next, one => chain.filters(one, tableOf), tableOf)
+    for (const [index, one] of next.entries()) chain.addAnswer(one, answers[index]!)
+    unanswered = unanswered.filter(one => !chain.answers.has(one))
   }
   return chain.answers
 }
@@ -104,8 +104,8 @@ async function answersOf(
       by: comparisonOf(tableOf, one, one.column, one.field),
       where: filtersOf(one),
     }))
-    const found = await tableOf(table).ask(questions)
-    for (const [at, [index]] of ofTable.entries()) answers[index] = found[at]!
+    const results = await tableOf(table).ask(questions)
+    for (const [at, [index]] of ofTable.entries()) answers[index] = results[at]!
   }
   return answers
 }
@@ -129,9 +129,9 @@ class Chain {
   readonly #assumptions: Assumptions
   readonly #byName: ReadonlyMap<string, ConstrainedField>
   /** The value assumed for each governing field; null if two fields assume different values. */
-  readonly #shared = new Map<string, string | null>()
+  readonly #assumedByGovernor = new Map<string, string | null>()
   /** Fields whose answer depends on an assumption. */
-  readonly #moved = new Set<ConstrainedField>()
+  readonly #affected = new Set<ConstrainedField>()
 
   constructor(asked: readonly ConstrainedField[], assumptions: Assumptions) {
     this.#assumptions = assumptions
@@ -141,8 +141,8 @@ class Chain {
         const value = columns.get(column)
         if (value === undefined || !governor) continue
         const name = nameOf(governor)
-        const other = this.#shared.get(name)
-        this.#shared.set(name, other === undefined || other === value ? value : null)
+        const present = this.#assumedByGovernor.get(name)
+        this.#assumedByGovernor.set(name, present === undefined || present === value ? value : null)
       }
   }
 
@@ -155,7 +155,7 @@ class Chain {
     })
   }
 
-  answered(field: ConstrainedField, values: readonly string[]): void {
+  addAnswer(field: ConstrainedField, values: readonly string[]): void {
     this.answers.set(field, values)
   }
 
@@ -172,20 +172,20 @@ class Chain {
     const orFixed = (values: readonly string[]): readonly string[] | undefined =>
       values.length > 0 ? values : fixed.length > 0 ? fixed : undefined
     if (!governor) return orFixed([])
-    const assumed = this.#assumptions.get(field)?.get(column) ?? this.#shared.get(nameOf(governor))
+    const assumed = this.#assumptions.get(field)?.get(column) ?? this.#assumedByGovernor.get(nameOf(governor))
     if (typeof assumed === 'string') {
-      this.#moved.add(field)
+      this.#affected.add(field)
       return orFixed(assumed === '' ? [] : [assumed])
     }
     const stored = valuesOf(governor.element.values, governor.field.name)
     const above = this.#byName.get(nameOf(governor))
-    const allowed = above && this.#moved.has(above) ? this.answers.get(above) : undefined
+    const allowed = above && this.#affected.has(above) ? this.answers.get(above) : undefined
     if (!allowed) return orFixed(stored)
     const by = governor.field.type === 'number' ? 'number' : 'text'
     const possible = new Set(allowed.map(value => comparable(value, by)))
-    const kept = stored.filter(value => possible.has(comparable(value, by)))
-    if (kept.length === 0 || kept.length < stored.length) this.#moved.add(field)
-    return kept.length > 0 ? kept : allowed
+    const remaining = stored.filter(value => possible.has(comparable(value, by)))
+    if (remaining.length === 0 || remaining.length < stored.length) this.#affected.add(field)
+    return remaining.length > 0 ? remaining : allowed
   }
 }
 
@@ -218,18 +218,22 @@ type Choice = { readonly answer: Answer; readonly any: readonly (readonly [Cell,
 type Cell = { readonly at: number; readonly by: Comparison }
 
 /** Questions that read the same cells. */
-type Look = { readonly value: Cell; readonly single: readonly Cell[]; readonly byKey: Map<string, Choice[]> }
+type QuestionGroup = {
+  readonly value: Cell
+  readonly single: readonly Cell[]
+  readonly byKey: Map<string, Choice[]>
+}
 
 const SEPARATOR = '\u0000'
 
 /** One pass over a table: `take` each row, then `answers` in the order of the questions. */
 export class TableScan {
-  readonly #looks = new Map<string, Look>()
+  readonly #groups = new Map<string, QuestionGroup>()
   readonly #answers: Answer[]
 
   /** `columns` must include every column that the questions name. */
   constructor(columns: readonly string[], questions: readonly Question[]) {
-    const asked = new Map<string, Answer>()
+    const answersByQuestion = new Map<string, Answer>()
     this.#answers = questions.map(question => {
       const { column, by, where } = question
       const filters = where.map(one => ({
@@ -237,33 +241,33 @@ export class TableScan {
         values: [...new Set(one.values.map(value => comparable(value, one.by)))],
       }))
       const value = { at: columns.indexOf(column), by }
-      const same = JSON.stringify([value, filters])
-      const earlier = asked.get(same)
+      const questionKey = JSON.stringify([value, filters])
+      const earlier = answersByQuestion.get(questionKey)
       if (earlier) return earlier
       const answer: Answer = new Map()
-      asked.set(same, answer)
+      answersByQuestion.set(questionKey, answer)
       if (filters.every(({ values }) => values.length > 0)) this.#ask(value, filters, answer)
       return answer
     })
   }
 
   #ask(value: Cell, filters: { cell: Cell; values: string[] }[], answer: Answer): void {
-    const alone = filters.filter(({ values }) => values.length === 1)
-    const single = alone.map(({ cell }) => cell)
-    const several = filters.filter(({ values }) => values.length > 1)
-    const looks = JSON.stringify([value, single])
-    const look: Look = this.#looks.get(looks) ?? { value, single, byKey: new Map() }
-    this.#looks.set(looks, look)
-    const key = alone.map(({ values }) => values[0]).join(SEPARATOR)
-    const choice = { answer, any: several.map(({ cell, values }) => [cell, new Set(values)] as const) }
-    const choices = look.byKey.get(key)
+    const singleFilters = filters.filter(({ values }) => values.length === 1)
+    const single = singleFilters.map(({ cell }) => cell)
+    const otherFilters = filters.filter(({ values }) => values.length > 1)
+    const groupKey = JSON.stringify([value, single])
+    const group: QuestionGroup = this.#groups.get(groupKey) ?? { value, single, byKey: new Map() }
+    this.#groups.set(groupKey, group)
+    const key = singleFilters.map(({ values }) => values[0]).join(SEPARATOR)
+    const choice = { answer, any: otherFilters.map(({ cell, values }) => [cell, new Set(values)] as const) }
+    const choices = group.byKey.get(key)
     if (choices) choices.push(choice)
-    else look.byKey.set(key, [choice])
+    else group.byKey.set(key, [choice])
   }
 
   take(cells: readonly string[]): void {
     const textOf = ({ at, by }: Cell): string => comparable(cells[at] ?? '', by)
-    for (const { value, single, byKey } of this.#looks.values()) {
+    for (const { value, single, byKey } of this.#groups.values()) {
       const cell = cells[value.at]
       if (cell === undefined || cell === '') continue
       const choices = byKey.get(single.map(textOf).join(SEPARATOR))

@@ -16,7 +16,7 @@ import { notInForce, type ResourceRevision, selectInForce } from '../resource.ts
 import { candidateQueries, candidatesOf } from '../store.ts'
 import { resourceRevisions, resources } from '../tables.ts'
 import { type Contents, openContents } from './contents.ts'
-import { type AskableTable, type Question, type TableOf, TableScan } from './evaluation.ts'
+import { type ConstraintTable, type Question, type TableOf, TableScan } from './evaluation.ts'
 
 export type TablesInForce = {
   /** Refuses (404 `resourceNotInForce`) a static name without a table in force. */
@@ -43,7 +43,7 @@ export async function tablesInForce(
   staticNames: readonly string[],
   basis: SelectionBasis,
 ): Promise<TablesInForce> {
-  const tables = new Map<string, AskableTable>()
+  const tables = new Map<string, ConstraintTable>()
   const { jurisdiction } = basis
   const wantedAt = (name: string): Instant => basis[timeBasisOf(declarationOf(configuration, name))]
   if (staticNames.length > 0) {
@@ -61,7 +61,7 @@ export async function tablesInForce(
         const revision = revisions.find(one => one.locator === chosen?.resource.revision)
         if (!chosen || !revision) return
         const contents = await openContents(context, chosen.resource.revision, revision.sizeBytes)
-        tables.set(name, askable(chosen.resource.name, contents, declarationOf(configuration, name)))
+        tables.set(name, constraintTable(chosen.resource.name, contents, declarationOf(configuration, name)))
       }),
     )
   }
@@ -77,15 +77,15 @@ export async function tablesInForce(
 
 /** Reads tables for one attempt at a transaction, whose steps may read the same ones. */
 export function tableReader(context: TenantPlace) {
-  const known = new Map<string, Promise<TablesInForce>>()
+  const reads = new Map<string, Promise<TablesInForce>>()
   return (
     configuration: Pick<Configuration, 'resources'>,
     staticNames: readonly string[],
     basis: SelectionBasis,
   ): Promise<TablesInForce> => {
-    const asked = JSON.stringify([staticNames, basis])
-    const read = known.get(asked) ?? tablesInForce(context, configuration, staticNames, basis)
-    known.set(asked, read)
+    const readKey = JSON.stringify([staticNames, basis])
+    const read = reads.get(readKey) ?? tablesInForce(context, configuration, staticNames, basis)
+    reads.set(readKey, read)
     return read
   }
 }
@@ -110,14 +110,14 @@ const REVISIONS = statement(build =>
 export const columnIn = (columns: readonly string[], name: string): string | undefined =>
   columns.includes(name) ? name : columns.find(one => one.toLowerCase() === name.toLowerCase())
 
-function askable(
+function constraintTable(
   instance: string,
   { key, columns, rows }: Contents,
   declared: ConstraintTableDeclaration | undefined,
-): AskableTable {
+): ConstraintTable {
   const typeOf = (name: string): ColumnType =>
     declared?.columns.find(one => one.name.toLowerCase() === name.toLowerCase())?.dataType ?? 'string'
-  const spelled = (name: string): string => {
+  const columnName = (name: string): string => {
     const column = columnIn(columns, name)
     if (column !== undefined) return column
     throw wrongState(
@@ -128,11 +128,11 @@ function askable(
     typeOf,
     ask: async questions => {
       const inItsColumns = questions.map(({ column, by, where }) => ({
-        column: spelled(column),
+        column: columnName(column),
         by,
-        where: where.map(one => ({ ...one, column: spelled(one.column) })),
+        where: where.map(one => ({ ...one, column: columnName(one.column) })),
       }))
-      return await answered(key, inItsColumns, async unknown => {
+      return await readAnswers(key, inItsColumns, async unknown => {
         const scan = new TableScan(columns, unknown)
         for await (const piece of rows()) for (const cells of piece) scan.take(cells)
         return scan.answers()
@@ -147,26 +147,26 @@ type Answer = readonly string[]
  * Answers by contents and question, sized by their characters. Contents never change under their revision, so a table of a million
  * rows is read once for each question.
  */
-const known = new BoundedCache<Answer>(2 * 1_048_576)
+const answerCache = new BoundedCache<Answer>(2 * 1_048_576)
 /** Characters; a longer answer is not kept. */
 const LONGEST_ANSWER = 64 * 1_024
 
 /** The answers in the order of the questions. Unknown answers are read together. */
-async function answered(
+async function readAnswers(
   contents: string,
   questions: readonly Question[],
   ask: (unknown: readonly Question[]) => Promise<readonly Answer[]>,
 ): Promise<readonly Answer[]> {
   const names = questions.map(question => `${contents}/${JSON.stringify(question)}`)
-  const found = names.map(name => known.get(name))
-  const unknown = questions.filter((_, at) => found[at] === undefined)
-  const asked = unknown.length === 0 ? [] : [...(await ask(unknown))].reverse()
-  return found.map((answer, at) => {
+  const cachedAnswers = names.map(name => answerCache.get(name))
+  const unknown = questions.filter((_, at) => cachedAnswers[at] === undefined)
+  const newAnswers = unknown.length === 0 ? [] : [...(await ask(unknown))].reverse()
+  return cachedAnswers.map((answer, at) => {
     if (answer) return answer
-    const made = asked.pop()!
-    const size = made.reduce((sum, text) => sum + text.length + 20, 100 + names[at]!.length)
-    if (size <= LONGEST_ANSWER) known.set(names[at]!, made, size)
-    return made
+    const newAnswer = newAnswers.pop()!
+    const size = newAnswer.reduce((sum, text) => sum + text.length + 20, 100 + names[at]!.length)
+    if (size <= LONGEST_ANSWER) answerCache.set(names[at]!, newAnswer, size)
+    return newAnswer
   })
 }
 

@@ -98,19 +98,19 @@ class Column {
   readonly #seen: Set<string> | undefined
 
   constructor(inFile: string, declared: ConstraintTableDeclaration | undefined) {
-    const own = declared?.columns.find(one => one.name.toLowerCase() === inFile.toLowerCase())
-    this.name = own?.name ?? inFile
-    this.#type = own?.dataType ?? 'string'
-    this.#seen = own?.makeDistinct ? new Set() : undefined
+    const column = declared?.columns.find(one => one.name.toLowerCase() === inFile.toLowerCase())
+    this.name = column?.name ?? inFile
+    this.#type = column?.dataType ?? 'string'
+    this.#seen = column?.makeDistinct ? new Set() : undefined
     const isNumber = ['int', 'long', 'decimal'].includes(this.#type)
     this.by = isNumber ? 'number' : this.#type === 'boolean' ? 'truth' : 'text'
   }
 
   /** Returns whether the cell adds a value. */
   take(cell: string): boolean {
-    const same = comparable(cell, this.by)
-    if (this.#seen?.has(same)) return false
-    this.#seen?.add(same)
+    const text = comparable(cell, this.by)
+    if (this.#seen?.has(text)) return false
+    this.#seen?.add(text)
     this.values.push(typedValue(this.#type, cell))
     return true
   }

@@ -89,7 +89,7 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
 export async function* csvBytes(
   file: RangedFile,
   source: CsvSource,
-  held = new HeldBytes(),
+  held = new MemoryUse(),
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let [length, sum] = [0, 0]
   for await (const piece of unpacked(file, source, held)) {
@@ -104,7 +104,7 @@ export async function* csvBytes(
   if (source.sizeBytes !== undefined && (length !== source.sizeBytes || sum !== source.crc32)) throw damaged()
 }
 
-async function* unpacked(file: RangedFile, source: CsvSource, held: HeldBytes): AsyncGenerator<Uint8Array> {
+async function* unpacked(file: RangedFile, source: CsvSource, held: MemoryUse): AsyncGenerator<Uint8Array> {
   const out: Uint8Array[] = []
   const inflate = new Inflate(chunk => {
     held.hold(chunk.length)
@@ -151,7 +151,7 @@ function* inPieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
 export const MOST_HELD_BYTES = 8 * 1_048_576
 
 /** Counts the bytes of one file in memory, now and at most: an isolate's memory is shared, and nothing else measures it. */
-export class HeldBytes {
+export class MemoryUse {
   #now = 0
   #most = 0
 

@@ -11,7 +11,7 @@ import { notInForce, selectInForce, unknownStaticName } from '../resource.ts'
 import { findResource, findRevision } from '../store.ts'
 import type { TableDiffQuery, TableDiffResponse } from './contract.ts'
 import type { TableLayout } from './layout.ts'
-import { reloadedContents } from './loading.ts'
+import { reloadContents } from './loading.ts'
 import { findTablesAndRows } from './record-store.ts'
 import {
   findContents,
@@ -44,11 +44,11 @@ export async function tableDiff(
       `'${from.name}' has the keys ${keyText(from.contents)}, '${to.name}' ${keyText(to.contents)}; only tables with the same keys are compared.`,
     )
   const position = positionOf(query.pagingToken, from, to)
-  const found = await findDifferences(database, from.contents, to.contents, position, query.count)
-  if (!found)
+  const differences = await findDifferences(database, from.contents, to.contents, position, query.count)
+  if (!differences)
     throw new Refusal('overloaded', 'The contents are being removed at the moment; try again.', {}, 1)
-  const page = found.slice(0, query.count)
-  const last = found.length > query.count ? page.at(-1) : undefined
+  const page = differences.slice(0, query.count)
+  const last = differences.length > query.count ? page.at(-1) : undefined
   return {
     from: shownSide(from),
     to: shownSide(to),
@@ -105,7 +105,7 @@ async function revisionSide(
     )
   const contents =
     (await findContents(database, revision.locator)) ??
-    (await reloadedContents(context, database, revision, 'table'))
+    (await reloadContents(context, database, revision, 'table'))
   return { name: resource.name, contents }
 }
 

@@ -77,10 +77,10 @@ function between(
 ): TableRecord {
   const start = layout.range!.start
   const cells = layout.columns.map(({ name }, at) => {
-    const how = Object.hasOwn(columns, name) ? columns[name] : 'stepDown'
+    const operation = Object.hasOwn(columns, name) ? columns[name] : 'stepDown'
     const [first, second] = [lower.cells[at]!, upper.cells[at]!]
-    if (how === 'stepUp') return second
-    if (how === 'stepDown' || first === '' || second === '') return first
+    if (operation === 'stepUp') return second
+    if (operation === 'stepDown' || first === '' || second === '') return first
     const [s1, s2] = [decimal(lower.cells[start]!), decimal(upper.cells[start]!)]
     if (s1.eq(s2)) return first
     const rise = decimal(second).minus(first).times(decimal(bound).minus(s1))

@@ -36,7 +36,7 @@ export function layoutOf(
 ): ReadLayout | undefined {
   const before = notes.problems.length
   const known = declared?.columns.map(({ name }) => name) ?? undeclaredNames(header, kind)
-  const names = spelled(header, known, line, notes)
+  const names = spellAsDeclared(header, known, line, notes)
   const unnamed = names.indexOf('')
   if (unnamed >= 0) notes.problem(line, `Column ${unnamed + 1} of the header has no name; name it.`)
   const repeated = names.find((name, at) => name !== '' && names.indexOf(name) !== at)
@@ -64,7 +64,7 @@ export function layoutOf(
   return {
     layout: {
       columns,
-      keys: isDeclared ? declaredKeys.filter(at => !bounds.includes(at)) : guessedKeys(names, bounds),
+      keys: isDeclared ? declaredKeys.filter(at => !bounds.includes(at)) : guessKeys(names, bounds),
       ...(range && { range }),
     },
     isKeyUnique: isDeclared,
@@ -79,13 +79,18 @@ function undeclaredNames(header: readonly string[], kind: TableKind): string[] {
 }
 
 /** Spells the header's names as declared where only the case differs. */
-function spelled(header: readonly string[], known: readonly string[], line: number, notes: Notes): string[] {
+function spellAsDeclared(
+  header: readonly string[],
+  known: readonly string[],
+  line: number,
+  notes: Notes,
+): string[] {
   return header.map(name => {
     if (known.includes(name)) return name
-    const meant = known.find(one => one.toLowerCase() === name.toLowerCase() && !header.includes(one))
-    if (meant === undefined) return name
-    notes.warn(line, `The column '${name}' is read as '${meant}'; write it so.`)
-    return meant
+    const match = known.find(one => one.toLowerCase() === name.toLowerCase() && !header.includes(one))
+    if (match === undefined) return name
+    notes.warn(line, `The column '${name}' is read as '${match}'; write it so.`)
+    return match
   })
 }
 
@@ -101,14 +106,14 @@ function boundsOf(
 }
 
 /** All columns but `value` are keys; without `value`, only the first is. Bounds are never keys, so a range table may have no key. */
-function guessedKeys(names: readonly string[], bounds: readonly (number | undefined)[]): number[] {
+function guessKeys(names: readonly string[], bounds: readonly (number | undefined)[]): number[] {
   const places = [...names.keys()]
   if (names.includes('value')) return places.filter(at => names[at] !== 'value' && !bounds.includes(at))
   return bounds.includes(0) ? [] : [0]
 }
 
 /** A declaration that reads the file again in the same way. */
-export function asDeclared({ columns, keys, range }: TableLayout): AnyDeclaration {
+export function declarationFor({ columns, keys, range }: TableLayout): AnyDeclaration {
   const rest = [...columns.keys()].filter(at => !keys.includes(at))
   const nameOf = (at: number): string => columns[at]!.name
   return {

@@ -10,8 +10,8 @@ import type { TimerOwner } from '../../platform/events/timers.ts'
 import { HOME_SHARD, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
 import type { Resource, ResourceRevision } from '../resource.ts'
 import { storedFile } from '../stored-files.ts'
-import { csvBytes, csvSource, HeldBytes } from './csv-source.ts'
-import { type AnyDeclaration, asDeclared, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
+import { csvBytes, csvSource, MemoryUse } from './csv-source.ts'
+import { type AnyDeclaration, declarationFor, LARGEST_TABLE_BYTES, type TableKind } from './layout.ts'
 import { invalidTable, MOST_NOTES } from './notes.ts'
 import { TableReading, type TableRow } from './reading.ts'
 import * as store from './store.ts'
@@ -57,7 +57,7 @@ export async function loadTable(
 ) {
   const file = storedFile(context, revision, sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
-  const held = new HeldBytes()
+  const memory = new MemoryUse()
   const reading = new TableReading(kind, declared)
   const { notes } = reading
   let contents: number | undefined
@@ -71,10 +71,10 @@ export async function loadTable(
     bytes = 0
     for (const repeated of await store.addRows(database, contents, rows, count, most))
       if (!isKnown) noteRepeated(reading, kind, repeated)
-    held.release(sent)
+    memory.release(sent)
   }
   try {
-    for await (const rows of reading.rows(csvBytes(file, source, held))) {
+    for await (const rows of reading.rows(csvBytes(file, source, memory))) {
       if (reading.layout && contents === undefined) {
         await armDispatcher(context, HOME_SHARD)
         const timer = contentsTimer(revision, context.now, LONGEST_LOADING_MS)
@@ -84,7 +84,7 @@ export async function loadTable(
         const text = rowText(row)
         const size = Buffer.byteLength(text) + 1
         if (bytes + size > LARGEST_CHUNK_BYTES) await flush()
-        held.hold(size)
+        memory.hold(size)
         bytes += size
         texts.push(text)
       }
@@ -107,7 +107,7 @@ export async function loadTable(
 }
 
 /** Loads the removed rows of a revision from its file again, as they were first read. They stay for as long as an upload may take. */
-export async function reloadedContents(
+export async function reloadContents(
   context: RequestContext,
   database: Database,
   { locator, sizeBytes }: ResourceRevision,
@@ -119,7 +119,7 @@ export async function reloadedContents(
     revision: locator,
     sizeBytes,
     kind,
-    declared: asDeclared(layout),
+    declared: declarationFor(layout),
     isKnown: true,
   })
   await database.batch(store.loadedRows(database, contents, rowCount) as [Query, ...Query[]])

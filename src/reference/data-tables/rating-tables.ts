@@ -59,11 +59,11 @@ export class RatingTables {
     const { tenant } = this.#context
     if (!tenant.hasTables) return
     const readAt = now()
-    const known =
+    const candidates =
       records.knownCandidates(tenant, ALL) ?? (await records.findAllTables(homeDatabase(this.#context)))
-    if (!records.knownCandidates(tenant, ALL)) records.keepCandidates(tenant, ALL, known, readAt)
-    this.#candidates = Map.groupBy(known.tables, one => one.staticName)
-    this.#groups = known.groups
+    if (!records.knownCandidates(tenant, ALL)) records.keepCandidates(tenant, ALL, candidates, readAt)
+    this.#candidates = Map.groupBy(candidates.tables, one => one.staticName)
+    this.#groups = candidates.groups
   }
 
   /** Whether a look-up found rows missing: what depends on it is provisional. */
@@ -89,8 +89,8 @@ export class RatingTables {
     for (;;) {
       this.#used = new Set()
       try {
-        const made = await work()
-        if (!this.isMissing) return made
+        const result = await work()
+        if (!this.isMissing) return result
       } catch (problem) {
         if (!this.isMissing) throw problem
       }
@@ -146,7 +146,7 @@ export class RatingTables {
       return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
     }
     const elsewhere = new Map<string | undefined, TransactionTables>()
-    const made: TransactionTables = {
+    const transactionTables: TransactionTables = {
       in: jurisdiction => {
         const known =
           elsewhere.get(jurisdiction) ?? this.of(configuration, product, { ...basis, jurisdiction })
@@ -167,8 +167,8 @@ export class RatingTables {
       },
       names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
     }
-    elsewhere.set(basis.jurisdiction, made)
-    return made
+    elsewhere.set(basis.jurisdiction, transactionTables)
+    return transactionTables
   }
 
   #range({ name, contents }: records.Candidate, { keys, bound, operation, columns }: WantedRange) {
@@ -179,7 +179,7 @@ export class RatingTables {
     if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
     if (!isOneOf(RANGE_OPERATIONS, operation))
       throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
-    const how = Object.entries(columns).map(([column, one]) => {
+    const operations = Object.entries(columns).map(([column, one]) => {
       const type = layout.columns.find(other => other.name === column)?.type
       if (type === undefined) throw wrong(`it has no column '${column}'.`)
       if (!isOneOf(INTERPOLATIONS, one))
@@ -197,7 +197,7 @@ export class RatingTables {
     const neighbours =
       this.#neighbours.get(records.neighboursKey(wanted)) ??
       records.knownNeighbours.get(this.#context.tenant, number, key, wanted.bound)
-    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(how))
+    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(operations))
     this.#missingNeighbours.set(records.neighboursKey(wanted), wanted)
     return 'notLoaded' as const
   }
@@ -221,11 +221,11 @@ export class RatingTables {
     const parts = keys.map((one, at) => TYPE_RULES[keyTypes[at]!].canonical(one.trim()))
     if (parts.includes(undefined)) return 'noSuchKey'
     const key = parts.join(KEY_SEPARATOR)
-    const asked = `${number}/${valueAt}/${key}`
+    const valueKey = `${number}/${valueAt}/${key}`
     const row = records.knownRows.get(this.#context.tenant, number, key, '')
-    const value = this.#values.has(asked) ? this.#values.get(asked) : row ? row.cells[valueAt] : row
+    const value = this.#values.has(valueKey) ? this.#values.get(valueKey) : row ? row.cells[valueAt] : row
     if (value !== undefined) return value === null ? 'noSuchKey' : { value }
-    this.#missing.set(asked, { contents: number, key, valueAt })
+    this.#missing.set(valueKey, { contents: number, key, valueAt })
     return 'notLoaded'
   }
 }

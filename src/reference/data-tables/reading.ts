@@ -111,8 +111,8 @@ export abstract class RowReading<Row> {
       throw tooLarge(
         `The table has more than ${MOST_ROWS.toLocaleString('en')} rows; split it over several tables.`,
       )
-    const made = this.readRow(cells, line)
-    if (made !== undefined) this.#rows.push(made)
+    const row = this.readRow(cells, line)
+    if (row !== undefined) this.#rows.push(row)
   }
 }
 

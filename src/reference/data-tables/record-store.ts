@@ -71,15 +71,18 @@ export async function findTablesAndRows(
   database: Database,
   { kind, name, byStaticName, keys, bound }: WantedRows,
 ): Promise<{ candidates: Candidates; rows: ReadonlyMap<number, FoundRow> }> {
-  const which = and(eq(byStaticName ? resources.staticName : resources.name, name), eq(resources.type, kind))
+  const selection = and(
+    eq(byStaticName ? resources.staticName : resources.name, name),
+    eq(resources.type, kind),
+  )
   const forms = JSON.stringify(
     keys.map(text => Object.fromEntries(COLUMN_TYPES.map(type => [type, TYPE_RULES[type].canonical(text)]))),
   )
   const separator = KEY_SEPARATOR.charCodeAt(0)
   const [, groups, members, found, contents, rows] = await database.batch([
     ...candidateQueries(database, byStaticName ? [name] : []),
-    database.build.select().from(resources).where(which),
-    contentsInForce(database, which),
+    database.build.select().from(resources).where(selection),
+    contentsInForce(database, selection),
     database.build.all<Row>(sql`
       with wanted as (
         select ${tableContents.number} as number, coalesce((
@@ -87,7 +90,7 @@ export async function findTablesAndRows(
           from json_each(${tableContents.keyTypes}) as part), '') as key
         from ${resources}
         join ${tableContents} on ${tableContents.revision} = ${resources.revision} and ${tableContents.state} = 'loaded'
-        where ${which})
+        where ${selection})
       select found.contents as "contents", found."start" as "start", found."end" as "end", found.line as "line", found.cells as "cells"
       from wanted join ${tableRows} as found
         on found.contents = wanted.number and found."key" = wanted.key and found."start" = (
@@ -231,8 +234,8 @@ type ReadCandidates = { readonly candidates: Candidates; readonly readAt: number
 const candidatesByName = new BoundedCache<ReadCandidates>(1_000)
 
 export function knownCandidates(tenant: Tenant, name: string): Candidates | undefined {
-  const known = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
-  return known && now() - known.readAt < TENANT_TRUST_MS ? known.candidates : undefined
+  const entry = candidatesByName.get(`${scopeOf(tenant)}/${name}`)
+  return entry && now() - entry.readAt < TENANT_TRUST_MS ? entry.candidates : undefined
 }
 
 /** `readAt` is the time before the query, so nothing is trusted for too long. */

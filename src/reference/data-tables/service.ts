@@ -42,9 +42,9 @@ export async function showRecord(
   const keys = query.key.map(key => key.trim())
   const bound = kind === 'rangeTable' ? sortableBound(boundText ?? '') : ''
   const nameKey = `${kind}/${byStaticName}/${name}`
-  const known = records.knownCandidates(tenant, nameKey)
-  if (known) {
-    const table = chosen(known, wanted)
+  const cached = records.knownCandidates(tenant, nameKey)
+  if (cached) {
+    const table = chosen(cached, wanted)
     const key = keyOf(table, keys)
     const { number } = table.contents
     const row =

@@ -25,7 +25,7 @@ export function newItems(sent: SecretItems, declared: SecretDeclaration | undefi
   ]
   for (const [name, value] of items)
     if (value === MASK) problems.push(`'secret.${name}' is ${MASK}, which stands for a value that is kept.`)
-  return checked(items, declared, problems)
+  return checkItems(items, declared, problems)
 }
 
 /** The items after the request: named items are set, null removes one, `********` keeps the present value. */
@@ -46,7 +46,7 @@ export function changedItems(
       items.set(name, value)
     } else if (!items.has(name))
       problems.push(`'${name}' is ${MASK}, which stands for a value that is kept, and none is.`)
-  return checked(items, declared, problems)
+  return checkItems(items, declared, problems)
 }
 
 const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
@@ -61,7 +61,7 @@ function shortProblem(name: string, value: unknown, declared: SecretDeclaration 
     : []
 }
 
-function checked(
+function checkItems(
   items: ReadonlyMap<string, unknown>,
   declared: SecretDeclaration | undefined,
   problems: string[],
@@ -78,10 +78,10 @@ function checked(
       problems.push(`'${name}' is no ${declaration.dataType}, as which the configuration declares it.`)
   }
   if (problems.length > 0) throw invalidRequest(problems.join(' '))
-  const made = Object.fromEntries(items)
-  if (items.size > MOST_ITEMS || JSON.stringify(made).length > LARGEST_SECRET)
+  const contents = Object.fromEntries(items)
+  if (items.size > MOST_ITEMS || JSON.stringify(contents).length > LARGEST_SECRET)
     throw tooLarge(`A secret has at most ${MOST_ITEMS} items, and ${LARGEST_SECRET} characters in all.`)
-  return made
+  return contents
 }
 
 const textOf = (value: unknown): string =>

@@ -106,15 +106,15 @@ async function secretsInForce(
   staticNames: readonly string[],
 ): Promise<ReadonlyMap<string, SecretContents | undefined>> {
   const key = sealedPlace(context.tenant)
-  const known = cached.get(key) ?? new Map<string, Cached>()
-  const isKnown = (name: string): boolean => now() - (known.get(name)?.readAt ?? 0) < TRUST_MS
+  const cachedSecrets = cached.get(key) ?? new Map<string, Cached>()
+  const isKnown = (name: string): boolean => now() - (cachedSecrets.get(name)?.readAt ?? 0) < TRUST_MS
   const wanted = staticNames.filter(name => !isKnown(name))
   if (wanted.length > 0) {
     for (const [name, secret] of await readInForce(context, wanted))
-      known.set(name, { secret, readAt: now() })
-    cached.set(key, known)
+      cachedSecrets.set(name, { secret, readAt: now() })
+    cached.set(key, cachedSecrets)
   }
-  return new Map(staticNames.map(name => [name, known.get(name)?.secret]))
+  return new Map(staticNames.map(name => [name, cachedSecrets.get(name)?.secret]))
 }
 
 /** Like `secretsInForce`, but always reads the database. */
@@ -149,12 +149,14 @@ export async function secretsForPlugin(
   plugin: string,
 ): Promise<Given[]> {
   const secrets = await readInForce(context, [...new Set(asked.map(one => one.staticName))])
-  const given = asked.map(({ staticName, item }): Given => {
+  const values = asked.map(({ staticName, item }): Given => {
     const items = secrets.get(staticName)?.items
     return [staticName, item, items && Object.hasOwn(items, item) ? items[item] : null]
   })
   const entries = [...secrets.keys()].flatMap((staticName): AuditEntry[] => {
-    const items = given.filter(([of, , value]) => of === staticName && value !== null).map(([, item]) => item)
+    const items = values
+      .filter(([of, , value]) => of === staticName && value !== null)
+      .map(([, item]) => item)
     return items.length === 0
       ? []
       : [{ action: 'secrets.read', subject: staticName, details: { staticName, items, plugin } }]
@@ -162,7 +164,7 @@ export async function secretsForPlugin(
   const database = homeDatabase(context)
   const rows = auditRows(database, context, HOME_SHARD, entries)
   if (rows.length > 0) await database.batch(rows as [Query, ...Query[]])
-  return given
+  return values
 }
 
 export type Sender = {
@@ -191,8 +193,8 @@ export async function requireMaySend(
 ): Promise<void> {
   const changed = changes
     .filter(({ before, after }) => {
-      const kept = new Set(named(before))
-      return named(after).some(one => !kept.has(one))
+      const unchanged = new Set(named(before))
+      return named(after).some(one => !unchanged.has(one))
     })
     .map(({ after }) => after)
   if (changed.length === 0) return

@@ -12,7 +12,7 @@ import { loadConfiguration, newestConfiguration, type VersionRow } from '../../p
 import type { Configuration, SecretDeclaration } from '../../product/configuration.ts'
 import type { SelectionQuery } from '../contract.ts'
 import { basicResourceResponse } from '../projection.ts'
-import { type Change, newResource, recordedOnce, resourceWrite } from '../recording.ts'
+import { type Change, newResource, recordOnce, resourceWrite } from '../recording.ts'
 import type { Resource } from '../resource.ts'
 import { findResource, readResource } from '../store.ts'
 import type {
@@ -32,8 +32,8 @@ export async function readSecret(
   context: RequestContext,
 ): Promise<SecretResponse> {
   const database = homeDatabase(context)
-  const own = query.byStaticName ? (await readResource(context, 'secret', name, query)).name : name
-  return secretResponse(await secretNamed(context, database, own))
+  const ownName = query.byStaticName ? (await readResource(context, 'secret', name, query)).name : name
+  return secretResponse(await secretNamed(context, database, ownName))
 }
 
 /** Refuses: 400 for items that do not fit the configuration's declaration; 409 for a taken name. */
@@ -42,7 +42,7 @@ export function createSecret(
   { jurisdiction = [] }: SecretCreateQuery,
   context: RequestContext,
 ): Promise<JsonText> {
-  return changedSecret(context, async database => {
+  return changeSecret(context, async database => {
     const items = newItems(secret, await declarationOf(context, staticName))
     const names = { name, staticName, jurisdiction: [...jurisdictions, ...jurisdiction] }
     const resource = await newResource('secret', names, context, database)
@@ -63,7 +63,7 @@ export const updateSecret = (
   { allowedHosts }: SecretUpdateQuery,
   context: RequestContext,
 ): Promise<JsonText> =>
-  changedSecret(context, async database => {
+  changeSecret(context, async database => {
     const {
       resource: before,
       items: kept,
@@ -91,12 +91,12 @@ type SecretChange = Change & {
   details: Readonly<Record<string, readonly string[]>>
 }
 
-async function changedSecret(
+async function changeSecret(
   context: RequestContext,
   decide: (database: Database) => Promise<SecretChange>,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const answer = await recordedOnce(
+  const answer = await recordOnce(
     context,
     database,
     async () => {
@@ -133,9 +133,9 @@ async function changedSecret(
 }
 
 async function secretNamed(context: RequestContext, database: Database, name: string): Promise<NamedSecret> {
-  const found = await readNamed(context, database, name)
-  if (!found) throw notFound('secret', name)
-  return found
+  const secret = await readNamed(context, database, name)
+  if (!secret) throw notFound('secret', name)
+  return secret
 }
 
 export async function secretAt(database: Database, name: string): Promise<Resource> {

@@ -18,10 +18,12 @@ export const sealedContents = (
   seal(env, placeOf(tenant, name), JSON.stringify(allowedHosts ? [items, allowedHosts] : items))
 
 async function opened({ env, tenant }: TenantPlace, name: string, sealed: string): Promise<SecretContents> {
-  const kept = JSON.parse(await unseal(env, placeOf(tenant, name), sealed)) as
+  const stored = JSON.parse(await unseal(env, placeOf(tenant, name), sealed)) as
     | SecretItems
     | [SecretItems, string[]]
-  return Array.isArray(kept) ? { items: kept[0], allowedHosts: kept[1] } : { items: kept as SecretItems }
+  return Array.isArray(stored)
+    ? { items: stored[0], allowedHosts: stored[1] }
+    : { items: stored as SecretItems }
 }
 
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>

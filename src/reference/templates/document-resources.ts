@@ -106,8 +106,8 @@ export class NamedResources {
   async inForce(name: string, type: ResourceType, where: Selecting): Promise<Resource | undefined> {
     await this.expect([name])
     const { resources, groups } = (await this.#known.get(name)) ?? { resources: [], groups: [] }
-    const own = resources.filter(one => one.staticName === name && one.type === type)
-    return selectInForce(own, groups, where).chosen?.resource
+    const instances = resources.filter(one => one.staticName === name && one.type === type)
+    return selectInForce(instances, groups, where).chosen?.resource
   }
 }
 
@@ -187,8 +187,8 @@ export class Snippets {
   async load(names: readonly string[]): Promise<void> {
     let wanted = this.#unknown(names)
     while (wanted.length > 0) {
-      const found = await this.#found(wanted)
-      wanted = this.#unknown(found.flatMap(namesIn))
+      const snippets = await this.#found(wanted)
+      wanted = this.#unknown(snippets.flatMap(namesIn))
     }
   }
 

@@ -32,7 +32,7 @@ export async function renderedTemplate(
   await snippets.loadFor(text)
   const render = text.format === 'velocity' ? velocity(text) : liquid(text)
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    const asked = new Set<string>()
+    const requested = new Set<string>()
     const find = (name: string): TemplateText | undefined => {
       if (!snippets.isAllowed(name))
         throw new TemplateError(
@@ -40,7 +40,7 @@ export async function renderedTemplate(
           `The snippet '${name}' is not in the document's templateSnippets. Add it there, or correct the name.`,
         )
       const found = snippets.get(name)
-      if (!snippets.isKnown(name)) asked.add(name)
+      if (!snippets.isKnown(name)) requested.add(name)
       if (found && found.format !== text.format)
         throw new TemplateError(
           'templateFailed',
@@ -52,9 +52,9 @@ export async function renderedTemplate(
       return render(data, environment, find)
     } catch (problem) {
       if (!(problem instanceof TemplateError)) throw problem
-      if (asked.size === 0) throw refusalOf(problem, text)
+      if (requested.size === 0) throw refusalOf(problem, text)
     }
-    await snippets.load([...asked])
+    await snippets.load([...requested])
   }
   throw new Refusal(
     'templateLimit',
@@ -92,25 +92,25 @@ function compiled<T>(
 const sourceOf = ({ name, source }: TemplateText) => ({ path: name, source })
 
 /** Compiles each text once, however often it is included. */
-function remembered<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
-  const known = new Map<TemplateText, T>()
+function compileOnce<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
+  const templates = new Map<TemplateText, T>()
   return text => {
-    const template = known.get(text) ?? compile(text)
-    known.set(text, template)
+    const template = templates.get(text) ?? compile(text)
+    templates.set(text, template)
     return template
   }
 }
 
 function liquid(text: TemplateText): Render {
-  const template = remembered(
+  const template = compileOnce(
     (one): CompiledTemplate => one.compiled?.() ?? compiled(one, compileTemplate(sourceOf(one))),
   )
   return (data, environment, find) => {
     const { output, undefinedNames, effects } = template(text).render(data, {
       ...environment,
       templates: name => {
-        const found = find(name)
-        return found && template(found)
+        const snippet = find(name)
+        return snippet && template(snippet)
       },
     })
     return { output, undefinedNames, effects }
@@ -118,15 +118,15 @@ function liquid(text: TemplateText): Render {
 }
 
 function velocity(text: TemplateText): Render {
-  const template = remembered((one): VelocityTemplate => compiled(one, compileVelocity(sourceOf(one))))
+  const template = compileOnce((one): VelocityTemplate => compiled(one, compileVelocity(sourceOf(one))))
   return (data, environment, find) =>
     renderVelocity(template(text), data, {
       ...environment,
       calendar: CALENDAR,
       isCurrency,
       snippets: name => {
-        const found = find(name)
-        return found && template(found)
+        const snippet = find(name)
+        return snippet && template(snippet)
       },
     })
 }

@@ -130,12 +130,12 @@ export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ medi
 
 function fontMediaType(bytes: Uint8Array): string {
   const head = Buffer.from(bytes.subarray(0, 4)).toString('latin1')
-  const found = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
-  if (!found)
+  const mediaType = Object.hasOwn(MEDIA_TYPES, head) ? MEDIA_TYPES[head] : undefined
+  if (!mediaType)
     throw invalidRequest(
       'The file is no font; send a TrueType, OpenType, WOFF or WOFF2 file (of a collection, one font).',
     )
-  return found
+  return mediaType
 }
 
 /** The most problems of a template that its refusal lists. */
@@ -158,10 +158,10 @@ export const templateFile: ReadFile = async ({ bytes, mediaType }, templateForma
 
 /** Loads the engines late: they are large, and most requests do not need them. */
 async function findingsOf(source: string, format: TemplateFormat | undefined): Promise<Finding[]> {
-  const given = { path: 'template', source }
+  const template = { path: 'template', source }
   if (format === 'velocity')
-    return (await import('../../../packages/velocity/velocity.ts')).compileVelocity(given).findings
-  return (await import('../../product/templates/liquid.ts')).compileTemplate(given).findings
+    return (await import('../../../packages/velocity/velocity.ts')).compileVelocity(template).findings
+  return (await import('../../product/templates/liquid.ts')).compileTemplate(template).findings
 }
 
 /** One problem a line, with its place: `line 3, column 7: …`. */

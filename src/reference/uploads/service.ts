@@ -21,7 +21,7 @@ import {
   type Change,
   type NewResource,
   newResource,
-  recordedOnce,
+  recordOnce,
   resourceWrite,
   type Write,
 } from '../recording.ts'
@@ -60,7 +60,7 @@ export const createUpload = (
   upload: Upload,
   context: RequestContext,
 ): Promise<JsonText> =>
-  uploaded(kind, upload, context, async database => {
+  storeUpload(kind, upload, context, async database => {
     const resource = await newResource(kind.type, names, context, database)
     return { before: undefined, resource: { ...resource, templateFormat: kind.templateFormat ?? null } }
   })
@@ -75,7 +75,7 @@ export const replaceUpload = (
   upload: Upload,
   context: RequestContext,
 ): Promise<JsonText> =>
-  uploaded(kind, upload, context, async database => {
+  storeUpload(kind, upload, context, async database => {
     const before = await resourceAt(database, kind, name)
     if (kind.templateFormat && before.templateFormat !== kind.templateFormat)
       throw wrongState(
@@ -90,20 +90,20 @@ async function resourceAt(database: Database, { type }: UploadKind, name: string
   return resource
 }
 
-const uploaded = (
+const storeUpload = (
   kind: UploadKind,
   upload: Upload,
   context: RequestContext,
   plan: Plan,
 ): Promise<JsonText> => {
-  const how = KINDS[kind.type]
-  return 'readTable' in how
-    ? uploadedTable(kind, how.readTable, upload, context, plan)
-    : uploadedFile(kind, how.readFile, upload, context, plan)
+  const reader = KINDS[kind.type]
+  return 'readTable' in reader
+    ? uploadTable(kind, reader.readTable, upload, context, plan)
+    : uploadFile(kind, reader.readFile, upload, context, plan)
 }
 
 /** Reads the file first, and stores it if it is valid. */
-async function uploadedFile(
+async function uploadFile(
   kind: UploadKind,
   readFile: ReadFile,
   upload: Upload,
@@ -116,7 +116,7 @@ async function uploadedFile(
   const hash = contentsHash().update(bytes).digest('hex')
   const { format = null, ...read } = await readFile({ bytes, mediaType, fileName }, kind.templateFormat)
   const file: PendingFile = { revision: newUuid(HOME_SHARD), isStored: false }
-  return await recordedUpload(kind, file, withContents(context, hash), async database => {
+  return await commitUpload(kind, file, withContents(context, hash), async database => {
     const { before, resource } = await plan(database)
     if (!file.isStored) {
       const { tenant, env, calls } = context
@@ -127,15 +127,15 @@ async function uploadedFile(
       })
       file.isStored = true
     }
-    const made = { ...resource, format, revision: file.revision }
+    const uploaded = { ...resource, format, revision: file.revision }
     const contents = { sizeBytes: bytes.length, hash, mediaType: read.mediaType }
-    const answer = basicResourceResponse(made)
-    return { ...resourceWrite(database, { before, resource: made }, contents, context), answer }
+    const answer = basicResourceResponse(uploaded)
+    return { ...resourceWrite(database, { before, resource: uploaded }, contents, context), answer }
   })
 }
 
 /** Stores the file as it arrives and reads it from there. Plans the change before that, and again at each commit after the first. */
-async function uploadedTable(
+async function uploadTable(
   kind: UploadKind,
   readTable: ReadTable,
   upload: Upload,
@@ -155,21 +155,21 @@ async function uploadedTable(
   const { sizeBytes, hash } = await storeStream(context, revisionKey(context.tenant, revision), upload)
   const file: PendingFile = { revision, isStored: true }
   let table: Awaited<ReturnType<ReadTable>> | undefined
-  return await recordedUpload(kind, file, withContents(context, hash), async database => {
+  return await commitUpload(kind, file, withContents(context, hash), async database => {
     const { before, resource } = first ?? (await plan(database))
     first = undefined
     table ??= await readTable({ revision, sizeBytes, staticName: resource.staticName }, context, database)
     file.abandon = table.abandon
     const { warnings, guards = [], facts = [], timersAfter } = table
-    const made = { ...resource, revision }
+    const uploaded = { ...resource, revision }
     const contents = { sizeBytes, hash, mediaType: upload.mediaType ?? 'application/octet-stream' }
-    const write = resourceWrite(database, { before, resource: made }, contents, context)
+    const write = resourceWrite(database, { before, resource: uploaded }, contents, context)
     return {
       ...write,
       guards: [...write.guards, ...guards],
       facts: [...write.facts, ...facts],
       timers: (before && timersAfter?.(before)) ?? [],
-      answer: { ...basicResourceResponse(made), ...(warnings.length > 0 && { warnings }) },
+      answer: { ...basicResourceResponse(uploaded), ...(warnings.length > 0 && { warnings }) },
     }
   })
 }
@@ -183,7 +183,7 @@ type PendingFile = {
   abandon?: (() => void) | undefined
 }
 
-async function recordedUpload(
+async function commitUpload(
   kind: UploadKind,
   file: PendingFile,
   context: RequestContext,
@@ -192,7 +192,7 @@ async function recordedUpload(
   const database = homeDatabase(context)
   let isUnneeded = true
   try {
-    return await recordedOnce(
+    return await recordOnce(
       context,
       database,
       () => decide(database),
@@ -239,9 +239,9 @@ export async function downloadTable(
   name: string,
   context: RequestContext,
 ): Promise<Response> {
-  const found = await findWithContents(homeDatabase(context), name)
-  if (found?.resource.type !== kind.type) throw notFound(KINDS[kind.type].noun, name)
-  const file = storedFile(context, found.resource.revision, found.revision.sizeBytes)
+  const current = await findWithContents(homeDatabase(context), name)
+  if (current?.resource.type !== kind.type) throw notFound(KINDS[kind.type].noun, name)
+  const file = storedFile(context, current.resource.revision, current.revision.sizeBytes)
   const source = await csvSource(file, LARGEST_TABLE_BYTES)
   return new Response(zipOf(file, source, `${name}.csv`), {
     headers: {

@@ -15,7 +15,7 @@ import { referencesIn } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
 import { booleanOr, Flag, Integer, Text } from '../../platform/wire.ts'
 import { versionQuery } from '../../product/cache.ts'
-import { recordedOnce } from '../../reference/recording.ts'
+import { recordOnce } from '../../reference/recording.ts'
 import type { Resource } from '../../reference/resource.ts'
 import { forgetSecrets } from '../../reference/secrets/sending.ts'
 import { isReferredToBy, secretAt } from '../../reference/secrets/service.ts'
@@ -81,7 +81,7 @@ export async function deleteSecret(
   context: RequestContext,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const answer = await recordedOnce(
+  const answer = await recordOnce(
     context,
     database,
     async () => {

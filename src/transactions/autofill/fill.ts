@@ -5,7 +5,7 @@ import { callIntegration, integrationFailed } from '../../extension/integrations
 import { integrationsOf } from '../../extension/integrations/store.ts'
 import type { AutofillInput } from '../../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../../extension/plugins/session.ts'
-import { nonsense, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
+import { invalidAnswer, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -193,7 +193,7 @@ const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler =>
     const answer = (await session.call(subject, 'getDataAutofill', [input])) ?? {}
     const { exceptionMessage, ...words } = readAnswer('getDataAutofill', AutofillResult, answer, path)
     if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
-    return read(words, problems => nonsense('getDataAutofill', problems, path))
+    return read(words, problems => invalidAnswer('getDataAutofill', problems, path))
   },
 })
 

@@ -1,7 +1,7 @@
 // Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1), derived from the states before and after at the
 // one place where changes are recorded. Pure.
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
-import { asPluginInput, nonsense } from '../../extension/plugins/translation.ts'
+import { asPluginInput, invalidAnswer } from '../../extension/plugins/translation.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { documentResponse } from '../../policy/projection/records.ts'
@@ -271,7 +271,7 @@ export async function withPostIssuance(
       accept: ({ documentConsolidations = [] }) => {
         const problems = consolidationProblems(issuance, documentConsolidations)
         if (problems.length > 0)
-          throw nonsense('getPostIssuanceResult', problems, product.plugins.getPostIssuanceResult!.path)
+          throw invalidAnswer('getPostIssuanceResult', problems, product.plugins.getPostIssuanceResult!.path)
         return documentConsolidations
       },
       onFailure: isAttended ? undefined : 'The documents stay as they are.',

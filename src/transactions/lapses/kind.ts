@@ -1,7 +1,7 @@
 // Operations on grace periods, legacy lapses and their reinstatements, and how each is decided.
 import { ownBills } from '../../billing/plugin-bills.ts'
 import type { PreGraceInput } from '../../extension/plugins/contract.ts'
-import { nonsense } from '../../extension/plugins/translation.ts'
+import { invalidAnswer } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { sumOf, toNumber } from '../../kernel/money.ts'
@@ -293,7 +293,7 @@ async function preGrace(
         cancelEffectiveProblem(policy, cancelEffectiveAt),
       ].filter(one => one !== undefined)
       if (problems.length > 0)
-        throw nonsense('getPreGraceResult', problems, product.plugins.getPreGraceResult!.path)
+        throw invalidAnswer('getPreGraceResult', problems, product.plugins.getPreGraceResult!.path)
       return { endAt, cancelEffectiveAt }
     },
     onFailure:

@@ -91,7 +91,7 @@ export async function execute(
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
-    if (!isReadOnly(message.operation)) await plugins.tellOfFailure()
+    if (!isReadOnly(message.operation)) await plugins.emitFailureEvents()
     throw plugins.withoutSecrets(problem)
   } finally {
     plugins.keepLogs()

@@ -2,7 +2,7 @@
 // no record can differ from it.
 import { invoiceNamed, type PaymentTerms, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
-import { nonsense } from '../../extension/plugins/translation.ts'
+import { invalidAnswer } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum, toText, zero } from '../../kernel/money.ts'
@@ -254,7 +254,7 @@ export async function withGraceEnds(
       input: inputOf(payment, operationType, before, product.lapse.gracePeriodDays),
       accept: ({ gracePeriodEndTimestamp: endAt }) => {
         if (endAt !== undefined && endAt < attempt.now)
-          throw nonsense(
+          throw invalidAnswer(
             'getPostPaymentReversal',
             [`gracePeriodEndTimestamp ${endAt} lies before the reversal at ${attempt.now}`],
             product.plugins.getPostPaymentReversal!.path,

@@ -6,7 +6,7 @@ import type { RangeTableDeclaration, TableDeclaration } from '../../../src/produ
 import {
   csvBytes,
   csvSource,
-  HeldBytes,
+  MemoryUse,
   MOST_HELD_BYTES,
   type RangedFile,
 } from '../../../src/reference/data-tables/csv-source.ts'
@@ -345,7 +345,7 @@ const inMemory = (bytes: Uint8Array): RangedFile => ({
   read: async (offset, length) => bytes.subarray(offset, offset + length),
 })
 
-async function unpacked(bytes: Uint8Array, held = new HeldBytes()): Promise<string> {
+async function unpacked(bytes: Uint8Array, held = new MemoryUse()): Promise<string> {
   const file = inMemory(bytes)
   const parts: Uint8Array[] = []
   const source = await csvSource(file, 100 * 1_048_576)
@@ -403,7 +403,7 @@ describe('a file with a table', () => {
   })
 
   it('is never held by more than 8 MiB, however well it is packed', async () => {
-    const held = new HeldBytes()
+    const held = new MemoryUse()
     const long = 'x,'.repeat(20 * 1_048_576)
     expect((await unpacked(zipped({ 'a.csv': long }), held)).length).toBe(long.length)
     expect(held.most).toBeGreaterThan(0)

@@ -23,7 +23,7 @@ import { INTERNAL } from './sequence.ts'
 const MOST_OPERATIONS = 50
 
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
-  const operations = await registered(context)
+  const operations = await readRegistered(context)
   return {
     calls: Object.keys(operations)
       .sort()
@@ -32,7 +32,7 @@ export async function listOperations(context: RequestContext): Promise<AutofillI
 }
 
 export async function readOperation(context: RequestContext, locator: string): Promise<AutofillCallResponse> {
-  const [name, operation] = named(await registered(context), locator)
+  const [name, operation] = named(await readRegistered(context), locator)
   return response(name, operation)
 }
 
@@ -41,7 +41,7 @@ export async function putOperation(
   context: RequestContext,
   { operation: name, callSequence }: AutofillIntegrationCreateRequest,
 ): Promise<AutofillCallResponse> {
-  const [operations, integrations] = await Promise.all([registered(context), readIntegrations(context)])
+  const [operations, integrations] = await Promise.all([readRegistered(context), readIntegrations(context)])
   const unknown = callSequence.filter(
     one => one !== INTERNAL && integrations.get(one)?.type !== 'data_autofill',
   )
@@ -58,13 +58,13 @@ export async function putOperation(
 }
 
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
-  const [name] = named(await registered(context), locator)
+  const [name] = named(await readRegistered(context), locator)
   await write(context, name, null)
 }
 
 /** Refuses (409) while the integration of that name fills in an operation. */
 export async function assertFillsNothing(context: RequestContext, integration: string): Promise<void> {
-  const operations = await registered(context)
+  const operations = await readRegistered(context)
   const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
   if (name === undefined) return
   throw wrongState(
@@ -73,14 +73,14 @@ export async function assertFillsNothing(context: RequestContext, integration: s
 }
 
 /** Read again: the tenant of the request may be 5 s old. */
-async function registered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
+async function readRegistered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
   return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}
 }
 
 function named(operations: AutofillOperations, locator: string): [name: string, RegisteredOperation] {
-  const found = Object.entries(operations).find(([, one]) => one.locator === locator.toLowerCase())
-  if (!found) throw notFound('autofill operation', locator)
-  return found
+  const operation = Object.entries(operations).find(([, one]) => one.locator === locator.toLowerCase())
+  if (!operation) throw notFound('autofill operation', locator)
+  return operation
 }
 
 /** Sets the operation; null removes it. */

@@ -41,8 +41,8 @@ export async function readBodies(
   locator: Uuid,
 ): Promise<CallBodies | undefined> {
   calls.r2 += 1
-  const kept = await tenantFiles(env, tenant).get(bodiesKey(tenant, locator))
-  return kept ? ((await kept.json()) as CallBodies) : undefined
+  const file = await tenantFiles(env, tenant).get(bodiesKey(tenant, locator))
+  return file ? ((await file.json()) as CallBodies) : undefined
 }
 
 /** The oldest calls that have expired at `at`, in real time. */

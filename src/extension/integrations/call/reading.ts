@@ -14,7 +14,7 @@ import type {
   IntegrationCallsQuery,
 } from '../contract.ts'
 import type { Integration } from '../integration.ts'
-import { neededIntegration } from '../service.ts'
+import { requireIntegration } from '../service.ts'
 import { readIntegrations } from '../store.ts'
 import { integrationCalls } from '../tables.ts'
 import { makeCall, sha256 } from './call.ts'
@@ -28,7 +28,7 @@ export async function readCalls(
   { pageSize, pagingToken, ...filter }: IntegrationCallsQuery,
   context: RequestContext,
 ): Promise<IntegrationCallPageResponse> {
-  neededIntegration(await readIntegrations(context), name)
+  requireIntegration(await readIntegrations(context), name)
   const fitting = [eq(integrationCalls.integrationName, name), ...conditions(filter)]
   const { rows, ...more } = await pageOfShards(context, integrationCalls, fitting, { pageSize, pagingToken })
   return { calls: rows.map(response), ...more }
@@ -74,7 +74,7 @@ export async function replayCall(
     throw wrongState(
       `The body of call '${row.locator}' held a secret, which the log does not keep; it cannot be sent again.`,
     )
-  const made = await makeCall(context, integration, {
+  const newCall = await makeCall(context, integration, {
     shard,
     operation: row.operation,
     ...(row.policyLocator !== null && { policyLocator: row.policyLocator }),
@@ -82,15 +82,15 @@ export async function replayCall(
     read: () => undefined,
     replayOf: row.locator,
   })
-  await keepCall(context, shard, made.logged, made.bodies)
+  await keepCall(context, shard, newCall.logged, newCall.bodies)
   if (context.idempotency)
     await commit(context, database, {
       shard,
       facts: [],
-      answer: { status: 200, text: made.logged.locator },
-      subject: made.logged.locator,
+      answer: { status: 200, text: newCall.logged.locator },
+      subject: newCall.logged.locator,
     })
-  return withBodies(made.logged as Row, made.bodies)
+  return withBodies(newCall.logged as Row, newCall.bodies)
 }
 
 type Logged = {
@@ -102,7 +102,7 @@ type Logged = {
 
 async function loggedCall(name: string, text: string, context: RequestContext): Promise<Logged> {
   const { env, tenant, calls } = context
-  const integration = neededIntegration(await readIntegrations(context), name)
+  const integration = requireIntegration(await readIntegrations(context), name)
   const locator = readUuid(text)
   if (!locator) throw notFound('call', text)
   const shard = shardOfRecord(tenant, locator, 'call')

@@ -150,34 +150,34 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
         .join('')
     }
     formatToParts(given?: unknown): Part[] {
-      const asked = this.#options
+      const options = this.#options
       const ms = given === undefined ? Date.now() : Number(given)
       if (!Number.isFinite(ms)) throw new RangeError('Invalid time value')
-      const local = new Date(ms + zoneOffset(ms, asked.timeZone!)!)
-      const date = this.#isIso ? isoDate(local) : americanDate(local, asked)
-      const { hour12, hourCycle } = asked
-      const isTwelve = asked.hour !== undefined && !this.#isSwedish
+      const local = new Date(ms + zoneOffset(ms, options.timeZone!)!)
+      const date = this.#isIso ? isoDate(local) : americanDate(local, options)
+      const { hour12, hourCycle } = options
+      const isTwelve = options.hour !== undefined && !this.#isSwedish
       const noon = hour12 ?? (hourCycle === undefined ? isTwelve : hourCycle === 'h12')
       const hours = local.getUTCHours()
-      const digits = Number(asked.fractionalSecondDigits ?? 0)
+      const digits = Number(options.fractionalSecondDigits ?? 0)
       const ofDate = date.length
       const after = (mark: string): string => (date.length === ofDate ? this.#between : mark)
-      if (asked.hour !== undefined)
+      if (options.hour !== undefined)
         put(
           date,
           this.#between,
           'hour',
-          number(noon ? hours % 12 || 12 : hours, noon ? asked.hour : '2-digit'),
+          number(noon ? hours % 12 || 12 : hours, noon ? options.hour : '2-digit'),
         )
-      if (asked.minute !== undefined)
+      if (options.minute !== undefined)
         put(date, after(':'), 'minute', number(local.getUTCMinutes(), '2-digit'))
-      if (asked.second !== undefined)
+      if (options.second !== undefined)
         put(date, after(':'), 'second', number(local.getUTCSeconds(), '2-digit'))
       if (digits > 0) {
         const milliseconds = String(local.getUTCMilliseconds()).padStart(3, '0')
         put(date, after('.'), 'fractionalSecond', milliseconds.slice(0, digits))
       }
-      if (asked.hour !== undefined && noon) put(date, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
+      if (options.hour !== undefined && noon) put(date, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
       return date
     }
     resolvedOptions(): object {

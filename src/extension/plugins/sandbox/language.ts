@@ -6,7 +6,7 @@ export type PutBack = () => string | undefined
  * properties from then on, so they need no check. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses
  * nothing that a script may have changed.
  */
-export function keptLanguage(): PutBack {
+export function rememberLanguage(): PutBack {
   type Kept = {
     readonly on: object
     readonly name: string
@@ -17,19 +17,19 @@ export function keptLanguage(): PutBack {
   const { ownKeys, defineProperty, deleteProperty, getOwnPropertyDescriptor } = Reflect
   const { getPrototypeOf, setPrototypeOf, isExtensible } = Reflect
   const [textOf, isSame] = [String, Object.is]
-  const kept: Kept[] = []
+  const states: Kept[] = []
   const seen = new Set<unknown>()
-  const found: [unknown, string][] = []
+  const queue: [unknown, string][] = []
 
   // Prototypes come back first.
-  for (const one of [Object, Function, Array]) found.push([one.prototype, `${one.name}.prototype`])
+  for (const one of [Object, Function, Array]) queue.push([one.prototype, `${one.name}.prototype`])
   for (const key of ownKeys(globalThis)) {
     const { value } = getOwnPropertyDescriptor(globalThis, key)!
     if (value === globalThis) continue
     const { prototype } = (value ?? {}) as { prototype?: unknown }
-    found.push([prototype, `${textOf(key)}.prototype`], [value, textOf(key)])
+    queue.push([prototype, `${textOf(key)}.prototype`], [value, textOf(key)])
   }
-  found.push([globalThis, 'globalThis'])
+  queue.push([globalThis, 'globalThis'])
   const withoutName: object[] = [
     [][Symbol.iterator](),
     ''[Symbol.iterator](),
@@ -46,16 +46,16 @@ export function keptLanguage(): PutBack {
   if (iterators?.from) withoutName.push(iterators.from({ next: () => ({ done: true }) }))
   const values = [].values() as { map?: (by: () => number) => object }
   if (values.map) withoutName.push(values.map(() => 0))
-  for (const one of withoutName) found.push([getPrototypeOf(one), 'the language'])
+  for (const one of withoutName) queue.push([getPrototypeOf(one), 'the language'])
 
   const isObject = (one: unknown): one is object =>
     typeof one === 'function' || (typeof one === 'object' && one !== null)
-  for (let next = 0; next < found.length; next += 1) {
-    const [on, name] = found[next]!
+  for (let next = 0; next < queue.length; next += 1) {
+    const [on, name] = queue[next]!
     if (!isObject(on) || seen.has(on)) continue
     seen.add(on)
     const prototype = getPrototypeOf(on)
-    if (prototype !== null && !seen.has(prototype)) found.push([prototype, `${name}.__proto__`])
+    if (prototype !== null && !seen.has(prototype)) queue.push([prototype, `${name}.__proto__`])
     const names = ownKeys(on)
     if (typeof on === 'function' && names.every(key => key === 'name' || key === 'length')) {
       Object.freeze(on)
@@ -66,9 +66,9 @@ export function keptLanguage(): PutBack {
       const property = Object.setPrototypeOf(getOwnPropertyDescriptor(on, key)!, null) as PropertyDescriptor
       properties[key] = property
       const { value, get, set } = property
-      for (const one of [value, get, set]) if (isObject(one)) found.push([one, `${name}.${textOf(key)}`])
+      for (const one of [value, get, set]) if (isObject(one)) queue.push([one, `${name}.${textOf(key)}`])
     }
-    kept.push({ on, name, prototype, names, properties })
+    states.push({ on, name, prototype, names, properties })
   }
 
   const isAsKept = (was: PropertyDescriptor, is: PropertyDescriptor): boolean =>
@@ -81,8 +81,8 @@ export function keptLanguage(): PutBack {
   return () => {
     let lasting: string | undefined
     const named = (name: string, key: PropertyKey): string => `${name}.${textOf(key)}`
-    for (let one = 0; one < kept.length; one += 1) {
-      const { on, name, prototype, names, properties } = kept[one]!
+    for (let one = 0; one < states.length; one += 1) {
+      const { on, name, prototype, names, properties } = states[one]!
       if (!isExtensible(on)) lasting ??= name
       if (getPrototypeOf(on) !== prototype && !setPrototypeOf(on, prototype)) lasting ??= name
       const present = ownKeys(on)

@@ -60,8 +60,8 @@ export function realm(
 
   /** Works even if a script changed lists. */
   const append = <T>(list: T[], value: T): void => {
-    const whole = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
-    defineProperty(list, list.length, whole)
+    const descriptor = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
+    defineProperty(list, list.length, descriptor)
   }
 
   const shown = (value: unknown): string => {
@@ -186,7 +186,7 @@ export function realm(
   }
 
   /** The outcome of a call that did not spoil the sandbox for the next one. */
-  async function carriedOut(text: string, packed: unknown): Promise<string> {
+  async function executeCall(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
     const { product, path, function: name, now, seed, known, resourceTables, gathers } = called
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
@@ -214,12 +214,12 @@ export function realm(
     const assertGoingOn = (): void => {
       if (isStopped) throw stopped
     }
-    const asked = empty<true>()
+    const requested = empty<true>()
     /** Asks for a missing value. A gathering call continues with `instead`; otherwise the call stops. */
     const ask = <T>(one: Missing, key: string, instead: T): T => {
-      const named = one.kind + key
-      if (!(named in asked)) {
-        asked[named] = true
+      const requestKey = one.kind + key
+      if (!(requestKey in requested)) {
+        requested[requestKey] = true
         append(missing, one)
       }
       const most = one.kind === 'entity' ? limits.gatheredRecords : limits.gathered
@@ -308,10 +308,10 @@ export function realm(
         const kind = textOf(entity)
         if (!(kind in isEntity))
           throw new TypeError(`there is no entity '${kind}' to fetch; there are ${entityNames}`)
-        const whose = pair(kind, textOf(locator))
-        const record = entities.get(whose)
+        const recordKey = pair(kind, textOf(locator))
+        const record = entities.get(recordKey)
         if (record === undefined)
-          return ask({ kind: 'entity', entity: kind, locator: textOf(locator) }, whose, null)
+          return ask({ kind: 'entity', entity: kind, locator: textOf(locator) }, recordKey, null)
         return parse(stringify(record))
       },
       getAuxData(locator: unknown, key: unknown): string {
@@ -325,14 +325,14 @@ export function realm(
       },
       getSecret(staticName: unknown, item: unknown): unknown {
         assertGoingOn()
-        const whose = namedWithin('the static name of a secret', staticName)
-        const which = namedWithin('the item of a secret', item)
-        const one = pair(whose, which)
+        const secretName = namedWithin('the static name of a secret', staticName)
+        const itemName = namedWithin('the item of a secret', item)
+        const one = pair(secretName, itemName)
         const value = secrets.get(one)
         if (value !== undefined) return parse(stringify(value))
         // Each read is audited, so none is made for a call that may not get this far once its missing values are known.
         if (missing.length > 0) return stop()
-        ask({ kind: 'secret', staticName: whose, item: which }, one, null)
+        ask({ kind: 'secret', staticName: secretName, item: itemName }, one, null)
         return stop()
       },
       setAuxData(locator: unknown, key: unknown, value: unknown, uiType?: unknown): void {
@@ -393,7 +393,7 @@ export function realm(
     for (const entity of host.entities) define(entity, entity)
     setClock(now, seed)
 
-    let made: string | undefined
+    let valueText: string | undefined
     let failure: CallFailure | undefined
     const fail = (reason: string, at?: string, limit?: boolean): void => {
       failure = { reason, at, limit }
@@ -427,17 +427,17 @@ export function realm(
             },
           )
           for (let turn = 0; turn < limits.turns && settled === undefined; turn += 1) await null
-          const found = settled as { value: unknown } | { thrown: unknown } | undefined
-          if (found && 'thrown' in found) throw found.thrown
-          if (found) result = found.value
+          const outcome = settled as { value: unknown } | { thrown: unknown } | undefined
+          if (outcome && 'thrown' in outcome) throw outcome.thrown
+          if (outcome) result = outcome.value
           else fail('returned a promise that is never settled', path)
         }
         if (!failure) {
           try {
-            made = stringify(result === undefined && name in mayReturnNothing ? null : result, readable)
-            if (made === undefined) fail('returned nothing', path)
-            else if (made.length > limits.output)
-              fail(`returned ${made.length} characters, more than ${limits.output}`, path, true)
+            valueText = stringify(result === undefined && name in mayReturnNothing ? null : result, readable)
+            if (valueText === undefined) fail('returned nothing', path)
+            else if (valueText.length > limits.output)
+              fail(`returned ${valueText.length} characters, more than ${limits.output}`, path, true)
           } catch (problem) {
             fail(`returned what is no JSON: ${reasonOf(problem)}`, path)
           }
@@ -453,9 +453,9 @@ export function realm(
       // The language cannot be trusted any more: each text is JSON already, and no `toJSON` is called.
       return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }
-    const beside = stringify({ failure, missing, logs, writes, events })
+    const rest = stringify({ failure, missing, logs, writes, events })
     // The answer is JSON already; of thousands of rates it is long.
-    return failure || made === undefined ? beside : `{"value":${made},${beside.slice(1)}`
+    return failure || valueText === undefined ? rest : `{"value":${valueText},${rest.slice(1)}`
   }
 
   let lasting: string | undefined
@@ -466,7 +466,7 @@ export function realm(
   let last: Waiting | undefined
 
   /** Works like any other awaited promise, even if the language was changed. */
-  const itsTurn = (): Promise<void> => {
+  const nextTurn = (): Promise<void> => {
     const turn = new OwnPromise<void>(resolve => {
       const waiting: Waiting = { go: resolve, next: undefined }
       if (last) last.next = waiting
@@ -487,7 +487,7 @@ export function realm(
 
   return {
     async run(text, packed) {
-      if (isBusy) await itsTurn()
+      if (isBusy) await nextTurn()
       isBusy = true
       try {
         // The caller has the promise before a script runs.
@@ -496,7 +496,7 @@ export function realm(
         if (hasRun) lasting ??= putBack()
         hasRun = true
         if (lasting !== undefined) return 'spoiled'
-        const outcome = carriedOut(text, packed)
+        const outcome = executeCall(text, packed)
         defineProperty(outcome, 'constructor', { __proto__: null, value: OwnPromise } as PropertyDescriptor)
         return await outcome
       } finally {

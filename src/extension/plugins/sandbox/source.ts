@@ -1,6 +1,6 @@
 // The sandbox's own code as text, to run elsewhere: functions that refer to nothing outside themselves.
 import { ownIntl } from './intl.ts'
-import { keptLanguage } from './language.ts'
+import { rememberLanguage } from './language.ts'
 import { realm } from './realm.ts'
 
 /** An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm. */
@@ -8,7 +8,7 @@ export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
 (${ownIntl})(zoneOffset);
-return (${realm})(setClock, host, (${keptLanguage})());
+return (${realm})(setClock, host, (${rememberLanguage})());
 })`
 
 /**
@@ -111,6 +111,6 @@ function tidyGlobals(): void {
   if (!('captureStackTrace' in Error))
     define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
   // `RegExp.$1` and the like reveal another call's last match and are not in every engine.
-  const kept = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
-  for (const key of Reflect.ownKeys(RegExp)) if (!kept.has(key)) Reflect.deleteProperty(RegExp, key)
+  const standardKeys = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
+  for (const key of Reflect.ownKeys(RegExp)) if (!standardKeys.has(key)) Reflect.deleteProperty(RegExp, key)
 }

@@ -1,5 +1,5 @@
 // Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions.
-import { keptUrl, nothingKept } from '../../../extension/integrations/service.ts'
+import { keptUrl, nothingToKeep } from '../../../extension/integrations/service.ts'
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -109,7 +109,7 @@ function changedEndpoint(
   const headers = changedHeaders(path, before?.headers ?? {}, request)
   const hmacEnabled = request.hmacEnabled ?? before?.hmacEnabled ?? true
   const given = request.secret === MASK ? before?.secret : request.secret
-  if (request.secret === MASK && given === undefined) throw nothingKept(`${path}.secret`)
+  if (request.secret === MASK && given === undefined) throw nothingToKeep(`${path}.secret`)
   const present = given ?? before?.secret
   const isMade = present === undefined && hmacEnabled
   const secret = isMade ? makeSecret() : present
@@ -153,7 +153,7 @@ function changedHeaders(
       name,
       values.map((value, at) => {
         const shown = value === MASK ? kept.get(name.toLowerCase())?.[at] : value
-        if (shown === undefined) throw nothingKept(`${path}.addHeaders.${name}`)
+        if (shown === undefined) throw nothingToKeep(`${path}.addHeaders.${name}`)
         return shown
       }),
     ]),
