@@ -17,6 +17,7 @@ export class DeliveryObject extends DurableObject<Env> {
   #woken = false
   #works = false
 
+  /** Looks for due deliveries at once. A call while it works is remembered, so it looks again afterwards. */
   async wake(shard: ShardName, webhook: string): Promise<void> {
     this.#woken = true
     if (this.#works) return

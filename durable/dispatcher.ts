@@ -44,7 +44,10 @@ export class DispatcherObject extends DurableObject<Env> {
     return turn
   }
 
-  /** Looks at the shard at `at` (epoch milliseconds). An earlier look does not replace it: the caller has yet to commit. */
+  /**
+   * Looks at the shard when `at` (epoch milliseconds) comes. An earlier look does not replace it: the caller arms before it
+   * commits, so the earlier look may find nothing yet.
+   */
   async arm(shard: ShardName, at: number): Promise<void> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
     if (lookAt < at) await this.ctx.storage.put({ shard, lookAt: at })

@@ -20,9 +20,11 @@ export class MigrationObject extends DurableObject<Env> {
   /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
   #woken = false
   #halted = false
+  /** Failed alarms since the last one that could work: each doubles the wait. */
   #failed = 0
   #working: Promise<unknown> | undefined
 
+  /** Looks for work at once. A call while it works is remembered, so it looks again afterwards. */
   async wake(shard: ShardName, migration: Uuid): Promise<void> {
     this.#woken = true
     if (this.#working) return

@@ -76,7 +76,10 @@ export type RefusalDetails = {
   timestamp?: string
 }
 
-/** A refused request. The caller reads the message: what is wrong, where, how to fix it. Mapped to HTTP in platform/http. */
+/**
+ * A refused request. The caller reads the message: what is wrong, where, and how to fix it. Services and domain code both
+ * throw it; platform/http maps it to HTTP, in one place.
+ */
 export class Refusal extends Error {
   readonly code: ErrorCode
   readonly details: RefusalDetails

@@ -48,8 +48,9 @@ const COUNTS_OF_TIME = 2 ** 12
 const COUNTS_OF_POLICY = 2 ** 19
 
 /**
- * Rising pairs of time and count: the clock stands still while a request computes, and one millisecond may make thousands
- * of records. Each millisecond starts at a random count below half of `room`; a full one continues in the next.
+ * Pairs of time and count that rise with each call, so that whatever an isolate makes later also sorts later. Time alone
+ * does not do this: the clock stands still while a request computes, and one millisecond may make thousands of records.
+ * Each millisecond starts at a random count below half of `room`; a full one continues in the next.
  */
 function risingCounts(room: number): () => { time: number; count: number } {
   let time = 0
@@ -79,7 +80,8 @@ function timedUuid(time: number, version: 7 | 8, head: string, tail: string, sha
 
 /**
  * A version-7 UUID with the shard in its last byte: milliseconds since 1970, a count, 54 random bits. They rise within an
- * isolate, so new rows are adjacent. Where people recognise ids by their first digits, use `newUuid`.
+ * isolate, so new rows are adjacent, and the rows of one write are together. UUIDs of the same minute share their first
+ * digits: where people recognise ids by these, use `newUuid`.
  */
 export function orderedUuid(shard: number): Uuid {
   const { time, count } = countOfTime()
@@ -93,8 +95,9 @@ const LOW = 2 ** 21
 const VARIANT = 0x8000
 
 /**
- * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count and the shard. The
- * locator of an invoice or payment therefore gives its policy. They rise as those of `orderedUuid` do.
+ * A version-8 UUID that names its policy: milliseconds since 1970, the policy's sequence, a count that distinguishes what
+ * one commit makes, and the shard. The locator of an invoice or payment therefore gives its policy without a look-up. They
+ * rise as those of `orderedUuid` do.
  */
 export function uuidOfPolicy(policy: PolicyLocator): Uuid {
   const { time, count } = countOfPolicy()
@@ -162,7 +165,10 @@ function uuidOf(bytes: Uint8Array): Uuid {
   return String.fromCharCode(...characters) as Uuid
 }
 
-/** An endless supply for previews. Its digits are below the sequence: no record ever has them, and it uses up none. */
+/**
+ * An endless supply for previews, which record nothing. Its digits are below the sequence: no record ever has them, and a
+ * preview uses up none of the leased numbers.
+ */
 export function transientLocators(shard: number): LocatorSupply {
   let sequence = 0
   return { digits: () => digitLocator(++sequence, shard), uuid: () => orderedUuid(shard) }
@@ -171,6 +177,7 @@ export function transientLocators(shard: number): LocatorSupply {
 /** Fresh locators for one request: digits are leased beforehand, UUIDs are made on demand. */
 export type LocatorSupply = { digits(): number; uuid(): Uuid }
 
+/** `digits` must be as many as the request will use: it throws when they run out. */
 export function locatorSupply(shard: number, digits: readonly number[]): LocatorSupply {
   let used = 0
   return {

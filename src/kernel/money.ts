@@ -11,10 +11,16 @@ export type Decimal = Big
 /** Decimal places of month rates and month counts (brief 3.1). */
 export const RATE_PLACES = 7
 
-/** In minor units. Below 2^53 / 10: every amount survives JSON exactly, and SQL can add ten of them. */
+/**
+ * Largest amount, in minor units. Below 2^53 / 10: every amount survives JSON numbers exactly, and one SQL expression can
+ * add ten of them.
+ */
 export const LARGEST_MINOR = 900_000_000_000_000
 
-/** A whole number of minor units. `+` does not type-check; use the functions below. Only `money` rounds (half-up, brief 3.1). */
+/**
+ * An amount of one currency, as a whole number of its minor units. `+` does not type-check; use the functions below.
+ * Only `money` rounds (half-up, brief 3.1).
+ */
 export type Money = { readonly minor: number; readonly currency: CurrencyCode }
 
 export class MoneyError extends Error {}

@@ -191,7 +191,8 @@ const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 
 /**
  * Months from `from` to `to`, 7 places: whole calendar months in the zone, then the remaining milliseconds as a share of
- * the next month. A day that a month lacks is clamped to its end and recovers later (brief 3.1). `to` must not precede `from`.
+ * the next month. A day that a month lacks is clamped to its end and recovers later (brief 3.1): from 31 January, two months
+ * end on 31 March. `to` must not precede `from`.
  */
 export function months(from: Instant, to: Instant, zone: TimeZone): Decimal {
   if (to < from) throw new RangeError('months() counts forward only.')

@@ -2,7 +2,8 @@ import { invalidParameter } from '../kernel/errors.ts'
 
 /**
  * Round trips of a request, the one cost that does not depend on the machine, and the rows (with index entries) that D1
- * read and wrote. Every binding is reached through a function that counts here; answers show them in `Server-Timing`.
+ * read and wrote. Every binding is reached through a function that counts here. Answers show the figures in
+ * `Server-Timing`, and tests assert them.
  */
 export type Calls = {
   d1: number
@@ -39,6 +40,7 @@ export const noCalls = (): Calls => ({
   rowsWritten: 0,
 })
 
+/** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
   for (const name of FIGURES) to[name] += more[name]
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
@@ -76,7 +78,10 @@ type Sharded = { readonly locator: string; readonly generation: number; readonly
 /** Names a tenant's databases until the tenant is recreated. */
 const scopeOf = ({ locator, generation }: Sharded): string => `${locator.slice(0, 8)}.${generation}`
 
-/** Bookmarks by binding. Those of another tenant or an earlier generation are ignored. 400 for text that is no bookmark. */
+/**
+ * The client's bookmarks, by binding. Those of another tenant or an earlier generation are ignored: the primary, which then
+ * answers, is at least as recent. 400 for text that is no bookmark.
+ */
 export function readBookmarks(header: string | null, tenant: Sharded): Readonly<Record<string, string>> {
   if (header === null) return {}
   const [, scope, list] = FORM.exec(header.trim()) ?? []

@@ -20,7 +20,10 @@ import { forgetBlock } from './tenancy/sequence.ts'
 
 type GuardName = (typeof GUARD_NAMES)[number]
 
-/** Trips unless `holds` is true in the batch. With `values`, `holds` has placeholders and must be the same object each time. */
+/**
+ * Trips unless `holds` is true at the time of the batch. With `values`, `holds` has placeholders and must be the same object
+ * each time: an isolate builds its statement once.
+ */
 export type Guard = { name: GuardName; holds: SQL; values?: Readonly<Record<string, unknown>> }
 
 export type NewTimer = {
@@ -107,7 +110,9 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 
 /**
  * Returns the stored answer if the request was already carried out: the same key from the same caller, or this request
- * after an unknown outcome. Throws `GuardTripped`, or refuses with `idempotencyConflict` (other body) or `databaseFull`.
+ * after an unknown outcome (the platform did not report whether the batch was committed).
+ *
+ * Throws `GuardTripped`, or refuses with `idempotencyConflict` (same key, other body) or `databaseFull`.
  */
 export async function commit(
   context: RequestContext,

@@ -9,7 +9,10 @@ export type Caller = {
   readonly username: string
   /** E.g. `account.tenant.employee`. */
   readonly accountType: string
-  /** `group.action` or `group.*`, from a token or from the tenant's roles. Absent: the permissions of the account type. */
+  /**
+   * `group.action` or `group.*`, from a token with permissions of its own or from roles that the tenant defines. They replace
+   * the permissions of the account type; absent, these apply.
+   */
   readonly permissions?: readonly string[]
   /** Expiry of a long-lived token, in real time. Absent after a sign-in with a password. */
   readonly tokenExpiresAt?: Instant
@@ -20,7 +23,10 @@ export type Caller = {
 /** Recognises a repeat of a write: the caller's key and a hash of method, path and body. */
 export type IdempotencyKey = { readonly key: string; readonly bodyHash: string }
 
-/** Plain data except `env`, `calls` and `later`; a Durable Object builds its own from its message. */
+/**
+ * What a service needs to know about a request, beside its data. Plain data except `env`, `calls` and `later`; a Durable
+ * Object builds its own from its message.
+ */
 export type RequestContext = {
   readonly env: Env
   readonly tenant: Tenant

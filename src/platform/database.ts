@@ -27,7 +27,10 @@ export type Database = {
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
 
-/** Builds queries for every database and sends none. One for an isolate: each instance recomputes column names. */
+/**
+ * Builds queries for every database and sends none. An isolate has one, because each instance of drizzle works out the
+ * names of a table's columns again.
+ */
 const build = drizzle({ prepare: () => undefined } as unknown as D1Database, { casing: 'snake_case' })
 
 /** A query with an `sql.placeholder` for each value that changes. */
@@ -69,8 +72,10 @@ const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i.test(t
 const sizes = new WeakMap<D1Database, number>()
 
 /**
- * `binding` is the name of the database's bookmarks. Uses a session, so that read replicas can be enabled: reads with a
- * client's bookmark may go to a copy that has reached it, everything else goes to the primary. `fence`: for a tenant's database.
+ * `binding` is the name of the database's bookmarks. `fence`: for a tenant's database.
+ *
+ * Uses a session, so that read replicas can be enabled: reads with a client's bookmark may go to a copy that has reached it,
+ * everything else goes to the primary.
  */
 export function openDatabase(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Database {
   let from = binding !== undefined && calls.isRead ? calls.clientBookmarks?.[binding] : undefined
@@ -248,13 +253,19 @@ const writeRows =
 const writeTexts = (database: Database, statement: string, texts: readonly string[]): Query[] =>
   jsonLists(texts).map(list => database.effect(statement, list))
 
-/** Inserts rows or replaces rows with the same key. Rows are JSON in one parameter for each chunk: D1 binds at most 100. */
+/**
+ * Queries that insert rows or replace rows with the same key. Rows are JSON in one parameter for each chunk, because D1
+ * binds at most 100 parameters; the number of rows therefore does not matter.
+ */
 export const putRows = writeRows('put')
 
 /** Inserts rows. The batch fails if a row with one of the keys exists. */
 export const insertRows = writeRows('insert')
 
-/** As `putRows`, but existing rows keep the columns of indexes, so no index is written. For tables where these never change. */
+/**
+ * As `putRows`, for tables whose indexed columns never change, as those of a policy's records. Existing rows keep these
+ * columns, so a change writes no index.
+ */
 export const changeRows = writeRows('change')
 
 /** As `putRows`, with texts of `rowTexts`. */

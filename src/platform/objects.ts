@@ -57,8 +57,10 @@ export const armDispatcherAt = (
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })
 
 /**
- * Sends a message and counts the object's own calls. `send` gets a new stub each time. Throws the object's Refusal, or 503
- * for an unknown reply. With `mayRepeat`, an interrupted message is sent again: the first may have been carried out.
+ * Sends a message to an object and counts the object's own calls. `send` gets a new stub each time. Throws the object's
+ * Refusal, or 503 for a reply that this version of the code does not know.
+ *
+ * With `mayRepeat`, a message to an interrupted object is sent once more: the first may have been carried out.
  */
 export async function ask<Answer>(
   calls: Calls,

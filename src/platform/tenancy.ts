@@ -53,8 +53,11 @@ export type Tenant = {
 }
 
 /**
- * The time in the tenant: test tenants move their clock forward (POST /test/clock). Business facts use it: requests, policies,
- * records, events, due times of timers. Use `now()` for tokens, links, leases, retries, idempotency, caches and the platform.
+ * The time in the tenant. Test tenants move their clock forward (POST /test/clock), and it runs on from there.
+ *
+ * Facts of the tenant's business use it: what requests and policies take for now, timestamps of records and events, due
+ * times of timers. What protects or serves the outside world uses real time, `now()`: tokens and signed links, leases and
+ * retries of deliveries, records of idempotency, caches, alarms, and the platform's own affairs (deploys, free databases).
  */
 export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Instant =>
   (now() + clockOffsetMs) as Instant
@@ -257,7 +260,10 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
     )
 }
 
-/** The fence is not as this isolate believed: the control database decides. Sets a missing fence, refuses anything else. */
+/**
+ * The fence is not as this isolate believed, so the control database decides. Sets the fence of a tenant's database that has
+ * none, and refuses anything else.
+ */
 async function settleFence(
   env: Env,
   tenant: Tenant,

@@ -169,7 +169,10 @@ export const filePart = (name: string) =>
 
 type WireScalar = string | number | boolean
 
-/** As sent: a scalar or list for each field, `null` without value (brief 0.4). `readFieldValues` normalises and checks them. */
+/**
+ * Field values as sent: a scalar or a list of scalars for each field, `null` for a field without value (brief 0.4).
+ * `readFieldValues` of product/fields normalises and checks them.
+ */
 export type WireFieldValues = Readonly<Record<string, WireScalar | readonly WireScalar[] | null>>
 
 const isScalar = (value: unknown): value is WireScalar =>

@@ -86,9 +86,17 @@ const NEWER_RECORDS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Newer names (resources brief 8.1): an act with several rows has its newer name on one of them, and sign-ins have none.
- * A quote priced and underwritten in one act is `underwrite`; an issued policy is the issue of its quote. `reset` can
- * continue, `discard` cannot. `policy.status.update` reports the end of cover when it comes, not the decision to end it.
+ * Newer names are those of the events interface and webhooks (resources brief 8.1). A row has one newer name at most, and
+ * an act with several rows has its newer name on one of them. Sign-ins have none.
+ *
+ * - A quote priced and underwritten in one act is `underwrite`, the last of the newer steps; `underwritingStatus` has the
+ *   outcome. A person's decision is `manualunderwrite`.
+ * - An issued policy is the issue of its quote. Endorsements are `policy.change`.
+ * - `reset` can continue: a quote or reinstatement whose acceptance is taken back. `discard` cannot: an invalidated
+ *   endorsement, a rescinded cancellation, an expired reinstatement.
+ * - `policy.status.update` reports the end of cover when it comes, not the decision to end it.
+ * - No newer name beside another row of the same act: `policy.endorse` (`endorsement.issue`), `policy.invoice`
+ *   (`invoice.issue`), `policy.finalize` (`policy.quote.accept`).
  */
 const ROWS = {
   'cancellation.create': event('A draft of a cancellation was made.', CANCELLATION),

@@ -22,8 +22,9 @@ export type NewEvent = {
 }
 
 /**
- * Inserts the events in order. Their timestamp is that of completion (contract 2, Event stream, rule 3): this call's time,
- * or the shard's latest when another machine's clock is ahead, so time never goes back along the stream.
+ * Queries that insert the events in order. Their place in the stream is that of the commit. Their timestamp is that of
+ * completion (contract 2, Event stream, rule 3): this call's time, or the shard's latest when another machine's clock is
+ * ahead, so time never goes back along the stream.
  */
 export function eventRows(
   database: Database,
@@ -71,7 +72,10 @@ export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policy
 
 /**
  * Makes a delivery of each event of the request for each enabled, subscribed webhook; its `changes` count them. An earlier
- * commit of the request made its own. Uses the database's clock, since an event's timestamp may be ahead.
+ * commit of the same request made its own.
+ *
+ * Deliveries are due at once by the database's clock, since an event's timestamp may be that of a machine whose clock is
+ * ahead. One behind an unfinished delivery of its line waits (tables.ts).
  */
 export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
   database.bind(DELIVERIES, { requestId })
@@ -108,7 +112,10 @@ export const ARM_AHEAD_MS = 60_000
 /** By shard. */
 const armedAt = new Memo<string, number>(10_000)
 
-/** Arms the dispatcher for a minute from now, at most once in 30 s: a commit that starts within those 30 s is then done. */
+/**
+ * Arms the dispatcher for a minute from now, at most once in 30 s for an isolate. The dispatcher looks when that minute is
+ * over, whatever it did before, so a commit that starts within those 30 s is done by then.
+ */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
   const { tenant } = context
   const at = now()

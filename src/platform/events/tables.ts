@@ -72,8 +72,9 @@ export type AttemptMade = {
 }
 
 /**
- * One event for one webhook; `sent` means a 2xx answer. Events of one policy (or of a policyholder, without a policy) are
- * a _line_, delivered one after the other: the earliest unfinished delivery is `pending`, those behind it are `waiting`.
+ * One event for one webhook, written in the batch of the event; `sent` means a 2xx answer. Events of one policy (or of a
+ * policyholder, without a policy) are a _line_, delivered one after the other: the webhook's earliest unfinished delivery in
+ * a line is `pending`, those behind it are `waiting`.
  */
 export const deliveries = sqliteTable(
   'delivery',

@@ -22,7 +22,9 @@ export type ShardPlace = {
 
 /**
  * Does the work of a timer; its row is then removed. A failed, interrupted or slow owner may be called again: it must check
- * whether work is left, and repeats must do nothing. `later` waits for real time that the tenant's clock is ahead of.
+ * whether work is left, and repeats must do nothing.
+ *
+ * `later` waits for real time that the tenant's clock is ahead of: the owner is called again.
  */
 export type TimerOwner = (timer: Timer, place: ShardPlace) => Promise<unknown>
 
@@ -122,8 +124,9 @@ async function fire(timer: Timer, place: ShardPlace): Promise<'done' | 'failed' 
 /** One value; null when there is no timer. */
 export const earliestTimer = sql`(select min(due_at) from ${timers})`
 
-// Files are stored before the commit that records them: recorded files can always be read. If that commit never comes,
-// a timer set beforehand deletes the file, unless a record names it by then.
+// Files are stored before the commit that records them: recorded files can always be read. If that commit never comes (an
+// interrupted request, a database that does not answer), nothing else knows of the file. So a timer, set before the file is
+// stored, deletes it unless a record names it by then.
 
 /** Time to record a stored file, slow uploads included. Real time: a tenant's clock may move during a request. */
 export const RECORDED_WITHIN_MS = 60 * 60_000

@@ -25,7 +25,10 @@ export function allowedActions<Action extends string, State extends string>(
   return (Object.keys(table) as Action[]).filter(action => table[action].from.includes(state))
 }
 
-/** Refuses (409) an action that the table does not list. `record` names it, e.g. `Quote 100000128`; `because` adds a reason. */
+/**
+ * Refuses (409) an action that the table does not list; the message has the record's state and the actions it allows.
+ * `record` names it, e.g. `Quote 100000128`; `because` adds a reason.
+ */
 export function assertAllowed<Action extends string, State extends string>(
   table: TransitionTable<Action, State>,
   record: string,

@@ -35,7 +35,10 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
   return tags.map(tag => tag.split('.')[0]!)
 }
 
-/** Refuses (412) a write when the record changed. `current` returns the record as GET does; pass one for each form of GET. */
+/**
+ * Refuses (412) a write when the record changed since the client read it. `current` returns the record as GET does; where GET
+ * has several forms, pass one for each.
+ */
 export function requireMatch(ifMatch: IfMatch | undefined, ...current: (() => unknown)[]): void {
   if (ifMatch === undefined || ifMatch === '*') return
   const tags = current.map(record => entityTag(JSON.stringify(record())))

@@ -26,7 +26,10 @@ export type Exchange = {
 const CLIENT_ID = /^[\x21-\x7e]{1,128}$/
 const TRACE = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}/
 
-/** Never replaces the service's id: that one is the requestId of events and the key of a write, and must be unique. */
+/**
+ * The client's own id of the request. It never replaces the service's id: that one is the requestId of events and the key
+ * of a write, and must be unique.
+ */
 function clientRequestIdOf(headers: Headers): string | undefined {
   const id = headers.get('x-client-request-id') ?? headers.get('x-request-id')
   return id !== null && CLIENT_ID.test(id) ? id : undefined

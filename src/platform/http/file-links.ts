@@ -35,7 +35,10 @@ const OPEN_GROUPS: ReadonlySet<string> = new Set('calculations lambda tables con
 export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
   'permissions' in access && !access.permissions?.some(permission => OPEN_GROUPS.has(groupOf(permission)))
 
-/** JSON escapes quotation marks inside text, so no text matches; the UUID is resolved within the signed-in tenant. */
+/**
+ * Clients cannot forge a reference: JSON escapes quotation marks inside text, so no text matches. The UUID is resolved within
+ * the signed-in tenant.
+ */
 const FILE_REFERENCE =
   /"url":"file:(documents|media)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 

@@ -22,7 +22,7 @@ export type Page = { readonly path: string; readonly respond: () => Response | P
 /** 2026-01-01 in the form of RFC 9745: deprecated since the first release. */
 const DEPRECATED_SINCE = '@1767225600'
 
-/** No `Sunset` (RFC 8594): no end of these paths is planned. The header will announce one. */
+/** No `Sunset` (RFC 8594): no end of these paths is planned. If one is decided, the header will announce it beforehand. */
 function deprecate(route: Route, params: Readonly<Record<string, string>>, headers: Headers): void {
   headers.set('deprecation', DEPRECATED_SINCE)
   const successor = SUCCESSORS[`${route.method.toUpperCase()} ${route.path}`]

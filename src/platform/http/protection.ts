@@ -34,7 +34,10 @@ const PREFLIGHT_MAX_AGE_SECONDS = '600'
 const REQUEST_HEADERS =
   'authorization, content-type, idempotency-key, if-match, if-none-match, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
-/** The calling page's origin, if it may read the answer. Never allows browser credentials: tokens are in a header. */
+/**
+ * The calling page's origin, if it may read the answer. Never allows credentials that a browser adds by itself: there are
+ * none, since tokens are in a header.
+ */
 async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | undefined> {
   const origin = exchange.request.headers.get('origin')
   if (origin === null) return undefined
@@ -47,8 +50,10 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
 }
 
 /**
- * Whether a tenant lists the origin (PUT /tenant/allowedOrigins): the signed-in one, or the one of the host name. At the shared
- * host, any tenant's listed pages may read answers without sign-in (preflight, sign-in): these reveal nothing about a tenant.
+ * Whether a tenant lists the origin (PUT /tenant/allowedOrigins): the signed-in one, or the one of the host name.
+ *
+ * At the host that all tenants share, pages listed by any tenant may read answers without sign-in (a preflight, a sign-in):
+ * these reveal nothing about a tenant.
  */
 async function isAllowed(origin: string, { url, calls, tenant }: Exchange, env: Env): Promise<boolean> {
   const called = await findTenant(env, { hostName: url.hostname }, calls)

@@ -12,7 +12,10 @@ type Limits = Pick<
   'ENVIRONMENT' | 'TRUSTED_PROXIES' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'
 >
 
-/** Local tests and benchmarks all use one address, and the local counters (a database) cost more than the requests. */
+/**
+ * Local services have no limits: tests and benchmarks all use one address, and the local runtime simulates the counters with
+ * a database, which costs more than the requests.
+ */
 const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local'
 
 const tooMany = (whose: string): Refusal =>

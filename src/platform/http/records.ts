@@ -3,7 +3,10 @@
 import type { Route } from './route.ts'
 
 export type WriteOf = {
-  /** Path of the changed record. `If-Match` is compared with its ETag; without this, a write refuses `If-Match`. */
+  /**
+   * Path where the changed record is read. `If-Match` is compared with its ETag. A write without this refuses `If-Match`:
+   * ignoring the header would overwrite what the client meant to protect.
+   */
   readonly changes?: string
   /** Path of the new record: `{name}` is a property of the answer, otherwise a parameter of the write's path. */
   readonly makes?: string

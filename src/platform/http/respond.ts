@@ -46,8 +46,9 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
 }
 
 /**
- * Void is an empty body with 200: published clients compare with 200. A Response, e.g. a file, is sent unchanged.
- * `addressed` replaces file names by addresses. A GET is 304 when the client has the record already.
+ * The answer of a handler. Void is an empty body with 200, not 204: published clients compare with 200, and none reads a
+ * body there. A Response, e.g. a file, is sent unchanged. `addressed` replaces file names by addresses. A GET is 304 when
+ * the client has the record already.
  */
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled

@@ -22,7 +22,7 @@ export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'
   readonly requestHeaders: Headers
 }
 
-/** With any valid token; `tenant` is undefined for an administration account. */
+/** A request with any valid token. `tenant` is undefined for an administration account. */
 export type SignedInContext = AdministrationContext & {
   readonly tenant: Tenant | undefined
   /** Time of the sign-in by password; the token may have been renewed since. Undefined with a long-lived token. */
@@ -78,8 +78,9 @@ type Description = {
 }
 
 /**
- * `required: false`: undefined without a body (no bytes, `""` or `null`; brief 0.12). `largestBytes` defaults to 4 MiB.
- * `keepsProto` accepts a property named `__proto__`: the handler must never copy the body by assignment.
+ * A JSON body. `required: false`: the handler gets undefined without a body (no bytes, `""` or `null`; brief 0.12).
+ * `largestBytes` defaults to 4 MiB. `keepsProto`: a property named `__proto__` is data and does not refuse the body; the
+ * handler must never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema
@@ -200,7 +201,10 @@ export const forTenant = (tag: string) =>
 export const forAdministration = (tag: string) =>
   routes<AdministrationContext, { readonly permission: Permission }>('administration', tag)
 
-/** For tenant and administration accounts. Without permissions, a route concerns only the caller's own sign-in. */
+/**
+ * Routes for tenant and administration accounts that hold one of the permissions. Without permissions, a route concerns only
+ * the caller's own sign-in.
+ */
 export const forSignedIn = (tag: string) =>
   routes<SignedInContext, { readonly permission?: Permissions }>('signedIn', tag)
 

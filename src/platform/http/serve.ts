@@ -80,7 +80,10 @@ export async function serve(
   }
 }
 
-/** The origin in answers is configured, never the request's `Host`, except on a local service without the setting. */
+/**
+ * The origin of addresses in answers is configured and never taken from the request's `Host`, which the caller chooses. Only
+ * a local service without the setting uses the request's.
+ */
 function publicOrigin(
   { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },
   { url }: Exchange,
@@ -232,7 +235,10 @@ function asksForFile({ headers }: Request, { answer }: Route): boolean {
   return file > 0 && file >= (parts.get('application/json') ?? 0)
 }
 
-/** Refuses (406) before any work a client that accepts no JSON. Files, probes and sign-ins are exempt. */
+/**
+ * Refuses (406) a client that accepts no JSON, before any work: afterwards, the client could not learn what was done. Files,
+ * probes and sign-ins are exempt.
+ */
 function requireAcceptable(request: Request, route: Route): void {
   const { access, answer } = route
   const accept = request.headers.get('accept')

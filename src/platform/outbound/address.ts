@@ -78,7 +78,10 @@ export const hasControlCharacters = (address: string): boolean =>
 export const mayCallThisMachine = (env: { readonly ENVIRONMENT: string }): boolean =>
   env.ENVIRONMENT === 'local'
 
-/** Why the address is refused, as the end of a sentence; undefined if allowed. `local` also allows this machine, by http too. */
+/**
+ * Why the address may not be called, as the end of a sentence about it; undefined if it may. `local`: the service runs on a
+ * developer's machine and may also call that machine, by http too.
+ */
 export function addressProblem(address: string, local: boolean): string | undefined {
   if (hasControlCharacters(address)) return 'must have no blanks and no control characters'
   const url = URL.parse(address)

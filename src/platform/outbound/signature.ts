@@ -18,7 +18,10 @@ const keyOf = (secret: string): Buffer =>
 
 const hmacOf = (secret: string, text: string) => createHmac('sha256', keyOf(secret)).update(text)
 
-/** The tag names the secret. `earlierSecrets` sign too, in `webhook-signature`: a receiver may switch to the new one later. */
+/**
+ * How calls to an address are signed. The tag names the secret. `earlierSecrets` were replaced recently:
+ * `webhook-signature` has a signature of each, so that a receiver may switch to the new one later.
+ */
 export type Signing = {
   readonly hmacEnabled: boolean
   readonly secret?: string
@@ -26,7 +29,10 @@ export type Signing = {
   readonly tag?: string
 }
 
-/** Headers of one attempt. `webhook-id` is the same on every attempt, signed or not: receivers drop repeats by it. */
+/**
+ * Headers that identify and sign one attempt. `webhook-id` is the same on every attempt, also of unsigned deliveries:
+ * receivers drop repeats by it.
+ */
 export function signatureHeaders(
   { hmacEnabled, secret, earlierSecrets = [], tag }: Signing,
   id: string,

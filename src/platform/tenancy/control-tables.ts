@@ -70,7 +70,10 @@ export const shards = sqliteTable(
   ],
 )
 
-/** The deployment that owns this database: one row. Commands check it before changes (scripts/deployment/identity.ts). */
+/**
+ * The deployment that owns this database: one row. Commands check it before changes, so that no deployment takes over what
+ * belongs to another (scripts/deployment/identity.ts).
+ */
 export const deployments = sqliteTable('deployment', {
   environment: text().primaryKey(),
   domain: text().notNull(),
@@ -151,7 +154,10 @@ export const administrators = sqliteTable(
   table => [uniqueIndex('administrator_username').on(table.username)],
 )
 
-/** Accounts with revoked access tokens that may not have expired: read with the tenant, so that requests look up no account. */
+/**
+ * Accounts with revoked access tokens that may not have expired. Read with the tenant, so that requests look up no account.
+ * Older rows are removed.
+ */
 export const revocations = sqliteTable(
   'revocation',
   {
@@ -179,7 +185,10 @@ export const auditColumns = () => ({
   requestId: text().notNull(),
 })
 
-/** Actions of administration accounts outside any tenant: sign-ins, passwords, tokens, new tenants, refusals. */
+/**
+ * Actions of administration accounts outside any tenant: sign-ins, unlocking, passwords, tokens, new tenants, refusals.
+ * Rows never change.
+ */
 export const administrationAudits = sqliteTable('administration_audit', auditColumns(), table => [
   index('administration_audit_created').on(table.createdAt, table.locator),
 ])

@@ -24,7 +24,10 @@ export type FenceStatement = { readonly sql: string; readonly params: readonly (
 /** The fence of one database, for one caller. */
 export type Fence = {
   readonly tenant: FencedTenant
-  /** Called on a mismatch; `row` is undefined without a fence. Resolves to send the batch again, otherwise throws. */
+  /**
+   * Called when the database is not as the caller believes; `row` is undefined without a fence. Resolves if the batch may be
+   * sent once more; otherwise throws the caller's answer.
+   */
   readonly settle: (row: FenceRow | undefined) => Promise<void>
 }
 

@@ -43,8 +43,10 @@ export const forgetBlock = (tenant: Tenant, shard: number): void => blocksByShar
 const STORAGE_KEY = 'sequence'
 
 /**
- * The dispatcher's side of a lease; numbers are never leased again. The next number is in the object's storage and in the
- * shard. The larger one counts and both rise: a restored database or lost object repeats none. Run leases one after the other.
+ * The dispatcher's side of a lease of `count` numbers, which are never leased again. One round trip.
+ *
+ * The next number is in the object's storage and in a row of the shard. The larger one counts and both rise: neither a
+ * restored database nor a lost or moved object repeats a number. The caller must run leases one after the other.
  */
 export async function leaseNumbers(
   storage: Pick<DurableObjectStorage, 'get' | 'put'>,

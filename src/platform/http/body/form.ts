@@ -30,7 +30,10 @@ export type Form = {
 
 const malformed = (message: string): Refusal => new Refusal('malformedMultipart', message)
 
-/** The part named `fileName` is the file, wherever it is; it is in memory until the caller leaves the place. */
+/**
+ * Reads a form. The part named `fileName` is the file, wherever it is and however it is labelled; it is in memory until the
+ * caller leaves the place. Skips parts that the schema does not have.
+ */
 export async function readForm(
   request: Request,
   { schema, file: fileName, largestFileBytes }: MultipartBody<z.ZodType>,

@@ -170,7 +170,10 @@ const BACKSLASH = 0x5c
 
 const COMMA = 0x2c
 
-/** Depth, and an upper bound on the number of values: in memory, values take many times the space of their text. */
+/**
+ * Depth of nested lists and objects, and an upper bound on the number of values; text inside strings does not count. Checked
+ * before parsing: in memory, values take many times the space of their text.
+ */
 export function jsonShape(bytes: Uint8Array): { depth: number; values: number } {
   let depth = 0
   let deepest = 0

@@ -14,7 +14,10 @@ export type Upload = {
   readonly mediaType: string | undefined
   /** The client's name for it; display only. */
   readonly fileName: string | undefined
-  /** Pieces of about 64 KiB, to be read once and to the end. Throws `tooLarge` or `malformedMultipart`. */
+  /**
+   * Pieces of about 64 KiB, to be read once and to the end. Throws a Refusal: `tooLarge`, or `malformedMultipart` for a form
+   * that is cut off or has another file.
+   */
   readonly stream: AsyncIterable<Uint8Array<ArrayBuffer>>
 }
 
@@ -221,7 +224,10 @@ export async function uploadedBytes({ stream }: Upload): Promise<Uint8Array<Arra
 
 export const contentsHash = (): Hash => createHash('sha256')
 
-/** Adds the file's hash to the key: until the upload is read, the key covers only path and query. */
+/**
+ * Adds the file's hash to the request's key, so that the same key with another file is refused. Until the upload is read,
+ * the key covers only path and query.
+ */
 export function withContents<C extends { readonly idempotency: IdempotencyKey | undefined }>(
   context: C,
   contents: string,
