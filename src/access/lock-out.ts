@@ -1,5 +1,6 @@
-// Failures in a row lock an account (brief 7). The database counts, and a right password counts only if the account is open at its
-// own commit: of any number of simultaneous guesses, no more than the limit can succeed.
+// After some failures in a row, no password signs in for a while (brief 7). The database counts: each failure is added at its own
+// commit, and a right password counts only if the account is open at its own commit. So of any number of simultaneous guesses, no
+// more than the limit can succeed.
 import { and, eq, or, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -22,6 +23,7 @@ type Lockable = typeof accounts | typeof administrators
 const isOpen = ({ lockedUntil }: Lockable, now: Instant) =>
   or(sql`${lockedUntil} is null`, sql`${lockedUntil} <= ${now}`)
 
+/** Counts a failure, and locks at the limit. A locked account is not changed and stays locked until its time. */
 export const failureQuery = (database: Database, table: Lockable, locator: Uuid, now: Instant): Query =>
   database.build
     .update(table as typeof administrators)
@@ -47,7 +49,10 @@ export const openQuery = (database: Database, table: Lockable, locator: Uuid): Q
 /** As read before the password was checked. */
 type AccountState = { readonly locator: Uuid; readonly tokenEpoch: number }
 
-/** Guard: open, and its password unchanged. Compares epochs, not hashes: another sign-in may have hashed it again. */
+/**
+ * Guard: the account is open and its password unchanged. Each change of the password raises the epoch. The hash cannot be
+ * compared, since another sign-in may have hashed the same password again.
+ */
 export const mayEnter = ({ locator, tokenEpoch }: AccountState, now: Instant): SQL =>
   sql`exists (select 1 from ${accounts} where ${and(
     eq(accounts.locator, locator),

@@ -17,7 +17,11 @@ if (2 ** COST.ln * COST.r * COST.p > MOST_WORK || 128 * 2 ** COST.ln * COST.r > 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Limits the wait to 1.6 s, or 3.2 s with two hashes each: a hash blocks the isolate. 429 beyond. */
+/**
+ * Hashes that one isolate runs or queues; further requests get 429. A hash blocks everything else in the isolate, so they run one
+ * at a time. The limit bounds the wait (1.6 s, or twice that where each request needs two), not the memory (16 MiB). A limit of
+ * two would refuse the third of three people who sign in at the same moment.
+ */
 export const MOST_HASHES_IN_LINE = 8
 
 const line = new Seats(MOST_HASHES_IN_LINE, 10_000)
@@ -93,7 +97,10 @@ const verifier =
     return peppersIn(pepper).some(fits) && known !== undefined
   }
 
-/** Checks several passwords in one place of the queue: a 429 in between would leave one tried without a counted failure. */
+/**
+ * Checks several passwords in one place of the queue. A request with two candidate accounts is refused before the first check or
+ * not at all: a 429 in between would leave a password tried without a counted failure.
+ */
 export const verifying = <T>(pepper: string, work: (verify: Verify) => T): Promise<T> =>
   inLine(() => work(verifier(pepper)))
 

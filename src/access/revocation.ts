@@ -1,5 +1,6 @@
-// Ends one account's access tokens everywhere within 5 s, the time for which isolates trust what they read of a tenant. The control
-// database lists revoked epochs while older tokens can be valid. It is read with the tenant, so no request reads the account.
+// Ends the access tokens of one account everywhere within 5 s, the time for which isolates trust what they read of a tenant. The
+// account's row has the epoch of its next tokens. The control database announces it to all isolates for as long as tokens of an
+// earlier epoch can be valid. It is read with the tenant, so no request reads the account.
 
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
@@ -19,10 +20,10 @@ import {
 import type { FoundToken } from './auth-tokens/store.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
-/** A request that read the account before the revocation may sign a token a moment after. */
+/** Twice the life of a token: a request that read the account before the revocation may sign a token a moment after. */
 const KEPT_MS = 2 * TOKEN_LIFE_MS
 
-/** For one tenant; beyond this, all tokens of the tenant end instead. */
+/** Revoked accounts of one tenant that isolates keep in memory; beyond this, all tokens of the tenant end instead. */
 export const MOST_REVOCATIONS = 500
 
 /** `tenant` is undefined for an administration account. */
@@ -32,7 +33,10 @@ type Revocation = {
   readonly epoch: number
 }
 
-/** Call it after the account's row is committed; repeating it changes nothing. */
+/**
+ * Announces the revocation to all isolates. Call it after the account's row is committed. A repeat changes nothing, so a timer
+ * can make up for a request that was cut off in between.
+ */
 export async function announceRevocation(
   { env, calls }: { readonly env: Env; readonly calls: Calls },
   { tenant, accountLocator, epoch }: Revocation,

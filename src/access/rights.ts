@@ -27,7 +27,10 @@ export function requireWithin(given: readonly Permission[], held: readonly Permi
 type Target = OwnedAccount &
   Pick<Caller, 'username' | 'accountType' | 'permissions'> & { readonly isService: boolean }
 
-/** 422 for an account with more rights than the caller, except your own and service accounts that you made. */
+/**
+ * 422 for changing, ending or resetting an account with more rights than the caller. Your own account is allowed, and so is a
+ * service account that you created: it has your account type, and its tokens have only permissions that you could grant.
+ */
 export function requireAuthority(caller: Caller, account: Target): void {
   if (account.locator === caller.accountLocator) return
   if (account.isService && account.createdBy === caller.accountLocator) return
@@ -40,7 +43,10 @@ export function requireAuthority(caller: Caller, account: Target): void {
 
 type OwnedAccount = { readonly locator: string; readonly createdBy: string | null }
 
-/** 403 for accounts other than your own and those that you made, unless you have one of `anyOf`. */
+/**
+ * 403 for callers who may act only on their own account and on those that they created (`users.custom`) when they act on another.
+ * `anyOf` are the permissions to act on every account of the tenant.
+ */
 export function requireReach(caller: Caller, account: OwnedAccount, anyOf: readonly Permission[]): void {
   if (anyOf.some(permission => may(caller, permission))) return
   if (account.locator === caller.accountLocator || account.createdBy === caller.accountLocator) return
@@ -49,7 +55,10 @@ export function requireReach(caller: Caller, account: OwnedAccount, anyOf: reado
   )
 }
 
-/** 403 for an administration account's long-lived token of other tenants. The tenant need not exist yet. */
+/**
+ * 403 for a long-lived token of an administration account that was created for other tenants. The tenant need not exist yet: a
+ * deploy may be about to create it. Signed-in sessions work for all tenants.
+ */
 export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 'name' | 'type'>): void {
   if (!tenants || [name, `type:${type}`, 'any'].some(scope => tenants.includes(scope))) return
   throw forbidden(
@@ -82,8 +91,9 @@ type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
 }
 
 /**
- * Undefined when the newest configuration does not mention the account: its type decides. An account that a person made gets
- * nothing from an archive's user of that name: otherwise you could take a name first to gain its rights.
+ * The permissions that the roles of the newest configuration grant an account, for its token; undefined when they do not mention
+ * it and its account type decides. An account that a person made gets nothing from an archive's user of the same name: otherwise
+ * somebody who may add accounts could take a name before the archive does and gain its rights.
  */
 export function rolePermissions(
   { username, accountType, source }: RoleHolder,

@@ -36,7 +36,10 @@ const ADMINISTRATOR_TYPES: ReadonlySet<string> = new Set([
   'account.test.tenant.admin',
 ])
 
-/** Accepts an administrator of the tenant, or an administration account, which gets only the rights of such an administrator. */
+/**
+ * Signs in an administrator of the tenant that exactly one property names: an account of the tenant, or an administration
+ * account, which then has the rights of that tenant's administrator and no more.
+ */
 export async function authenticateAdmin(
   query: contract.AuthenticateAdminQuery,
   body: contract.AuthenticateRequest | undefined,

@@ -33,7 +33,10 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
     : await withAccessToken(exchange, env, token)
 }
 
-/** 401 for a revoked account, or a tenant that was deleted, recreated or revoked. `isStale`: the control database is down. */
+/**
+ * 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. While the control database does not
+ * answer (`isStale`), the epoch is read from the account itself: one more round trip.
+ */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const { tenant: claimed, ...claims } = await readToken(env, token, now)
   const { tenant, revocations, isStale } = claimed
@@ -54,7 +57,11 @@ async function withAccessToken({ calls, now }: Exchange, env: Env, token: string
 const unknown = () =>
   unauthenticated('The token is not valid: it was deleted, has expired, or never was one. Make another.')
 
-/** Permissions are those of both token and account. A locked account's tokens work: guessing passwords must not stop a program. */
+/**
+ * Finds the account of a long-lived token, with the permissions that both the token and the account have now. 401 for a token
+ * that is unknown or has expired, or whose account was deleted or disabled. A locked account's tokens work: otherwise guessing
+ * passwords could stop a program that uses a token.
+ */
 async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
   if (locator === undefined) throw unknown()

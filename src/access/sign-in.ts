@@ -63,7 +63,7 @@ const accountWithPassword = (
     ),
   )
 
-/** Does the same work as an existing tenant with this many candidates. */
+/** Does the same work as an existing tenant with this many candidates: the time must not show which tenants exist. */
 export async function refuseUnknownTenant(
   { password }: Credentials,
   candidates: number,
@@ -73,7 +73,10 @@ export async function refuseUnknownTenant(
   throw signInFailed()
 }
 
-/** Reports the result either way. A missing candidate is undefined and takes the same work. */
+/**
+ * Signs in the first candidate with that password. The tenant's stream and audit trail report the result either way. A missing
+ * candidate is passed as undefined, so that it takes as long as an existing one.
+ */
 export async function signInToTenant(
   tenant: EnteredTenant,
   candidates: readonly (StoredAccount | undefined)[],

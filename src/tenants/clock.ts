@@ -1,4 +1,5 @@
-// The control database stores each step: an interrupted move continues from there.
+// Moves a test tenant's clock from one due timer to the next, as time would. The control database stores each step: after an
+// interruption the clock stands where its work is done, and the rest is still due.
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
@@ -32,7 +33,11 @@ import { clockQuery } from './store.ts'
 /** A Worker may make 1,000 round trips; the last step and the end may take 180. */
 const MOST_CALLS = 800
 
-/** Fires what falls due, each at its time. Bounded: `completed` false means that the next call continues. 400 for production. */
+/**
+ * Moves the clock of a test tenant forward and fires what falls due, each timer at its time. A call does a bounded amount: with
+ * `completed` false the clock stands at the last finished time, and the next call continues. A repeat with the same
+ * Idempotency-Key continues to the time that the first request named. 400 for production tenants.
+ */
 export async function moveClock(request: ClockRequest, context: RequestContext): Promise<ClockResponse> {
   if (context.tenant.type !== 'test')
     throw new Refusal(
@@ -113,7 +118,10 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
     }),
   )
 
-/** Returns how many failed. They wait until the move is over, as do postponed ones: they would hold it up. */
+/**
+ * Fires the shard's due timers and returns how many failed. Failed timers, and those that were put off, wait until the move is
+ * over, since they would hold it up.
+ */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   const { failed, later: postponed } = await fireClaim(place)
   if (failed.length + postponed.length === 0) return 0

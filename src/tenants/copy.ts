@@ -34,7 +34,10 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
   return rows
 }
 
-/** `migration` and `fence` are the database's own, `goOnBehind` raises `number_sequence`, and `_` marks the provider's tables. */
+/**
+ * The tables with a tenant's rows. `migration` and `fence` belong to the database itself, `goOnBehind` raises `number_sequence`,
+ * and names that begin with an underscore belong to the provider.
+ */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
     .prepare(

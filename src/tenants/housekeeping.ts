@@ -19,7 +19,8 @@ import {
 import { migrations } from '../servicing/migration/tables.ts'
 import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
-// Alarms can be lost (suspension, restore, move, lost storage): resumed tenants are woken at once, every tenant once a day.
+// An alarm is lost when a tenant was suspended, restored or moved, or when an object loses its storage. So a resumed tenant is
+// woken at once, and every tenant once a day.
 
 /** Resumed tenants in one run. */
 const MOST_WOKEN = 20
@@ -73,8 +74,9 @@ async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   )
 }
 
-// From 60 % of the quota the operator is warned, from 80 % a database gets no new policyholders, from 98 % nothing is added
-// (platform/tenancy/quotas.ts, commit.ts). It stays closed: a repeated request must reach the same database as before.
+// From 60 % of the quota the operator is warned, from 80 % a database gets no new policyholders, and from 98 % nothing is added
+// (platform/tenancy/quotas.ts, commit.ts). A database that is closed to new policyholders stays closed: a repeat of a request
+// under its key must reach the same database as before.
 
 /** Minutes between measurements. At its fastest a database grows from 80 to 98 % in three quarters of an hour. */
 const MINUTES = 10

@@ -1,5 +1,6 @@
-// Before a database is restored, its rows after the restore time are saved to files. Afterwards no number is given out twice,
-// webhooks receive no event again, and the report lists what is undone. Every step may be repeated.
+// What a restore of a tenant's databases must carry over from the time that it undoes. Before a database is restored, its rows
+// after the restore time are saved to files of the tenant. Afterwards no number is given out twice, webhooks receive no event
+// again, and the report lists what is undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -136,7 +137,10 @@ const LOCATOR_COLUMNS = [
   ...['exposure', 'peril', 'modification', 'invoice', 'payment'].map(table => [table, 'display_id'] as const),
 ]
 
-/** Numbers and events continue after those given out, and ended deliveries are ended again. Returns what is undone. */
+/**
+ * Makes the restored database fit for service: numbers and events continue after those that were given out, and deliveries that
+ * had ended are ended again, so that no webhook receives them twice. Returns what is undone.
+ */
 export async function mendShard(
   env: Env,
   tenant: Tenant,

@@ -1,4 +1,5 @@
-// Changes only databases, never needs a deploy of the Worker (docs/design.md, section 6). Scripts call it on Node.
+// Creates, lists, recreates and deletes tenants. This changes only databases and never needs a deploy of the Worker
+// (docs/design.md, section 6). Scripts call the same functions on Node.
 
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { alreadyExists, invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
@@ -45,7 +46,10 @@ export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 /** Two runs of the housekeeping: returned databases are usually wiped by then. */
 const WIPED_WITHIN_SECONDS = 120
 
-/** 409 for a taken name, 400 for one that is no host name, 503 when the place has no bucket or no free, migrated database. */
+/**
+ * Creates the tenant and claims its databases in one batch, with the audit entry. 409 for a name that is taken, 400 for one that
+ * cannot be a host name; 503 when the place has no bucket, or its pool has no free database with all migrations.
+ */
 export async function createTenant(
   env: Env,
   { name, type, versioned = false, place = env.PLACE as Place }: NewTenant,
@@ -91,7 +95,10 @@ export async function admitTenant(
   return tenant
 }
 
-/** Ends its tokens; the housekeeping wipes its data and audit trail. 409 when it changed meanwhile; 503 as `createTenant`. */
+/**
+ * Gives the tenant fresh databases and raises its generation. Its tokens end; the housekeeping wipes its data, with its audit
+ * trail. `audit` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ */
 export async function recreateTenant(
   env: Env,
   tenant: Tenant,
@@ -116,8 +123,10 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
 }
 
 /**
- * Existing records stay where they are. New shards get no policyholder until `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`.
- * 404; 400 for fewer shards than it has, or too many; 409 when it changed meanwhile; 503 as `createTenant`.
+ * Adds databases to the tenant up to `shards`, for new policyholders; existing records stay where they are. The new shards get no
+ * policyholder until the caller calls `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`, when every isolate knows them. 404 when
+ * there is no such tenant; 400 for fewer shards than it has, or more than locators allow; 409 when it changed meanwhile; 503 as
+ * `createTenant`.
  */
 export async function addShards(
   env: Env,
@@ -141,7 +150,11 @@ export async function addShards(
 export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean =>
   opensAt.includes(store.NOT_OPEN)
 
-/** Call it after `SHARDS_KNOWN_AFTER_MS`, when every isolate copies changes to the new shards too. Repeating it is harmless. */
+/**
+ * Fills the tenant's new shards with what every shard has, and opens them for policyholders at a time when every isolate knows
+ * it. Call it after `SHARDS_KNOWN_AFTER_MS`: a change of what every shard has is copied by the isolate that makes it, which must
+ * know the new shards. A repeat changes nothing. 404 as `addShards`.
+ */
 export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantNamed(env, name, calls)
   const { opensAt = [] } = tenant
@@ -174,7 +187,7 @@ export async function setQuotas(
   await changeTenant(env, tenant, { quotas }, calls)
 }
 
-/** At once for access to its databases, everywhere within 5 s. */
+/** Ends all tokens of the tenant: at once for access to its databases, everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
   const [[row]] = await database.batch([store.revokeTokensQuery(database, tenant.locator)])
@@ -239,7 +252,11 @@ async function refusalFor(
 const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
 
-/** Every shard needs versions and webhooks for its own batches. A copy that another request made meanwhile is newer and stays. */
+/**
+ * Copies from the home shard what every shard has beside its own policyholders: the versions of the configuration, which policies
+ * read in their own batch, and the webhooks, from which the batch of an event makes its deliveries. A copy that another request
+ * made meanwhile is newer and stays; the deletion of a webhook removes its copies.
+ */
 export async function fillShards(
   env: Env,
   tenant: Tenant,

@@ -1,5 +1,6 @@
-// A batch fails on a constraint when its condition is not met: the name is taken (tenant_name is unique), no database is free
-// (shard.binding is not null), or the tenant has changed (tenant.generation is not null).
+// Rows of tenants in the control database, and the claiming of databases. Every change is one batch, which fails on a constraint
+// when its condition is not met: the name is taken (tenant_name is unique), no database is free (shard.binding is not null), or
+// the tenant has changed (tenant.generation is not null).
 import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
@@ -144,7 +145,10 @@ export const putAllowedOrigins = (
 const forgetOriginsQuery = (database: Database, locator: Uuid): Query =>
   database.build.delete(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator))
 
-/** Never moves the clock back. Returns the offset in force; nothing for production tenants, or after a recreation or deletion. */
+/**
+ * Sets how far the tenant's clock is ahead, unless it is further ahead already: the clock never moves back. Returns the offset in
+ * force; nothing for production tenants, or when the tenant was recreated or deleted meanwhile.
+ */
 export const clockQuery = (database: Database, { locator, generation }: TenantScope, offsetMs: number) =>
   database.build
     .update(tenants)

@@ -35,7 +35,10 @@ export async function inEachDatabase(
   )
 }
 
-/** Effective within 5 s; running work continues until `closeDatabases`. Repeating it replaces the reason. 409 after a move away. */
+/**
+ * Within 5 s every call of the tenant gets 503 with the reason, and its timers and deliveries stop. Running work continues until
+ * `closeDatabases`. A second call replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
+ */
 export async function suspendTenant(
   env: Env,
   name: string,
@@ -48,11 +51,17 @@ export async function suspendTenant(
   return { ...tenant, suspension }
 }
 
-/** Stops all reads and writes. Call it after `KNOWN_EVERYWHERE_MS`: a running delivery is stored first and is not made twice. */
+/**
+ * Stops all reads and writes of the suspended tenant's databases, even by isolates that do not know of the suspension. Call it
+ * after `KNOWN_EVERYWHERE_MS`: the result of a running delivery is then stored, and the delivery is not made twice.
+ */
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
-/** Effective within 5 s; due work begins within two minutes. Ends an unfinished move away; 409 in a restore or a move here. */
+/**
+ * Serves the tenant again, everywhere within 5 s; work that fell due meanwhile begins within two minutes. Gives up an unfinished
+ * move away. Refuses as `suspendTenant`; 409 also during a restore, or while the tenant is being moved here.
+ */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
   const operation = await operationOf(env, tenant, calls)

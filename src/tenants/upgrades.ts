@@ -1,6 +1,7 @@
-// Applies the migrations that a deployment announces, before the code that needs them is deployed: one queue message a database.
-// Free databases come first, one of them alone, then ten times as many as are done. A database that fails is tried again later and
-// delays no other; code that needs more than it has answers 503 `tenantBehind`.
+// Applies the migrations that a deployment announces in the control database, before the code that needs them is deployed. The
+// Worker that serves applies them through its bindings, with one queue message for each database. Free databases come first, one
+// of them alone, then ten times as many at once as are done. A database that fails is tried again later and delays no other; code
+// that needs more than it has answers 503 `tenantBehind`.
 import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'

@@ -1,6 +1,11 @@
-// Runs need no lock: they may be interrupted or overlap. A run frees a database only when it is empty and no isolate can still
-// trust the tenant. Its steps are bound to the return that it read, and deletions also to the record of writes before it: they fail
-// when a new tenant has written meanwhile.
+// The scheduled handler empties the databases of removed tenants, some at a time, deletes their files and gives the databases
+// back to the pool. There is no lock and no lease: a run may be interrupted anywhere, and two may overlap.
+//
+// A run that finds rows or files deletes them. Only a run that finds none frees the database, and only when no isolate can still
+// trust the tenant: isolates trust what they read for some seconds, and a request may write a moment later. Each step is bound to
+// the return that the run read, by its time: if another run freed the database, and a tenant claimed it and gave it back, that is
+// another return. Deleting rows is also bound to the record of writes as it was before the pool said `returned`: every write of a
+// tenant adds a row to it, so the batch fails when a new tenant has written meanwhile.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -77,7 +82,10 @@ const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
-/** `migration` stays with the schema, `fence` until the database is free; names that begin with an underscore belong to D1. */
+/**
+ * Closes the fence, and lists the tables with rows. `migration` stays, since the schema stays; `fence` stays until the database
+ * is free. Names that begin with an underscore belong to D1.
+ */
 async function inspect(database: Database, former: TenantScope): Promise<Contents> {
   const { sql: text, params } = closeFence(former)
   const [, tables] = (await database.batch([

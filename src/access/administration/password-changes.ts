@@ -21,7 +21,11 @@ import { accounts } from '../tables.ts'
 import { revoked, unauthenticated } from '../tokens.ts'
 import { newPassword } from './service.ts'
 
-/** Ends all access tokens of the caller; long-lived ones stay. 403 `wrongPassword`; 400 `weakPassword`. */
+/**
+ * Changes the caller's own password and ends all of their access tokens, the one of this request too. Long-lived tokens stay,
+ * since no password created them. 403 `wrongPassword` for a wrong old password; 400 `weakPassword` for a new one that breaks the
+ * rules.
+ */
 export async function changeOwnPassword(
   request: PasswordChangeRequest,
   context: SignedInContext,
@@ -121,7 +125,10 @@ async function isRight(password: string, account: StoredAccount, { env }: Enviro
   return fits && !isLocked(account, realNow())
 }
 
-/** 400 `weakPassword`: it breaks a rule, or repeats the current password, which is refused even without rules. */
+/**
+ * Returns the hash of a new password that follows the rules; 400 `weakPassword` for any other. The current password is never
+ * accepted as the new one, even in a tenant without rules.
+ */
 async function acceptedHash(
   { oldPassword, password }: PasswordChangeRequest,
   account: StoredAccount,
@@ -144,8 +151,9 @@ const wrongPassword = (): Refusal =>
   )
 
 /**
- * Without a named tenant: a user of the caller's tenant, or else an administration account. You cannot unlock yourself: a stolen
- * token would allow more guesses. Tokens stay valid: a lock is for passwords.
+ * Unlocks a user of the named tenant. Without a named tenant: a user of the caller's tenant, or for an administration account
+ * another administration account. Does nothing to an account that is not locked. You cannot unlock yourself: somebody with a
+ * stolen token could go on guessing the password. Tokens stay valid, since a lock is for passwords.
  */
 export async function unlock(request: AccountUnlockRequest, context: SignedInContext): Promise<void> {
   const { username } = request

@@ -41,7 +41,10 @@ type TenantAccountType = (typeof accounts.$inferSelect)['type']
 
 const SERVICE_TYPE = 'service'
 
-/** 422 for a type with more rights than the caller; 409 for a user name that is taken. */
+/**
+ * Adds a person's account, with a password that follows the rules, or with type `service` a program's, which never has one. 422
+ * for a type with more rights than the caller; 409 for a user name that is taken.
+ */
 export async function addAccount(
   request: contract.AccountAddRequest,
   context: RequestContext,
@@ -117,7 +120,10 @@ function personType(given: string, tenant: Tenant): TenantAccountType {
   )
 }
 
-/** A program has its maker's type: its tokens have only the permissions that they list, within that type and the caller's. */
+/**
+ * A program has the account type of its creator, and so at most the rights of its creator. Each of its tokens is checked against
+ * this type and against the caller, and has only the permissions that it lists.
+ */
 const ownType = (callersType: string): TenantAccountType =>
   accounts.type.enumValues.find(type => type === callersType) ?? 'account.tenant.read.only.user'
 
@@ -155,7 +161,11 @@ type AccountChange = {
 
 type Decide = (account: store.StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
 
-/** `decide` runs again when the account changed meanwhile. 404 without the account; 422 when it has more rights than the caller. */
+/**
+ * Changes one account and writes its audit entry in the same commit. `decide` runs again when another request changed the account
+ * first. 404 when there is no such account, or it was deleted; 422 when it has more rights than the caller. A repeat returns the
+ * original response.
+ */
 export async function changeAccount(
   context: RequestContext,
   locator: string,
@@ -218,7 +228,10 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
     and ${accounts.tokenEpoch} = ${tokenEpoch} and ${accounts.passwordHash} is ${passwordHash}
     and ${accounts.disabledAt} is ${disabledAt})`
 
-/** Access tokens end everywhere within 5 s; long-lived ones do not work while it is disabled. */
+/**
+ * A disabled account cannot sign in. Its access tokens end everywhere within 5 s; its long-lived tokens stay, but do not work
+ * until it is enabled again.
+ */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeAccount(context, locator, 'accounts.disable', account => {
     requireReach(context.caller, account, ['users.write'])
@@ -247,7 +260,10 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
     return { set, endsAccess: true, endsTokens: true }
   })
 
-/** Unlocks the account and ends its access tokens. 422 for one with more rights than the caller, who would gain them otherwise. */
+/**
+ * Sets another account's password without the old one, for somebody who forgot it. Unlocks the account and ends its access
+ * tokens. 422 for an account with more rights than the caller, who could otherwise sign in as it and gain them.
+ */
 export function setPassword(
   locator: string,
   { password }: contract.PasswordSetRequest,

@@ -31,7 +31,7 @@ export const auditRoutes: readonly Route[] = [
   }),
 ]
 
-/** One round trip for each shard. */
+/** A page of the trail, oldest first, from all shards of the tenant: one round trip for each. */
 async function readAudit({ pageSize, pagingToken, ...filter }: AuditQuery, context: RequestContext) {
   const conditions = auditConditions(filter, audits)
   return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken }))

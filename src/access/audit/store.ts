@@ -91,7 +91,10 @@ export function auditConditions(
   ]
 }
 
-/** Call it before the action: the trail may report an action that failed, but misses none. */
+/**
+ * Records the entry before the action that it reports, once the action is known to be allowed. The trail may then report an
+ * action that a failure prevented, but no action is missing from it.
+ */
 export async function recordAudit(context: RequestContext, entry: AuditEntry): Promise<void> {
   const database = homeDatabase(context)
   await database.batch(auditRows(database, context, HOME_SHARD, [entry]) as [Query, ...Query[]])
@@ -117,7 +120,11 @@ const HOUR_MS = 3_600_000
 const recorded = new Set<string>()
 const MOST_REMEMBERED = 10_000
 
-/** Records the first refusal of an hour for each account, method and path: repeats must not fill the trail. */
+/**
+ * Records that the caller was refused the route, in the tenant's trail or in that of administration accounts. Only the first
+ * refusal of an hour is recorded for each account, method and path: a client that is refused again and again must not fill the
+ * trail. Runs after the response, which does not depend on it; a failure is logged.
+ */
 export async function recordRefusal(
   env: Env,
   { requestId }: Pick<Exchange, 'requestId'>,

@@ -29,9 +29,13 @@ import {
 /** For one account; expired tokens do not count. */
 const MOST_TOKENS = 100
 
+/** A token may expire at most this far ahead: five years. */
 const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
-/** A session that has ended cannot create a token in the 5 s until all isolates know of its end. */
+/**
+ * Creates a token for the caller, in the tenant that they are signed in to. Only this response shows the token. A session that
+ * has ended cannot leave a token behind in the 5 s until all isolates know of its end.
+ */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
   context: RequestContext & Pick<SignedInContext, 'accountEpoch' | 'signedInAt'>,
@@ -247,7 +251,8 @@ export const deleteCredentials = (locator: string, context: RequestContext): Pro
     return { set, endsAccess: true, endsTokens: true }
   })
 
-// Tokens of administration accounts, so that pipelines need no password with all rights. They work for the listed tenants only.
+// Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They grant deployments only,
+// and only for the tenants that they list.
 /** A stolen token must not make or unlock accounts. */
 const GRANTABLE = ALL_PERMISSIONS.filter(permission => permission.startsWith('deployments.'))
 

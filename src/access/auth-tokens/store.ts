@@ -120,7 +120,10 @@ export const insertAdministrationTokenQuery = (
       ${JSON.stringify(row.tenants)}, ${row.createdAt}, ${row.expiresAt}
     where ${holds}`)
 
-/** Guard: as `hasRoomFor`, for sessions of a current epoch: an ended session must leave no lasting token behind. */
+/**
+ * Guard: as `hasRoomFor`, and the epoch of the session is still current. The end of a session is known everywhere within 5 s;
+ * until then, it must not leave a lasting token behind.
+ */
 export const hasRoomForAdministration = (accountLocator: Uuid, epoch: number, name: string, most: number) =>
   sql`exists (select 1 from ${administrators}
       where ${administrators.locator} = ${accountLocator} and ${administrators.tokenEpoch} <= ${epoch})

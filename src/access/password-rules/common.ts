@@ -138,7 +138,10 @@ const LONGEST_WORTHLESS_UNIT = 4
 /** Dates, telephone numbers, counting. */
 const NUMBER = /^[\d.,/:+-]*$/
 
-/** At most two common words, or keys in a row: in any case, with digits and signs around, between or instead of letters. */
+/**
+ * True for passwords that attackers try first: at most two common words, or keys in a row, in any case, once or repeated, with
+ * digits and signs around them, between them or in place of letters.
+ */
 export function isCommonPassword(password: string): boolean {
   const lower = password.normalize('NFKC').toLowerCase().replace(/\s+/g, '')
   const unit = unitOf(lower)

@@ -1,4 +1,5 @@
-// After an interruption it runs again and continues with the waiting items. Idempotency keys keep an item from being created twice.
+// Creates a new tenant's resources, one item at a time. After an interruption it runs again and continues with the waiting items.
+// Each item has its own idempotency key, so none is created twice.
 
 import { isRefused } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'

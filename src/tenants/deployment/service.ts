@@ -1,4 +1,5 @@
-// The archive is checked before anything changes: errors get `success: false` and create no tenant.
+// Deploys and repairs configurations, for administration accounts. The archive is checked before anything changes: an error in it
+// returns `success: false`, and no tenant is created for it.
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'

@@ -56,7 +56,7 @@ export async function readVersion(
   }
 }
 
-/** The next version may be in progress; 404 for a later one. */
+/** Whether the version (or the latest) is deployed. The next version may be in progress; 404 for a later one. */
 export async function readStatus(
   { tenantName, version }: contract.DeploymentStatusQuery,
   context: SignedInContext,

@@ -1,6 +1,9 @@
-// Converts an account of another system into our records (resources brief 9). Linked policies, invoices and payments fail
-// together: migrated records never change, so a bill cannot be added later, and an invoice without its payment would be past due.
-// Control totals cover the whole account, which is then all or nothing.
+// Converts an account of another system into our records (resources brief 9).
+//
+// Policies, invoices and payments that refer to each other succeed or fail together. A bill is part of the history of its
+// policies and cannot be added later, since migrated records never change; an invoice without its payment would be past due. So a
+// failing item blocks the items linked to it, and everything else is kept. Control totals cover the whole account, which is then
+// all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { add, endOfDay, type Instant } from '../../../kernel/time.ts'
@@ -172,7 +175,11 @@ function failEverything(work: Work): Converted {
   }
 }
 
-/** An invoice whose grace period would already have ended gets a new one from now on: else the policy would lose cover at once. */
+/**
+ * At the end of a grace period the policy loses its cover. If that end has already passed, the policy would lose cover that the
+ * other system gave, without a warning. So the invoice gets the product's grace days from the migration on; other invoices keep
+ * the rest of theirs.
+ */
 function extendGrace(
   policy: PolicyAggregate,
   { configuration, now }: Pick<ConvertContext, 'configuration' | 'now'>,

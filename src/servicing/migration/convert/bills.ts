@@ -205,7 +205,10 @@ function nameOf(charge: Charge): string | undefined {
   return 'taxName' in charge && charge.taxName !== undefined ? charge.taxName : charge.perilName
 }
 
-/** Bills a transaction without installments on a zero invoice that is settled at once, as for a live transaction. Takes a digit. */
+/**
+ * Bills a transaction without installments, which had nothing to pay. It may refund and charge the same thing: both are charges,
+ * billed once on a zero invoice that is settled at once, as for a live transaction. Takes a digit.
+ */
 export function billOfNothing(
   making: Making,
   { request: { issuedTime }, from, term }: ReadTransaction,

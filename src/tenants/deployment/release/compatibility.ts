@@ -1,4 +1,5 @@
-// Policies store their data by the names of fields, exposures and perils (resources brief 10.5).
+// How a changed configuration affects existing policies: their data is stored and read by the names of fields, exposures and
+// perils (resources brief 10.5).
 import type {
   Configuration,
   FieldDefinition,
@@ -19,7 +20,10 @@ const changeCodes = {
   timeZoneChanged: 'Days and months of policies begin at other moments.',
 } as const
 
-/** `product` is undefined for a change that affects all; `path` is the archive's file to look at. */
+/**
+ * A change that existing policies of the product cannot follow; `product` is undefined for a change that affects all products.
+ * `path` is the file of the archive to look at.
+ */
 export type IncompatibleChange = {
   product: string | undefined
   path: string

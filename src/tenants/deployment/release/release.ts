@@ -1,4 +1,5 @@
-// Guards check what an attempt has read; when another request was faster, the next attempt reads again.
+// One deploy or repair, from a compiled archive to the committed version. Guards check what an attempt has read; when another
+// request was faster, the next attempt reads again.
 import type { SQL } from 'drizzle-orm'
 import { commitAudited } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
@@ -73,7 +74,10 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
   })
 }
 
-/** 400 without such a version. Refuses a change that makes its policies unreadable. Test users follow the latest version. */
+/**
+ * Replaces the archive of the version; 400 when there is no such version. Refuses a change that would make the version's policies
+ * unreadable. Test users follow the latest version, so only its repair changes them.
+ */
 export function repairVersion(context: RequestContext, upload: Upload, version: number): Promise<Released> {
   const write = releaseWriter(context, upload)
   return untilCommitted(async () => {
@@ -103,6 +107,7 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
   })
 }
 
+/** A new tenant's resources are created with its first configuration only. */
 function lateBootstrap({ configuration }: Upload): Finding[] {
   const message =
     "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
@@ -180,7 +185,10 @@ const finding = (
   advice: string,
 ): Finding => ({ severity, path, code, message: `${message} ${advice}` })
 
-/** Only test tenants have the archive's users (resources brief 10.3). Tokens contain roles, so changed roles end them. */
+/**
+ * Only test tenants have the archive's users (resources brief 10.3). A token contains the roles of the time when it was issued,
+ * so changed roles end the tokens.
+ */
 function accountsOf(
   { tenant }: RequestContext,
   { configuration }: Upload,
@@ -311,7 +319,10 @@ function externalRatersOf({ products }: Configuration): Record<string, string> |
   return named.length === 0 ? null : Object.fromEntries(named)
 }
 
-/** Policies of every shard read their version in their own batch. Copies all versions, which repairs a copy that failed. */
+/**
+ * Copies the versions to every shard, since policies read their version in their own batch. Copies all of them, so that the next
+ * release repairs a copy that failed.
+ */
 async function copyVersions(context: RequestContext): Promise<void> {
   const { env, tenant, calls } = context
   if (tenant.shards.length === 1) return

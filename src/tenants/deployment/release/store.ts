@@ -95,7 +95,8 @@ export const accountQueries = (
   }),
 ]
 
-// Archive users become accounts of the test tenant (resources brief 10.3) and change and go with the archive; others stay.
+// An archive's users become accounts of its test tenant (resources brief 10.3). They follow the archive: they change and go with
+// it. Accounts that were added through the interface stay as they are.
 /** Hashing a password takes a fifth of a second. */
 const MOST_TEST_USERS = 100
 
@@ -134,7 +135,10 @@ export function userFindings({ length }: readonly TestUser[]): Finding[] {
   return length > MOST_TEST_USERS ? [tooMany] : []
 }
 
-/** `before` are the users of the archive that made them: an unchanged user is skipped, an unchanged password keeps its hash. */
+/**
+ * Plans the changes that turn the present accounts into those of `users`. `before` are the users of the archive that made them:
+ * an unchanged user is skipped, and an unchanged password keeps its hash.
+ */
 export function planAccounts(
   users: readonly TestUser[],
   present: readonly PresentAccount[],

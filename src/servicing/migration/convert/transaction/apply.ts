@@ -1,6 +1,9 @@
-// Applies a migrated transaction to the policy; it leaves the same records as a live one. Changed elements are cut and get new
-// runs, which cost the old run's share of the time plus the stated difference. An ended element keeps its difference as a stated
-// split (aggregate.ts, RunSplit), or as a holdback if it has no part before the cut. So the fold always charges what was stated.
+// Applies a migrated transaction to the policy; it leaves the same records as a live one.
+//
+// The transaction states the charges that it adds. Elements that it changes are cut at its time and get new runs: a new run costs
+// the old run's share of the time, by the fold, plus the stated difference. An ended element keeps its difference as a stated
+// split (aggregate.ts, RunSplit), or as a holdback if it has no part before the cut. So the fold always charges what was stated,
+// to the cent, whatever happens to the policy later.
 
 import type { CancellationLocator, DisplayId, EndorsementLocator, Uuid } from '../../../../kernel/locators.ts'
 import { sumOf } from '../../../../kernel/money.ts'

@@ -92,7 +92,8 @@ export function lastRunOf(context: Context, id: string): PerilRun {
 export const keptOf = (pieces: readonly Piece[], { segment, start }: Piece, by: Uuid): Piece | undefined =>
   pieces.find(one => one.madeBy === by && one.segment.predecessor === segment.locator && one.start === start)
 
-// A transaction only looks at runs in segments from its time on (its reach): a policy with 200 changes has thousands of runs.
+// A transaction only looks at runs in segments from its time on (its reach). A policy with 200 changes has thousands of runs, and
+// a change must not take longer the more changes came before it.
 /** Runs that were ever in one of the segments, oldest first. */
 export function runsIn({ reach }: Known, making: Making, segments: Iterable<Uuid>): PerilRun[] {
   const found = new Set<Uuid>()
