@@ -90,7 +90,10 @@ export async function creditsOf(
   return policyholderCredits(holder, balances, movements, pageSize)
 }
 
-/** A locator that was made up may name a policy that does not exist: then 404 for the record, not for the policy. */
+/**
+ * The policy's object carries the operation out. The locator names the policy; a record of an earlier release needs a look-up.
+ * A locator that was made up may name a policy that does not exist: then 404 for the record, not for the policy.
+ */
 async function operateOn(
   context: RequestContext,
   what: 'invoice' | 'payment',
@@ -119,6 +122,7 @@ export const payInvoice = (
 export const reversePayment = (context: RequestContext, text: string): Promise<JsonAnswer> =>
   operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 
+/** The policy's object makes the earliest planned invoice now. */
 export const issueNextInvoice = (context: RequestContext, text: string): Promise<JsonAnswer> =>
   operate(context, policyLocator(text), { kind: 'nextInvoice' }, subject =>
     readInvoice(context, subject.split('/')[1]!),

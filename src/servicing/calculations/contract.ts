@@ -88,6 +88,7 @@ export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPeril
 
 const CalculationWarning = z.object({ line: Integer, column: Integer, message: Text })
 
+/** Nothing of it is stored. */
 export const CalculationResponse = record('CalculationResponse', {
   premium: Amount.describe('For the span of the characteristics.'),
   premiumCurrency: Currency,

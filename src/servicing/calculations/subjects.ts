@@ -33,6 +33,7 @@ import { PerilRating, type Rateable, type RatingContext } from '../../rating/rat
 import type { Operation } from '../../rating/template-data.ts'
 import type * as contract from './contract.ts'
 
+/** A peril as it is rated, with its quote, its policy and the operation that it is rated in. */
 export type Subject = {
   readonly loaded: Loaded
   readonly quote: Quote

@@ -63,7 +63,10 @@ export async function invoiceJobsOfQuote(
   return { listCompleted: true, items: quoteJobs(loaded.aggregate, record) }
 }
 
-/** Refuses (409) any action but the product's (`invoicing.generatingEvent`). */
+/**
+ * The product says which action starts billing (`invoicing.generatingEvent`), so a request for that action succeeds and changes nothing;
+ * any other is refused (409).
+ */
 export async function setBillingTrigger(
   context: RequestContext,
   text: string,
@@ -139,7 +142,10 @@ function loadTransaction(context: RequestContext, text: string): Promise<Loaded>
   return loadPolicy(context, database, { transactionLocator: locator })
 }
 
-/** In order of time, the gap last. `transaction` names a modification or its cause; it has no segments until it is accepted. */
+/**
+ * The segments that the transaction made, in order of time, the gap last. `transaction` is the locator of a modification or of its cause.
+ * Empty until it is accepted; 404 when there is no such transaction.
+ */
 function segmentsOf(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
@@ -196,7 +202,7 @@ const isOpenTransaction = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** Invoices that were made, then those that are planned. */
+/** Plans as jobs: each installment is one, completed by its invoice. Invoices that were made come first. */
 function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])

@@ -30,6 +30,7 @@ function splitBlocks(html: string, tag: string): { rest: string; last: string | 
 
 const empty = (tag: string): string => `<${tag}></${tag}>`
 
+/** A document may show only the images, fonts and styles that it contains: it cannot make the browser call another server. */
 const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
 
 /** Puts the policy before anything that could load. */
@@ -92,6 +93,7 @@ export const browserRenderer = (browser: Pick<BrowserRun, 'quickAction'>): PdfRe
   },
 })
 
+/** As browsers write it: `D:20261122083000+00'00'`. */
 const DATE = /\/(CreationDate|ModDate) \(D:\d{14}\+00'00'\)/g
 
 /** Sets the dates, so that a document made again has the same bytes. Keeps all offsets. */

@@ -164,7 +164,10 @@ function invoiceFinancials(aggregate: PolicyAggregate, invoice: Invoice): Templa
   })
 }
 
-/** Of several definitions of a template, the one with the file's name. Undefined for templates with fixed names. */
+/**
+ * The definition of a document, found in the configuration by template and file name. So a document follows the version that its
+ * template is from. Of several definitions of a template, the one with the file's name. Undefined for templates with fixed names.
+ */
 export function definitionOf(
   product: ProductDefinition,
   { templateName, fileName }: { templateName?: string; fileName?: string },

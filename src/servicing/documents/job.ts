@@ -69,7 +69,10 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
   }
 }
 
-/** Puts the shard's next waiting policy at the end of the queue, so that tenants take turns however many documents each wants. */
+/**
+ * Makes the policy's documents, unless another message is at it or the shard has its share. Then puts the shard's next waiting policy at
+ * the end of the queue, so that tenants take turns however many documents each wants.
+ */
 async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
   const { shard, policyLocator } = hint
   const database = shardDatabase(env, tenant, shard, calls)
@@ -125,7 +128,7 @@ const givenUp = ({ locator }: PolicyDocument): Made => ({
   failure: `It could not be made in ${MOST_ATTEMPTS} tries; the service's log says why.`,
 })
 
-/** Stops before a document that is to be tried again. */
+/** What became of each draft. Stops before a document that is to be tried again: what is returned is recorded in any case. */
 async function documentsOf(
   context: RequestContext,
   loaded: Loaded,
@@ -191,7 +194,7 @@ async function storeFile(
   return { locator, outcome, type: made, fileName: name, warning }
 }
 
-/** All sources are in memory at once. */
+/** Bytes of all sources together: they are in memory at once. */
 const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
 
 /** Recorded, or made in the same round. */
@@ -202,7 +205,11 @@ type Source = {
   readonly failure?: string
 }
 
-/** A failed source fails the document; a source that is not wanted is left out. Undefined while a source waits. */
+/**
+ * Merges the sources: outcomes of this round come from `made`, the others from the policy. A failed source fails the document; one
+ * whose template wanted no document is left out; without any source there is no document. Undefined while a source waits. Throws if a
+ * file cannot be read now.
+ */
 async function mergeSources(
   document: PolicyDocument,
   aggregate: PolicyAggregate,

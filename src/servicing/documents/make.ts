@@ -45,6 +45,7 @@ export type Product =
   | {
       readonly outcome: DocumentFailure
       readonly failure: string
+      /** Whether the document passed a limit. */
       readonly isLimit?: boolean
     }
 
@@ -64,7 +65,7 @@ type Draft = Pick<PolicyDocument, Subject | 'templateName' | 'type' | 'pageLayou
   readonly fileName?: string
 }
 
-/** Failures that would repeat are outcomes; others, such as a store that does not respond, are thrown. */
+/** Failures that would repeat are outcomes; others, such as a store that does not respond, are thrown and may be tried again. */
 export async function makeDocument(document: Draft, context: MakingContext): Promise<Product> {
   const { loaded, renderer, resources, tables } = context
   const { templateName = '', type, pageLayout, createdAt } = document
@@ -174,7 +175,7 @@ function configuredTemplate(
     : { name: source.path, format: 'velocity', source: source.source }
 }
 
-/** The policy as it was when the document was requested. */
+/** The policy as it was when the document was requested, whatever happened to it since. */
 const policyAsOf = ({ aggregate }: Loaded, at: Instant): PolicyAggregate =>
   aggregate.policy.updatedAt <= at ? aggregate : (knownAt(aggregate, at) ?? aggregate)
 
@@ -217,7 +218,7 @@ const MOST_IMAGE_CHARACTERS = 20_000_000
 
 const TOO_MANY_IMAGES = `its images, each as often as it is shown, are more than ${(MOST_IMAGE_CHARACTERS * 3) / 4_000_000} MB together`
 
-/** Replaces image names by data addresses. */
+/** The HTML with each image as a data URL, or a message about the image that fails. */
 async function withImages(html: string, files: StaticFiles): Promise<{ text: string } | { problem: string }> {
   const addresses = new Map<string, string>()
   let characters = 0
@@ -249,9 +250,10 @@ function withFamilies(html: string, staticNames: readonly string[]): string {
   return opening === undefined ? style + html : html.replace(opening, () => opening + style)
 }
 
+/** All fonts of one document together. */
 const MOST_FONT_BYTES = 24_000_000
 
-/** The configuration's fonts that `@font-face` rules name. */
+/** The configuration's fonts that the HTML's `@font-face` rules name, or a message about the one that fails. */
 async function fontsOf(
   html: string,
   files: StaticFiles,

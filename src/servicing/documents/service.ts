@@ -45,6 +45,7 @@ import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.t
 import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
 import { pdfRenderer } from './pdf-renderer.ts'
 
+/** Stores the file first: a policy must not name a file that does not exist. */
 export async function addDocument(
   context: RequestContext,
   policyText: string,
@@ -216,7 +217,7 @@ export async function storeRendered(
   return { status: 200, text: JSON.stringify(answer) }
 }
 
-/** Stores nothing. 404 for an unknown template, 422 for one that fails. */
+/** Renders a template for its author over the request's data. Stores nothing. 404 for an unknown template, 422 for one that fails. */
 export async function renderTemplateResource(
   name: string,
   selection: SelectionQuery,

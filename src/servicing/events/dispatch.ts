@@ -32,7 +32,11 @@ const HINT_MORE_MS = 5_000
 
 type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
 
-/** Returns when the shard's next work is due in real time, maybe in the past; undefined: nothing waits, or the shard is not served. */
+/**
+ * The dispatcher's work on one shard: fires a limited number of timers, hints at documents, wakes the objects that deliver, and purges
+ * old rows. Returns when the next work is due in real time, maybe in the past; undefined: nothing waits, or the shard is no longer the
+ * tenant's. Does nothing while the tenant is suspended.
+ */
 export async function workOff(
   env: Env,
   name: ShardName,
@@ -68,7 +72,8 @@ export async function workOff(
   return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
 }
 
-// Purges go by real time, whatever the tenant's clock says, so no timer starts them (docs/design.md, section 5).
+// Stored responses answer repeats for 30 days, and finished deliveries are shown as long (docs/design.md, section 5). Both go by real
+// time, whatever the tenant's clock says, so no timer starts the purge. Each run deletes a limited number, the oldest first.
 const MOST_PURGED_ROWS = 1_000
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -79,7 +84,7 @@ const purgeWrites = (database: Database, at: Instant): Query =>
       select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED_ROWS})`,
   )
 
-/** Finished deliveries; skipped and diverted ones stay. */
+/** How long finished deliveries are kept. Skipped and diverted ones stay until they are sent or discarded. */
 export const KEEP_DELIVERIES_MS = 30 * DAY_MS
 
 const purgeDeliveries = (database: Database, at: Instant): Query =>
@@ -97,7 +102,10 @@ const nextPurge = (at: Instant): SQL => sql`(
     union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`
 
-/** Each webhook has an object in each shard, so a slow endpoint delays no other webhook. */
+/**
+ * Wakes the objects of all webhooks with deliveries due in the shard, and waits for none of their deliveries. Each webhook has an object
+ * in each shard, so a slow endpoint delays no other webhook.
+ */
 async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void> {
   const due = await webhooksDue(shardDatabase(env, tenant, shard, calls), now())
   await Promise.all(
@@ -109,7 +117,7 @@ async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void>
   )
 }
 
-/** A message of another release may be anything. A lost one costs a minute, until the dispatcher looks. */
+/** Whether the message names a shard: one of another release may be anything. A lost hint costs a minute, until the dispatcher looks. */
 export function isShardName(body: unknown): body is ShardName {
   if (typeof body !== 'object' || body === null) return false
   const { tenantLocator, generation, shard } = body as Partial<Record<keyof ShardName, unknown>>
@@ -120,7 +128,10 @@ export function isShardName(body: unknown): body is ShardName {
 export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<unknown>[] =>
   [...Map.groupBy(messages, ({ body }) => JSON.stringify(body)).values()].map(([message]) => message!)
 
-/** Does the work while the tenant is served. The message comes again after a failure. Never throws. */
+/**
+ * Does the work of a hint while its tenant is served. After a failure the message comes again. Never throws, since that would repeat the
+ * whole batch.
+ */
 export async function followHint<Hint extends ShardName>(
   env: Env,
   message: Message<unknown>,

@@ -20,7 +20,10 @@ const cleanName = (name: string): string =>
     .trim()
     .slice(0, 200) || 'file'
 
-/** Each attempt has its own file, which is deleted if the request is refused or a repeat. A timer deletes files of attempts cut off. */
+/**
+ * Stores the file and its record. Each attempt has its own file, which is deleted if the request is refused or repeats an earlier one. A
+ * timer deletes the file of an attempt that was cut off.
+ */
 export async function uploadMedium(
   context: RequestContext,
   fileName: string | undefined,

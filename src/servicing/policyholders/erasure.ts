@@ -1,6 +1,9 @@
-// Erases a policyholder's values outside its records. Logs may contain values in any form, so they are deleted, also those
-// without a policy. Documents are made again; one without its sources loses its file. Uploaded files stay: only the uploader
-// knows what they contain.
+// Erases a policyholder's values outside its records: logs of plugins, calls of services, stored responses, documents, and texts that
+// templates printed.
+//
+// Logs may contain values in any form, so they are deleted, also those without a policy, which cannot be attributed. Documents are made
+// again from the policy as it was and the policyholder as it is now; one without its sources loses its file. Uploaded files stay: only the
+// uploader knows what they contain.
 
 import { type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -99,7 +102,7 @@ export function sharedErasureQueries(
   ]
 }
 
-/** In the batch that overwrites, so R2 is cleaned after it for certain. */
+/** In the batch that overwrites, so a crash cannot lose it: what is in R2 is deleted after the batch. */
 export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   dueAt: at,
   kind: 'policyholder.erasure',
@@ -107,6 +110,7 @@ export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
   payload: { until: String(now()) },
 })
 
+/** Logged calls that one step deletes, with their bodies in R2. */
 const MOST_CALLS_PURGED = 500
 
 /** Deletes logged calls, and files of documents that are not made again. Idempotent. */

@@ -164,7 +164,10 @@ const rewrittenEntity = sql`json_set(entity,
       ${rewrittenValues(sql`s.value ->> '$.values'`)}))
     from json_each(entity, '$.subEntities') s)))`
 
-/** Also makes the next version and deletes stored responses about the policyholder and its policies. */
+/**
+ * Makes the next version, puts the replacements into every version, and deletes stored responses about the policyholder and its policies.
+ * `terms` are the search terms of the replaced fields.
+ */
 export function overwriteQueries(
   database: Database,
   { locator, at }: { locator: Uuid; at: Instant },

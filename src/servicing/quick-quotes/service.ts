@@ -219,7 +219,7 @@ const fieldsOf = ({ values, groups }: FieldData) => ({
   fieldGroupsByLocator: Object.fromEntries(groups.map(group => [group.locator, group.values])),
 })
 
-/** The same request gets the same locators; no policy gets the digits. */
+/** UUIDs derived from the quick quote's own, so the same request gets the same locators. Digits are only shown; no policy gets them. */
 export function locatorsOf(quickQuote: Uuid): LocatorSupply {
   const shard = shardOfUuid(quickQuote)
   let count = 0

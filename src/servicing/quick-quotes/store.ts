@@ -15,7 +15,7 @@ export type QuickQuote = typeof quickQuotes.$inferSelect
 export const quickQuoteRows = (database: Database, quickQuote: QuickQuote): Query[] =>
   putRows(database, quickQuotes, [quickQuote])
 
-/** Undefined after its expiry, too. */
+/** Undefined if there is none or it has expired: the timer that removes it may run late. */
 export async function findQuickQuote(
   database: Database,
   locator: Uuid,

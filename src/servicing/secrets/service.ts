@@ -1,4 +1,4 @@
-// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration.
+// Finds what refers to a secret: headers of webhooks and integrations, and the deployed configuration, by a declaration or a script.
 
 import { z } from '@hono/zod-openapi'
 import { sql } from 'drizzle-orm'
@@ -29,7 +29,7 @@ const refers = (staticName: string) =>
 /** Changes with every change of an integration: what integrations refer to is sealed, so SQL cannot read it. */
 const integrationsMark = sql`(select count(*) || '/' || coalesce(max(updated_at), 0) from ${integrations})`
 
-/** The guards fail if anything new refers to it. */
+/** What refers to the secret, and guards that fail if anything else begins to before the commit. */
 async function findUsage(
   context: RequestContext,
   database: Database,

@@ -21,9 +21,13 @@ import { suspendWebhook } from './webhook-copies.ts'
 /** Lines served at once. Each holds one of six connections, and the database needs one. */
 const LANES = 5
 
+/** Lines that one claim takes. The lease covers all of them, so a larger claim would give more back unsent. */
 const MOST_LINES_CLAIMED = 100
 
-/** No attempt begins later than this after its claim; the remaining deliveries are given back. */
+/**
+ * No attempt begins later than this after its claim; the remaining deliveries are given back. So every attempt ends
+ * before its lease does, and no other call posts the same delivery meanwhile.
+ */
 const SEND_WITHIN_MS = 10_000
 
 /** Outlasts the last attempt of a claim, and its recording. */
@@ -47,7 +51,10 @@ type Run = {
   isSuspended: boolean
 }
 
-/** Serves lines (tables.ts) side by side, each in order. Returns when the next delivery is due, maybe in the past. */
+/**
+ * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) side by side, each in order. If serving a line throws, it is due
+ * again when its lease ends. Returns when the next delivery is due, maybe in the past; undefined when nothing waits.
+ */
 export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
   const recorder = new Recorder(database, problem => failed(webhookLocator, problem))
@@ -67,7 +74,10 @@ export async function deliverTo(place: ShardPlace, webhookLocator: string): Prom
 const failed = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
 
-/** Claims and serves until nothing is due. Undefined when time is over or the webhook is suspended. */
+/**
+ * Claims whenever a lane is free and nothing is ready, until nothing is due. Undefined when time is over or the webhook is
+ * suspended: then something may still be due.
+ */
 async function work(run: Run): Promise<NothingDue | undefined> {
   const until = now() + WORK_MS
   const { lanes } = run
@@ -131,6 +141,7 @@ async function serve(run: Run, { claim, sender, line }: QueuedLine): Promise<voi
 /** How long a result may wait for others, or for the next claim, which records it. */
 export const RECORD_WITHIN_MS = 250
 
+/** Results of this many lines are written without waiting longer. */
 const MOST_LINES_WAITING = 100
 
 type Added = { readonly claim: Claim; readonly results: readonly DeliveryResult[] }

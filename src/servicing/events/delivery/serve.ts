@@ -17,7 +17,7 @@ import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sendi
 import { webhookEvent } from '../stream/response.ts'
 import { type ClaimedLine, type DeliveryResult, handlingOf, type Webhook } from './store.ts'
 
-/** The webhook as it was when the lines were claimed. */
+/** Everything needed to post to the webhook, as it was when the lines were claimed: a later change applies from the next claim. */
 export type Sender = {
   readonly place: ShardPlace
   readonly webhook: Webhook
@@ -31,7 +31,10 @@ type Served = {
   readonly suspendAt: Instant | undefined
 }
 
-/** Stops after a delivery that is to be tried again, at `sendBefore`, and when `isOver` returns true. */
+/**
+ * Posts the line's deliveries in order, to the first that is to be tried again. Begins no attempt after `sendBefore`, nor when `isOver`
+ * returns true. `suspendAt` in the result: the webhook is to be suspended as of then.
+ */
 export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
   const { place, webhook, headers } = sender
   const handling = handlingOf(webhook)
@@ -92,7 +95,7 @@ type Alert = {
   readonly at: number
 }
 
-/** Posts the alert once, if there is an endpoint. Never throws. */
+/** Posts the alert once, signed as the endpoint requires; does nothing without an endpoint. Never throws. */
 export async function sendAlert(
   place: ShardPlace,
   { locator, name, failureHandling }: Webhook,
@@ -121,7 +124,10 @@ export async function sendAlert(
   }
 }
 
-/** `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt. */
+/**
+ * How an attempt ended: with a response, a timeout or no connection, or not begun because the address or a header was refused.
+ * `secretMissing`: a secret that a header refers to is not in force; it may be by the next attempt.
+ */
 export type Outcome =
   | { kind: 'answered'; status: number; retryAfterMs?: number }
   | { kind: 'timeout' | 'unreachable' | 'addressRefused' | 'secretMissing' }
@@ -136,6 +142,7 @@ export const LONGEST_DELAY_MS = 24 * 60 * 60 * 1000
 
 const GONE = 410
 
+/** Only 2xx counts: redirects are not followed. */
 export const isSuccess = (outcome: Outcome): boolean =>
   outcome.kind === 'answered' && outcome.status >= 200 && outcome.status < 300
 
@@ -157,7 +164,10 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export const failureMessage = (outcome: string): string =>
   MESSAGES[outcome] ?? `The endpoint answered ${outcome}.`
 
-/** No connection and a missing secret count as `timeout`: no response came. */
+/**
+ * Whether the webhook's triggers name the failure. No connection and a missing secret count as `timeout`: no response came. A
+ * refused address matches no trigger, since a retry would not help.
+ */
 function isTriggered(outcome: Outcome, triggers: readonly string[]): boolean {
   if (outcome.kind === 'answered')
     return (
@@ -172,7 +182,10 @@ function delayMs({ type, interval }: RetryStrategy, attempts: number, chance: nu
   return Math.round(interval * 1000 * factor * (0.9 + 0.2 * chance))
 }
 
-/** Resources brief 7.3. `attempts` counts this one. A failure that no trigger names is final; 410 suspends at once. */
+/**
+ * Decides what follows from an attempt (resources brief 7.3); `attempts` counts this one, from 1. A failure that no trigger names is
+ * final; without a retry strategy so is the first. 410 means that the endpoint is gone for good, and suspends at once.
+ */
 export function judge(
   outcome: Outcome,
   attempts: number,
@@ -189,9 +202,10 @@ export function judge(
   return { state: 'pending', delayMs: Math.min(wait, LONGEST_DELAY_MS) }
 }
 
-/** Resources brief 7.3. */
+/** An endpoint that has not responded after this time has failed (resources brief 7.3). */
 export const ATTEMPT_TIMEOUT_MS = 15_000
 
+/** Bytes of a response that are kept in the log. */
 const MOST_EXCERPT_BYTES = 4_096
 
 /** Repeats have the same `id`. */

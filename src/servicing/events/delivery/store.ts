@@ -1,4 +1,5 @@
-// Claims deliveries and records results. Without `commit`: an attempt is no client's request and changes only its own rows.
+// Claims deliveries and records results. Without `commit`: an attempt is no client's request and changes only its own rows, so it needs
+// no guards. A lease is a `due_at` in the future: nothing has to end it after a crash.
 import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
@@ -53,6 +54,7 @@ export type DeliveryResult = ClaimedDelivery & {
 /** Deliveries behind the heads of all lines of one claim. */
 const MOST_FOLLOWING = 100
 
+/** Attempts kept in the log of one delivery; older ones are dropped. */
 const MOST_ATTEMPTS_LOGGED = 20
 
 const listening = sql`w.enabled and w.suspended_at is null`
@@ -140,7 +142,10 @@ const FOLLOWING = statement(build =>
     .limit(MOST_FOLLOWING),
 )
 
-/** Claims due deliveries and those behind them in their lines. `before` runs first, in the same round trip. */
+/**
+ * Claims at most `most` due deliveries of the webhook, with those behind them in their lines. If none is due, returns when the next
+ * will be. `before` runs first, in the same round trip.
+ */
 export async function claimDue(
   database: Database,
   webhookLocator: string,
@@ -172,7 +177,7 @@ export async function claimDue(
   return { webhook, leaseUntil, lines }
 }
 
-/** The deliveries before the first that is due later. */
+/** What may follow a head at once: the deliveries before the first that is due later. Order within a line is never broken. */
 function untilLater<D extends { dueAt: number }>(deliveries: readonly D[], at: Instant): readonly D[] {
   const later = deliveries.findIndex(({ dueAt }) => dueAt > at)
   return later < 0 ? deliveries : deliveries.slice(0, later)
@@ -214,7 +219,10 @@ const RECORD = statement(build =>
         or (r.ours and ${finishedAt} is null))`),
 )
 
-/** A 2xx counts even after the lease ended; other results do not, since another attempt may be under way. Idempotent. */
+/**
+ * Records results of a claim. A 2xx counts whoever holds the line by now, unless redelivery was requested since the claim. Other
+ * results count only while the lease is ours: another attempt may be under way. Recording twice changes nothing.
+ */
 export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
   const webhook = claim.webhook.locator
   const rows = results.map(({ head, event, asked, state, attempts, dueAt, made }) => [
@@ -260,7 +268,7 @@ export type WebhookPlace = { readonly env: Env; readonly tenant: Tenant }
 
 export type WebhookRow = typeof webhooks.$inferSelect
 
-/** Sealed in the row. */
+/** Sealed in the row: addresses, headers and signing secrets of both endpoints. */
 type Connections = { readonly endpoint: WebhookEndpoint; readonly alertEndpoint?: WebhookEndpoint }
 
 /** The same for every shard, so rows are copied unchanged. */

@@ -27,6 +27,7 @@ export const copyTimers = (tenant: Tenant, webhook: string, at: Instant): NewTim
     ? []
     : [{ dueAt: (at + COPIED_WITHIN_MS) as Instant, kind: 'webhook.copy', subject: webhook, payload: {} }]
 
+/** The copy has the locator as its name: names are unique, and copies that arrive out of order could clash. */
 export const copyQueries = (database: Database, row: WebhookRow, at: Instant): Query[] =>
   putWebhook(database, { ...row, name: row.locator }, at)
 
@@ -45,7 +46,10 @@ export async function copyWebhook(place: TenantPlace, webhook: string): Promise<
   )
 }
 
-/** Stores the row if it is newer, and settles its deliveries. Idempotent. */
+/**
+ * Stores the row if it is newer than the one in the shard, and settles its deliveries. In the home shard it is part of the commit of the
+ * change, elsewhere it runs when the copy arrives. Idempotent, so a copy that was cut off can be made again.
+ */
 export function putWebhook(database: Database, row: WebhookRow, at: Instant): Query[] {
   const { build } = database
   const unseen = sql`exists (select 1 from ${webhooks}
@@ -64,7 +68,10 @@ export const removeWebhook = (database: Database, locator: string, at: Instant):
   ...settleDeliveries(database, locator, at),
 ]
 
-/** Deliveries of a deleted webhook fail; of a suspended one they are put aside; of others, skipped ones that are not replayed fail. */
+/**
+ * Settles deliveries by the webhook's state. Deleted: all unfinished and put-aside ones fail. Suspended: unfinished ones are put
+ * aside. Otherwise: skipped ones that are not replayed fail.
+ */
 function settleDeliveries(database: Database, locator: string, at: Instant): Query[] {
   const { build } = database
   const row = sql`select 1 from ${webhooks} where locator = ${locator}`

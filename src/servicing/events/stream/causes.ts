@@ -1,4 +1,5 @@
-// Which operations and timers emit which types of events. Causes that are not listed emit none.
+// Which operations and timers emit which types of events. Causes that are not listed emit none: configuration, resources, webhooks,
+// integrations, and all reads.
 import type { EventType } from '../../../platform/events/catalogue.ts'
 
 /** `mayFollow`: consequences such as bills, payments from credit, and invalidated transactions. */

@@ -115,7 +115,8 @@ export const EventTypeResponse = record('EventTypeResponse', {
 })
 export type EventTypeResponse = z.infer<typeof EventTypeResponse>
 
-// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name that its types match decides between two forms.
+// What a webhook receives (contract 2; brief 9; resources brief 7.3). The name that its types match decides between two forms. Each form
+// also has the properties of the other that do not clash, and `sequence`.
 const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
 
 /** If the older name matches, alone or with the newer. */

@@ -5,12 +5,13 @@ import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contra
 
 type StoredEvent = typeof events.$inferSelect
 
+/** The columns that the events interface and webhooks need. */
 export type EventRow = Pick<
   StoredEvent,
   'locator' | 'accountLocator' | 'requestId' | 'at' | 'type' | 'newerType' | 'data'
 >
 
-/** Resources brief 8.1. */
+/** The event as the events interface shows it (resources brief 8.1). */
 export const eventResponse = (row: EventRow): EventResponse => ({
   locator: row.locator,
   userLocator: row.accountLocator,
@@ -79,7 +80,10 @@ export function interfaceData(row: Row): Data {
 // The name that a webhook's types match decides the form of its deliveries (contract 2; brief 9; resources brief 7.3).
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
-/** Only if the newer name matches alone. After a change of the webhook neither may match. */
+/**
+ * Whether the webhook's types match the newer name alone. The older name is used if they match both, or neither, as may happen after a
+ * change of the webhook.
+ */
 function usesNewerName({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)

@@ -29,7 +29,10 @@ export async function readStream(
   return jsonText({ status: 200, text }, { events, pagingToken })
 }
 
-/** Only the first call has filters; later ones get them from the token (brief 9). `pageSize` may accompany a token. */
+/**
+ * Where to start, and the filter. The first call names a filter; later calls get it from the token and may not name one (brief 9).
+ * `pageSize` may accompany a token.
+ */
 function streamReading(
   { pageSize, pagingToken, ...filters }: EventStreamQuery,
   context: RequestContext,
@@ -121,7 +124,10 @@ export async function listEvents(
   return { pagingToken, events: rows.map(eventResponse) }
 }
 
-/** One round trip for each shard. */
+/**
+ * The next page of a view, and the token that continues after it: one round trip for each shard.
+ * Refuses (409) a token from before a restore.
+ */
 async function readPage<F extends store.Form>(
   form: F,
   reading: Reading,
@@ -148,7 +154,10 @@ async function readPage<F extends store.Form>(
 
 const restoresOf = ({ restores = [] }: Tenant): number => restores.length
 
-/** 409 for a token from before a restore, with the time of the first event its reader has not seen. Sequences are never reused. */
+/**
+ * The refusal (409 `streamRestored`) of a token from before a restore: events that its reader has seen may be undone. It names the time of
+ * the first event that the reader has not seen, found by position, since sequences are never reused.
+ */
 async function streamRestored({ positions }: Reading, context: RequestContext): Promise<Refusal> {
   const shards = await Promise.all(
     shardDatabases(context).map((database, shard) => store.timesAround(database, positions[shard] ?? 0)),
@@ -165,7 +174,11 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
 /** Last sequence taken, by shard; 0 before the first. Not times, since a shard may commit an earlier time later. */
 export type Positions = readonly number[]
 
-/** Merges by time. A list taken whole moves its position to `reached`, past events that the view leaves out. */
+/**
+ * Merges at most `most` events by time, and returns the new positions. Each list is in order of commit and begins after its position,
+ * so no event is skipped or repeated when a shard commits an earlier time later. A list that is taken whole moves its position to
+ * `reached`, past events that the view leaves out.
+ */
 export function mergeShards<E extends { sequence: number; at: number }>(
   shards: readonly (readonly E[])[],
   positions: Positions,
@@ -200,6 +213,7 @@ export function mergeShards<E extends { sequence: number; at: number }>(
 /** A token of one view is invalid in the other. */
 export type View = 'stream' | 'events'
 
+/** Everything the next call needs, since the server keeps nothing of a reader. */
 export type Reading = {
   filter: store.StreamFilter
   pageSize: number
@@ -208,6 +222,7 @@ export type Reading = {
   restores: number
 }
 
+/** The JSON in a token. Tokens never expire, so a new part goes at the end and stays optional. */
 type Sealed = [
   start: number | null,
   end: number | null,

@@ -26,7 +26,7 @@ const json = (more: SQL) =>
     'json',
   )
 
-/** Only what a page shows: each further column costs as much as the text in it. */
+/** Only what each form of a page shows: every further column costs as much time as the text in it. */
 const COLUMNS = {
   stream: { sequence, at, json: json(sql`''`) },
   attributed: { sequence, at, json: json(sql`',"username":' || json_quote(${username})`) },
@@ -84,7 +84,10 @@ const lastSequence = statement(build =>
   build.select({ last: sql<number>`coalesce(max(${sequence}), 0)` }).from(events),
 )
 
-/** In order of commit. `reached`: the last event, or the end of the shard. */
+/**
+ * Events of one shard after a position, in order of commit. `reached` says how far the shard was read: to the last event of a full page,
+ * or to the end of the shard.
+ */
 export async function eventsAfter<F extends Form>(
   database: Database,
   form: F,

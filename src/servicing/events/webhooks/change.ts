@@ -1,4 +1,5 @@
-// Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions.
+// Applies a change request to a webhook (contract 2, Webhooks): removals first, then additions, so a value in both is present afterwards.
+// Missing properties keep their values.
 import { keptUrl, nothingToKeep } from '../../../extension/integrations/service.ts'
 import { invalidRequest } from '../../../kernel/errors.ts'
 import type { Uuid } from '../../../kernel/locators.ts'

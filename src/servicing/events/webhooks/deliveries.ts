@@ -20,6 +20,7 @@ import type * as contract from './contract.ts'
 import { assertActive, webhookAt } from './service.ts'
 import * as store from './store.ts'
 
+/** Events of one request for redelivery; more are refused (413). */
 const MOST_REDELIVERED = 10_000
 
 const isoOf = (at: number): string => new Date(at).toISOString()
@@ -85,7 +86,10 @@ const attemptResponse = (made: AttemptMade): contract.DeliveryAttemptResponse =>
   ...(made.excerpt !== undefined && { excerpt: made.excerpt }),
 })
 
-/** Also sends events from before the webhook existed. 400 for names of other events, 413 for more than 10,000. */
+/**
+ * Sends events of the webhook's types again, in order: named ones or those of a time span, also from before the webhook existed. 400
+ * for names of other events, 413 for more than 10,000.
+ */
 export async function redeliver(
   webhookLocator: string,
   request: contract.RedeliverRequest,
@@ -112,7 +116,7 @@ export async function redeliver(
   })
 }
 
-/** Posts a `webhook.test` event once, whatever the webhook's state. No stream contains it. */
+/** Posts a `webhook.test` event once, whatever the webhook's state, and returns how the attempt went. No stream contains the event. */
 export async function testWebhook(
   webhookLocator: string,
   context: RequestContext,
@@ -182,7 +186,7 @@ export async function resendDivertedEvent(
   })
 }
 
-/** 400 for a named event that is not diverted. */
+/** Sends diverted events again: named ones, all, or those of a time span. 400 for a named event that is not diverted. */
 export async function resendDivertedEvents(
   webhookLocator: string,
   request: contract.DivertedResendRequest,
@@ -206,6 +210,7 @@ export async function resendDivertedEvents(
   })
 }
 
+/** Removes the event from the list of diverted ones; it is not sent any more. */
 export async function discardDivertedEvent(
   webhookLocator: string,
   eventLocator: string,
@@ -234,7 +239,7 @@ async function divertedAt(
   return { shard, diverted }
 }
 
-/** A repeat of the request returns the original response. */
+/** Does the work, unless a request with the same key did it before: then returns the original response. */
 async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
   const earlier = await storedAnswer(context, homeDatabase(context))
   return earlier && !isBySubject(earlier) ? jsonText(earlier) : await work()
@@ -250,7 +255,10 @@ type Work = {
   readonly shards?: readonly number[]
 }
 
-/** Changes the home shard last, with the audit entry and the response: after a crash a repeat does all of it again. */
+/**
+ * Changes deliveries in all shards, the home shard last, with the audit entry and the response. After a crash a repeat does all of it
+ * again, and sends nothing twice that waits already. Then wakes the objects that deliver.
+ */
 async function inShards(
   context: RequestContext,
   { locator }: Webhook,

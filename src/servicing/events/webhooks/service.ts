@@ -129,7 +129,7 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   return jsonText({ status: 200, text: '' })
 }
 
-/** Retries when another change came in between, then copies the webhook to every shard. */
+/** Reads, decides and records; retries when another change came in between. Then copies the webhook to every shard. */
 async function changeWebhook(
   text: string,
   context: RequestContext,
@@ -264,6 +264,7 @@ const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: webhook.name')
 
+/** Whether a response shows the endpoint's secret: only while no one else may have seen it. */
 type ShowsSecret = (endpoint: WebhookEndpoint) => boolean
 
 /** Shows secrets that came with the latest change: all at creation, later those that Bindery made. */

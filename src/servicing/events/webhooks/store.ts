@@ -213,6 +213,7 @@ const ofTypes = (webhookLocator: string, choice: EventChoice): SQL => sql`
   from ${events} e join ${webhooks} w on w.locator = ${webhookLocator}
   where ${isSubscribed} and ${isChosen(choice)}`
 
+/** Locators of the chosen events of one shard that have the webhook's types, at most `most`. */
 export async function chosenEvents(
   database: Database,
   webhookLocator: string,
@@ -227,7 +228,10 @@ export async function chosenEvents(
   return rows.map(({ locator }) => locator)
 }
 
-/** A waiting delivery is due now and keeps its attempts. One whose attempt is under way gets one more, however that ends. */
+/**
+ * Delivers the events again. A waiting delivery is due now and keeps its attempts. One whose attempt is under way, or not recorded yet,
+ * gets one more attempt, however that one ends.
+ */
 export const redeliver: ChangeOfDeliveries = (database, webhookLocator, choice, at) => {
   const { build } = database
   const isRedelivered = sql`webhook_locator = ${webhookLocator}
