@@ -22,8 +22,10 @@ import type {
 } from './records/aggregate.ts'
 import { POLICY_LIMITS, selectedQuote } from './records/aggregate.ts'
 
+/** A version of the tenant's configuration, and its number. */
 export type Version = { configuration: LoadedConfiguration; configVersion: number }
 
+/** What a policy needs before it exists. */
 export type NewPolicyContext = Version & {
   policyholder: Policyholder
   timeZone: TimeZone
@@ -91,6 +93,7 @@ export function* fieldOwners(
   }
 }
 
+/** Records that `before` does not share. Compares by identity: a transaction keeps every untouched record. */
 export function* unshared<K, R>(
   records: ReadonlyMap<K, R>,
   before: ReadonlyMap<K, R> | undefined,
@@ -125,7 +128,10 @@ export function paymentSchedule(product: ProductDefinition, name: string | undef
   throw invalidRequest(`Product '${product.name}' has no payment schedule '${name}'; it has ${known}.`)
 }
 
-/** Refuses (413) a policy over its limits. Counts all quotes and unread parts, but not what was taken back. */
+/**
+ * Refuses (413) a policy over its limits. Counts all its quotes and what was not read of it, but no invalidated
+ * modifications.
+ */
 export function assertWithinLimits(
   { exposures, perils, quotes, fees, modifications }: PolicyAggregate,
   unread: Unread = NOTHING_UNREAD,
@@ -151,9 +157,10 @@ export function assertWithinLimits(
 // A transaction's time and jurisdiction decide which of the tenant's resources are in force for it (resources brief 1.1, 2).
 // Rating, plugins, constraints and documents all use this file, so they use the same resources.
 //
-// The jurisdiction is a value of the policy's own data: the product's `jurisdictionField`, else a field `jurisdiction`. An
-// endorsement of it moves the policy to other tables from then on. Rating uses the jurisdiction of each peril's segment;
-// all else, plugin calls too, uses the policy's at the transaction's time.
+// The jurisdiction is a value of the policy's own data: of the field that policy.json names by `jurisdictionField`, else of
+// a field `jurisdiction`. So it is known wherever the policy is, and an endorsement of that field moves the policy to other
+// tables from its time on. Rating uses the jurisdiction of each peril's own segment. All else uses the policy's at the
+// transaction's time: plugin calls too, because one call rates all segments.
 type PolicyContext = { readonly aggregate: PolicyAggregate; readonly product: ProductDefinition }
 
 /** Undefined if the product has no such field, or the field no value. */
@@ -208,6 +215,7 @@ function basisOf(
 
 /** A request that is not executed yet, with its values of the policy's own fields. */
 type Request = {
+  /** When it takes effect. */
   readonly at: Instant
   readonly fieldValues?: unknown
   /** New business begins the policy at that time, a renewal begins a term. */
@@ -230,6 +238,7 @@ export function basisOfRequest(
   }
 }
 
+/** For a request that makes a policy: policy, term and transaction all begin at its time. */
 export const basisOfNewPolicy = (
   product: ProductDefinition,
   { at, fieldValues }: Omit<Request, 'begins'>,

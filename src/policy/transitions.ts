@@ -154,6 +154,7 @@ export const POLICY_TRANSITIONS = {
 
 export type PolicyAction = keyof typeof POLICY_TRANSITIONS
 
+/** Once issued, `issued` or `withdrawn`; before that, by the selected quote (`STATES_BY_QUOTE`). */
 export function policyState(aggregate: PolicyAggregate): PolicyState {
   const { policy } = aggregate
   if (policy.discardedAt !== undefined) return 'discarded'

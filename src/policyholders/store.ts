@@ -156,6 +156,7 @@ export function readLocator(text: string): Uuid {
   return locator
 }
 
+/** Where the policyholder is stored: the shard is part of its locator. 404 if the tenant has no such shard. */
 export function placeOf({ env, tenant, calls }: RequestContext, text: string): Place {
   const locator = readLocator(text)
   const shard = shardOfRecord(tenant, locator, 'policyholder')
@@ -197,9 +198,12 @@ export async function dictionaryOf(
   return { fields, timeZone, ...(resources && { resources }) }
 }
 
-// The shard of a new policyholder or migration: random, or derived from the idempotency key so that a repeat finds the first
-// try. If the tenant got more databases within the replay period, one extra round trip checks where the key led before,
-// and blocks a first try still under way there.
+/**
+ * The shard of a new policyholder, or of a migration with all that it contains: random, or derived from the idempotency
+ * key so that a repeat finds the record of the first try. If the tenant's databases changed within the replay period, the
+ * first try may be where the key led before. One extra round trip then looks there, and blocks a first try that is still
+ * under way.
+ */
 export async function shardForCreate(context: RequestContext): Promise<number> {
   const { env, tenant, idempotency, calls } = context
   if (!idempotency) return shardForNewPolicyholder(tenant)

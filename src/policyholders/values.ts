@@ -38,7 +38,10 @@ export type PolicyholderValuesContext = {
   completed: boolean
   /** Before the change. A completed entity's stored values do not block a request that leaves them alone. */
   wasCompleted?: boolean
-  /** For a sub-entity: only fields that it shares with policyholders are checked, because the dictionary has no others. */
+  /**
+   * For a sub-entity. The dictionary has only fields of policyholders: fields that the sub-entity shares with them are
+   * checked, its other fields may hold anything.
+   */
   subEntity?: boolean
   timeZone: TimeZone
   now: Instant

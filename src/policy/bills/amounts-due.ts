@@ -1,5 +1,6 @@
 // Amounts due: what a transaction charges, its plan bills, and remains to be invoiced. Computed on every read.
-// Amounts of issued invoices follow from these formulas: never change them.
+// Amounts of issued invoices follow from these formulas: never change them. A change would alter what an invoice that
+// was already sent or paid says it bills.
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
@@ -45,6 +46,7 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
   }
 }
 
+/** The modification's plan, ordered by installment number. */
 export const planOf = (aggregate: PolicyAggregate, modification: Modification): PlannedInstallment[] =>
   recordsWhere(aggregate.installments, one => one.modificationLocator === modification.locator).sort(
     (a, b) => a.number - b.number,
@@ -108,11 +110,13 @@ export function droppedFees(
 /** Whether an invoice bills an installment, by itself or with another. */
 type IsOnInvoice = (installment: PlannedInstallment) => boolean
 
+/** For installments that this one also bills: its own invoice bills them too. */
 const isOnInvoiceWith =
   (aggregate: PolicyAggregate, installment: PlannedInstallment, isOnInvoice: IsOnInvoice): IsOnInvoice =>
   one =>
     isOnInvoice(installment) || isInvoiced(aggregate, one)
 
+/** Whether an invoice bills the installment. A void one does not: the installment is invoiced again. */
 const isInvoiced = (
   aggregate: PolicyAggregate,
   { modificationLocator, number }: PlannedInstallment,
@@ -133,6 +137,7 @@ function installmentTotals(
   }
 }
 
+/** Totals of invoices, each the sum of its items. For many invoices, call this once: it computes each plan once. */
 export function totalsDueOf(aggregate: PolicyAggregate): (invoice: Invoice) => Money {
   const totalOf = installmentTotals(aggregate)
   return invoice => totalOf(invoice.policyModificationLocator, invoice.installmentNumber)
@@ -184,7 +189,10 @@ function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
 /** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */
 type BilledCharges = Map<Uuid, Charge[]>
 
-/** What the installments bill, as rests of charges. Includes fees only of installments that an invoice bills. */
+/**
+ * What the installments bill, as rests of charges. Includes fees only of installments that an invoice bills: the others
+ * lapse (`droppedFees`). Rests of the same charge are joined; those of zero are omitted.
+ */
 export function restsOf(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -238,6 +246,7 @@ function* restsIn(
   }
 }
 
+/** Two rests of one charge, left by two plans. */
 const joined = (a: Charge, b: Charge): Charge => ({
   ...a,
   amount: plus(a.amount, b.amount),
@@ -254,6 +263,7 @@ export const isAbsorbed = (
 export const invoicesOf = (aggregate: PolicyAggregate, modification: Modification): Invoice[] =>
   recordsWhere(aggregate.invoices, one => one.policyModificationLocator === modification.locator)
 
+/** Invoices of the policy that are not void. */
 export const standingInvoices = ({ invoices }: PolicyAggregate): Invoice[] =>
   recordsWhere(invoices, invoice => invoiceStatus(invoice) !== 'invalidated')
 
@@ -282,7 +292,10 @@ export const installmentsToInvoice = (
   now: Instant,
 ): PlannedInstallment[] => notInvoiced(aggregate, modification).filter(one => one.issueAt <= now)
 
-/** Installments that no invoice bills. Until a lapse's reinstatement is issued, only its first: paying that issues it. */
+/**
+ * Installments that no invoice bills. For a lapse's reinstatement, only the first until the reinstatement is issued:
+ * paying that invoice issues it, and the others wait.
+ */
 export function notInvoiced(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -317,6 +330,7 @@ export const isBilled = (aggregate: PolicyAggregate, modification: Modification)
           invoice => invoice.policyModificationLocator === modification.locator,
         ))
 
+/** Installments still to be invoiced, ordered by the time of their invoice, then by their start. */
 export function futureInstallments(aggregate: PolicyAggregate): PlannedInstallment[] {
   const isOpen = openIn(aggregate)
   return recordsWhere(aggregate.modifications, modification => isBilled(aggregate, modification))
@@ -330,6 +344,7 @@ export function plannedTotals(aggregate: PolicyAggregate): Money[] {
   return futureInstallments(aggregate).map(one => totalOf(one.modificationLocator, one.number))
 }
 
+/** Open installments that start at that time or later. */
 export const openAfter = (aggregate: PolicyAggregate, at: Instant): PlannedInstallment[] =>
   openInstallments(aggregate).filter(one => one.start >= at)
 

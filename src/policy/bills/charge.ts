@@ -20,7 +20,9 @@ type PerilSource = {
 export type Charge = Span & {
   /** Unique in the policy, and stable whenever it is derived. */
   readonly id: string
+  /** Never zero. */
   readonly amount: Money
+  /** The transaction that made it. */
   readonly policyModificationLocator: Uuid
   /** The span that it pays for, if not the whole: the rest was already billed or is unchanged. */
   readonly rest?: Span
@@ -76,6 +78,7 @@ const feeReversal = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Char
   keptUntil: NOTHING_KEPT,
 })
 
+/** Fees of the plan's installments, each as a charge of the transaction over its installment's span. */
 export const installmentFeeCharges = (plan: Iterable<PlannedInstallment>): Charge[] =>
   Array.from(plan).flatMap(installment =>
     (installment.fees ?? []).map(fee =>
@@ -131,6 +134,7 @@ export const isPayable = (charge: Charge): boolean => charge.type !== 'commissio
 export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const quote = acceptedQuote(aggregate)!
   const by = modification.locator
+  // Later transactions must not change what this one charged.
   const line = lineUpTo(aggregate, quote, modification)
   const { timeZone, currency } = aggregate.policy
   const makers = new Set(line.map(step => step.modification.locator))
@@ -184,6 +188,7 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   return charges.filter(isCharged)
 }
 
+/** The cost of several pieces of a run together, from the start of the first to the end of the last. */
 type PieceTotal = Span & { readonly amounts: Amounts }
 
 function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {

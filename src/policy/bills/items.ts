@@ -168,9 +168,10 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
   return weights.some(weight => weight > 0n) ? weights : plan.map((_, index) => (index === 0 ? 1n : 0n))
 }
 
-// A plan that continues an earlier one (brief 4.5) bills what the replaced installments billed. A reduction first takes
-// from installments that bill the same premium, tax or fee for the removed time; the installment up to `keptUntil` bears
-// the rest. What no installment bills is refunded at once; new charges are spread by time.
+// A plan that continues an earlier one (brief 4.5): each installment replaces some that were planned and bills what they
+// billed. A reduction of a premium, tax or fee first takes from the installments that bill that same one for the removed
+// time. The installment up to `keptUntil` bears the rest, so that it bills what is left of what is in force. What no
+// installment bills is refunded at once. New charges of the transaction are spread by time.
 //
 // Amounts of issued invoices are derived by this formula: it may never change.
 export const isContinued = (plan: readonly Installment[]): boolean =>
@@ -186,6 +187,7 @@ function splitContinued(
   const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
   const lastPlanned = planned.at(-1)
   const atOnce = plan.findIndex(one => one.replans?.bill === 'atOnce')
+  // A plan without an immediate installment has nothing to bill at once; the last one stands in.
   const orAtOnce = (at: number | undefined): number => at ?? (atOnce >= 0 ? atOnce : plan.length - 1)
   const placeOf = ({ from }: Charge): number => orAtOnce(places.get(from!))
 

@@ -51,6 +51,7 @@ export const TaxGroupResponse = component('TaxGroupResponse', {
 })
 export type TaxGroupResponse = z.infer<typeof TaxGroupResponse>
 
+/** The sum of one recipient's commissions. */
 export const CommissionResponse = component('CommissionResponse', {
   recipient: Text,
   ...withCurrency(Amount, 'amount'),
@@ -120,6 +121,7 @@ const policyPrice = {
 
 const AmountByLocator = z.record(Text, Amount)
 
+/** Response of GET /policy/{policyLocator}/price. */
 export const GetPolicyPriceResponse = component('GetPolicyPriceResponse', {
   ...policyPrice,
   ...withCurrency(Amount, 'totalDue'),

@@ -22,11 +22,13 @@ import { breaks } from '../../platform/wire-problem.ts'
 export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
+/** A new group of values for a field of type `group`. */
 export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
   fieldName: Name,
   fieldValues: RequestFieldValues,
 })
 
+/** New values for a group that stays. */
 export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
   fieldGroupLocator: Locator,
   fieldName: Name,
@@ -36,6 +38,7 @@ export const FieldGroupUpdateRequest = component('FieldGroupUpdateRequest', {
 const newFieldGroups = list(FieldGroupCreateRequest)
 const locators = list(Locator)
 
+/** The three properties by which every update changes field groups. */
 export const fieldGroupChanges = {
   addFieldGroups: newFieldGroups,
   updateFieldGroups: list(FieldGroupUpdateRequest),
@@ -181,7 +184,10 @@ export const PaymentScheduleChangeRequest = component('PaymentScheduleChangeRequ
 })
 export type PaymentScheduleChangeRequest = z.infer<typeof PaymentScheduleChangeRequest>
 
-/** What blocks the request: a quoted or accepted transaction (brief 2.4); for an upgrade also a priced quote. */
+/**
+ * What is pending on the policy and blocks the request: a transaction that is quoted or accepted (brief 2.4); for an
+ * upgrade also a priced quote.
+ */
 export const ConflictResponse = component('ConflictResponse', {
   kind: z.enum(['endorsement', 'renewal', 'reinstatement', 'quote']),
   locator: Text,

@@ -70,6 +70,7 @@ export type ExposureCharacteristicsResponse = z.infer<typeof ExposureCharacteris
 
 const coverage = { coverageStartTimestamp: Timestamp, coverageEndTimestamp: Timestamp }
 
+/** Deductible and limits of one segment of a peril. */
 const limits = {
   ...withCurrency(OptionalAmount, 'deductible', 'lumpSumPayment'),
   ...withCurrency(OptionalText, 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'),
@@ -226,6 +227,7 @@ export const CoverageSummaryRequest = component('CoverageSummaryRequest', {
 })
 export type CoverageSummaryRequest = z.infer<typeof CoverageSummaryRequest>
 
+/** The segment of a peril that is on risk, with the deductible and limits in force for it. */
 export const PerilCoverageResponse = component('PerilCoverageResponse', {
   locator: Text,
   name: Text,

@@ -1,4 +1,5 @@
-// Applies a request to a draft's content. Problems are collected by owner and judged at once in validation.ts.
+// Applies a request to a draft's content. Nothing here refuses: problems are collected by owner, and validation.ts judges
+// them together.
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { ExposureDefinition, ProductDefinition } from '../../product/configuration.ts'
@@ -209,6 +210,7 @@ class Draft {
   }
 }
 
+/** Where problems are reported, and what supplies locators of new groups. */
 export type ChangeContext = {
   readonly timeZone: TimeZone
   readonly supply: LocatorSupply

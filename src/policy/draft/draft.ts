@@ -126,8 +126,11 @@ export function spanDraft(aggregate: PolicyAggregate, quote: Quote, contract: Sp
   }
 }
 
-// Replaces perils nested in perils (from migrated policies), in a renewal's term or a quote's copy. Takes the new perils
-// by the locators of the old; each gets the replacement of its parent, or no parent if that was not replaced.
+// Perils can be nested in perils in migrated policies. A renewal's term and a quote's copy replace them by new ones.
+/**
+ * Takes the new perils by the locators of those that they replace. Each gets the replacement of its parent, or no parent
+ * if that was not replaced.
+ */
 export function withParents(replacements: ReadonlyMap<Uuid, Peril>): Peril[] {
   return [...replacements.values()].map(({ parentLocator, ...peril }): Peril => {
     const parent = parentLocator && replacements.get(parentLocator)

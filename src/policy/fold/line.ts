@@ -110,6 +110,7 @@ function advance(inForce: Map<Uuid, PolicySegment>, { made, replaced }: Step): v
   for (const segment of made) inForce.set(segment.locator, segment)
 }
 
+/** Segments in force at the end of the line, ordered by time. */
 export function segmentsInForce(line: Line): PolicySegment[] {
   const inForce = new Map<Uuid, PolicySegment>()
   for (const step of line) advance(inForce, step)
@@ -135,13 +136,16 @@ export const endOfRun = (
   counted: ReadonlySet<Uuid>,
 ): Instant => cuts.reduce((first, cut) => (counted.has(cut.by) ? earlier(first, cut.from) : first), end)
 
+/** A fee at the end of a line. */
 export type FeeInForce = {
   readonly fee: Fee
   readonly amount: Money
   readonly reversed: boolean
+  /** Ordered by time, adjoining parts merged; empty if the fee was reversed. */
   readonly parts: readonly FeePart[]
 }
 
+/** Counts only changes by modifications of the line: a shorter line gives the fee as it was then. */
 export function feeInForce(fee: Fee, line: Line): FeeInForce {
   const last = fee.changes.findLast(({ by }) => line.some(step => step.modification.locator === by))
   const { start, end, amount } = fee
@@ -154,7 +158,10 @@ export function feeInForce(fee: Fee, line: Line): FeeInForce {
   }
 }
 
-/** Merges adjoining parts. A reinstatement without a gap then leaves no trace: the next cancellation prorates the whole fee. */
+/**
+ * Merges adjoining parts. A reinstatement without a gap then leaves no trace in later shares: the next cancellation
+ * prorates the whole fee.
+ */
 function joined(parts: readonly FeePart[]): FeePart[] {
   const whole: FeePart[] = []
   for (const part of parts) {
@@ -166,6 +173,7 @@ function joined(parts: readonly FeePart[]): FeePart[] {
   return whole
 }
 
+/** The quote's fees that modifications of the line made, as they are at its end. Includes reversed ones. */
 export const feesOf = (
   aggregate: PolicyAggregate,
   quote: Quote,

@@ -51,6 +51,7 @@ export function reaches({ modification, made, replaced }: Step, run: PerilRun): 
 /** A run's pieces while the steps of a line are applied to it. */
 type RunFold = {
   readonly run: PerilRun
+  /** All that ever existed, replaced ones too. */
   readonly pieces: Piece[]
   /** Indexes of pieces not replaced yet: in a long line, most pieces are replaced. */
   current: number[]
@@ -128,7 +129,10 @@ function addTo({ pieces, current }: RunFold, made: readonly Piece[]): void {
 export const inForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
-/** Applies one modification: pieces of its new segments replace those of replaced segments, up to any cut of the run. */
+/**
+ * Applies one modification: pieces of replaced segments go, and pieces of the new segments take their place. From a cut
+ * on, the run has no pieces: other runs take over.
+ */
 function advance(fold: RunFold, step: Step, timeZone: TimeZone): void {
   const { run, pieces, current, removals } = fold
   const replaced = replacedIn(step)
@@ -173,6 +177,7 @@ type Part = { segment: PolicySegment; span: Span }
 
 const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
 
+/** The overlap of a segment and a span; empty if there is none. */
 function within(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
   const end = Math.min(segment.end, span.end) as Instant
@@ -285,6 +290,7 @@ export const holdsAt = (
   order.get(piece.madeBy)! <= step &&
   (piece.replacedBy === undefined || order.get(piece.replacedBy)! > step)
 
+/** The total premium in force at the end of the line. */
 function premiumOf(aggregate: PolicyAggregate, line: Line): Money {
   const makers = new Set(line.map(step => step.modification.locator))
   const { currency, timeZone } = aggregate.policy

@@ -89,6 +89,7 @@ export function shares(
   })
 }
 
+// Amounts of a peril over a span: premium, taxes and commissions are split and summed together.
 export const amountsOf = (price: PerilPrice): Amounts => ({
   premium: price.premium.amount,
   technicalPremium: price.technicalPremium?.amount,

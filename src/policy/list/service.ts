@@ -58,6 +58,7 @@ async function readShard({ env, tenant, calls }: RequestContext, shard: number, 
   return { rows: rows.map(readSummary), version: versions[0], isIndexed: known[0]!.field === 1 }
 }
 
+/** Names of fields by which policies of any product can be found. */
 async function searchableFieldsOf({ env, tenant, calls }: RequestContext, hash: string): Promise<string[]> {
   const { configuration } = await loadConfiguration(env, tenant, hash, calls)
   return [...new Set(Object.values(configuration.products).flatMap(searchableNames))]

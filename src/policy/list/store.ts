@@ -71,6 +71,7 @@ const premium = sql<number | null>`(
       select ${quotes.locator} from ${quotes}
       where ${quotes.policyLocator} = ${policies.locator} and ${quotes.selected} = 1) end)`
 
+/** Which policies a page has. `now` decides their states. */
 export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagingToken'> & {
   policyholder: Uuid | undefined
   search: Search | undefined
@@ -98,6 +99,7 @@ export function pageQuery(database: Database, selection: PageSelection) {
 type SummaryRow = {
   policy: typeof policies.$inferSelect
   state: ListedState
+  /** In minor units; null until priced. */
   premium: number | null
 }
 
@@ -205,6 +207,7 @@ export type TermChange = {
   readonly removed: readonly SearchTerm[]
 }
 
+/** Names of fields by which policies of the product can be found: its own, and those of exposures, perils and groups. */
 export const searchableNames = memoByObject(({ fields, exposures }: ProductDefinition): string[] => {
   const perils = exposures.flatMap(one => one.perils)
   const all = [...fields, ...[...exposures, ...perils].flatMap(one => one.fields)]
@@ -212,7 +215,10 @@ export const searchableNames = memoByObject(({ fields, exposures }: ProductDefin
   return [...new Set(names.filter(field => field.searchable).map(field => field.name))]
 })
 
-/** Skips what `before` and `after` share, unless the configuration version changed: other fields may now be searchable. */
+/**
+ * How the terms change from `before` to `after`. Skips what both share, unless the configuration version changed: other
+ * fields may now be searchable.
+ */
 export function termChange(
   product: ProductDefinition,
   before: PolicyAggregate | undefined,

@@ -125,6 +125,7 @@ export function financialTransactions(
   }))
 }
 
+/** What the charge is for, as responses show it. */
 export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
   if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
   const peril = {

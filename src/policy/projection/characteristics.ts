@@ -267,10 +267,12 @@ export function withLazy<T extends object, K extends string, V>(
   }) as T & Readonly<Record<K, V>>
 }
 
+/** Names of the record's properties that are computed when read. */
 export const lazyNames = (record: object): ReadonlySet<string> => lazyNamesOf.get(record) ?? NONE
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** For numbers that responses show as text; undefined stays undefined. */
 export const textIfAny = (value: number | undefined): string | undefined =>
   value === undefined ? undefined : String(value)
 

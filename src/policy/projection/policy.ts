@@ -85,6 +85,7 @@ const feesInForce = (
   counts: ModificationFilter | undefined,
 ): FeeInForce[] => feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
+/** Properties of the policy's own row, with its cancellation. They need no selected quote. */
 const ownProperties = (aggregate: PolicyAggregate, product: ProductDefinition) => ({
   ...policyProperties(aggregate.policy),
   displayId: String(aggregate.policy.locator),
@@ -141,6 +142,7 @@ export type PolicyView = {
   /** Properties that every record of the policy has. */
   readonly record: { policyholderLocator: string; policyLocator: string; productLocator: string }
   readonly line: Line
+  /** Places of the modifications in the line. */
   readonly order: ReadonlyMap<Uuid, number>
   /** Folded on first read: most readers do not need them. */
   readonly exposures: readonly ExposureView[]

@@ -43,6 +43,7 @@ export function invoiceResponses(
   })
 }
 
+/** What an invoice's response shows beyond the invoice itself. */
 export type InvoiceSurroundings = {
   readonly totalDue: Money
   /** The unpaid part; shown while the invoice is outstanding. */
@@ -126,6 +127,7 @@ const ofRecord = (
 ): PolicyDocument[] =>
   recordsWhere(documents, one => one.subject === subject && one.subjectLocator === String(locator))
 
+/** Documents of one record: a quote, an endorsement, an invoice … */
 export const documentsOf = (
   aggregate: PolicyAggregate,
   subject: DocumentSubject,
@@ -182,6 +184,7 @@ export const mediaResponse = ({ locator, fileName, mimeType }: Medium): Media =>
   fileName,
 })
 
+/** Media that the field values name, by locator. */
 export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Medium>): Record<string, Media> =>
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 

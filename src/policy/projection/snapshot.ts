@@ -115,6 +115,7 @@ const isWithin = ({ start, end }: Span, at: Instant): boolean => start <= at && 
 const isHit = ({ piece }: RunPiece, at: Instant): boolean =>
   piece.replacedBy === undefined && isWithin(piece, at)
 
+/** The piece has amounts, because an issued policy is always priced. */
 function perilCoverage(
   { locator, name }: Peril,
   { run, piece }: RunPiece,

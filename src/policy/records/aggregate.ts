@@ -31,6 +31,7 @@ export const POLICY_LIMITS = {
   payments: 5_000,
 } as const
 
+/** When the record was made and last changed. */
 export type Stamped = { readonly createdAt: Instant; readonly updatedAt: Instant }
 
 export type Policy = Stamped & {
@@ -292,6 +293,7 @@ export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V)
   return [...records.values()].filter(test)
 }
 
+/** A copy with the records added, or replaced, by locator. The original stays as it is: aggregates are immutable. */
 export function putRecords<K, V extends { locator: K }>(
   records: ReadonlyMap<K, V>,
   changed: Iterable<V>,
@@ -315,15 +317,18 @@ export type Amounts = {
   readonly commissions: readonly Money[]
 }
 
+/** The accepted quote, issued or not; undefined if none is accepted. */
 export const acceptedQuote = ({ quotes }: PolicyAggregate): Quote | undefined =>
   [...quotes.values()].find(quote => quote.state === 'accepted')
 
+/** The issued quote that the policy runs on; refuses (404) if the policy is not issued. */
 export function boundQuote(aggregate: PolicyAggregate): Quote {
   const quote = acceptedQuote(aggregate)
   if (!quote?.issuedAt) throw notFound('issued policy', String(aggregate.policy.locator))
   return quote
 }
 
+/** The configuration version that the policy had at that time: an upgrade counts from its own time on. */
 export const configVersionAt = ({ configVersion, upgrades = [] }: Policy, at: Instant): number =>
   upgrades.find(one => one.at > at)?.from ?? configVersion
 

@@ -40,7 +40,7 @@ export type Invoice = Span &
     readonly isRefund?: boolean
   }
 
-/** With nothing due, the invoice is settled at once (brief 4.4). */
+/** The invoice of an installment, made `at`. With nothing due it is settled at once (brief 4.4). */
 export function invoiceOf(
   installment: Installment,
   totalDue: Money,
@@ -239,8 +239,9 @@ export type Replanned = {
 
 /**
  * The fee for paying by installments, billed with one of them (brief 3.3, 5.6). It belongs to the installment, not the
- * policy: it is in invoices and planned totals, but not in the policy's price or fees, and is never prorated. It goes if
- * another plan replaces the installment; once invoiced it stays, unless reversed by hand.
+ * policy: it is in invoices, their totals and planned totals, but neither in the policy's price nor among its fees, and
+ * no cancellation prorates it. It goes if another plan replaces the installment. Once invoiced it stays, whatever
+ * happens to the policy, unless it is reversed by hand.
  */
 export type InstallmentFee = {
   readonly locator: Uuid

@@ -58,6 +58,7 @@ export const enteredAt = (
 
 export type EndorsementState = 'application' | 'quoted' | 'accepted' | 'issued' | 'invalidated' | 'discarded'
 
+/** An endorsement or a renewal: its request and its state. */
 export type Endorsement = Stamped & {
   readonly kind: 'endorsement' | 'renewal'
   readonly locator: EndorsementLocator
@@ -148,7 +149,10 @@ export const gracePeriodOf = recordFinder('gracePeriods', 'gracePeriod')
 export const lapseReinstatementOf = recordFinder('lapseReinstatements', 'reinstatement')
 
 // Documents are generated from a template for a transaction or an invoice, or uploaded.
-/** What a document belongs to. `reinstatement` reverses a cancellation, `lapseReinstatement` a legacy lapse. */
+/**
+ * What a document belongs to. `renewal` and `endorsement` are separate, as in responses. `reinstatement` is one of a
+ * cancellation, `lapseReinstatement` one of a legacy lapse.
+ */
 export type DocumentSubject =
   | 'policy'
   | 'quote'

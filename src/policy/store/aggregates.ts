@@ -114,6 +114,7 @@ export const byChoice = (make: (build: Database['build'], condition: SQL) => Que
     ]),
   ) as ByChoice
 
+/** Binds the statements to the choice that the selection makes, in the given order. */
 export function chosenQueries(
   database: Database,
   selection: PolicySelection,
@@ -144,6 +145,7 @@ export const policyLocatorQuery = (database: Database, selection: PolicySelectio
 /** How many results `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length
 
+/** Policies from the results of `aggregateQueries`, ordered by locator; empty if none matched. */
 export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   const [policyRows, ...collectionRows] = results as [(typeof policies.$inferSelect)[], ...Row[][]]
   const aggregates = new Map(
@@ -291,7 +293,10 @@ export function deleteFile(
   return tenantFiles(env, tenant).delete(fileKey(tenant, ...mediumPath(medium)))
 }
 
-/** Locators of new media: those that fields of the policy, exposures, perils or payments name since the change. */
+/**
+ * Locators of media that fields of the policy, its exposures, perils and payments name since the change, and that the
+ * policy does not have yet.
+ */
 function newMedia(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,

@@ -180,6 +180,7 @@ export async function policyOf(database: Database, selection: PolicySelection): 
 const policy = sql.placeholder('policy')
 const endorsement = sql.placeholder('endorsement')
 
+/** The part's exposures: those that it names and those that its endorsement touches. */
 const named = sql`(select value from json_each(${sql.placeholder('exposures')})
   union select value from ${endorsements}, json_each(${endorsements.touches})
     where ${endorsements.locator} = ${endorsement})`
@@ -286,6 +287,7 @@ export const CREDITS = byChoice((build, condition) =>
   ),
 )
 
+/** The credit in that currency; zero if there is none. */
 export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
   fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
 
@@ -293,7 +295,7 @@ const CREDIT_IS_UNCHANGED = sql`coalesce((
   select sum(change) from ${changes(sql`${sql.placeholder('holder')}`)}
   where currency = ${sql.placeholder('currency')}), 0) = ${sql.placeholder('minor')}`
 
-/** Fails the batch if the credit changed since it was read. */
+/** Fails the batch if the credit changed since it was read: otherwise two requests at once could spend the same credit. */
 export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
   name: 'guard_policyholder_credit',
   holds: CREDIT_IS_UNCHANGED,

@@ -236,6 +236,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
 
 export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as CollectionName[]
 
+/** The policy's own row. Its counts of exposures and perils include unread ones, so saving a part keeps them right. */
 export const policyRow = (
   { policy, exposures, perils }: PolicyAggregate,
   unread: Unread,
