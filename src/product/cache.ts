@@ -1,5 +1,5 @@
-// Configurations in the memory of an isolate, so that a request needs no round trip for one. An entry is named by its hash and
-// the tenant's generation and never expires: a repair gives the version another hash.
+// Keeps configurations in the isolate's memory, so that a request needs no round trip for one. The key is the hash with
+// the tenant's generation. Entries never expire: a repair changes the hash.
 
 import { desc, eq, sql } from 'drizzle-orm'
 import { BoundedCache } from '../kernel/maps.ts'
@@ -19,20 +19,20 @@ export type LoadedConfiguration = {
   readonly configuration: Configuration
   /** SHA-256 of the archive, hex. */
   readonly hash: string
-  /** The source, read once for as long as the configuration is in memory. */
+  /** Compiles a source once for as long as the configuration is in memory. Throws if it does not compile. */
   template(source: TemplateSource): CompiledTemplate
-  /** Look-ups for templates of the product: in its own table of that name, else in the tenant's (brief 5.1). */
+  /** Reads the product's own table of that name, else the tenant's (brief 5.1). */
   lookup(productName: string): (table: string, key: string) => LookupResult
 }
 
-/** Characters of compiled JSON that an isolate keeps; in memory they are some three times as many bytes. */
+/** In characters of compiled JSON; in memory they take about three times as many bytes. */
 export const MOST_CACHED_CHARACTERS = 16 * 1024 * 1024
 
 const configurations = new BoundedCache<LoadedConfiguration>(MOST_CACHED_CHARACTERS)
 
 type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
-/** The configuration of that archive, from memory or R2, with what templates and patterns need (no part of the start-up). */
+/** From memory or R2. Also loads what templates and patterns need, which is not part of the start-up. */
 export async function loadConfiguration(
   env: Env,
   tenant: Tenant,
@@ -52,7 +52,7 @@ export async function loadConfiguration(
   return loaded
 }
 
-/** Templates and look-ups of a configuration that is in memory. */
+/** Compiles templates and indexes tables on first use, and keeps both as long as the configuration. */
 export function loadedConfiguration(
   configuration: Configuration,
   hash: string,
@@ -93,7 +93,7 @@ export function loadedConfiguration(
 const named = (tables: Record<string, LookupTable>, name: string): LookupTable | undefined =>
   Object.hasOwn(tables, name) ? tables[name] : undefined
 
-/** Of rows with the same key the first counts. */
+/** The first of several rows with the same key counts. */
 function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string> {
   const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
   const index = new Map<string, string>()
@@ -101,7 +101,7 @@ function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string>
   return index
 }
 
-/** The latest version's row; undefined before the first deploy. */
+/** Undefined before the first deploy. */
 export async function latestVersion(
   context: Pick<AdministrationContext, 'env' | 'calls'>,
   tenant: Tenant,
@@ -111,28 +111,27 @@ export async function latestVersion(
   return rows[0]
 }
 
-/** What the latest version says; undefined before the first deploy. */
+/** Undefined before the first deploy. */
 export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
   const { env, tenant, calls } = context
   const latest = await latestVersion(context, tenant)
   return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
 }
 
-// Archives and compiled configurations in R2, both named by the archive's hash: a file never changes. Each table of a
-// compiled configuration is stored once.
-/** What a path of a signed link leads to; see platform/http/file-links.ts. */
+// Archives and compiled configurations in R2. Both are named by the archive's hash, so a file never changes. Signed
+// links resolve to this path; see platform/http/file-links.ts.
 export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
 
 const archiveKey = (tenant: Tenant, hash: string): string => fileKey(tenant, ...archivePath(hash))
 
-/** Where the compiled configuration is kept, and what isolates cache it under. */
+/** Key in R2 and in the isolate's cache. */
 export const compiledKey = (tenant: Tenant, hash: string): string =>
   fileKey(tenant, 'configurations', `${hash}.${COMPILER_FORMAT}.json`)
 
-/** The archive is lost, or the compiler has become stricter since: only a repair or a new deploy helps. */
+/** The archive is lost, or the compiler has become stricter: only a repair or a new deploy helps. */
 export class ConfigurationUnreadable extends Error {}
 
-/** Keeps the archive and what was compiled from it. */
+/** Writes the archive and its compiled configuration to R2. */
 export async function putConfiguration(
   env: Env,
   tenant: Tenant,
@@ -162,16 +161,16 @@ async function put(
   try {
     await bucket.put(key, content, options)
   } catch (problem) {
-    // R2 refuses writes of one key that follow too fast; another request may have put the same just now.
+    // R2 refuses writes to one key that follow too fast; another request may have just written it.
     calls.r2 += 1
     if (!(await bucket.head(key))) throw problem
   }
 }
 
 /**
- * The compiled configuration and the characters of its text. Compiled again from the archive when this
- * compiler's is not there, unless the isolate has other large archives in memory (503). Throws
- * `ConfigurationUnreadable`.
+ * Also returns the length of its text in characters. Compiles the archive again if the output of this version of the
+ * compiler is missing, unless the isolate holds other large archives in memory (503). Throws `ConfigurationUnreadable`
+ * if the archive is lost or no longer compiles.
  */
 export async function getConfiguration(
   env: Env,
@@ -186,7 +185,7 @@ export async function getConfiguration(
     return { configuration: readCompiledText(text), characters: text.length }
   }
   const { configuration, findings } = await withZip(env, tenant, hash, calls, async zip => {
-    // Seldom needed, and much code: loaded when it is.
+    // Loaded on demand: large and rarely needed.
     const { compileArchive } = await import('./compile.ts')
     return await compileArchive(zip)
   })
@@ -199,7 +198,7 @@ export async function getConfiguration(
   return { configuration, characters: text.length }
 }
 
-/** What `use` makes of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
+/** Throws `ConfigurationUnreadable` if the archive is missing. */
 async function withZip<T>(
   env: Env,
   tenant: Tenant,
@@ -219,7 +218,7 @@ async function withZip<T>(
   }
 }
 
-/** What `use` makes of the files of an archive that is kept. Throws `ConfigurationUnreadable` where it is not. */
+/** Throws `ConfigurationUnreadable` if the archive is missing. */
 export const withArchive = <T>(
   env: Env,
   tenant: Tenant,
@@ -228,18 +227,18 @@ export const withArchive = <T>(
   use: (files: readonly ArchiveFile[]) => Promise<T>,
 ): Promise<T> =>
   withZip(env, tenant, hash, calls, async zip => {
-    // Seldom needed, and much code: loaded when it is.
+    // Loaded on demand: large and rarely needed.
     const { readArchive } = await import('./archive/read.ts')
     return await use(readArchive(zip).files)
   })
 
-/** Raise it when `compileConfiguration` makes something else of the same archive: a newer Worker then compiles again. */
+/** Increase it when the compiler's output changes: a newer Worker then compiles again. */
 const COMPILER_FORMAT = 3
 
-/** `tables` of the tenant are tables of its products: each only names the product that has it. */
-type Kept = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
+/** A table of the tenant is stored once: `tables` only names the product that contains it. */
+type StoredConfiguration = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
 
-/** The configuration as JSON text. */
+/** JSON that `readCompiledText` reads. Throws if a table of the tenant belongs to no product. */
 export function compiledText(configuration: Configuration): string {
   const products = Object.values(configuration.products)
   const holderOf = (name: string, table: LookupTable): string => {
@@ -248,24 +247,24 @@ export function compiledText(configuration: Configuration): string {
     return holder.name
   }
   const tables = Object.entries(configuration.tables).map(([name, table]) => [name, holderOf(name, table)])
-  const kept: Kept = { ...configuration, tables: Object.fromEntries(tables) }
+  const kept: StoredConfiguration = { ...configuration, tables: Object.fromEntries(tables) }
   return JSON.stringify(kept)
 }
 
-/** The configuration of a text that `compiledText` made. */
+/** Inverse of `compiledText`. */
 export function readCompiledText(text: string): Configuration {
-  const kept = JSON.parse(text) as Kept
+  const kept = JSON.parse(text) as StoredConfiguration
   const tableOf = (name: string, product: string) => kept.products[product]!.tables[name]!
   const tables = Object.entries(kept.tables).map(([name, product]) => [name, tableOf(name, product)])
   return { ...kept, tables: Object.fromEntries(tables) }
 }
 
-/** Static documents by name: resources in force first, then the product's. `expect` lists names to look up together. */
+/** Looks first in resources in force, then in the product. `expect` lists names to load together. */
 export type StaticFiles = ((name: string) => Promise<Uint8Array | undefined>) & {
   expect?(names: readonly string[]): Promise<void>
 }
 
-/** Reads the archive when a file is first asked for, and once for all documents of a policy that are made together. */
+/** Reads the archive on the first request, and once for all documents of a policy that are made together. */
 export function staticFiles(
   { env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls },
   archiveHash: string,
@@ -283,7 +282,7 @@ export function staticFiles(
   }
 }
 
-// Rows of configuration versions and of their deploys and repairs.
+// Rows of configuration versions, and of their deploys and repairs.
 export type VersionRow = typeof configurationVersions.$inferSelect
 
 const LATEST_VERSION = statement(build =>
@@ -296,13 +295,13 @@ const VERSION = statement(build =>
     .where(eq(configurationVersions.version, sql.placeholder('version'))),
 )
 
-/** The version, or the latest for undefined; to be read in a batch with other queries. */
+/** Undefined means the latest version. Run it in a batch with other queries. */
 export const versionQuery = (database: Database, version: number | undefined) =>
   version === undefined ? database.bind(LATEST_VERSION, {}) : database.bind(VERSION, { version })
 
 export const allVersionsQuery = (database: Database) => database.build.select().from(configurationVersions)
 
-/** Deploys and repairs in the order in which they were committed; of all versions, or of one. */
+/** In commit order. */
 export const deploymentsQuery = (database: Database, version?: number) =>
   database.build
     .select()
@@ -310,7 +309,7 @@ export const deploymentsQuery = (database: Database, version?: number) =>
     .where(version === undefined ? undefined : eq(deployments.version, version))
     .orderBy(sql`rowid`)
 
-/** Adds versions that are missing; leaves those that are there as they are. */
+/** Leaves existing versions unchanged. */
 export const addVersionsQuery = (database: Database, rows: readonly VersionRow[]): Query[] =>
   rows.map(row =>
     database.build

@@ -1,4 +1,4 @@
-// From the bytes of an archive to a compiled configuration and everything that is wrong with it.
+// Compiles the bytes of an archive, and reports all its problems at once.
 
 import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
@@ -25,16 +25,16 @@ import { refusalFinding } from './log.ts'
 import { compileTemplate } from './templates/liquid.ts'
 
 export type Compilation = {
-  /** Only when no finding is an error. */
+  /** Absent if a finding is an error. */
   configuration?: Configuration
-  /** All problems, by path and line. */
+  /** Sorted by path and line. */
   findings: Finding[]
 }
 
 /**
- * Checks the files of an archive wholly and compiles them (brief 5, resources brief 10.4). Never throws for what
- * files contain: every problem is a finding. `compileLiquid` is the compiler of the rating capability,
- * `compileScript` that of plugins; the engine of patterns is loaded beforehand.
+ * Checks all files and compiles them (brief 5, resources brief 10.4). Never throws for the contents of files: every
+ * problem is a finding. `compileLiquid` is the compiler of the rating capability, `compileScript` that of plugins. The
+ * pattern engine must be loaded before the call, because checks are synchronous.
  */
 export function compileConfiguration(
   files: readonly ArchiveFile[],
@@ -85,7 +85,7 @@ export function compileConfiguration(
   return failed ? { findings } : { configuration, findings }
 }
 
-/** Reads, checks and compiles a zip. Never throws for what it contains: every problem is a finding. */
+/** Never throws for the contents of the zip: every problem is a finding. */
 export async function compileArchive(zip: Uint8Array): Promise<Compilation> {
   const [{ compileScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
   try {
@@ -99,7 +99,7 @@ export async function compileArchive(zip: Uint8Array): Promise<Compilation> {
   }
 }
 
-/** SHA-256 of the archive, hex: what it and its configuration are called from now on. */
+/** SHA-256, hex; identifies the archive and its configuration. */
 export async function archiveHash(zip: Uint8Array<ArrayBuffer>): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', zip)).toString('hex')
 }

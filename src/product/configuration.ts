@@ -1,5 +1,5 @@
-// The compiled configuration: what an archive says, checked and with every reference resolved. It is plain
-// data: kept in R2 as JSON under the archive's hash, cached in the isolate, handed to domain functions.
+// The compiled configuration: an archive, checked and with every reference resolved. It is plain data: kept in R2 as
+// JSON under the archive's hash, cached in the isolate and passed to domain functions.
 import type { PageLayout } from '../../packages/pdf/page.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
@@ -17,14 +17,14 @@ export type FieldType =
   | 'group'
   | 'media'
 
-/** Bound of a date field that moves with the clock: now + `amount` of `unit`, rounded to the day if asked. */
+/** Relative bound of a date field: now + `amount` of `unit`, optionally rounded to the day. */
 export type DateOffset = {
   unit: 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
   amount: number
   roundToDay: boolean
 }
 
-/** One field of a policy, exposure, peril, payment, policyholder (brief 5.2). */
+/** Brief 5.2. */
 export type FieldDefinition = {
   name: string
   title: string
@@ -34,11 +34,11 @@ export type FieldDefinition = {
   searchable: boolean
   /** All must hold: the named field has one of the values. Empty: unconditional. */
   conditions: { field: string; values: string[] }[]
-  /** string: whole-value pattern (RE2 syntax). */
+  /** string: pattern for the whole value (RE2 syntax). */
   regex?: string
-  /** string: longest length; group: greatest count. */
+  /** string: greatest length; group: greatest count. */
   maximumCount?: number
-  /** number: bounds and places as decimal text. */
+  /** number: bounds as decimal text. */
   minimum?: string
   maximum?: string
   decimalPlaces?: number
@@ -48,25 +48,25 @@ export type FieldDefinition = {
   latest?: string
   earliestOffset?: DateOffset
   latestOffset?: DateOffset
-  /** select: the values allowed. */
+  /** select only. */
   values?: string[]
-  /** lookup: name of the table. */
+  /** lookup only. */
   table?: string
-  /** group: the fields of each group. */
+  /** group only. */
   fields?: FieldDefinition[]
-  /** Values are held against a constraint table. */
+  /** Limits the values by a constraint table. */
   constraint?: FieldConstraint
 }
 
-/** What a field may be: the values of `column` in the rows of the table that every `where` fits (resources brief 1.1). */
+/** Allowed are the values of `column` in the rows that fit every `where` (resources brief 1.1). */
 export type FieldConstraint = {
-  /** Static name of a constraint table. */
+  /** Static name of a constraint table, which is a resource. */
   table: string
   column: string
   where: ConstraintCondition[]
 }
 
-/** `key` names the field that the column is compared with; `values` stand for it while it has none, or without a key. */
+/** `key` names the field to compare the column with; `values` replace a missing key or value. */
 type ConstraintCondition = { column: string; key?: string; values: string[] }
 
 export const PERIL_AMOUNTS = [
@@ -77,10 +77,10 @@ export const PERIL_AMOUNTS = [
   'lumpSumPayment',
 ] as const
 
-/** Amounts as decimal text; indemnities also `unlimited`. Used when the request leaves them out. */
+/** Defaults of requests, as decimal text; indemnities also `unlimited`. */
 export type PerilDefaults = { [amount in (typeof PERIL_AMOUNTS)[number]]?: string }
 
-/** A Liquid source with the path it has in the archive, for error messages. */
+/** `path` is that in the archive, for error messages. */
 export type TemplateSource = { path: string; source: string }
 
 export type PerilDefinition = {
@@ -88,7 +88,7 @@ export type PerilDefinition = {
   displayName: string
   fields: FieldDefinition[]
   defaults: PerilDefaults
-  /** Absent when a plugin or an external rater is to price the peril. */
+  /** Absent if a plugin or an external rater prices the peril. */
   premium?: TemplateSource
 }
 
@@ -116,19 +116,19 @@ export type DocumentDefinition = {
   templateName: string
   type: 'pdf' | 'html'
   generatingEvent: 'quote' | 'accept' | 'issue'
-  /** Static names of the snippets that its template may include; any where it has no such list (resources brief 4.3). */
+  /** Static names of snippets that the template may include; absent means any (resources brief 4.3). */
   templateSnippets?: string[]
-  /** The time for which names of resources are read; of its transaction when it says nothing. */
+  /** Time for which resources are selected; default: that of the transaction. */
   selectionTimeBasis?: SelectionTimeBasis
-  /** Static names of fonts in force, which are families of its style sheets without an `@font-face`. */
+  /** Static names of fonts in force, usable as families without `@font-face`. */
   customFonts?: string[]
-  /** `templateName` names a static document, which it is as it stands. */
+  /** `templateName` is a static document, used unchanged. */
   isPrerendered?: true
-  /** Made for every invoice, and at no step of a transaction. */
+  /** Made for every invoice, never by a transaction. */
   isOfInvoices?: true
-  /** Where the archive says it: what it belongs to, in the newer words. */
+  /** Newer name of the owner; absent if the archive does not use it. */
   scope?: 'transaction' | 'policy' | 'invoice'
-  /** Where the archive says it: when it is made, in the newer words. */
+  /** Newer name of the event; absent if the archive does not use it. */
   trigger?: 'validated' | 'priced' | 'underwritten' | 'accepted' | 'issued' | 'generated'
   pageLayout?: PageLayout
 }
@@ -140,7 +140,7 @@ export type EndorsementType = {
   documents: DocumentDefinition[]
 }
 
-/** What a cancellation keeps of the premium that it would give back: decimal text, an amount or a percentage. */
+/** Holdback of a cancellation's refund, as decimal text: an amount or a percentage. */
 export type HoldbackTerms = { amount: string } | { percent: string }
 
 export type CancellationType = {
@@ -156,102 +156,102 @@ export type FeeDefinition = { name: string; displayName: string; proration: 'pro
 
 export type TaxDefinition = { name: string; displayName: string; premium?: TemplateSource }
 
-/** A plugin function and the script that exports it. */
+/** The script that exports the function. */
 export type PluginReference = { path: string; enabled: boolean }
 
-/** A table of the archive: `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
+/** Of the archive: `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
 export type LookupTable = { path: string; columns: string[]; rows: string[][] }
 
 export type ProductDefinition = {
-  /** The folder's name. */
+  /** The folder's name, by which requests name the product. */
   name: string
   displayName: string
-  /** The field of the policy whose value is its jurisdiction (policy/surroundings.ts). */
+  /** The policy field whose value is the jurisdiction (policy/surroundings.ts). */
   jurisdictionField?: string
-  /** UUID derived from tenant-independent product name; the `productLocator` of every record. */
+  /** UUID derived from the name alone; the `productLocator` of every record. */
   locator: string
   fields: FieldDefinition[]
   exposures: ExposureDefinition[]
   documents: DocumentDefinition[]
-  /** The first is the default. Never empty: a product without any gets one of type `total`. */
+  /** The first is the default. Never empty: without any, a product gets one of type `total`. */
   paymentSchedules: { type: PaymentScheduleType; name: string; displayName: string }[]
   defaultPaymentTerms: { amount: number; unit: 'day' }
   lapse: { gracePeriodDays?: number; reinstatementPeriodDays?: number }
-  /** `carryForwardBelow`: decimal text; invoices that ask for less are carried forward to the next of their plan. */
+  /** `carryForwardBelow`, decimal text: smaller invoices are carried forward to the next of their plan. */
   invoicing: { generatingEvent: 'accept' | 'issue'; carryForwardBelow?: string | undefined }
   legacyCancellationProration: 'monthly' | 'linear'
   endReminders: { name: string; daysBefore: number }[]
   endorsements: EndorsementType[]
   renewals: { documents: DocumentDefinition[] }
-  /** Undefined: the archive has no cancellations.json, and the product lapses the legacy way. */
+  /** Undefined without cancellations.json: the product then lapses the legacy way. */
   cancellationTypes?: CancellationType[]
   fees: FeeDefinition[]
   taxes: TaxDefinition[]
-  /** Standard fees. */
+  /** Computes standard fees. */
   calculations?: TemplateSource
-  /** Underwriting decision and notes. */
+  /** Sets the underwriting decision and adds notes. */
   underwriting?: TemplateSource
-  /** Document templates by file name, e.g. `schedule.template.liquid`. */
+  /** By file name, e.g. `schedule.template.liquid`. */
   templates: Record<string, TemplateSource>
-  /** File names under static_documents. */
+  /** File names below static_documents. */
   staticDocuments: string[]
   plugins: Record<string, PluginReference>
   externalRater?: string
-  /** By file name without `.csv`; what the product has itself wins over the tenant's (brief 5.1). */
+  /** By file name without `.csv`; the product's own wins over the tenant's (brief 5.1). */
   tables: Record<string, LookupTable>
 }
 
 export type TestUser = { username: string; name: string; password: string; roles: string[] }
 
-/** Types of the items of secrets. */
+/** Types that config.json may declare for items of secrets. */
 export const SECRET_DATA_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
 export type SecretDataType = (typeof SECRET_DATA_TYPES)[number]
 
-/** What a secret of the static name must have (resources brief 5). */
+/** Resources brief 5. */
 export type SecretDeclaration = { items: Record<string, { dataType: SecretDataType }> }
 
 export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
   features: Record<string, boolean>
-  /** Names of the jurisdictions that resources may be for; absent when config.json declares none: then any is one. */
+  /** Absent if config.json declares none: then any name is valid. */
   jurisdictions?: string[]
-  /** Tables that are resources, by static name; absent when config.json declares none. */
+  /** By static name. */
   resources?: ResourceDeclarations
   policyholderFields: FieldDefinition[]
   paymentFields: FieldDefinition[]
   testUsers: TestUser[]
-  /** Role key to display name. */
+  /** Display name by role key. */
   roles: Record<string, string>
-  /** Role key to what it may, as `group.action` or `group.*`; absent where no role has permissions of its own. */
+  /** `group.action` or `group.*` by role key; absent if no role has its own permissions. */
   rolePermissions?: Record<string, string[]>
   products: Record<string, ProductDefinition>
-  /** Tables of all products together, for products that lack one of their own. */
+  /** For products without their own table of that name. */
   tables: Record<string, LookupTable>
   /** By static name. */
   secrets: Record<string, SecretDeclaration>
-  /** Events that plugins or the calendar tell; absent when config.json declares none. */
+  /** Emitted by plugins or the calendar; absent if config.json declares none. */
   customEvents?: CustomEventDefinition[]
-  /** What the tenant starts with; absent where the archive has nothing of the kind. */
+  /** Resources and groups that the tenant starts with; absent if the archive contains none. */
   bootstrap?: Bootstrap
-  /** Plugin sources by path below `scripts/`. */
+  /** By path below `scripts/`. */
   scripts: Record<string, string>
 }
 
-/** One line of a deploy log (resources brief 10.4). `line` and `column` count from 1. */
+/** A line of a deploy log (resources brief 10.4). `line` and `column` count from 1. */
 export type Finding = {
   severity: 'ERROR' | 'WARNING'
   path: string
   line?: number
   column?: number
-  /** Stable text slug, e.g. `selectWithoutValues`. */
+  /** Stable slug, e.g. `selectWithoutValues`. */
   code: string
   message: string
-  /** It holds only where the tenant has no external rater of this name. */
+  /** Applies only if the tenant has no external rater of this name. */
   integration?: string
 }
 
-/** Every document that the product makes at some transaction. */
+/** Documents of all kinds of transactions of the product. */
 export const documentDefinitions = ({
   documents,
   endorsements,
@@ -264,11 +264,11 @@ export const documentDefinitions = ({
   ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
 ]
 
-/** Whether the `lookup` filter of templates can use a table with these columns. */
+/** Whether the `lookup` filter can use a table with these columns. */
 export const isLookupTable = (columns: readonly string[]): boolean =>
   columns.includes('key') && columns.includes('value')
 
-/** The functions that products may have (brief 5.6). */
+/** Brief 5.6. */
 export const PLUGIN_FUNCTIONS = [
   'getPerilRates',
   'getUnderwritingResult',
@@ -284,8 +284,8 @@ export const PLUGIN_FUNCTIONS = [
 export type PluginFunction = (typeof PLUGIN_FUNCTIONS)[number]
 
 /**
- * (decision) What these answer may all be left out, so that a script which has nothing to say may return nothing, or
- * null: a branch that ends in `return`. The others have to say something: of `undefined` a rate cannot be made.
+ * (decision) Every property of these answers is optional, so a script that changes nothing may return nothing or null,
+ * as a branch that ends in `return` does. The other functions must return a value: a rate cannot be undefined.
  */
 export const MAY_RETURN_NOTHING: readonly PluginFunction[] = [
   'getPreGraceResult',
@@ -298,9 +298,9 @@ export const MAY_RETURN_NOTHING: readonly PluginFunction[] = [
 export const isPluginFunction = (name: string): name is PluginFunction =>
   (PLUGIN_FUNCTIONS as readonly string[]).includes(name)
 
-/** Whether the product has the function of its own: it wins over templates then (brief 5.5). */
+/** Such a function wins over templates (brief 5.5). */
 export const hasPlugin = ({ plugins }: Pick<ProductDefinition, 'plugins'>, name: PluginFunction): boolean =>
   plugins[name]?.enabled === true
 
-/** Calls a function of a product; what it answers is not checked. Refuses (422) when it fails. */
+/** The result is not checked. Refuses (422) if the function fails. */
 export type PluginCaller = (name: PluginFunction, ...given: unknown[]) => Promise<unknown>

@@ -1,25 +1,25 @@
-// The constraints of one configuration: which fields have one, which fields govern it (resources brief 1.1, "key: property
-// path"), and that none depends on itself through others. Checks of archives and of policies find governors in the same way.
+// Constrained fields of a configuration, and the fields that govern them (resources brief 1.1, "key: property path").
+// No constraint may depend on itself. Checks of archives and of policies find governors in the same way.
 import type { ArchiveReport, PlaceReport } from './check/report.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from './configuration.ts'
 
 type NamedScope = Scope & { readonly path: string; readonly outer?: NamedScope | undefined }
 
-/** A constrained field. `path` names it within its product: `policy.model`, `vehicle.collision.limit`. */
+/** `path` is that within the product: `policy.model`, `vehicle.collision.limit`. */
 type GraphNode = {
   readonly path: string
   readonly field: FieldDefinition
-  /** Paths of the fields that govern it, by column; undefined where the key names none. */
+  /** Paths of governing fields by column; undefined if the key names no field. */
   readonly governors: ReadonlyMap<string, string | undefined>
 }
 
 type ConstraintGraph = {
   readonly nodes: readonly GraphNode[]
-  /** Static names of the tables that the nodes are held against; empty for a product without constraints. */
+  /** Static names of constraint tables. */
   readonly tables: readonly string[]
 }
 
-/** The constraints of a product's policies. The policyholder's fields govern, and are constrained apart. */
+/** The policyholder's fields govern too, but their own constraints are checked separately. */
 export function constraintGraph(
   product: Pick<ProductDefinition, 'fields' | 'exposures'>,
   policyholderFields: readonly FieldDefinition[],
@@ -69,7 +69,7 @@ function graphOf(elements: readonly NamedScope[]): ConstraintGraph {
   return { nodes, tables: [...new Set(nodes.map(({ field }) => field.constraint!.table))] }
 }
 
-/** Circles in which constrained fields govern one another, each as the paths on its way round. */
+/** Circles of constrained fields that govern one another, each as a list of paths. */
 export function constraintCircles({ nodes }: ConstraintGraph): string[][] {
   const alone = nodes.filter(({ path, governors }) => [...governors.values()].includes(path))
   const dependents = nodes.map(({ path, governors }): [string, Dependent] => {
@@ -81,7 +81,7 @@ export function constraintCircles({ nodes }: ConstraintGraph): string[][] {
 
 const known = new WeakMap<object, ConstraintGraph>()
 
-/** The graph of a product, compiled once for as long as its configuration is in memory. */
+/** Compiled once per configuration in memory. */
 export function graphOfProduct(
   { policyholderFields }: Pick<Configuration, 'policyholderFields'>,
   product: ProductDefinition,
@@ -91,7 +91,7 @@ export function graphOfProduct(
   return graph
 }
 
-/** Whose fields a list is: the element, or one group of its fields. */
+/** The owner of a list of fields: an element, or one group of its fields. */
 export type ScopeKind = 'policyholder' | 'policy' | 'exposure' | 'peril' | 'group'
 
 export type Scope = {
@@ -99,10 +99,10 @@ export type Scope = {
   readonly fields: readonly FieldDefinition[]
 }
 
-/** With the list around it: a group's is its element's, then peril in exposure in policy in policyholder. */
+/** `outer`: from group to its element, then peril, exposure, policy, policyholder. */
 type Nested<S> = Scope & { readonly outer?: S | undefined }
 
-/** Names of elements that a path may begin with. `account` is the newer name of a policyholder. */
+/** First segments of a path. `account` is the newer name of a policyholder. */
 const OWNERS: Readonly<Record<string, ScopeKind>> = {
   policyholder: 'policyholder',
   account: 'policyholder',
@@ -111,15 +111,15 @@ const OWNERS: Readonly<Record<string, ScopeKind>> = {
   peril: 'peril',
 }
 
-/** Parts of a path that only lead from an element to its fields. */
-const PASSED_OVER = new Set(['fieldValues', 'values', 'data'])
+/** Segments between an element and its fields. */
+const SKIPPED_SEGMENTS = new Set(['fieldValues', 'values', 'data'])
 
-/** Types whose values are no text that a table could have. */
-const UNGOVERNING = new Set<FieldDefinition['type']>(['group', 'media'])
+/** Their values are not text, so no table contains them. */
+const NON_TEXT_TYPES = new Set<FieldDefinition['type']>(['group', 'media'])
 
 /**
- * The field that a key names, and the list that it is of: `make` is the nearest field of that name, in the same list or
- * around it; `policy.state` and `account.data.state` the one of that element. Undefined where there is none.
+ * The field that a key names, and the list that contains it. `make` is the nearest field of that name, in the same list
+ * or around it; `policy.state` and `account.data.state` are fields of that element. Undefined if there is none.
  */
 export function governorOf<S extends Nested<S>>(
   scope: S,
@@ -127,17 +127,17 @@ export function governorOf<S extends Nested<S>>(
 ): { readonly scope: S; readonly field: FieldDefinition } | undefined {
   const parts = key.split('.')
   const owner = parts.length > 1 && Object.hasOwn(OWNERS, parts[0]!) ? OWNERS[parts.shift()!] : undefined
-  if (parts.length > 1 && PASSED_OVER.has(parts[0]!)) parts.shift()
+  if (parts.length > 1 && SKIPPED_SEGMENTS.has(parts[0]!)) parts.shift()
   const name = parts.join('.')
   for (let at: S | undefined = scope; at; at = at.outer) {
     if (owner !== undefined && at.kind !== owner) continue
-    const field = at.fields.find(one => one.name === name && !UNGOVERNING.has(one.type))
+    const field = at.fields.find(one => one.name === name && !NON_TEXT_TYPES.has(one.type))
     if (field) return { scope: at, field }
   }
   return undefined
 }
 
-/** Keys name fields, and no field governs itself by way of others (resources brief 3). */
+/** Keys must name fields, and no field may govern itself, directly or indirectly (resources brief 3). */
 export function checkConstraints(
   products: readonly ProductDefinition[],
   policyholderFields: readonly FieldDefinition[],
@@ -167,10 +167,10 @@ function checkGraph(graph: ConstraintGraph, report: PlaceReport): void {
 
 const MOST_SHOWN = 20
 
-/** What has conditions: a field, or whatever else depends on others by their names. */
+/** A field, or anything else that depends on others by name. */
 type Dependent = { readonly name: string; readonly conditions: readonly { readonly field: string }[] }
 
-/** Circles of conditions, each as the names on its way; fields that depend on themselves are reported elsewhere. Linear. */
+/** Each circle as a list of names; fields that depend on themselves are reported elsewhere. Linear. */
 export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string[][] {
   const openDependencies = new Map<string, Set<string>>()
   const dependents = new Map<string, string[]>()
@@ -184,8 +184,8 @@ export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string
       dependents.set(dependency, names)
     }
   }
-  takeAwayDecided(openDependencies, dependents)
-  // What is left has a dependency that is left: following the first of them ends in a circle.
+  removeDecided(openDependencies, dependents)
+  // Every remaining field depends on a remaining field, so following the first dependency ends in a circle.
   const circles: string[][] = []
   const seen = new Set<string>()
   for (const start of openDependencies.keys()) {
@@ -203,8 +203,8 @@ export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string
   return circles
 }
 
-/** Takes away the fields that depend on none, then those that depended on these only, and so on. */
-function takeAwayDecided(
+/** Removes fields without open dependencies until none is left. */
+function removeDecided(
   openDependencies: Map<string, Set<string>>,
   dependents: ReadonlyMap<string, readonly string[]>,
 ): void {

@@ -1,5 +1,5 @@
-// Events that come by the calendar (resources brief 8.3): when one is due, worked out of the times that it is counted from.
-// Pure.
+// Events that follow the calendar (resources brief 8.3). Computes when one is due from the times that its schedule
+// counts from, in the tenant's time zone. Pure: it reads no clock.
 import {
   add,
   type CalendarUnit,
@@ -18,7 +18,7 @@ type Alignment = (typeof ALIGNMENTS)[number]
 
 export const CADENCE_UNITS = ['day', 'week', 'month', 'year'] as const satisfies readonly CalendarUnit[]
 
-/** Of the states that a list of policies knows, those that an issued one may have. */
+/** Only states that an issued policy can have. */
 export const SUPPRESSING_STATUSES = [
   'withdrawn',
   'lapsed',
@@ -32,38 +32,38 @@ export type SuppressingStatus = (typeof SUPPRESSING_STATUSES)[number]
 
 export type EventSchedule = {
   readonly anchor: Anchor
-  /** To the first start of a week (Monday), month or year at the anchor or after it. */
+  /** Moves to the first start of a week (Monday), month or year at or after the anchor. */
   readonly alignment?: Alignment
-  /** From there; a negative amount lies before it. */
+  /** Added after the alignment; may be negative. */
   readonly offset?: { readonly amount: number; readonly unit: CalendarUnit }
-  /** Again and again from the first time on; `limit`: how often for each anchor, the first included. */
+  /** Repeats from the first time; `limit` counts the occurrences per anchor, including the first. */
   readonly cadence?: {
     readonly intervalDuration: number
     readonly durationBasis: (typeof CADENCE_UNITS)[number]
     readonly limit?: number
   }
-  /** In these states of the policy it is not told; its next time comes all the same. */
+  /** Skips the event in these states; later ones are still emitted. */
   readonly suppressOnStatuses: readonly SuppressingStatus[]
 }
 
-/** An event that the configuration declares. */
+/** Declared in config.json. */
 export type CustomEventDefinition = {
   readonly type: CustomEventType
   readonly schedule?: EventSchedule
-  /** Names of the products whose policies have it; all when left out. */
+  /** Product names; absent means all. */
   readonly products?: readonly string[]
 }
 
-/** What the times of a policy's schedule follow from. */
+/** Everything that decides the times of one policy's schedule. */
 export type Course = {
-  /** The times that it is counted from. */
+  /** Times that the schedule counts from. */
   readonly anchors: readonly Instant[]
-  /** What recurs ends with the policy, unless it is counted from there. */
+  /** Recurring events end with the policy, unless it is their anchor. */
   readonly end: Instant
   readonly zone: TimeZone
 }
 
-/** The first of a week, month or year at `at` or after it. */
+/** The first start of a week, month or year at or after `at`. */
 function aligned(at: Instant, alignment: Alignment | undefined, zone: TimeZone): Instant {
   if (alignment === undefined) return at
   const day = startOfDay(at, zone)
@@ -76,13 +76,13 @@ function aligned(at: Instant, alignment: Alignment | undefined, zone: TimeZone):
   return first === from ? first : add(first, 1, 'year', zone)
 }
 
-/** Milliseconds that a unit never outlasts: so many steps have certainly been made. */
+/** Greatest length of each unit: a lower bound for the steps made. */
 const LONGEST_MS = { day: 86_400_000, week: 604_800_000, month: 31 * 86_400_000, year: 366 * 86_400_000 }
 
-/** Steps on which clocks that go forward or back an hour may count otherwise. */
+/** Extra steps, because clock changes shift times by an hour. */
 const STEPS_BACK = 2
 
-/** The first time of one anchor that lies after `after`. */
+/** Strictly after `after`; undefined if the cadence has ended. */
 function nextOfAnchor(
   { offset, alignment, cadence, anchor }: EventSchedule,
   at: Instant,
@@ -103,7 +103,7 @@ function nextOfAnchor(
   return undefined
 }
 
-/** The next time of the schedule after `after`; undefined when none comes any more. */
+/** Strictly after `after`; undefined if there is none. */
 export function nextTime(schedule: EventSchedule, course: Course, after: Instant): Instant | undefined {
   const times = course.anchors
     .map(anchor => nextOfAnchor(schedule, anchor, course, after))
@@ -111,6 +111,6 @@ export function nextTime(schedule: EventSchedule, course: Course, after: Instant
   return times.length === 0 ? undefined : (Math.min(...times) as Instant)
 }
 
-/** Whether the schedule has that very time. */
+/** Guards against timers that no longer match the schedule. */
 export const isTimeOf = (schedule: EventSchedule, course: Course, at: Instant): boolean =>
   nextTime(schedule, course, (at - 1) as Instant) === at

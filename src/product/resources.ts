@@ -1,8 +1,8 @@
-// What a configuration says about resources: data and text that products run on, which change on dates of their own
-// (resources brief 1 and 2). config.json declares tables; bootstrap/resources holds what a tenant starts with.
+// The configuration's resources: data and text that products use and that change on dates of their own (resources brief
+// 1 and 2). config.json declares tables; bootstrap/resources contains those that a tenant starts with.
 import type { Instant } from '../kernel/time.ts'
 
-/** The names that responses and the list by type use (contract 2; resources brief 2). */
+/** Names in responses and in the list by type (contract 2; resources brief 2). */
 export const RESOURCE_TYPES = [
   'table',
   'rangeTable',
@@ -28,11 +28,11 @@ export const LONGEST_JURISDICTION = 64
 export const MOST_JURISDICTIONS = 100
 export const MOST_GROUP_RESOURCES = 5_000
 
-/** Types of columns as configurations name them. */
+/** As configurations name them. */
 export const COLUMN_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
 
-/** Which of a policy's times decides the contents in force. */
+/** Times of a policy that can select the contents in force. */
 export const SELECTION_TIME_BASES = [
   'policyStartTime',
   'termStartTime',
@@ -41,12 +41,12 @@ export const SELECTION_TIME_BASES = [
 ] as const
 export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
 
-/** When and where a transaction is: which contents of a table are in force for it (policy/surroundings.ts). */
+/** Time and place of a transaction, which select the contents of a table (policy/surroundings.ts). */
 export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
   readonly jurisdiction?: string | undefined
 }
 
-/** The basis for an account, which has no times but the present and no jurisdiction. */
+/** For an account, which has only the present time and no jurisdiction. */
 export const allAt = (at: Instant): SelectionBasis => ({
   policyStartTime: at,
   termStartTime: at,
@@ -56,10 +56,10 @@ export const allAt = (at: Instant): SelectionBasis => ({
 
 type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
 
-/** A data table. Columns in the order in which they are declared, which is that of its keys. */
+/** The order of the columns is that of the keys. */
 export type TableDeclaration = { columns: DeclaredColumn[]; selectionTimeBasis: SelectionTimeBasis }
 
-/** A range table: `rangeStart` and `rangeEnd` name columns of its own. */
+/** `rangeStart` and `rangeEnd` name columns. */
 export type RangeTableDeclaration = TableDeclaration & { rangeStart: string; rangeEnd?: string }
 
 export type ConstraintTableDeclaration = {
@@ -67,18 +67,18 @@ export type ConstraintTableDeclaration = {
   selectionTimeBasis: SelectionTimeBasis
 }
 
-/** What config.json says about resources, by static name (resources brief 1.1). */
+/** config.json, by static name (resources brief 1.1). */
 export type ResourceDeclarations = {
   tables: Record<string, TableDeclaration>
   rangeTables: Record<string, RangeTableDeclaration>
   constraintTables: Record<string, ConstraintTableDeclaration>
-  /** Snippets that are selected for another time than the template that includes them. */
+  /** Snippets that are selected for another time than the including template. */
   templateSnippets?: Record<string, { selectionTimeBasis: SelectionTimeBasis }>
 }
 
 export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
 
-/** Pairs that cannot be in one group: they share a static name and a jurisdiction, or have none (resources brief 2). */
+/** Pairs that cannot share a group: same static name, and same jurisdiction or none (resources brief 2). */
 export function clashes<R extends Selectable & { readonly staticName: string }>(
   members: readonly R[],
 ): (readonly [R, R])[] {
@@ -98,12 +98,12 @@ const MOST_HOSTS = 50
 const LABEL = '[a-z\\d]([a-z\\d-]{0,61}[a-z\\d])?'
 const HOST = new RegExp(`^(\\*\\.)?${LABEL}(\\.${LABEL})*$|^\\[[\\da-f:.]+\\]$`)
 
-/** The hosts in lower case, each once. */
+/** Lower case, without duplicates. */
 export const normalHosts = (wanted: readonly string[]): string[] => [
   ...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, ''))),
 ]
 
-/** What is wrong with the list and how to fix it; undefined when all are hosts. */
+/** The problem and its fix; undefined if all are hosts. */
 export function hostsProblem(hosts: readonly string[]): string | undefined {
   const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
   const shown = wrong.slice(0, 5).map(host => `'${host.slice(0, 80).toWellFormed()}'`)
@@ -114,7 +114,7 @@ export function hostsProblem(hosts: readonly string[]): string | undefined {
 
 export const BOOTSTRAP_PATH = 'bootstrap/resources'
 
-/** Folders of `resourceFiles` and the type of resource in each. The brief does not name the last three. */
+/** Type of resource by folder of `resourceFiles`. The brief does not name the last three. */
 export const BOOTSTRAP_FOLDERS = {
   tables: 'table',
   constraintTables: 'constraintTable',
@@ -134,9 +134,9 @@ export type BootstrapResource = {
   readonly type: ResourceType
   readonly staticName: string
   readonly jurisdictions: readonly string[]
-  /** Of a secret: the hosts that it may be sent to. Absent: every address that may be called. */
+  /** For secrets: hosts that may receive it. Absent: every permitted address. */
   readonly allowedHosts?: readonly string[]
-  /** Its file in the archive. */
+  /** Path in the archive. */
   readonly path: string
 }
 
@@ -152,5 +152,5 @@ export type Bootstrap = {
   readonly groups: readonly BootstrapGroup[]
 }
 
-/** Fonts of one document beside the service's own. */
+/** Per document, beside the service's own fonts. */
 export const MOST_FONTS = 8

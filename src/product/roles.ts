@@ -1,8 +1,8 @@
-// The roles that an archive defines (security/roles.json) and gives to its users. What an account may do follows from
-// its account type (brief 7), unless roles.json lists permissions.
+// Roles that an archive defines (security/roles.json) and gives to its users. The account type defines what an account
+// may do (brief 7), unless roles.json lists permissions.
 import type { Configuration, TestUser } from './configuration.ts'
 
-/** Each type may do what those after it may, so that several roles together give the rights of all (resources brief 11). */
+/** Each type includes the permissions of those after it, so several roles add up (resources brief 11). */
 const FROM_MOST_TO_LEAST = [
   'account.tenant.admin',
   'account.tenant.employee',
@@ -13,7 +13,7 @@ const FROM_MOST_TO_LEAST = [
 /** Account types that a role can name. */
 export type TestUserType = (typeof FROM_MOST_TO_LEAST)[number]
 
-/** By the role's letters and digits, without `account.tenant.` before them and `user` after them. */
+/** Keys: the role's letters and digits, without `account.tenant.` and `user`. */
 const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
   admin: 'account.tenant.admin',
   employee: 'account.tenant.employee',
@@ -26,7 +26,7 @@ const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
   viewonly: 'account.tenant.read.only.user',
 }
 
-/** The account type that a role names, as `read.only.user`, `read-only`, `readOnly`, `reader`; undefined for the author's own. */
+/** Reads `read.only.user`, `read-only`, `readOnly`, `reader`; undefined for the author's own roles. */
 export function typeOfRole(role: string): TestUserType | undefined {
   const dotted = role
     .replace(/([a-z])([A-Z])/g, '$1.$2')
@@ -40,31 +40,31 @@ export function typeOfRole(role: string): TestUserType | undefined {
   return Object.hasOwn(TYPE_OF_ROLE, bare) ? TYPE_OF_ROLE[bare] : undefined
 }
 
-/** A role of the author's own is an employee's. */
+/** A role that the author invented counts as employee. */
 const typeOrEmployee = (role: string): TestUserType => typeOfRole(role) ?? 'account.tenant.employee'
 
 /**
- * The type of a user's account: the highest that one of the roles names. Roles of the author's own, and none at
- * all, make an employee, who has full access to policy data: so published archives mean their users, who have
- * no roles (resources brief 10.3).
+ * The highest type that one of the user's roles names. Users without roles, or with the author's own, are employees
+ * with full access to policy data: published archives list their users without roles and expect that (resources brief
+ * 10.3).
  */
 export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
   const types = roles.map(typeOrEmployee)
   return FROM_MOST_TO_LEAST.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
-/** What a configuration says about permissions, stored with its version. It repeats nothing that account types define. */
+/** Stored with the version. Does not repeat what account types define. */
 export type TenantRoles = {
-  /** Instead of what the type holds, for all its accounts; as `group.action` or `group.*`. */
+  /** Replaces the permissions of a type: `group.action` or `group.*`. */
   readonly types: Readonly<Partial<Record<TestUserType, readonly string[]>>>
-  /** Of users of the archive whose roles have permissions of their own: what all their roles give together. */
+  /** For users of the archive with a role that has its own permissions: the union of all their roles. */
   readonly users: Readonly<Record<string, RoleGrant>>
 }
 
-/** Types whose permissions count, as they are then, and permissions beside them. */
+/** Types add their current permissions to `permissions`. */
 type RoleGrant = { readonly types: readonly TestUserType[]; readonly permissions: readonly string[] }
 
-/** Null when the configuration gives no role permissions. `hasUsers`: whether its users become accounts. */
+/** Null without role permissions. `hasUsers`: whether the archive's users become accounts. */
 export function tenantRoles(
   { rolePermissions = {}, testUsers }: Pick<Configuration, 'rolePermissions' | 'testUsers'>,
   hasUsers: boolean,
@@ -79,7 +79,7 @@ export function tenantRoles(
   return { types, users: Object.fromEntries(users) }
 }
 
-/** The grant of a user with an author's own role that has permissions. A role without permissions is an employee's. */
+/** Only if one of the author's own roles has permissions. Roles without permissions count as employee. */
 function grantOf(
   { username, roles }: TestUser,
   rolePermissions: Readonly<Record<string, readonly string[]>>,

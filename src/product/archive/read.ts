@@ -10,16 +10,16 @@ import { entryPath, isArchiveName, isJunk, isOfficeName } from '../../../package
 import { ArchiveRefused, type RefusalCode } from '../../../packages/zip/refusal.ts'
 import type { Finding } from '../configuration.ts'
 
-/** Below it a file may shrink a thousandfold: a table full of blanks is no bomb. */
+/** Below this, content may shrink a thousandfold: a table full of blanks is no zip bomb. */
 const RATIO_COUNTS_FROM_BYTES = 1_048_576
 
-/** A file of the archive. Unpacked each time it is asked for; both readers throw `ArchiveRefused`. */
+/** Unpacked on each call. Both readers throw `ArchiveRefused`. */
 export type ArchiveFile = {
   /** Relative to the root of the configuration, `/` between segments. */
   path: string
   sizeBytes: number
   bytes: () => Uint8Array
-  /** UTF-8 without byte-order mark, every line ended by `\n`. */
+  /** UTF-8 without byte-order mark; lines end with `\n`. */
   text: () => string
 }
 
@@ -27,11 +27,11 @@ type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]
-  /** Throws `ArchiveRefused` when an entry that was not read has another size than it says: downloads unpack it too. */
+  /** Throws `ArchiveRefused` when an unread entry does not have its declared size: downloads unpack it too. */
   checkUnread: () => void
 }
 
-/** The files of a zip, checked before anything is unpacked (resources brief 10.3). Throws `ArchiveRefused`. */
+/** Checks before it unpacks anything (resources brief 10.3). Throws `ArchiveRefused`. */
 export function readArchive(zip: Uint8Array): Archive {
   const tooLarge = `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`
   if (zip.byteLength > LARGEST_ARCHIVE_BYTES) throw new ArchiveRefused('archiveTooLarge', tooLarge)
@@ -87,10 +87,10 @@ function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
     throw new ArchiveRefused('suspiciousRatio', suspicious)
 }
 
-/** Bits of the general-purpose flag: encrypted, strong encryption, encrypted directory. */
+/** General-purpose flags: encrypted, strong encryption, encrypted directory. */
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 const FILE_TYPE = 0xf000
-/** No type given, regular file, folder. */
+/** No type, regular file, folder. */
 const ORDINARY_TYPES = new Set([0x0000, 0x8000, 0x4000])
 
 function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): void {
@@ -114,7 +114,10 @@ function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): vo
     )
 }
 
-/** Entries that share bytes are how a small zip declares honest sizes and still unpacks to a huge whole. */
+/**
+ * Throws `ArchiveRefused`: entries that share bytes let a small zip declare honest sizes and still unpack to a
+ * huge whole.
+ */
 function refuseOverlaps(ranges: { start: number; end: number; path: string }[]): void {
   ranges.sort((a, b) => a.start - b.start)
   for (const [index, { start, path }] of ranges.entries()) {
@@ -125,7 +128,7 @@ function refuseOverlaps(ranges: { start: number; end: number; path: string }[]):
   }
 }
 
-/** Unpacking the beginning of a file has its cost too; beyond so many files only the name tells. */
+/** Unpacking the beginning of a file costs time too; after this many files only the name decides. */
 const MOST_LOOKED_INTO = 5_000
 
 function refuseNestedArchive(
@@ -139,7 +142,7 @@ function refuseNestedArchive(
     throw new ArchiveRefused('nestedArchive', message, path)
 }
 
-/** Counts a file's text once, however often it is read. */
+/** Counts the text of each file once. */
 function textBudget(): (file: DirectoryEntry) => boolean {
   const counted = new Set<DirectoryEntry>()
   let bytes = 0
@@ -177,24 +180,24 @@ function archiveFile(
   }
 }
 
-/** Limits of an archive (resources brief 10.3). */
+/** Resources brief 10.3. */
 export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
 export const LARGEST_UNPACKED_BYTES = 500_000_000
 export const LARGEST_RATIO = 100
-/** Of all files read as text together: what an isolate can hold beside its other work. */
+/** For all text files together: what an isolate can hold beside its other work. */
 export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
 
-/** Folders at the root of a configuration. */
+/** Only these folders at the root belong to a configuration. */
 export const ROOT_FOLDERS: ReadonlySet<string> = new Set(
   'products payment policyholder security scripts bootstrap'.split(' '),
 )
 
-/** What only the root of a configuration has. */
+/** Names that occur only at the root, and so identify it. */
 const ROOT_NAMES = new Set(['config.json', ...ROOT_FOLDERS])
 
 const firstSegment = (path: string): string => path.split('/', 1)[0]!
 
-/** Where the configuration begins: at the top or in one folder around it (brief 0.8). `prefix` is empty or ends with `/`. */
+/** The root is the top, or one folder around everything (brief 0.8). `prefix` is empty or ends with `/`. */
 export function configurationRoot(paths: string[]): { prefix: string; outside: string[] } {
   if (paths.some(path => ROOT_NAMES.has(firstSegment(path)))) return { prefix: '', outside: [] }
   const wrapping = new Set(

@@ -1,4 +1,4 @@
-// The files of an archive as the checks see them. What no check asks for is left over, and is reported as unknown.
+// Files of an archive as the checks see them. A file that no check takes is reported as unknown.
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import { nearest } from '../../kernel/text.ts'
 import type { ArchiveFile } from '../archive/read.ts'
@@ -6,14 +6,14 @@ import { type ArchiveReport, type FindingCode, LARGEST_FINDING_COUNT } from './r
 
 export type Archive = {
   readonly report: ArchiveReport
-  /** The file, now known to be part of the configuration. */
+  /** Marks the file as part of the configuration. */
   take: (path: string) => ArchiveFile | undefined
-  /** Files directly in the folder, by name; none of them taken yet. */
+  /** Names of files directly in the folder. */
   namesIn: (folder: string) => string[]
   foldersIn: (folder: string) => string[]
-  /** Files anywhere below the folder, as paths below it. */
+  /** Relative to the folder. */
   pathsBelow: (folder: string) => string[]
-  /** Files that no check has taken. */
+  /** Files that no check took, which are reported as unknown. */
   leftOver: () => string[]
 }
 
@@ -54,7 +54,7 @@ export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport)
   }
 }
 
-/** A file's text, or undefined with the reason reported. */
+/** Undefined if it cannot be read; the reason is reported. */
 export function readText(file: ArchiveFile, report: ArchiveReport): string | undefined {
   try {
     return file.text()
@@ -65,7 +65,7 @@ export function readText(file: ArchiveFile, report: ArchiveReport): string | und
   }
 }
 
-/** Files and folders that the format names, wherever they stand. */
+/** Names that the format defines, at any depth; candidates for suggestions. */
 const NAMES = [
   ...['config.json', 'products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'],
   ...['policy', 'exposures', 'perils', 'tables', 'taxes', 'static_documents'],
@@ -76,7 +76,7 @@ const NAMES = [
 ]
 const KNOWN_NAMES = new Set(NAMES)
 
-/** Parts of older configurations that nothing reads any more, and notes for people (brief 5.1). */
+/** Parts of older configurations that nothing reads, and notes for people (brief 5.1). */
 const OBSOLETE = [
   /^(brand|reports)\//,
   /(^|\/)perms\.json$/,
@@ -88,7 +88,7 @@ const OBSOLETE = [
   /\.md$/i,
 ]
 
-/** Files whose absence from Bindery changes what the tenant gets, with that consequence. */
+/** Files that Bindery does not use, with the consequence for the tenant. */
 const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   [
     /^products\/[^/]+\/(?:policy\/)?premium-?reporting\.json$/i,
@@ -107,7 +107,7 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   ],
 ]
 
-/** Warns of every file that no check asked for; of a whole unknown folder at the top once. */
+/** Warns once for an unknown folder at the top, else for each file. */
 export function checkLeftOver({ leftOver, report }: Archive, knownFolders: ReadonlySet<string>): void {
   const folders = new Set<string>()
   for (const path of leftOver()) {
@@ -117,18 +117,18 @@ export function checkLeftOver({ leftOver, report }: Archive, knownFolders: Reado
     const folder = `${first}/`
     if (known) report.at({ path }).warning(known[1], known[2])
     else if (second === undefined || knownFolders.has(first!)) {
-      const message = `This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.${meantPath(path, report)}`
+      const message = `This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.${pathSuggestion(path, report)}`
       report.at({ path }).warning('unknownFile', message)
     } else if (folders.size < LARGEST_FINDING_COUNT && !folders.has(folder)) {
       folders.add(folder)
-      const message = `This folder is not part of a configuration and is ignored. Check its name, or leave it out.${meantPath(folder, report)}`
+      const message = `This folder is not part of a configuration and is ignored. Check its name, or leave it out.${pathSuggestion(folder, report)}`
       report.at({ path: folder }).warning('unknownFile', message)
     }
   }
 }
 
-/** The path with names of the format in the place of those that are nearly so, as `Perils` is. */
-function meantPath(path: string, report: ArchiveReport): string {
+/** Corrects names of the format that are nearly right, such as `Perils`. */
+function pathSuggestion(path: string, report: ArchiveReport): string {
   const names = path.split('/')
   if (!report.afford('comparisons', names.length * NAMES.length)) return ''
   const meant = names.map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name))).join('/')

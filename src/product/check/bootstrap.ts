@@ -1,5 +1,5 @@
-// What a tenant is to start with: bootstrap/resources (resources brief 2). Whether each file is a good table or template is
-// found when it is made; here, whether all that belongs together is there.
+// bootstrap/resources, which a tenant starts with (resources brief 2). Checks that everything that belongs together is
+// present; the contents of a file are checked when its resource is made.
 
 import { z } from 'zod'
 import { readDateTime } from '../../kernel/time.ts'
@@ -27,7 +27,7 @@ import { type Decoded, decodeFile } from './json/decode.ts'
 import { name, text, textList } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
-/** bootstrap/resources/config.json: resources by their own names, and groups by theirs (resources brief 2). */
+/** bootstrap/resources/config.json, by resource and group name (resources brief 2). */
 const bootstrapFile = z.strictObject({
   resourceInstances: z
     .record(
@@ -36,7 +36,7 @@ const bootstrapFile = z.strictObject({
         .strictObject({
           staticName: name,
           jurisdictions: textList.default([]),
-          /** Of a secret. */
+          /** Only for secrets. */
           allowedHosts: textList.optional(),
         })
         .optional(),
@@ -50,18 +50,18 @@ const bootstrapFile = z.strictObject({
     .default({}),
 })
 
-/** A file of secrets: values by the names of items. */
+/** By item name. */
 const secretFile = z.record(z.string(), z.unknown())
 
 const CONFIG = `${BOOTSTRAP_PATH}/config.json`
 const FILES = `${BOOTSTRAP_PATH}/resourceFiles`
 
-/** What config.json says of resources, and of the places that they may be for. */
+/** The declarations of config.json that bootstrap resources must match. */
 type Declared = Pick<Configuration, 'jurisdictions' | 'resources'>
 
 type File = { readonly path: string; readonly type: ResourceType }
 
-/** Undefined where the archive has no such folder, or nothing in it. */
+/** Undefined if the folder is missing or empty. */
 export function compileBootstrap(archive: Archive, declared: Declared): Bootstrap | undefined {
   const found = filesByName(archive)
   const file = archive.take(CONFIG)
@@ -80,7 +80,7 @@ export function compileBootstrap(archive: Archive, declared: Declared): Bootstra
   return resources.length + groups.length === 0 ? undefined : { resources, groups }
 }
 
-/** The files by their base names, which are those of resources. */
+/** Base names are resource names. */
 function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {
   const found = new Map<string, File[]>()
   for (const folder of Object.keys(BOOTSTRAP_FOLDERS) as BootstrapFolder[]) {
@@ -161,7 +161,7 @@ function checkHosts(hosts: readonly string[], type: ResourceType, report: ValueR
   if (problem !== undefined) report.error('badBootstrap', `'allowedHosts' has ${problem}.`)
 }
 
-/** The brief has no folder for range tables: those that are declared as such may lie with the others. */
+/** The brief has no folder for range tables: declared ones may be among the others. */
 const typeOf = (
   type: ResourceType,
   staticName: string,

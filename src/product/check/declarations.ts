@@ -1,5 +1,5 @@
-// What config.json declares beside settings: tables and snippets that are resources (resources brief 1.1), and custom events
-// with their schedules (resources brief 8.3).
+// Declarations of config.json beside settings: tables and snippets that are resources (resources brief 1.1), and custom
+// events with their schedules (resources brief 8.3).
 
 import { z } from 'zod'
 import { type CustomEventType, isCustomEventType } from '../../platform/events/types.ts'
@@ -25,10 +25,10 @@ import type { ValueReport } from './report.ts'
 
 const dataType = choice(COLUMN_TYPES).default('string')
 
-/** Without one it is the transaction's own time that decides. */
+/** Without one, the effective time of the transaction selects the contents. */
 const selectionTimeBasis = choice(SELECTION_TIME_BASES).default('transactionEffectiveTime')
 
-/** A map of columns as the list of its entries: their order is that of keys. */
+/** A list of entries, because the order of columns is that of the keys. */
 const columnMap = <Column extends z.ZodObject>(column: Column) =>
   z
     .record(z.string(), column.optional())
@@ -55,13 +55,13 @@ const constraintTable = z.strictObject({
 const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string(), entry.optional()).default({})
 
-/** A snippet says no more than this (resources brief 4.2); what it says for people is for screens. */
+/** Resources brief 4.2; the other properties are for screens. */
 const templateSnippet = z.strictObject({
   displayName: text.optional(),
   selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
 })
 
-/** Properties of config.json: tables that are resources, by static name (resources brief 1.1). */
+/** Resources brief 1.1. */
 export const tableDeclarations = {
   tables: byStaticName(table),
   rangeTables: byStaticName(rangeTable),
@@ -83,7 +83,7 @@ const staticNameProblem = (name: string): string | undefined =>
     ? undefined
     : 'is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
 
-/** The declarations, with what contradicts itself reported; undefined when there are none. */
+/** Reports contradictions; undefined without declarations. */
 export function compileResourceTables(
   { tables, rangeTables, constraintTables, templateSnippets }: Tables,
   report: ValueReport,
@@ -129,14 +129,14 @@ export function compileResourceTables(
     const problem = staticNameProblem(name)
     if (problem !== undefined)
       report.at('templateSnippets', name).error('badSnippetName', `'${name}' ${problem}`)
-    // Those that are read for a time of their own.
+    // Keep only snippets with a selection time of their own; the others follow their template.
     return selectionTimeBasis === undefined ? [] : [[name, { selectionTimeBasis }] as const]
   })
   if (seen.size === 0 && snippets.length === 0) return undefined
   return { ...declared, ...(snippets.length > 0 && { templateSnippets: Object.fromEntries(snippets) }) }
 }
 
-/** What is wrong with the column that a bound of a range table names, as the end of a sentence. */
+/** Why a range table cannot use the column, as the end of a sentence. */
 function boundProblem(
   bound: 'rangeStart' | 'rangeEnd',
   range: NonNullable<Tables['rangeTables'][string]>,
@@ -165,7 +165,7 @@ const schedule = z.strictObject({
   suppressOnStatuses: list(choice(SUPPRESSING_STATUSES)).default([]),
 })
 
-/** Property of config.json: events that plugins or the calendar emit (resources brief 8.3). */
+/** Resources brief 8.3. */
 export const customEventDeclarations = list(
   z.strictObject({
     type: name,
@@ -178,7 +178,7 @@ export const customEventDeclarations = list(
 /** Each adds a row and a timer to every policy. */
 const MOST_SCHEDULES = 50
 
-/** Farther than any policy is long, and within the calendar. */
+/** Longer than any policy, and within the calendar. */
 const LARGEST_AMOUNT = 10_000
 
 type CustomEventFile = NonNullable<z.infer<typeof customEventDeclarations>[number]>

@@ -1,4 +1,4 @@
-// The shapes of an archive's files below products/, and of fields in all files.
+// Schemas of files below products/, and of fields in all files.
 import { z } from 'zod'
 import { PAYMENT_SCHEDULE_TYPES } from '../configuration.ts'
 import { SELECTION_TIME_BASES } from '../resources.ts'
@@ -17,7 +17,7 @@ import {
   wholeNumber,
 } from './json/scalars.ts'
 
-/** `Days` is `day`. */
+/** Reads `Days` as `day`. */
 const asUnit = (value: unknown): unknown =>
   typeof value === 'string' ? value.trim().toLowerCase().replace(/s$/, '') : value
 
@@ -27,13 +27,13 @@ const offset = z.strictObject({
   roundToDay: flag.optional(),
 })
 
-/** `true`, or how to search (`text`); `false` and `none` mean not at all. */
+/** `true`, or how to search (`text`). `false` and `none` turn search off. */
 const search = z.preprocess(value => {
   if (typeof value !== 'string') return value
   return !['', 'false', 'none', 'no'].includes(value.trim().toLowerCase())
 }, z.boolean())
 
-/** How screens show a field; no meaning here. */
+/** Only for screens. */
 const display = {
   width: z.unknown().optional(),
   newline: z.unknown().optional(),
@@ -52,7 +52,7 @@ const constraint = z.strictObject({
     .default({}),
 })
 
-/** Properties of a field that every type may have, and those of single types (brief 5.2). */
+/** All properties of fields, of any type (brief 5.2). */
 const properties = {
   name,
   title: text.optional(),
@@ -75,24 +75,24 @@ const properties = {
   ...display,
 }
 
-/** A field inside a group. `fields` is read only to say that groups do not nest. */
+/** `fields` is read only to report that groups do not nest. */
 const groupedField = z.strictObject({ ...properties, fields: z.unknown().optional() })
 
 const fieldFile = z.strictObject({ ...properties, fields: list(groupedField).optional() })
 
 export const fieldList = list(fieldFile)
 
-/** A field as its file has it. One of a group has no fields of its own that mean anything. */
+/** Has no `fields` of its own, because groups do not nest. */
 export type FieldFile = z.infer<typeof groupedField>
 export type FieldFiles = readonly (FieldFile | undefined)[]
 
-/** When a document is made, in the newer words. */
+/** The newer names. */
 const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated'] as const
 
 const types = choice(['pdf', 'html']).optional()
 const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()
 
-/** A document with the older properties and the newer ones (resources brief 4.2; `documents.ts` says what they mean). */
+/** Older and newer properties (resources brief 4.2); `documents.ts` defines them. */
 const document = z.strictObject({
   displayName: text.optional(),
   fileName: name,
@@ -126,7 +126,7 @@ const documents = list(document).default([])
 export type DocumentFile = z.infer<typeof document>
 export type DocumentFiles = z.infer<typeof documents>
 
-/** The form of the world; ours is `endReminders`, with the days as a number. */
+/** Form of published archives; ours is `endReminders`, with the days as a number. */
 const reminder = z.strictObject({
   name,
   enabled: flag.default(true),
@@ -135,14 +135,14 @@ const reminder = z.strictObject({
   offset: text,
 })
 
-/** `days` is the same. */
+/** `Days` and `days` also mean `day`. */
 const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 
 /** products/<product>/policy/policy.json */
 export const policyFile = z.strictObject({
   displayName: text.optional(),
   fields: fieldList.default([]),
-  /** Name of the policy's field whose value is its jurisdiction; else a field `jurisdiction`. */
+  /** Field whose value is the jurisdiction; default `jurisdiction`. */
   jurisdictionField: name.optional(),
   requiresJurisdiction: flag.default(false),
   documents,
@@ -174,7 +174,7 @@ export const policyFile = z.strictObject({
     .preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), list(reminder))
     .default([]),
   endReminders: list(z.strictObject({ name, daysBefore: count })).default([]),
-  /** What search results show; screens only. */
+  /** Only for screens. */
   searchSummary: z.unknown().optional(),
 })
 

@@ -2,42 +2,42 @@ import type { RefusalCode } from '../../../packages/zip/refusal.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import type { Finding } from '../configuration.ts'
 
-/** Where something was found. Lines and columns count from 1. */
+/** Lines and columns count from 1. */
 export type Place = { path: string; line?: number; column?: number }
 
-/** Most findings kept of each severity; more would not be read, and the log travels in one answer. */
+/** For each severity; the log is returned in one response. */
 export const LARGEST_FINDING_COUNT = 2_000
 
-/** Limits of the work on one archive, counted since no clock runs in production; `comparisons` are of names to suggest. */
+/** Limits for one archive, counted because no clock runs in production. `comparisons` are of names to suggest. */
 export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000, comparisons: 1_000_000 } as const
 
-/** What checks may use up of the archive's work. */
+/** The work that checks share: one archive must not exhaust the isolate. */
 type Work = {
-  /** Counts work; false once the archive has used up what it may cost. */
+  /** False once the archive has used up its limit. */
   afford: (work: keyof typeof LARGEST_WORK, units: number) => boolean
-  /** ` Did you mean 'x'?`, to end a message; empty where no known name is near. */
-  meant: (name: string, known: readonly string[]) => string
+  /** ` Did you mean 'x'?`, to end a message; empty if no known name is near. */
+  suggestion: (name: string, known: readonly string[]) => string
 }
 
-/** Reports what is wrong at one place. */
+/** Reports problems of one place in the archive. */
 export type PlaceReport = Work & {
   error: (code: FindingCode, message: string) => void
   warning: (code: FindingCode, message: string, more?: Pick<Finding, 'integration'>) => void
 }
 
-/** Reports what is wrong with one value of a JSON file; `at` leads to a value within it. */
+/** `at` selects a value within it. */
 export type ValueReport = PlaceReport & {
   path: readonly PropertyKey[]
   at: (...path: PropertyKey[]) => ValueReport
 }
 
-/** Collects what the checks of an archive find. The same finding at the same place is kept once. */
+/** Keeps equal findings at the same place once. */
 export type ArchiveReport = Work & {
   at: (place: Place) => PlaceReport
-  /** Of the value at `path` in a JSON file; `placeOf` says where in the text a value is. */
+  /** `placeOf` gives the place of a value in the text. */
   ofValue: (placeOf: (path: readonly PropertyKey[]) => Place, path?: readonly PropertyKey[]) => ValueReport
   add: (findings: readonly Finding[]) => void
-  /** All that was found, by path and line, and whether an error is among it. */
+  /** Findings sorted by path and line; `failed` if one is an error. */
   close: () => { findings: Finding[]; failed: boolean }
 }
 
@@ -57,7 +57,7 @@ export function openReport(): ArchiveReport {
       spent[kind] += units
       return spent[kind] <= LARGEST_WORK[kind]
     },
-    meant: (name, known) => (work.afford('comparisons', known.length) ? didYouMean(name, known) : ''),
+    suggestion: (name, known) => (work.afford('comparisons', known.length) ? didYouMean(name, known) : ''),
   }
   const reportAt = (placeOf: () => Place): PlaceReport => {
     const put = (severity: Finding['severity'], finding: Pick<Finding, 'code' | 'message'>): void => {
@@ -97,7 +97,7 @@ const byPlace = (a: Finding, b: Finding): number =>
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)
 
-/** Reports every name that an earlier entry has already; `report` is of the list. `kind` is what a message calls an entry. */
+/** Reports repeated names. `report` is that of the list; `kind` names an entry in messages. */
 export function checkUniqueNames(
   entries: readonly (readonly [index: number, entry: { readonly name: string }])[],
   kind: string,
@@ -111,7 +111,7 @@ export function checkUniqueNames(
   }
 }
 
-/** What a check can find, each with the rule that it stands for. The code is in the deploy log and is stable. */
+/** The rule of each finding. Codes appear in the deploy log and are stable. */
 export const findingCodes = {
   backslashInPath: 'The zip separates folders by backslashes.',
   outsideRoot: 'A file lies beside the folder that holds the configuration, and is ignored.',

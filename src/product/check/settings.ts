@@ -1,4 +1,4 @@
-// config.json: time zone, currency, features, secrets, jurisdictions, and the resources and events that it declares.
+// config.json: time zone, currency, features, secrets, jurisdictions, and declared resources and events.
 
 import { z } from 'zod'
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
@@ -23,19 +23,19 @@ import { type Decoded, decodeFile } from './json/decode.ts'
 import { choice, flag, name, text } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
-/** `{"items": {"apiKey": {"dataType": "string"}}}`; an item without a type is a string. */
+/** An item without a type is a string. */
 const secretDeclaration = z.strictObject({
   items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
 })
 
-/** config.json */
+/** Strict: an unknown property is reported and ignored. */
 const configFile = z.strictObject({
   timezone: name.optional(),
   currency: name.optional(),
   improvedRating: flag.optional(),
   features: z.record(z.string(), flag).default({}),
   secrets: z.record(z.string(), secretDeclaration).default({}),
-  /** By name; what an entry says beside it is for screens. */
+  /** The properties of an entry are for screens. */
   jurisdictions: z
     .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
     .default({}),
@@ -48,45 +48,46 @@ type Settings = Pick<
   'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets' | 'customEvents'
 >
 
-/** In place of what is missing or wrong, until all problems are reported: with an error nothing is deployed. */
-const UNREAD = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
+/** Placeholders until all problems are reported: with an error nothing is deployed. */
+const PLACEHOLDERS = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
 
-/** What config.json must have (brief 5.1), as its author writes it. */
-const NEEDED = {
+/** Required by brief 5.1, as the author writes it. */
+const REQUIRED = {
   timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
   currency: `"currency" with a code of ISO 4217, like "EUR"`,
 } as const
 
-/** Reads config.json. Amounts and days depend on time zone and currency, so an archive with products must name both. */
+/** Amounts and days depend on time zone and currency, so an archive with products must define both. */
 export function compileSettings(archive: Archive, productNames: readonly string[]): Settings {
   const hasProducts = productNames.length > 0
   const path = 'config.json'
   const file = archive.take(path)
   const decoded = decodeFile(file, configFile, archive.report)
-  const absent = `There is no config.json. Add it with ${NEEDED.timezone}, and ${NEEDED.currency}.`
+  const absent = `There is no config.json. Add it with ${REQUIRED.timezone}, and ${REQUIRED.currency}.`
   if (file === undefined && hasProducts) archive.report.at({ path }).error('missingConfig', absent)
-  if (decoded === undefined) return { ...UNREAD, features: {}, secrets: {} }
+  if (decoded === undefined) return { ...PLACEHOLDERS, features: {}, secrets: {} }
   const { value, report } = decoded
   const lacking = (['timezone', 'currency'] as const).filter(property => value[property] === undefined)
-  const incomplete = `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => NEEDED[property]).join(', and ')}.`
+  const incomplete = `config.json lacks ${lacking.map(property => `'${property}'`).join(' and ')}. Add ${lacking.map(property => REQUIRED[property]).join(', and ')}.`
   if (lacking.length > 0 && hasProducts) report.error('missingConfig', incomplete)
   checkSecrets(value.secrets, report.at('secrets'))
-  const zone = value.timezone === undefined ? UNREAD.timeZone : timeZone(value.timezone)
+  const zone = value.timezone === undefined ? PLACEHOLDERS.timeZone : timeZone(value.timezone)
   if (zone === undefined) {
-    const message = `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.meant(value.timezone!, Intl.supportedValuesOf('timeZone'))}`
+    const message = `'${value.timezone}' is no time zone of the IANA database. Use a name like 'Europe/Berlin'.${report.suggestion(value.timezone!, Intl.supportedValuesOf('timeZone'))}`
     report.at('timezone').error('unknownTimeZone', message)
   }
-  const currency = value.currency === undefined ? UNREAD.currency : currencyCode(value.currency.toUpperCase())
+  const currency =
+    value.currency === undefined ? PLACEHOLDERS.currency : currencyCode(value.currency.toUpperCase())
   if (currency === undefined) {
-    const message = `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.meant(value.currency!, Intl.supportedValuesOf('currency'))}`
+    const message = `'${value.currency}' is no currency code of ISO 4217. Use three letters like 'EUR'.${report.suggestion(value.currency!, Intl.supportedValuesOf('currency'))}`
     report.at('currency').error('unknownCurrency', message)
   }
   const resources = compileResourceTables(value, report)
   const jurisdictions = compileJurisdictions(value.jurisdictions, report.at('jurisdictions'))
   const customEvents = compileCustomEvents(value.customEvents, productNames, report.at('customEvents'))
   return {
-    timeZone: zone ?? UNREAD.timeZone,
-    currency: currency ?? UNREAD.currency,
+    timeZone: zone ?? PLACEHOLDERS.timeZone,
+    currency: currency ?? PLACEHOLDERS.currency,
     secrets: value.secrets,
     features: {
       ...value.features,
@@ -98,7 +99,7 @@ export function compileSettings(archive: Archive, productNames: readonly string[
   }
 }
 
-/** Checks the names of the secrets that config.json declares, and of their items (resources brief 0.3 and 5). */
+/** Resources brief 0.3 and 5. */
 function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): void {
   for (const [staticName, { items }] of Object.entries(secrets)) {
     const message = `'${staticName}' is no static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
@@ -111,7 +112,7 @@ function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): v
   }
 }
 
-/** The names of the jurisdictions that config.json declares (resources brief 0.4), in the order of the file. */
+/** In the order of the file (resources brief 0.4). */
 function compileJurisdictions(declared: Readonly<Record<string, unknown>>, report: ValueReport): string[] {
   const names = Object.keys(declared)
   for (const name of names) {
@@ -122,13 +123,13 @@ function compileJurisdictions(declared: Readonly<Record<string, unknown>>, repor
   return names
 }
 
-/** What a policy has one value of, as text that a resource may list. */
-const FITTING: ReadonlySet<FieldDefinition['type']> = new Set(['string', 'select', 'lookup'])
+/** Types with one value as text, which a resource may list. */
+const JURISDICTION_TYPES: ReadonlySet<FieldDefinition['type']> = new Set(['string', 'select', 'lookup'])
 
-/** Where no product says it, the policy's field of this name is its jurisdiction. */
-const USUAL_FIELD = 'jurisdiction'
+/** The default if the product does not name a field. */
+const DEFAULT_JURISDICTION_FIELD = 'jurisdiction'
 
-/** The fields with the one that is the jurisdiction; a product that requires one requires that field. */
+/** Marks the jurisdiction's field, and makes it required if the product requires a jurisdiction. */
 export function withJurisdiction(
   fields: FieldDefinition[],
   { value: { jurisdictionField: named, requiresJurisdiction }, report }: Decoded<PolicyFile>,
@@ -136,17 +137,17 @@ export function withJurisdiction(
 ): Pick<ProductDefinition, 'fields' | 'jurisdictionField'> {
   const property = named === undefined ? 'requiresJurisdiction' : 'jurisdictionField'
   const wrong = (message: string): void => report.at(property).error('badJurisdictionField', message)
-  const field = fields.find(one => one.name === (named ?? USUAL_FIELD))
+  const field = fields.find(one => one.name === (named ?? DEFAULT_JURISDICTION_FIELD))
   if (!field) {
     if (named !== undefined)
       wrong(`The policy has no field '${named}'. Define it, or name the one that is the jurisdiction.`)
     else if (requiresJurisdiction)
       wrong(
-        `The product requires a jurisdiction, and the policy has no field '${USUAL_FIELD}'. Define it, or name another by 'jurisdictionField'.`,
+        `The product requires a jurisdiction, and the policy has no field '${DEFAULT_JURISDICTION_FIELD}'. Define it, or name another by 'jurisdictionField'.`,
       )
     return { fields }
   }
-  if (!FITTING.has(field.type) || field.repeatable) {
+  if (!JURISDICTION_TYPES.has(field.type) || field.repeatable) {
     // A field that only happens to have the usual name means something else.
     if (named !== undefined || requiresJurisdiction)
       wrong(`'${field.name}' cannot be the jurisdiction: that is one value of type string, select or lookup.`)

@@ -6,7 +6,7 @@ import { type ArchiveReport, LARGEST_WORK } from './report.ts'
 
 type Tables = {
   byProduct: Map<string, Map<string, LookupTable>>
-  /** Of products with a table of the same name, the first in alphabetical order. */
+  /** If several products have a table of that name, the first in alphabetical order. */
   ofTenant: Map<string, LookupTable>
 }
 
@@ -19,7 +19,7 @@ export function readTables(productNames: readonly string[], archive: Archive): T
       if (!fileName.toLowerCase().endsWith('.csv')) continue
       const name = fileName.slice(0, -'.csv'.length)
       const path = `${folder}/${fileName}`
-      // In place of a table whose problem is reported, so that those who refer to it do not report it as missing.
+      // Replaces an unreadable table, so that references to it are not reported as missing.
       const unreadable = { path, columns: ['key', 'value'], rows: [] }
       const table = readTable(archive.take(path)!, archive.report) ?? unreadable
       own.set(name, table)
@@ -40,7 +40,7 @@ const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
     a.columns.join() === b.columns.join() &&
     a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column])))
 
-/** A CSV table (brief 5.1, resources brief 1.2 and 1.6), or undefined with every problem of it reported. */
+/** CSV (brief 5.1, resources brief 1.2 and 1.6); undefined if it has problems, which are reported. */
 function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | undefined {
   const { path } = file
   const text = readText(file, report)
@@ -66,7 +66,7 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   return { path, columns, rows }
 }
 
-/** The rows before the text stops making sense. Not `isSound`: a problem is reported. */
+/** The rows before the first unreadable one. If not `isSound`, a problem was reported. */
 type Rows = { readonly rows: CsvRow[]; readonly isSound: boolean }
 
 function readRows(path: string, text: string, report: ArchiveReport): Rows | undefined {

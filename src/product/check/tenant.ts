@@ -1,4 +1,4 @@
-// The files at the top of an archive beside config.json: fields of payments and policyholders, users and roles, scripts.
+// Files at the top of an archive beside config.json: fields of payments and policyholders, users and roles, scripts.
 
 import { z } from 'zod'
 import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
@@ -11,7 +11,7 @@ import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import { list, name, present, text, textList } from './json/scalars.ts'
 
-/** payment/payment.json, and policyholder/policyholder.dictionary.json, which may also be the list alone. */
+/** payment.json, and policyholder.dictionary.json, which may also be the list alone. */
 const fieldsFile = z.strictObject({ fields: fieldList.default([]) })
 const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<typeof fieldsFile>> =>
   Array.isArray(root) ? fieldList : fieldsFile
@@ -40,13 +40,13 @@ const mappedUsers = z
     ),
   )
 
-/** security/test_users.json: the list of users, an object around it, or an object by username. */
+/** security/test_users.json: a list of users, an object around it, or an object by username. */
 function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
   if (Array.isArray(root)) return listedUsers
   return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
 }
 
-/** security/roles.json: role key to display name, or to an object with the name, permissions or both. */
+/** security/roles.json: display name by role key, or an object with name, permissions or both. */
 const rolesFile = z.record(
   z.string(),
   z.union([
@@ -76,7 +76,7 @@ export function compilePolicyholderFields({ take, report: archive }: Archive): F
   return compileFields(value, 'policyholder', report, NO_TABLES)
 }
 
-/** security/roles.json. All permissions that are none are named, each at its place. */
+/** Reports each unknown permission at its place. */
 function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 'rolePermissions'> {
   const decoded = decodeFile(take('security/roles.json'), rolesFile, report)
   if (decoded === undefined) return { roles: {} }
@@ -109,7 +109,7 @@ export function compileTestUsers(
     if (testUsers.has(username)) report.error('duplicateName', repeated)
     for (const role of user.roles) {
       if (typeOfRole(role) !== undefined || Object.hasOwn(roles, role)) continue
-      const message = `The user '${username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.meant(role, Object.keys(roles))}`
+      const message = `The user '${username}' has the role '${role}', which roles.json does not name. Add it there or correct it.${report.suggestion(role, Object.keys(roles))}`
       report.at('roles').warning('unknownRole', message)
     }
     testUsers.set(username, { username, name: given?.trim() || username, password, roles: user.roles })
@@ -117,7 +117,7 @@ export function compileTestUsers(
   return { testUsers: [...testUsers.values()], roles, ...permissions }
 }
 
-/** The plugin sources by path below `scripts/`. */
+/** By path below `scripts/`. */
 export function readScripts({ pathsBelow, take, report }: Archive): Record<string, string> {
   const scripts: [string, string][] = []
   for (const path of pathsBelow('scripts')) {
@@ -128,7 +128,7 @@ export function readScripts({ pathsBelow, take, report }: Archive): Record<strin
   return Object.fromEntries(scripts)
 }
 
-/** The form and the card of a policyholder configure screens only: their fields must be in the dictionary, nothing more. */
+/** Form and card only configure screens: their fields must be in the dictionary. */
 export function checkScreens({ take, report: archive }: Archive, fields: readonly FieldDefinition[]): void {
   const defined = fields.map(field => field.name)
   const screens = [
@@ -146,7 +146,7 @@ export function checkScreens({ take, report: archive }: Archive, fields: readonl
 
 type ShownField = { name: string; path: JsonPath }
 
-/** Names under `fields` and `visibleIf`, and those between `{{` and `}}`. */
+/** Names under `fields` and `visibleIf`, and between `{{` and `}}`. */
 function* shownFields(value: unknown, path: JsonPath): Generator<ShownField> {
   if (typeof value === 'string') {
     for (const match of value.matchAll(/\{\{([^{}]*)\}\}/g)) yield { name: match[1]!.trim(), path }

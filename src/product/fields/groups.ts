@@ -13,27 +13,27 @@ import {
   valuesOf,
 } from './values.ts'
 
-/** One group of values, e.g. one driver of a vehicle. An update keeps its locator (brief 2.3). */
+/** For example one driver of a vehicle. An update keeps the locator (brief 2.3). */
 export type FieldGroup = { locator: string; fieldName: string; values: FieldValues }
 
-/** The values of one owner (policy, exposure …). A group field's entry in `values` lists the locators of its groups. */
+/** The value of a group field lists the locators of its groups. */
 export type FieldData = { values: FieldValues; groups: FieldGroup[] }
 
 export const NO_FIELD_DATA: FieldData = { values: {}, groups: [] }
 
-/** Changes as requests carry them; creation is a change of `NO_FIELD_DATA`. `fieldValues` are read here. */
+/** As in requests; creation is a change of `NO_FIELD_DATA`. `fieldValues` are not parsed yet. */
 export type FieldChanges = {
   fieldValues?: unknown
-  /** `locator` names the addition while it is only asked for; the group has another. */
+  /** Temporary name of the addition; the stored group gets another locator. */
   addFieldGroups?: { fieldName: string; locator?: string; fieldValues?: unknown }[] | null
   updateFieldGroups?: { fieldGroupLocator: string; fieldName: string; fieldValues?: unknown }[] | null
   removeFieldGroups?: string[] | null
 }
 
 /**
- * The data after the changes: values first, then groups updated, removed, added; removal beats an update. Sending
- * the entry of a group field keeps only the groups that it lists, null removes them all. `reported` names what
- * could not be read and unknown locators; hand it to `validateFields`, which looks at everything else.
+ * Applies values first, then updates, removes and adds groups; a removal beats an update. The value of a group field
+ * keeps only the groups that it lists, null removes them all. `reported` contains unreadable values and unknown
+ * locators. Pass it to `validateFields`, which checks everything else.
  */
 export function changeFields(
   current: FieldData,
@@ -103,7 +103,7 @@ function listedGroups(groups: FieldGroup[], values: FieldValues): Map<string, Fi
   return new Map(groups.filter(isListed).map(group => [group.locator, group]))
 }
 
-/** The values with removed groups dropped from their fields' entries, and added ones at the end. */
+/** Drops removed groups from their fields' values and appends added ones. */
 function withLocators(
   values: FieldValues,
   known: Map<string, FieldGroup>,

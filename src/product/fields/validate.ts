@@ -19,26 +19,26 @@ import {
   valuesOf,
 } from './values.ts'
 
-/** Instructions × characters that the patterns of one owner may take. */
+/** Instructions × characters for all patterns of one owner. */
 const PATTERN_STEPS = 50_000_000
 
-/** Wrong values of a field that are reported one by one. */
+/** More wrong values of a field are only counted. */
 const SHOWN_BREACHES = 10
 
 export type ValidationContext = {
   timeZone: TimeZone
   now: Instant
-  /** Whether required fields must have a value: false for drafts, true on finalize and quote (brief 6.2). */
+  /** False for drafts, true on finalize and quote (brief 6.2). */
   requireMissing: boolean
   table(name: string): LookupTable | undefined
-  /** Problems met while reading the request. They are in the result, and their fields are not reported twice. */
+  /** Problems found while parsing the request. The result includes them and does not repeat their fields. */
   reported?: FieldErrors
 }
 
 /**
- * All problems of one owner's values and groups, held against its definitions (brief 6). For updates hand in the
- * merged data: a stored value whose condition no longer holds is reported too, since only the caller can say
- * whether it is to be removed or the condition is to be kept.
+ * Checks the values and groups of one owner against its definitions (brief 6). For updates pass the merged data. A
+ * stored value whose condition no longer holds is reported too: only the caller knows whether to remove the value or to
+ * keep the condition.
  */
 export function validateFields(
   definitions: FieldDefinition[],
@@ -79,7 +79,7 @@ export function validateFields(
   return joinFieldErrors(reported, fieldErrors(errors, groupErrors))
 }
 
-/** The fields of an owner or of one of its groups. */
+/** Fields of an owner, or of one of its groups. */
 type Scope = {
   definitions: Map<string, FieldDefinition>
   values: FieldValues
@@ -101,7 +101,7 @@ function scope(
 const namesOf = (errors: FieldError[]): Set<string> => new Set(errors.map(error => error.fieldName))
 
 function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
-  // What was sent and could not be read is not missing as well.
+  // An unreadable value is not reported as missing too.
   const checked = alreadyReported.has(ALL_VALUES) ? { ...scope, requireMissing: false } : scope
   const isReported = (name: string): boolean => alreadyReported.has(shown(name))
   const errors: FieldError[] = []
@@ -161,7 +161,7 @@ function countRule({ type, repeatable, maximumCount }: FieldDefinition, count: n
   return undefined
 }
 
-/** Groups that the values do not account for, at most one problem a field. */
+/** Groups that no value lists, at most one problem per field. */
 function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): FieldError[] {
   const problems = new Map<string, FieldError>()
   for (const { fieldName, locator } of groups) {
@@ -179,15 +179,15 @@ function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): 
 
 type Condition = FieldDefinition['conditions'][number]
 
-/** Which fields of one owner, or of one group, its values call for (brief 5.2). */
+/** Brief 5.2. */
 export type Applicability = {
-  /** A field applies while all its conditions hold. */
+  /** All conditions of the field hold. */
   applies(definition: FieldDefinition): boolean
-  /** Holds while the named field applies and has one of the values. */
+  /** The named field applies and has one of the values. */
   holds(condition: Condition): boolean
 }
 
-/** `outer` answers for fields that are not defined here: the owner of a group. */
+/** `outer` decides fields that are not defined here: that of the group's owner. */
 export function applicability(
   definitions: ReadonlyMap<string, FieldDefinition>,
   values: FieldValues,
@@ -198,7 +198,7 @@ export function applicability(
   const applies = (definition: FieldDefinition): boolean => {
     const known = decided.get(definition.name)
     if (known !== undefined) return known
-    // Ends a circle of conditions: fields of a circle apply as far as their values say.
+    // Ends circles: their fields apply if their values say so.
     decided.set(definition.name, true)
     const result = definition.conditions.every(holds)
     decided.set(definition.name, result)
@@ -210,22 +210,22 @@ export function applicability(
     return (
       applies(definition) &&
       valuesOf(values, condition.field).some(value =>
-        condition.values.some(wanted => sameValue(definition, value, wanted, zone)),
+        condition.values.some(expected => sameValue(definition, value, expected, zone)),
       )
     )
   }
   return { applies, holds }
 }
 
-/** Numbers and dates compare by what they mean: a day and its milliseconds are the same date. */
-function sameValue(definition: FieldDefinition, value: string, wanted: string, zone: TimeZone): boolean {
-  if (value === wanted) return true
+/** Compares numbers and dates by value: a day equals its milliseconds. */
+function sameValue(definition: FieldDefinition, value: string, expected: string, zone: TimeZone): boolean {
+  if (value === expected) return true
   if (definition.type === 'number') {
-    const [a, b] = [plainDecimal(value), plainDecimal(wanted)]
+    const [a, b] = [plainDecimal(value), plainDecimal(expected)]
     return a !== undefined && b !== undefined && a.eq(b)
   }
   if (definition.type === 'date') {
-    const [a, b] = [readDate(value, zone), readDate(wanted, zone)]
+    const [a, b] = [readDate(value, zone), readDate(expected, zone)]
     return a !== undefined && a === b
   }
   return false
@@ -233,7 +233,7 @@ function sameValue(definition: FieldDefinition, value: string, wanted: string, z
 
 const SHOWN_VALUES = 10
 
-/** The conditions in words: `'cover' is 'full' or 'part' and 'age' is '18'`. */
+/** `'cover' is 'full' or 'part' and 'age' is '18'` */
 export function conditionsInWords(conditions: readonly Condition[]): string {
   return conditions
     .map(({ field, values }) => {

@@ -26,15 +26,15 @@ import {
   shown,
 } from './values.ts'
 
-/** A date value: milliseconds text, or an ISO day read as its start in the tenant's zone (brief 6.4). */
+/** Milliseconds text, or an ISO day as its start in the tenant's zone (brief 6.4). */
 export const readDate = (text: string, zone: TimeZone): Instant | undefined =>
   /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
 
-/** A bound of a date field, with how a message names it. */
+/** A bound and its name in messages. */
 type DateBound = {
   readonly at: Instant
   readonly name: string
-  /** A time that surely lies within the bound, as all do that are farther from it: then nobody need know where it lies. */
+  /** Values up to here are surely within the bound, so its exact time need not be computed. */
   readonly within?: Instant
 }
 
@@ -46,25 +46,25 @@ export const isTooLate = (value: Instant, bound: DateBound): boolean =>
 
 type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
 
-/** What was worked out of a field's bounds. */
+/** Cached bounds: computing them needs the calendar, and a request has many values. */
 type KnownBounds = {
-  /** Asked for last: all values of one change are checked at one moment. */
+  /** The last result: all values of one change are checked at the same moment. */
   last: Span & { zone: TimeZone; bounds: DateBounds }
-  /** Of whole days by their starts, for those that stand until the day is over, and those that do not go by the moment. */
+  /** By start of day, for bounds that stay the same all day. */
   readonly byDay: Map<Instant, { zone: TimeZone; bounds: DateBounds }> | undefined
 }
 
 const known = new WeakMap<FieldDefinition, KnownBounds>()
 
-/** Days of one field whose bounds are remembered; with more of them it begins anew. */
+/** Per field; the cache is cleared when it grows larger. */
 const MOST_DAYS = 1_500
 
-/** The inclusive bounds of a date field at `now`. A bound that is a day takes in the whole of that day. */
+/** Inclusive. A bound that is a day includes the whole day. */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const found = known.get(definition)
   const last = found?.last
   if (last && last.start <= now && now <= last.end && last.zone === zone) return last.bounds
-  const byDay: KnownBounds['byDay'] = found ? found.byDay : standsAllDay(definition) ? new Map() : undefined
+  const byDay: KnownBounds['byDay'] = found ? found.byDay : isSameAllDay(definition) ? new Map() : undefined
   const day = byDay && plainDay(now, zone)
   const ofDay = day && byDay.get(day.start)
   const bounds = ofDay?.zone === zone ? ofDay.bounds : boundsAt(definition, now, zone)
@@ -77,8 +77,8 @@ export function dateBounds(definition: FieldDefinition, now: Instant, zone: Time
   return bounds
 }
 
-/** Days, weeks, months and years after any time of a day, rounded to the day, are the same day. */
-const standsAllDay = ({ earliestOffset, latestOffset }: FieldDefinition): boolean =>
+/** Offsets of days or longer, rounded to the day, give the same bound all day. */
+const isSameAllDay = ({ earliestOffset, latestOffset }: FieldDefinition): boolean =>
   [earliestOffset, latestOffset].every(
     offset => !offset || (offset.roundToDay && ['day', 'week', 'month', 'year'].includes(offset.unit)),
   )
@@ -98,7 +98,7 @@ function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): Da
   })
   const fixed = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
     at === undefined ? [] : [bound(() => at, wholeDay)]
-  /** Where now itself is within the bound that an offset gives, the calendar is walked for other values only. */
+  /** If now is within the bound, the exact bound is computed only for values on the other side. */
   const moving = (offset: DateOffset | undefined, round: Rounding, isWithin: boolean): DateBound[] => {
     if (!offset) return []
     let found: Instant | undefined
@@ -131,7 +131,7 @@ function offsetFrom(now: Instant, offset: DateOffset, round: Rounding, zone: Tim
   try {
     at = add(now, amount, unit, zone)
   } catch {
-    // Beyond what the calendar can express: a way to write "any date".
+    // Beyond the calendar: authors write "any date" so.
     return amount < 0 ? EARLIEST : LATEST
   }
   return roundToDay ? round(at, zone) : at
@@ -144,15 +144,15 @@ function printed(at: Instant, wholeDay: boolean, zone: TimeZone): string {
   return wholeDay ? date : `${date} ${two(hour)}:${two(minute)}:${two(second)} ${zone}`
 }
 
-// Patterns of fields, by an engine that takes linear time. It is large: loaded with the first configuration.
+// The pattern engine takes linear time. It is large, so it is loaded with the first configuration.
 let engine: typeof RE2JS | undefined
 
-/** Matching is synchronous: the engine has to be there before. Loads it once. */
+/** Matching is synchronous, so call this before. */
 export async function loadPatternEngine(): Promise<void> {
   engine ??= (await loadPatterns()).RE2JS
 }
 
-/** Instructions of the largest pattern that a configuration may have. */
+/** In instructions of the engine. */
 const LARGEST_PATTERN_SIZE = 2_000
 
 const compiled = new BoundedCache<RE2JS>(256)
@@ -162,7 +162,7 @@ function patternEngine(): typeof RE2JS {
   return engine
 }
 
-/** Throws with the reason when the source is not RE2 syntax as it stands. */
+/** Throws with the reason if the source is not RE2 syntax. */
 export function assertPattern(source: string): void {
   patternEngine().compile(source)
 }
@@ -174,7 +174,7 @@ function compile(source: string): RE2JS {
   return pattern
 }
 
-/** Why a field may not have the pattern (RE2 syntax, at most 2,000 instructions); undefined when it may. */
+/** Undefined if valid: RE2 syntax with at most 2,000 instructions. */
 export function patternProblem(source: string): string | undefined {
   try {
     const size = compile(source).programSize()
@@ -185,26 +185,26 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** Upper bound of the steps that matching takes: instructions × characters. Throws as `matchesPattern`. */
+/** Upper bound: instructions × characters. Throws like `matchesPattern`. */
 export const patternSteps = (source: string, text: string): number =>
   compile(source).programSize() * (text.length + 1)
 
-/** Whether the pattern matches the whole text, in linear time. Throws on a source that `patternProblem` refuses. */
+/** Matches the whole text in linear time. Throws on a source that `patternProblem` refuses. */
 export function matchesPattern(source: string, text: string): boolean {
   // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
   return compile(source).matcher(text).matches()
 }
 
-/** What a value breaks; `rule` completes the sentence "Field 'name' …". */
+/** `rule` completes the sentence "Field 'name' …". */
 type Breach = { code: FieldErrorCode; rule: string }
 
 export type CheckContext = {
   timeZone: TimeZone
   now: Instant
   table(name: string): LookupTable | undefined
-  /** Whether the owner has such a group for the field. */
+  /** Whether a group of this field has the locator. */
   hasGroup(fieldName: string, locator: string): boolean
-  /** What is left for matching patterns; shared by all fields of an owner and counted down. */
+  /** Steps left for patterns; all fields of an owner share and reduce it. */
   patternBudget: { steps: number }
 }
 
@@ -217,10 +217,10 @@ const plural = (count: number, word: string): string => `${count} ${word}${count
 
 type ValueCheck = (value: string) => Breach | undefined
 
-/** The choices of a field, of which there may be many: a set for as long as its definition is in memory. */
+/** A set, because a field may have many choices. */
 const allowedIn = memoByObject((values: readonly string[]): ReadonlySet<string> => new Set(values))
 
-/** For each type, a check of single values; what depends only on the definition and the moment is worked out once. */
+/** Each computes once what depends only on the definition and the moment. */
 const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckContext) => ValueCheck> = {
   string:
     ({ regex, maximumCount }, { patternBudget }) =>
@@ -307,7 +307,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
         : wrongValue(`has no group '${shown(value)}'; add and remove groups through the field group lists`),
 }
 
-/** The check of single values of the field. Pure but for the pattern budget, which it counts down. */
+/** Pure, except that it reduces the pattern budget. */
 export const valueCheck = (definition: FieldDefinition, context: CheckContext): ValueCheck =>
   CHECKS[definition.type](definition, context)
 
@@ -317,13 +317,13 @@ const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?'
 const emailPattern = (): RegExp =>
   new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})@${LABEL}(?:\\.${LABEL})+$`, 'u')
 
-/** Made with the first address: a pattern of all alphabets takes a millisecond. */
+/** Made on first use: a pattern of all alphabets takes a millisecond. */
 let email: RegExp | undefined
 
 const LONGEST_EMAIL = 254
 const LONGEST_LOCAL_PART = 64
 
-/** An RFC 5321 mailbox, also with letters beyond ASCII (RFC 6531); the domain has at least two labels. */
+/** An RFC 5321 mailbox, also beyond ASCII (RFC 6531); the domain has at least two labels. */
 function isEmailAddress(text: string): boolean {
   email ??= emailPattern()
   return text.length <= LONGEST_EMAIL && text.lastIndexOf('@') <= LONGEST_LOCAL_PART && email.test(text)
@@ -338,10 +338,10 @@ function isPhoneNumber(text: string): boolean {
   return digits >= 3 && digits <= 20
 }
 
-/** The keys of a table by column, which are collected when the first value is looked for. */
+/** Keys by column, collected on first use. */
 const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
-/** Whether the value is exactly a cell of the column that has the field's name, or else of the first column. */
+/** Looks in the column with the field's name, else in the first. */
 function isTableKey(table: LookupTable, fieldName: string, value: string): boolean {
   const column = Math.max(0, table.columns.indexOf(fieldName))
   const known = columnKeys(table)

@@ -7,7 +7,7 @@ import type { FieldDefinition, FieldType } from '../configuration.ts'
 import type { FieldData } from './groups.ts'
 import { readDate } from './value-checks.ts'
 
-/** Field name to its values as text. A field without a value has no entry, or in an update an empty one. */
+/** Text values by field name. A field without a value has no entry, or an empty one in an update. */
 export type FieldValues = Record<string, string[]>
 
 export const LARGEST_VALUE_LENGTH = 20_000
@@ -15,27 +15,27 @@ export const LARGEST_VALUE_COUNT = 1_000
 export const LARGEST_FIELD_COUNT = 1_000
 const LARGEST_NAME_LENGTH = 200
 
-/** In place of a field's name in a problem of all the values together: none of them was read. */
+/** Replaces the field name in a problem of all values: none could be read. */
 export const ALL_VALUES = 'fieldValues'
 
-/** The values of a field; none when it has no entry. Safe for names that every object has, like `constructor`. */
+/** Empty without an entry. Safe for inherited names such as `constructor`. */
 export const valuesOf = (values: FieldValues, name: string): readonly string[] =>
   Object.hasOwn(values, name) ? (values[name] ?? []) : []
 
-/** Why a field cannot bear the name, whatever the configuration says; undefined when it can. */
+/** Names that no field may have; undefined if valid. */
 export function nameProblem(name: string): FieldError | undefined {
   if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
-  // Assigning to it would change the object's prototype instead of adding an entry.
+  // Assigning to it would change the object's prototype.
   if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
   if (isLongerThan(name, LARGEST_NAME_LENGTH) || !isStorable(name))
     return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
   return undefined
 }
 
-/** The rule of a value that is longer than any may be. */
+/** Completes the sentence "Field 'name' …". */
 export const TOO_LONG = `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`
 
-/** A scalar of the wire as text; undefined when it is none. Numbers become decimal text without exponent. */
+/** Undefined if it is no scalar. Numbers become decimal text without exponent. */
 function scalarText(item: unknown): string | undefined {
   if (typeof item === 'string') return item
   if (typeof item === 'number' && Number.isFinite(item)) return decimal(item).toFixed()
@@ -66,9 +66,9 @@ function readField(name: string, wire: unknown): string[] | FieldError {
 }
 
 /**
- * `fieldValues` of a request: scalars and arrays become arrays of text (brief 0.4). null, an empty array and ""
- * all say that the field has no value; it then has an empty entry, which removes what is stored (brief 6.3).
- * A field with a problem has no entry, so that what is stored stays comparable. null and undefined mean no fields.
+ * Scalars and arrays become arrays of text (brief 0.4). null, an empty array and "" all mean that the field has no
+ * value: it gets an empty entry, which removes the stored value (brief 6.3). A field with a problem gets no entry, so
+ * its stored value stays comparable. null and undefined mean no fields.
  */
 export function readFieldValues(wire: unknown): { values: FieldValues; problems: FieldError[] } {
   const refused = (code: FieldErrorCode, rule: string) => ({
@@ -91,28 +91,28 @@ export function readFieldValues(wire: unknown): { values: FieldValues; problems:
   return { values: Object.fromEntries(read), problems }
 }
 
-/** What is stored after an update: named fields are replaced, empty entries remove, the others stay. */
+/** Replaces named fields, removes those with empty entries, keeps the others. */
 export function mergeFieldValues(current: FieldValues, update: FieldValues): FieldValues {
   const merged = new Map(Object.entries(current))
   for (const [name, values] of Object.entries(update)) merged.set(name, values)
   return Object.fromEntries([...merged].filter(([, values]) => values.length > 0))
 }
 
-/** Digits before and after the point, each: keeps the arithmetic of rating templates cheap. */
+/** On each side of the point: keeps the arithmetic of rating templates cheap. */
 export const LARGEST_DIGIT_COUNT = 40
 
 const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/
 
-/** Plain decimal text: a minus sign, digits, a point; no separators, plus sign or exponent (brief 6.4). */
+/** Minus sign, digits and point; no separators, plus sign or exponent (brief 6.4). */
 export const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text)
 
-/** Digits after the point as written: 2 for `5.00`. The text must be a plain number. */
+/** As written: 2 for `5.00`. The text must be a plain number. */
 export const decimalPlacesOf = (text: string): number => {
   const point = text.indexOf('.')
   return point < 0 ? 0 : text.length - point - 1
 }
 
-/** The number, or undefined when the text is not plain or has more than 40 digits on a side of the point. */
+/** Undefined if the text is not plain or has more than 40 digits on a side of the point. */
 export function plainDecimal(text: string): Decimal | undefined {
   if (!isPlainNumber(text)) return undefined
   const places = decimalPlacesOf(text)
@@ -120,7 +120,7 @@ export function plainDecimal(text: string): Decimal | undefined {
   return places > LARGEST_DIGIT_COUNT || whole > LARGEST_DIGIT_COUNT ? undefined : decimal(text)
 }
 
-/** Values as they are stored: dates as milliseconds, media in lower case, all else as sent; wrong values stay as they are. */
+/** Stores dates as milliseconds, media in lower case, all else as sent. Wrong values stay unchanged. */
 export function normaliseFieldValues(
   definitions: FieldDefinition[],
   values: FieldValues,
@@ -137,7 +137,7 @@ export function normaliseFieldValues(
   )
 }
 
-/** The owner's values and those of its groups as they are stored. */
+/** Covers the owner's values and those of its groups. */
 export function normaliseFieldData(
   definitions: FieldDefinition[],
   data: FieldData,
@@ -154,22 +154,22 @@ export function normaliseFieldData(
   }
 }
 
-// Problems of field values, in the shape that answers carry them (brief 8, FieldErrors).
+// Problems of field values as responses contain them (brief 8, FieldErrors).
 
 export type FieldErrorCode =
-  /** A required field has no value. */
+  /** Required, and without a value. */
   | 'MISSING'
-  /** No such field, or one whose condition does not hold. */
+  /** Unknown field, or one whose condition does not hold. */
   | 'INVALID_FIELD'
-  /** The value cannot be read as the field's type at all. */
+  /** Cannot be read as the field's type. */
   | 'INVALID_TYPE'
-  /** The value is of the type, but outside what the field allows. */
+  /** Of the right type, but not allowed. */
   | 'INVALID_VALUE'
 
 /** Messages never repeat values: these may be personal data, and messages are logged. */
 export type FieldError = { fieldName: string; code: FieldErrorCode; message: string }
 
-/** Problems inside one field group. `index` counts from 0 in the order in which the field lists its groups. */
+/** `index` counts from 0 in the order of the field's groups. */
 export type FieldGroupError = { fieldName: string; errors: FieldError[]; locator: string; index: number }
 
 export type FieldErrors = {
@@ -184,7 +184,7 @@ export const fieldErrors = (errors: FieldError[], fieldGroupErrors: FieldGroupEr
   fieldGroupErrors,
 })
 
-/** Both sets of problems as one; those of the same group stand together. */
+/** Merges problems of the same group. */
 export function joinFieldErrors(first: FieldErrors, second: FieldErrors): FieldErrors {
   const groups = new Map<string, FieldGroupError>()
   for (const group of [...first.fieldGroupErrors, ...second.fieldGroupErrors]) {
@@ -196,27 +196,27 @@ export function joinFieldErrors(first: FieldErrors, second: FieldErrors): FieldE
 
 const SHOWN_LENGTH = 80
 
-/** A name or locator from outside, short enough to stand in a message. */
+/** Shortens a name or locator from outside for a message. */
 export const shown = (text: string): string =>
   text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 
-/** `rule` completes the sentence "Field 'name' …": what is wrong and what to do, without the full stop. */
+/** `rule` completes "Field 'name' …": the problem and its fix, without full stop. */
 export function fieldError(fieldName: string, code: FieldErrorCode, rule: string): FieldError {
   return { fieldName: shown(fieldName), code, message: `Field '${shown(fieldName)}' ${rule}.` }
 }
 
-// How records are found by their values: text folded, so that case and the ways to write an accent do not count.
-/** Code points of a term: of longer texts only the beginning is indexed (brief 5.2). */
+// Records are found by folded text, so case and the ways to write an accent do not matter. A term is at most this many
+// code points: of longer texts only the beginning is indexed (brief 5.2).
 const LONGEST_TERM = 2_700
 
-/** Text as it is compared: first in upper case (`ß` is `SS`), then in lower case letter by letter (`ς` depends on its place). */
+/** Upper case first (`ß` is `SS`), then lower case letter by letter, because `ς` depends on its place. */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())
   return lower.join('').normalize('NFC')
 }
 
-/** Every way to write it is one, and each of its code points is one of the text's units. */
+/** ASCII needs no normalisation, and each code point is one unit. */
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
 function termOf(value: string): string {
@@ -225,7 +225,7 @@ function termOf(value: string): string {
   return Array.from(text).slice(0, LONGEST_TERM).join('')
 }
 
-/** The terms of a field's values, each once. A date can be found as it is stored, in milliseconds, and as a day. */
+/** Unique terms. A date is found as stored, in milliseconds, and as a day. */
 export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {
   const terms = values.flatMap(value => readings(field, value, zone)).map(termOf)
   return [...new Set(terms)].map(term => ({ field: field.name, term }))
@@ -242,7 +242,7 @@ function isoDay(at: Instant, zone: TimeZone): string {
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }
 
-/** What a list query looks for, if anything; `searchField` stands with one of the other two. */
+/** `searchField` requires one of the other two. */
 export function searchOf(query: {
   readonly searchField?: string | undefined
   readonly searchValue?: string | undefined
@@ -255,7 +255,7 @@ export function searchOf(query: {
     : { field, term: termOf(searchValue), match: 'equal' }
 }
 
-/** Refuses (400) a search in a field that is not searchable, naming those that are. */
+/** Refuses (400) and lists the searchable fields. */
 export function assertSearchable(name: string, searchable: readonly string[]): void {
   if (searchable.includes(name)) return
   const known = searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`

@@ -1,4 +1,4 @@
-// What templates record beside their output: premiums, taxes, fees and decisions (brief 5.4).
+// Effects that templates record beside their output: premiums, taxes, fees, decisions (brief 5.4).
 import type { RenderingContext, RenderingEnvironment } from '../../../packages/liquid/context.ts'
 import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/evaluation.ts'
 import { asNumber, printed, toDecimal } from '../../../packages/liquid/values.ts'
@@ -6,10 +6,10 @@ import type { CurrencyCode, Decimal } from '../../kernel/money.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 
 /**
- * A premium as a template recorded it, in major units. Each kind holds what its last call gave; `exact` is for the
- * segment and not scaled by its months. `last` is the kind set last: yearly and monthly exclude each other, exact
- * and yearly may stand together (brief 3.1). `added` is what `add_premium` added up, for the segment and not scaled
- * either (brief 5.4); what a rendering gives has it only beside a rate, to be added to what the rate comes to.
+ * A premium in major units; each kind holds the amount of its last call. `last` is the kind set last: yearly and
+ * monthly exclude each other, exact and yearly may occur together (brief 3.1). `exact` and `added` are for the segment
+ * and are not scaled by its months. `added` is the sum of `add_premium` (brief 5.4); the result of a rendering contains
+ * it only beside a rate, to be added to the scaled rate.
  */
 export type RecordedPremium = {
   yearly?: Decimal
@@ -19,23 +19,23 @@ export type RecordedPremium = {
   last?: 'yearly' | 'monthly' | 'exact'
 }
 
-/** What the filters with effects recorded, in the order of their calls. Amounts are exact decimals in major units. */
+/** In call order. Amounts are exact decimals in major units. */
 export type RatingEffects = {
   premium: RecordedPremium
   technicalPremium: RecordedPremium
-  /** One line for each call; exactly one of the amounts is set. */
+  /** One line per call, with exactly one amount. */
   commissions: { recipient: string; yearly?: Decimal; monthly?: Decimal; exact?: Decimal }[]
   /** `set_peril_tax` replaces it, `add_tax` adds to it. */
   tax?: { amount: Decimal; description?: string }
   fees: { name: string; amount: Decimal; description?: string }[]
-  /** The last call wins; undefined when there was none. */
+  /** The last call wins. */
   decision?: 'accept' | 'reject' | 'none'
   notes: string[]
-  /** The static document to use in place of what is rendered; null: no document is to be made. */
+  /** Replaces the rendered document; null: no document is made. */
   staticDocument?: string | null
 }
 
-/** The effects with what was added taken into the exact premium, where one was set or nothing else was. */
+/** Moves `added` into the exact premium if one was set or nothing else was. */
 export function settledEffects(effects: RatingEffects): RatingEffects {
   const { added, ...set } = effects.premium
   const isBesideRate = set.exact === undefined && (set.yearly ?? set.monthly) !== undefined
@@ -49,7 +49,7 @@ export function noEffects(): RatingEffects {
 
 const effectsOf = (context: RenderingContext): RatingEffects => context.state.effects as RatingEffects
 
-/** A filter that records an amount. Unlike in arithmetic, nothing and text are no amounts: they fail. Prints nothing. */
+/** Unlike in arithmetic, nothing and text are not amounts: they fail. Prints nothing. */
 const recording =
   (name: string, record: (effects: RatingEffects, amount: Decimal, args: string[]) => void): Filter =>
   (input, args, context) => {
@@ -75,7 +75,7 @@ const commission = (name: string, kind: PremiumKind): Filters => ({
   }),
 })
 
-/** As `recording`; the first argument must be there: a recipient, the name of a fee. */
+/** Requires the first argument: a recipient or the name of a fee. */
 function recordingNamed(name: string, what: string, record: Parameters<typeof recording>[1]): Filter {
   const filter = recording(name, record)
   return (input, args, context) =>
@@ -101,7 +101,7 @@ function staticDocument(input: unknown, _args: unknown[], context: RenderingCont
   effectsOf(context).staticDocument = printed(input).trim() || null
 }
 
-/** Filters that record (brief 5.4). They print nothing and give nothing on. */
+/** Brief 5.4. They print nothing and return nothing. */
 export const effectFilters: Filters = {
   ...premium('set_year_premium', 'premium', 'yearly'),
   ...premium('set_month_premium', 'premium', 'monthly'),
@@ -134,28 +134,27 @@ export const effectFilters: Filters = {
   render_static_document: staticDocument,
 }
 
-// `lookup` and its like: rows of tables, and records beyond a template's data.
-/** The result of a look-up. `notLoaded`: the caller fetches all missing keys at once and renders again. */
+// `notLoaded`: the caller fetches all missing keys at once and renders again.
 export type LookupResult = { value: string } | 'noSuchTable' | 'noSuchKey' | 'notLoaded'
 
-/** What a template of the service may ask for beyond its data. */
+/** Data that templates of this service can request beyond their own. */
 export type TemplateEnvironment = RenderingEnvironment & {
   timeZone: TimeZone
   currency: CurrencyCode
   now: Instant
-  /** `at` is the time that `lookup_effective` was given. */
+  /** `at` is the time given to `lookup_effective`. */
   lookup(table: string, key: string, at?: Instant): LookupResult
-  /** For `get_policyholder_info_from_id`; without it the filter gives nothing. */
+  /** For `get_policyholder_info_from_id`; without it the filter returns nothing. */
   policyholderInfo?(locator: string): unknown
 }
 
-/** A key that was not loaded yet. `at` only from `lookup_effective`. */
+/** `at` only from `lookup_effective`. */
 export type MissingKey = { table: string; key: string; at?: Instant }
 
 const environmentOf = (context: RenderingContext): TemplateEnvironment =>
   context.state.environment as TemplateEnvironment
 
-/** The value as text, or a failure that says how to write it: a number is no key, since `7` and `07` differ. */
+/** Fails unless the value is text: a number is no key, because `7` and `07` differ. */
 function asText(value: unknown, what: string, context: RenderingContext): string | undefined {
   if (typeof value === 'string') return value
   if (value === undefined || value === null)
@@ -165,10 +164,10 @@ function asText(value: unknown, what: string, context: RenderingContext): string
   return context.reject(message)
 }
 
-/** An argument with a name, as the library gives it: `column: "rate"`. */
+/** As the library represents `column: "rate"`. */
 const isNamed = (arg: unknown): arg is [string, unknown] => Array.isArray(arg)
 
-/** Undefined where what is asked for is not known yet. */
+/** Undefined while a requested value is not loaded. */
 function keyOf(args: readonly unknown[], context: RenderingContext): string | undefined {
   const given = args.filter(arg => !isNamed(arg))
   const keys = (given.length === 0 ? [undefined] : given).map(one => asText(one, 'key', context))
@@ -179,7 +178,7 @@ function keyOf(args: readonly unknown[], context: RenderingContext): string | un
   return [...keys, ...columns].includes(undefined) ? undefined : lookUpKey(keys as string[], columns[0])
 }
 
-/** `args`: the keys, of which most tables have one, and perhaps `column: "rate"`. */
+/** `args`: the keys (usually one), optionally `column: "rate"`. */
 function lookUp(tableName: unknown, args: readonly unknown[], context: RenderingContext, at?: Instant) {
   const table = asText(tableName, 'table', context)
   const [only] = args
@@ -205,7 +204,7 @@ const lookupEffective: Filter = (input, args, context) => {
   return lookUp(input, [...times, ...args.filter(isNamed)], context, at)
 }
 
-/** Tables, and records beyond the data. */
+/** `lookup` and its like read tables; the others read records beyond the template's data. */
 export const lookupFilters: Filters = {
   lookup: (input, args, context) => lookUp(input, args, context),
   lookup_effective: lookupEffective,
@@ -215,13 +214,13 @@ export const lookupFilters: Filters = {
       : environmentOf(context).policyholderInfo?.(printed(input)),
 }
 
-/** Between the keys of a row in the database; no key has it. */
+/** Separates the keys of a row in the database; keys never contain it. */
 export const KEY_SEPARATOR = '\u001f'
 
-/** Between the keys and the column; neither has it. */
+/** Separates keys and column; neither contains it. */
 const COLUMN_SEPARATOR = '\u001e'
 
-/** The key of a look-up as one text. The sandbox of plugins writes the same (extension/plugins/sandbox/realm.ts). */
+/** The sandbox of plugins writes the same text (extension/plugins/sandbox/realm.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 
@@ -233,7 +232,7 @@ export function readLookUpKey(text: string): {
   return { keys: keys.split(KEY_SEPARATOR), column }
 }
 
-/** For people: `CA, 1 (rate)`. */
+/** For messages: `CA, 1 (rate)`. */
 export function shownLookUpKey(text: string): string {
   const { keys, column } = readLookUpKey(text)
   return keys.join(', ') + (column === undefined ? '' : ` (${column})`)

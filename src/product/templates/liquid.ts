@@ -1,4 +1,4 @@
-// The Liquid of this service: the engine with the filters of rating and tables.
+// Liquid with the filters of rating and tables.
 import type { Calendar } from '../../../packages/liquid/date-format.ts'
 import {
   type CompiledTemplate as Compiled,
@@ -17,7 +17,7 @@ import {
   type TemplateEnvironment,
 } from './effects.ts'
 
-/** What both template engines need to know of times. */
+/** For both template engines. */
 export const CALENDAR: Calendar = { add, dayStart, endOfDay, instant, localParts, startOfDay }
 
 export const isCurrency = (code: string): boolean => currencyCode(code) !== undefined
@@ -26,7 +26,7 @@ export type CompiledTemplate = Compiled<TemplateEnvironment, RatingEffects>
 
 export type Rendering = LiquidRendering<RatingEffects>
 
-/** Reads a source; callers keep the template for as long as the configuration version that has it. Never throws. */
+/** Keep the template as long as its configuration version. Never throws. */
 export const compileTemplate = createLiquid<TemplateEnvironment, RatingEffects>({
   filters: { ...lookupFilters, ...effectFilters },
   newEffects: noEffects,

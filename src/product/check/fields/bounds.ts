@@ -6,11 +6,11 @@ import type { FieldFile } from '../files.ts'
 import { plainDecimal } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 
-/** Longest text of a string field (brief 5.2). */
+/** Brief 5.2. */
 const LONGEST_TEXT = 20_000
 const MOST_DECIMAL_PLACES = 20
 
-/** Bounds of a field by its type, checked to parse and not to contradict each other. */
+/** Bounds that the type allows, checked to parse and not to contradict each other. */
 export function boundsOf(file: FieldFile, type: FieldType, report: ValueReport): Partial<FieldDefinition> {
   if (type === 'string' || type === 'group') return countBound(file, type, report.at('maximum'))
   if (type === 'number') return numberBounds(file, report)
@@ -106,16 +106,16 @@ const UTC = 'UTC' as TimeZone
 
 const isDate = (text: string): boolean => !Number.isNaN(dateMilliseconds(text))
 
-/** NaN for text that is no date. A day counts from its start in UTC: enough to tell which bound is the earlier. */
+/** NaN if the text is no date. A day is its start in UTC, which is enough to compare bounds. */
 function dateMilliseconds(text: string): number {
   const at = /^-?\d{1,16}$/.test(text) ? instant(Number(text)) : dayStart(text, UTC)
   return at ?? Number.NaN
 }
 
-/** Two digits of a year from here on are of the twentieth century. */
+/** Two-digit years from here on are in the twentieth century. */
 const FIRST_OF_1900S = 50
 
-/** The day that `1/31/1900` or `1/31/15` names: the public guide to fields writes bounds of dates so. */
+/** Reads `1/31/1900` and `1/31/15`: the public guide to fields writes bounds of dates so. */
 function isoOfSlashed(text: string): string | undefined {
   const [, month, day, written] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(text) ?? []
   if (written === undefined) return undefined
@@ -124,7 +124,7 @@ function isoOfSlashed(text: string): string | undefined {
   return isDate(iso) ? iso : undefined
 }
 
-/** Seconds of a unit, roughly: only to keep offsets within the calendar. */
+/** Approximate: only keeps offsets within the calendar. */
 const unitSeconds: Record<DateOffset['unit'], number> = {
   year: 31_556_952,
   month: 2_629_746,
@@ -153,7 +153,7 @@ function offsetBound(
 
 const LONGEST_PATTERN = 2_000
 
-/** The pattern if the linear-time engine takes it; else an error, since it could not run later either. */
+/** A pattern that the linear-time engine refuses is an error, because it could not run later either. */
 export function checkRegex(regex: string, report: ValueReport): Pick<FieldDefinition, 'regex'> {
   const problem = patternProblem(regex, report)
   if (problem === undefined) return { regex }
@@ -178,7 +178,7 @@ function patternProblem(pattern: string, { afford }: ValueReport): string | unde
 /** The engine refuses nested repetitions that multiply to more. */
 const MOST_REPETITIONS = 1_000
 
-/** Upper bound of what the engine writes out for a pattern: every part as often as the repetitions multiply to. */
+/** Upper bound: the engine repeats each part as often as the nested repetitions multiply to. */
 function compiledSize(pattern: string): number {
   let repetitions = 1
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))

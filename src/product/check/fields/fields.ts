@@ -7,7 +7,7 @@ import { displayNameOf, present } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
 
-/** Whose fields they are, and which types those must not have (brief 6.7). */
+/** By owner (brief 6.7). */
 const FORBIDDEN_TYPES = {
   policy: [],
   exposure: [],
@@ -18,10 +18,10 @@ const FORBIDDEN_TYPES = {
 
 type FieldOwner = keyof typeof FORBIDDEN_TYPES
 
-/** The tables that fields may name. */
+/** Tables that lookup fields may use. */
 export type TableNames = { hasTable: (name: string) => boolean; tableNames: readonly string[] }
 
-/** What a field may have beside the properties common to all (brief 5.2). */
+/** Beside the common properties (brief 5.2). */
 const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
   string: ['regex', 'maximum', 'constraint'],
   number: ['decimalPlaces', 'minimum', 'maximum', 'constraint'],
@@ -40,14 +40,14 @@ const isFieldType = (type: string): type is FieldType => Object.hasOwn(propertie
 
 type FieldContext = TableNames & {
   owner: FieldOwner
-  /** Names in the list, and in the list around its group: conditions may name these. */
+  /** Conditions may use these: names of this list, and of the list around its group. */
   names: ReadonlySet<string>
-  /** No field was left out for another problem; else none is called unknown for it. */
+  /** No field was left out; otherwise no condition is reported as naming an unknown field. */
   isComplete: boolean
   isGroup: boolean
 }
 
-/** The fields of one file, checked; `report` is of their list. A field that is beyond use is left out. */
+/** Leaves out unusable fields. `report` is that of their list. */
 export const compileFields = (
   files: FieldFiles,
   owner: FieldOwner,
@@ -94,7 +94,7 @@ function compileField(
   const { owner, isGroup } = context
   const ofType = report.at('type')
   if (!isFieldType(type)) {
-    const message = `The field '${name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.meant(type, fieldTypes)}`
+    const message = `The field '${name}' has the type '${type}'. Use one of ${fieldTypes.join(', ')}.${report.suggestion(type, fieldTypes)}`
     ofType.error('unknownFieldType', message)
     return undefined
   }
@@ -142,7 +142,7 @@ function typeDetails(
       const unnamed = `The lookup field '${name}' names no table. Add 'table' with the file name of a table, without .csv.`
       if (table === undefined) report.error('lookupWithoutTable', unnamed)
       else if (!context.hasTable(table)) {
-        const message = `The lookup field '${name}' names the table '${table}', which no product has. Add tables/${table}.csv or correct the name.${report.meant(table, context.tableNames)}`
+        const message = `The lookup field '${name}' names the table '${table}', which no product has. Add tables/${table}.csv or correct the name.${report.suggestion(table, context.tableNames)}`
         report.at('table').error('missingTable', message)
       }
       return table === undefined ? {} : { table }
@@ -161,8 +161,8 @@ function typeDetails(
 function selectValues(name: string, offered: readonly string[], report: ValueReport): string[] {
   const values = new Set<string>()
   for (const value of offered) {
-    const twice = `The select field '${name}' offers '${value}' twice. Remove one in ${pathText(report.at('values').path)}.`
-    if (values.has(value)) report.at('values').warning('duplicateValue', twice)
+    const duplicate = `The select field '${name}' offers '${value}' twice. Remove one in ${pathText(report.at('values').path)}.`
+    if (values.has(value)) report.at('values').warning('duplicateValue', duplicate)
     values.add(value)
   }
   const message = `The select field '${name}' offers nothing to choose. Add 'values'.`
@@ -170,7 +170,7 @@ function selectValues(name: string, offered: readonly string[], report: ValueRep
   return [...values]
 }
 
-/** Conditions name fields of the same list, or of the list around their group, and ask for values that those can have. */
+/** Conditions must name fields of the same list or the one around their group, and values that those can have. */
 function checkConditions(
   compiled: ReadonlyMap<FieldDefinition, ValueReport>,
   { names, isComplete }: FieldContext,
@@ -183,7 +183,7 @@ function checkConditions(
         const message =
           condition.field === field.name
             ? `The field '${field.name}' depends on itself. Name another field in its condition.`
-            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.meant(condition.field, [...names])}`
+            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.suggestion(condition.field, [...names])}`
         report.error('unknownConditionField', message)
         continue
       }
@@ -207,7 +207,7 @@ const MOST_SHOWN = 20
 const inWords = (circle: readonly string[]): string =>
   [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')
 
-/** The constraint of one field. What its keys name is checked once all fields are known (product/constraint-graph.ts). */
+/** Keys are checked later, once all fields are known (product/constraint-graph.ts). */
 function constraintOf(
   { name, constraint }: FieldFile,
   type: FieldType,

@@ -5,10 +5,10 @@ import { readText } from '../archive.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import { type JsonPath, pathText, readJson } from './read.ts'
 
-/** What a JSON file says, and the report of what is wrong with it. */
+/** `report` gives each problem its place in the file. */
 export type Decoded<T> = { value: T; report: ValueReport }
 
-/** A JSON file's value with every `null` taken as absent; undefined without a file, or with the reason reported. */
+/** Reads `null` as absent. Undefined without a file, or if it cannot be read, which is reported. */
 export function readJsonFile(
   file: ArchiveFile | undefined,
   archive: ArchiveReport,
@@ -39,19 +39,19 @@ function dropNulls(value: unknown): void {
     else dropNulls(container[key])
 }
 
-/** Takes a value out of an object, or leaves a hole in a list, so that indexes still name places in the file. */
+/** Leaves a hole in lists, so that indexes still name places in the file. */
 function takeOut(container: Record<PropertyKey, unknown>, key: PropertyKey): void {
   if (Array.isArray(container)) container[key as number] = undefined
   else delete container[key]
 }
 
-/** Rounds of leaving out what the schema refuses: one for each level that a refusal can climb. */
+/** One for each level that a refusal can climb. */
 const MOST_ROUNDS = 12
 
 /**
- * Reads a file by its schema. A problem takes out only the value concerned, or the list entry that cannot do
- * without it, so that the rest is still checked: all problems are reported, not the first. Undefined without a file, and
- * when nothing is left. For files that may have one of several shapes `schema` takes the root.
+ * A problem removes only the value concerned, or the list entry that cannot do without it. The rest is still checked,
+ * so that all problems are reported, not just the first. Undefined without a file, or if nothing is left. For files
+ * with several possible shapes, `schema` chooses by the root.
  */
 export function decodeFile<T>(
   file: ArchiveFile | undefined,
@@ -72,7 +72,7 @@ export function decodeFile<T>(
       if (!reported.has(text)) reportIssue(issue, document, known)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
-    // All are chosen before any is taken out: what one issue removes must not make the next one climb.
+    // Choose all before removing any: one removal must not make the next issue climb.
     const removals = issues.map(issue => removalOf(value, issue))
     for (const remove of removals) remove?.()
     if (removals.includes(undefined)) return undefined
@@ -87,7 +87,7 @@ function reportIssue(issue: Issue, { value: root, report: file }: Decoded<unknow
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeys(schema, issue.path)
     for (const key of issue.keys) {
-      const message = `'${pathText([...issue.path, key])}' is not a property that is known here and is ignored. Correct its name or remove it.${report.meant(key, known)}`
+      const message = `'${pathText([...issue.path, key])}' is not a property that is known here and is ignored. Correct its name or remove it.${report.suggestion(key, known)}`
       report.at(key).warning('unknownProperty', message)
     }
     return
@@ -97,10 +97,10 @@ function reportIssue(issue: Issue, { value: root, report: file }: Decoded<unknow
   if (value === undefined && issue.path.length > 0)
     report.error('missingProperty', `${text} is missing; it must be ${expectation(issue)}.`)
   else {
-    // Of words that are listed the one that was meant.
+    // Only words have a suggestion: the nearest allowed value.
     const isWord = issue.code === 'invalid_value' && typeof value === 'string'
-    const meant = isWord ? report.meant(value, issue.values.map(String)) : ''
-    report.error('badValue', `${text} must be ${expectation(issue)}, not ${description(value)}.${meant}`)
+    const suggestion = isWord ? report.suggestion(value, issue.values.map(String)) : ''
+    report.error('badValue', `${text} must be ${expectation(issue)}, not ${description(value)}.${suggestion}`)
   }
 }
 
@@ -133,7 +133,7 @@ const valueAt = (root: unknown, path: JsonPath): unknown =>
     root,
   )
 
-/** Removes the value that the issue is about, or the nearest one around it; undefined when that is the whole file. */
+/** Undefined when the issue is about the whole file. */
 function removalOf(root: unknown, issue: Issue): (() => void) | undefined {
   if (issue.code === 'unrecognized_keys') {
     const object = valueAt(root, issue.path) as Record<string, unknown>
@@ -164,22 +164,22 @@ type Definition = {
 
 const definitionOf = (schema: z.ZodType): Definition => schema._zod.def as unknown as Definition
 
-/** Names of the properties that an object at the path may have; none where the schema does not say. */
+/** Empty if the schema does not define them. */
 function knownKeys(schema: z.ZodType, path: JsonPath): string[] {
   const [next, ...rest] = path
-  return bare(schema).flatMap(({ type, shape = {}, element, valueType }) => {
+  return unwrapped(schema).flatMap(({ type, shape = {}, element, valueType }) => {
     if (next === undefined) return type === 'object' ? Object.keys(shape) : []
     const inner = type === 'object' ? shape[String(next)] : (element ?? valueType)
     return inner ? knownKeys(inner, rest) : []
   })
 }
 
-/** What is left of a schema without what only makes it optional or reads it first; of a choice, each. */
-function bare(schema: z.ZodType): Definition[] {
+/** The schemas inside of optional, default, preprocess and union. */
+function unwrapped(schema: z.ZodType): Definition[] {
   const definition = definitionOf(schema)
   const { innerType, options, in: input, out: output } = definition
-  if (innerType) return bare(innerType)
-  if (options) return options.flatMap(bare)
+  if (innerType) return unwrapped(innerType)
+  if (options) return options.flatMap(unwrapped)
   if (!input || !output) return [definition]
-  return bare(definitionOf(input).type === 'transform' ? output : input)
+  return unwrapped(definitionOf(input).type === 'transform' ? output : input)
 }

@@ -1,20 +1,20 @@
-/** Keys and indexes from the root of a JSON document. */
+/** Keys and indexes from the root. */
 export type JsonPath = readonly PropertyKey[]
 
 type TextPosition = { line: number; column: number }
 
 type JsonDocument = {
-  /** Objects have no prototype, so that a key `__proto__` is a key like any other. */
+  /** Objects have no prototype, so that `__proto__` is an ordinary key. */
   value: unknown
-  /** Paths of keys that an object has more than once; the last one counts. */
+  /** Repeated keys of an object; the last one counts. */
   duplicates: JsonPath[]
-  /** Where the value at the path is, or the nearest value around it. Of a property: its key. */
+  /** Position of the value, or of the nearest one around it; for a property, that of its key. */
   positionOf: (path: JsonPath) => TextPosition
 }
 
 type JsonProblem = TextPosition & { message: string }
 
-/** Deepest nesting and most values of one document; real files stay far below. */
+/** Real files stay far below both. */
 const DEEPEST = 64
 const MOST_VALUES = 200_000
 
@@ -26,7 +26,7 @@ class Malformed extends Error {
   }
 }
 
-/** Reads JSON (RFC 8259) and keeps the position of every value. */
+/** RFC 8259. */
 export function readJson(text: string): JsonDocument | JsonProblem {
   const positions: Positions = new Map()
   const duplicates: JsonPath[] = []
@@ -52,7 +52,7 @@ function offsetOf(root: unknown, positions: Positions, path: JsonPath): number {
   return offset
 }
 
-/** Line and column of an offset; the lines are counted once, when first asked for. */
+/** Indexes the lines on the first call. */
 export function lineIndex(text: string): (offset: number) => TextPosition {
   let starts: number[] | undefined
   return offset => {
@@ -75,7 +75,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const BLANKS = /[ \t\n\r]*/y
 const WORDS = { true: true, false: false, null: null } as const
 
-/** Where the members of each list and object stand, by their keys. */
+/** Offsets of the members of each list and object. */
 type Positions = Map<object, Map<PropertyKey, number>>
 
 function parse(text: string, positions: Positions, duplicates: JsonPath[]): unknown {
@@ -131,7 +131,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     }
   }
 
-  /** Reads the members of a list or an object up to its end, each by `read`. */
+  /** Calls `read` for each member, up to the closing bracket. */
   function readMembers(close: string, read: () => void): void {
     at += 1
     skipBlanks()
@@ -191,7 +191,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
   return value
 }
 
-/** The path as a person writes it: `fields[3].condition.colour`. */
+/** `fields[3].condition.colour` */
 export function pathText(path: JsonPath): string {
   let text = ''
   for (const key of path)

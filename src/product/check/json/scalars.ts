@@ -1,4 +1,4 @@
-// What values look like in archives of the world: numbers and booleans as text, one value where a list may stand.
+// Scalars in published archives: numbers and booleans may be text, a single value may replace a list.
 import { z } from 'zod'
 import { MARGIN } from '../../../../packages/pdf/page.ts'
 import { decimal } from '../../../kernel/money.ts'
@@ -17,10 +17,10 @@ const asFlag = (value: unknown): unknown => {
   return word === 'true' ? true : word === 'false' ? false : value
 }
 
-/** Text; numbers and booleans are taken as they print. */
+/** Also accepts numbers and booleans, as they print. */
 export const text = z.preprocess(asText, z.string())
 
-/** Text that is not blank, trimmed. */
+/** Trimmed text that is not blank. */
 export const name = z.preprocess(asText, z.string().trim().min(1))
 
 export const flag = z.preprocess(asFlag, z.boolean())
@@ -31,7 +31,7 @@ export const count = z.preprocess(asNumber, z.int().min(0))
 
 const PLAIN_DECIMAL = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/
 
-/** The number in its shortest plain form, or undefined when the text is none. */
+/** The shortest plain form; undefined if the text is no number. */
 export function plainDecimal(value: string): string | undefined {
   const digits = value.trim()
   if (!PLAIN_DECIMAL.test(digits)) return undefined
@@ -43,7 +43,7 @@ export function plainDecimal(value: string): string | undefined {
   ).toFixed()
 }
 
-/** Text that `read` makes something of; `expected` says in a finding what it must be. */
+/** `expected` completes the finding for text that `read` refuses. */
 const textAs = (expected: string, read: (value: string) => string | undefined) =>
   z.string().transform((value, context) => {
     const result = read(value)
@@ -51,10 +51,10 @@ const textAs = (expected: string, read: (value: string) => string | undefined) =
     return result ?? z.NEVER
   })
 
-/** An amount as decimal text in its shortest form. */
+/** Decimal text in its shortest plain form, without exponent. */
 export const amount = z.preprocess(asText, textAs('a plain decimal number', plainDecimal))
 
-/** An amount or `unlimited`. */
+/** An amount in its shortest form, or the word `unlimited`. */
 export const indemnity = z.preprocess(
   asText,
   textAs("a plain decimal number or 'unlimited'", value =>
@@ -66,13 +66,13 @@ const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value
   MARGIN.test(value) ? value : undefined,
 )
 
-/** A margin of a page; blank is as if it were left out. */
+/** Blank means absent. */
 export const margin = z.preprocess(
   value => (asText(value) === '' ? undefined : asText(value)),
   length.optional(),
 )
 
-/** As the schema reads it; blank is as if it were left out. */
+/** Blank means absent. */
 export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
   z
     .preprocess(
@@ -81,7 +81,7 @@ export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
     )
     .optional()
 
-/** One of the words; letter case and blanks around it do not matter. */
+/** Ignores case and surrounding blanks. */
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.preprocess(value => {
     if (typeof value !== 'string') return value
@@ -89,23 +89,23 @@ export const choice = <const Words extends readonly [string, ...string[]]>(words
     return words.find(word => word.toLowerCase() === given) ?? value
   }, z.enum(words))
 
-/** A list of text, or a single one. */
+/** Accepts a single value in place of a list. */
 export const textList = z.preprocess(
   value => (value === undefined || Array.isArray(value) ? value : [value]),
   z.array(text.optional()).transform(values => values.filter(value => value !== undefined)),
 )
 
-/** A list in which an entry that did not pass leaves a hole, so that indexes still name places in the file. */
+/** An invalid entry leaves a hole, so that indexes still name places in the file. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item.optional())
 
-/** The entries of a `list` with their indexes. */
+/** Skips the holes, and keeps the original indexes for the places of findings. */
 export function present<Item>(items: readonly (Item | undefined)[] | undefined): [number, Item][] {
   const found: [number, Item][] = []
   for (const [index, item] of (items ?? []).entries()) if (item !== undefined) found.push([index, item])
   return found
 }
 
-/** The name for people that a file gives, else one made of the thing's own name: `personal-auto` becomes `Personal Auto`. */
+/** The given name, else one derived from `name`: `personal-auto` becomes `Personal Auto`. */
 export const displayNameOf = (name: string, given?: string): string =>
   given?.trim() ||
   name

@@ -5,18 +5,18 @@ import { present } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import { checkSnippetNames } from './templates.ts'
 
-/** A product's templates by file name, and which of them documents use. */
+/** `used` lists templates that documents use. */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
   used: Set<string>
   archive: ArchiveReport
 }
 
-/** Templates that are found by their name alone (brief 5.1). */
+/** Found by name alone (brief 5.1). */
 const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
-/** The policy's documents as those of a renewal: made on acceptance by default. Invoices bring their own documents. */
+/** Made on acceptance by default. Invoices have their own documents. */
 export const documentsOfRenewals = (
   files: DocumentFiles,
   compiled: readonly DocumentDefinition[],
@@ -29,7 +29,7 @@ export const documentsOfRenewals = (
     )
     .filter(one => !one.isOfInvoices)
 
-/** The documents of one list. `owner`: what they belong to, whatever `scope` says; `otherwise`: when they are made by default. */
+/** `owner` wins over `scope`; `otherwise` is the default time. */
 export function compileDocuments(
   files: DocumentFiles,
   templates: TemplateNames,
@@ -61,7 +61,7 @@ export function compileDocuments(
   })
 }
 
-/** Its template by the full name; reports one that there is not, and snippets that it does not list. */
+/** Reports a missing template, and snippets that the document does not list. */
 function templateOf(
   { fileName, templateName, templateSnippets }: DocumentFile,
   { all, used, archive }: TemplateNames,
@@ -69,7 +69,7 @@ function templateOf(
 ): string {
   const found = SUFFIXES.map(suffix => templateName + suffix).find(name => Object.hasOwn(all, name))
   if (found === undefined) {
-    const message = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json. Add the file or correct the name.${report.meant(templateName, Object.keys(all))}`
+    const message = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json. Add the file or correct the name.${report.suggestion(templateName, Object.keys(all))}`
     report.at('templateName').error('missingTemplate', message)
     return templateName
   }
@@ -79,7 +79,7 @@ function templateOf(
   return found
 }
 
-/** Warns of templates that nothing will ever render. */
+/** A template that no document or event uses is only a warning: the archive still works. */
 export function checkUnusedTemplates(folder: string, { all, used, archive }: TemplateNames): void {
   for (const name of Object.keys(all)) {
     const stem = name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
@@ -106,9 +106,9 @@ const EVENTS: Readonly<
 }
 
 /**
- * What a document says in the older properties or the newer ones (resources brief 4.2). (decision) `format` is `type`; a
- * `trigger` of validated, priced or underwritten is the event `quote`; `portrait`, `pageSize` and `margin` are a pageLayout.
- * A document of scope `invoice` is made for every invoice.
+ * Reads the older properties or the newer ones (resources brief 4.2). (decision) `format` is `type`; a `trigger` of
+ * validated, priced or underwritten is the event `quote`; `portrait`, `pageSize` and `margin` become a pageLayout. A
+ * document of scope `invoice` is made for every invoice.
  */
 function documentTerms(
   file: DocumentFile,

@@ -15,15 +15,15 @@ import { checkSets } from './templates.ts'
 
 type ExposureContext = TableNames & {
   archive: Archive
-  /** Reads and checks a Liquid file; undefined when it is not there. */
+  /** Undefined if the file is missing. */
   script: (path: string) => TemplateSource | undefined
-  /** Whether a plugin or an external rater prices perils that have no script. */
+  /** By a plugin or an external rater, so that scripts are optional. */
   isPricedElsewhere: boolean
 }
 
 const PREMIUM_SUFFIX = '.premium.liquid'
 
-/** All exposures below `…/policy/exposures`, each with its perils. */
+/** Reads every folder below `…/policy/exposures`, each with its perils. */
 export function compileExposures(folder: string, context: ExposureContext): ExposureDefinition[] {
   const { archive } = context
   const exposures = new Map<string, ExposureDefinition>()
@@ -89,7 +89,7 @@ function compilePerils(folder: string, context: ExposureContext): PerilDefinitio
     if (named.has(stem)) continue
     const path = `${folder}/${script}`
     archive.take(path)
-    const message = `There is no peril '${stem}'. Add ${stem}.json, or remove the script.${archive.report.meant(stem, stems)}`
+    const message = `There is no peril '${stem}'. Add ${stem}.json, or remove the script.${archive.report.suggestion(stem, stems)}`
     archive.report.at({ path }).warning('orphanScript', message)
   }
   return [...perils.values()]
@@ -124,7 +124,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   }
 }
 
-/** The name inside the file counts; where it is missing, that of the file or folder. */
+/** The name in the file wins over that of the file or folder. */
 function checkedName(inside: string | undefined, outside: string, report: ValueReport | undefined): string {
   if (inside === undefined || report === undefined) return outside
   const differs = `The name is '${inside}', but the file or folder is called '${outside}'. The name counts; make them equal.`

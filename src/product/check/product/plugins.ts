@@ -10,10 +10,13 @@ import type { PolicyFile } from '../files.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 
-/** Functions that speak of grace periods. */
-const OF_GRACE: ReadonlySet<string> = new Set<PluginFunction>(['getPreGraceResult', 'getPostPaymentReversal'])
+/** Never called for a product without a grace period. */
+const GRACE_FUNCTIONS: ReadonlySet<string> = new Set<PluginFunction>([
+  'getPreGraceResult',
+  'getPostPaymentReversal',
+])
 
-/** The plugins of a product, each with its script below `scripts/`. */
+/** Each plugin needs its script below `scripts/`; problems are reported. */
 export function compilePlugins(
   { plugins: declared, lapse }: Pick<PolicyFile, 'plugins' | 'lapse'>,
   report: ValueReport,
@@ -24,14 +27,14 @@ export function compilePlugins(
     const own = report.at(name)
     const path = given.replace(/^\.?\//, '').replace(/^scripts\//, '')
     if (!isPluginFunction(name)) {
-      const message = `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.meant(name, PLUGIN_FUNCTIONS)}`
+      const message = `'${name}' is no plugin function and is never called. Use one of ${PLUGIN_FUNCTIONS.join(', ')}.${report.suggestion(name, PLUGIN_FUNCTIONS)}`
       own.warning('unknownPlugin', message)
     } else if (!hasScript(path)) {
       const message = `The plugin '${name}' is in '${given}', which is not below scripts/. Add the script or correct the path.`
       own[enabled ? 'error' : 'warning']('missingPlugin', message)
     } else {
       const message = `'${name}' is never called: the product has no grace periods. Set lapse.gracePeriodDays, or switch the plugin off.`
-      if (enabled && OF_GRACE.has(name) && lapse.gracePeriodDays === undefined)
+      if (enabled && GRACE_FUNCTIONS.has(name) && lapse.gracePeriodDays === undefined)
         own.warning('pluginWithoutGrace', message)
       plugins[name] = { path, enabled }
     }
@@ -39,7 +42,7 @@ export function compilePlugins(
   return plugins
 }
 
-/** Reads a script as the sandbox does, and reports why it does not parse; `line` and `column` count from 1. */
+/** Parses as the sandbox does; `line` and `column` count from 1. */
 export type ScriptCheck = (
   path: string,
   source: string,
@@ -47,7 +50,7 @@ export type ScriptCheck = (
 
 const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 
-/** Warns of required files that are missing; of packages (names without dots) only in scripts of enabled plugins. */
+/** Warns of missing required files; of packages (names without dots) only in scripts of enabled plugins. */
 export function checkRequires(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -66,7 +69,7 @@ export function checkRequires(
   }
 }
 
-/** Warns of plugins that are switched on whose function no script of theirs so much as names: no call finds it. */
+/** Warns of enabled plugins whose scripts never mention the function: no call finds it. */
 export function checkFunctions(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -83,7 +86,7 @@ export function checkFunctions(
     }
 }
 
-/** Reports scripts that do not parse: errors where an enabled plugin needs them, else warnings. */
+/** A script that does not parse is an error if an enabled plugin needs it, else a warning. */
 export function checkScripts(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -104,13 +107,13 @@ export function checkScripts(
 
 const NAMED = /\b(?:require\s*\(|from|import)\s*(["'])([^"'\n]+)\1/g
 
-/** The scripts of enabled plugins. */
+/** Scripts of disabled plugins may have problems: nothing calls them. */
 const pluginPaths = (products: readonly ProductDefinition[]): string[] =>
   products.flatMap(product =>
     PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name)).map(name => product.plugins[name]!.path),
   )
 
-/** The scripts, with all that they require. */
+/** Includes everything that the scripts require. */
 function neededScripts(scripts: Record<string, string>, paths: readonly string[]): ReadonlySet<string> {
   const needed = new Set<string>()
   const waiting = [...paths]
@@ -124,13 +127,13 @@ function neededScripts(scripts: Record<string, string>, paths: readonly string[]
   return needed
 }
 
-/** The files that a script may mean: relative to its own, or from `scripts/` or its `lib/`. */
+/** Relative to the script, or from `scripts/` or its `lib/`. */
 function targetsOf(from: string, request: string, scripts: Record<string, string>): string[] {
   const targets = request.startsWith('.') ? [resolve(from, request)] : [request, `lib/${request}`]
   return targets.flatMap(target => fileOf(target, scripts) ?? [])
 }
 
-/** The script that is meant where an ending may be left out. */
+/** The extension may be left out. */
 const fileOf = (target: string, scripts: Record<string, string>): string | undefined =>
   ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
     .map(ending => target + ending)

@@ -29,20 +29,20 @@ type ProductContext = {
   archive: Archive
   compileLiquid: LiquidCheck
   hasScript: (path: string) => boolean
-  /** The product's own tables, and those of all products together. */
+  /** By name; the product's own win over those of all products. */
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
-  /** Of all of them. */
+  /** Names of all tables. */
   tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
-  /** Those that config.json declares; undefined: any is one. */
+  /** Declared in config.json; undefined allows any. */
   jurisdictions: readonly string[] | undefined
 }
 
 const CALCULATIONS = 'policy.calculations.liquid'
 const GUIDELINES = 'underwriting.guidelines.liquid'
 
-/** One folder below `products/`, with everything that it refers to checked. */
+/** Reads one folder below `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
   const { archive, ownTables, tenantTables, tableNames, isResourceTable } = context
   const folder = `products/${name}/policy`
@@ -125,7 +125,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
 
 const FORBIDDEN_IN_NAMES = /[$@=;/\\:+,{}^%`[\]><~#*?|\p{Cc}]|\p{Extended_Pictographic}/gu
 
-/** A product is called like its folder, without characters that paths and reports cannot carry (brief 5.1). */
+/** The folder's name, without characters that break paths and reports (brief 5.1). */
 function checkProductName(name: string, report: ArchiveReport): void {
   const found = [...new Set(name.match(FORBIDDEN_IN_NAMES) ?? [])]
   const message =
@@ -136,7 +136,7 @@ function checkProductName(name: string, report: ArchiveReport): void {
     report.at({ path: `products/${name}` }).error('badName', message)
 }
 
-/** All templates beside policy.json, by file name. */
+/** Files beside policy.json, by file name. */
 function readTemplates(
   folder: string,
   archive: Archive,
@@ -151,10 +151,10 @@ function readTemplates(
   return Object.fromEntries(templates)
 }
 
-/** Namespace of product locators. It must never change: locators of products are stored with policies. */
+/** Must never change: policies store product locators. */
 const NAMESPACE = Buffer.from('6f1d2c9a8b7e4f05a3c41e5d7b90a2f8', 'hex')
 
-/** The product's UUID (version 5 of its name): the same in every tenant and every version of a configuration. */
+/** UUID version 5 of the name: the same in every tenant and configuration version. */
 export function productLocator(name: string): string {
   const bytes = createHash('sha1')
     .update(NAMESPACE)

@@ -6,13 +6,13 @@ import { readText } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 
-/** Compiles a Liquid source and says what is wrong with it; the rating capability's compiler. */
+/** Passed in, because the compiler belongs to the rating capability. */
 export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
 
 export const isLiquid = (path: string): boolean => path.endsWith('.liquid')
 export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(path)
 
-/** A Liquid or Velocity file, checked to compile. Undefined only when it has no readable text. */
+/** Undefined only if the file has no readable text. */
 export function readTemplate(
   file: ArchiveFile,
   compileLiquid: LiquidCheck,
@@ -25,27 +25,27 @@ export function readTemplate(
   return template
 }
 
-/** What a product's Liquid sources may name. */
+/** Names that the Liquid sources of a product may use. */
 type ReferenceTargets = {
   table: (name: string) => LookupTable | undefined
   tableNames: readonly string[]
-  /** Tables that config.json declares as resources need not be in the archive. */
+  /** Tables declared as resources need not be in the archive. */
   isResourceTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   feeNames: readonly string[]
   staticDocuments: readonly string[]
-  /** Of templates of documents; scripts take in none. */
+  /** Only templates of documents include snippets. */
   takesSnippets: boolean
 }
 
 const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
-/** A literal that begins an expression, so that `x | append: "y" | lookup: z` is not taken for a table `y`. */
+/** Only a literal that begins an expression: `x | append: "y" | lookup: z` names no table `y`. */
 const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
 const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*render_static_document\b/g
 const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
 const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
 
-/** Reports tables, fees, static documents and snippets that a source names by a literal and that do not exist. */
+/** Reports literals that name a missing table, fee, static document or snippet. */
 export function checkReferences(
   { path, source }: TemplateSource,
   targets: ReferenceTargets,
@@ -58,7 +58,7 @@ export function checkReferences(
     const table = targets.table(name)
     if (targets.isResourceTable(name)) continue
     if (table === undefined) {
-      const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.meant(name, targets.tableNames)}`
+      const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
       at(index).error('missingTable', message)
     } else if (!isLookupTable(table.columns)) {
       const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`
@@ -67,7 +67,7 @@ export function checkReferences(
   }
   for (const { 2: name = '', index } of code.matchAll(FEE)) {
     if (targets.hasFee(name)) continue
-    const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${report.meant(name, targets.feeNames)}`
+    const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${report.suggestion(name, targets.feeNames)}`
     at(index).error('unknownFee', message)
   }
   for (const { 2: name, index } of targets.takesSnippets ? [] : code.matchAll(SNIPPET)) {
@@ -77,22 +77,22 @@ export function checkReferences(
   for (const { 2: name = '', index } of code.matchAll(STATIC_DOCUMENT)) {
     if (targets.staticDocuments.includes(name.normalize('NFC'))) continue
     const uses = `The template uses the static document '${name}', which is not in static_documents.`
-    const meant = report.meant(name, targets.staticDocuments)
-    // Resources come and go by themselves, so that nobody knows here which there will be.
+    const suggestion = report.suggestion(name, targets.staticDocuments)
+    // Resources change independently, so which ones will exist is unknown here.
     const mayBeResource = RESOURCE_NAME.test(name.replace(/\.\w{1,5}$/, ''))
-    const resource = `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${meant}`
+    const resource = `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${suggestion}`
     if (mayBeResource) at(index).warning('missingStaticDocument', resource)
-    else at(index).error('missingStaticDocument', `${uses} Add the file or correct the name.${meant}`)
+    else at(index).error('missingStaticDocument', `${uses} Add the file or correct the name.${suggestion}`)
   }
 }
 
-/** What a script is there to set, and the filters that set it. */
+/** Filters that a script of each kind should call. */
 const SETTERS = {
   premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
   tax: ['set_peril_tax', 'add_tax'],
 } as const
 
-/** Warns of a script that calls none of the filters that it is there for. */
+/** A script that calls none of its filters gets a warning, not an error. */
 export function checkSets(
   { path, source }: TemplateSource,
   what: keyof typeof SETTERS,
@@ -103,7 +103,7 @@ export function checkSets(
   if (!called.test(withoutComments(source))) report.at({ path }).warning('scriptSetsNothing', message)
 }
 
-/** The Liquid source with comments blanked, every other character where it was. */
+/** Replaces comments with blanks; offsets stay the same. */
 function withoutComments(source: string): string {
   let code = ''
   let kept = 0
@@ -118,7 +118,7 @@ function withoutComments(source: string): string {
   return code + source.slice(kept)
 }
 
-/** Reports names that no snippet can have, and snippets of the template that the list lacks. `report` is of the list. */
+/** Reports invalid names, and snippets of the template that the list lacks. `report` is that of the list. */
 export function checkSnippetNames(
   names: readonly string[],
   { path, source }: TemplateSource,
@@ -146,7 +146,7 @@ const TAG = {
 } as const
 const QUOTED = /"([^"$#]{1,128})"|'([^']{1,128})'/g
 
-/** Each with the offset of its tag; of Velocity none that stands in a comment. */
+/** `offset` is that of the tag. Ignores comments of Velocity. */
 export function includedSnippets(source: string, format: TemplateFormat): { name: string; offset: number }[] {
   const tags = [...(format === 'velocity' ? withoutVelocityComments(source) : source).matchAll(TAG[format])]
   if (format === 'liquid') return tags.map(({ 1: a, 2: b, index }) => ({ name: (a ?? b)!, offset: index }))
@@ -155,19 +155,19 @@ export function includedSnippets(source: string, format: TemplateFormat): { name
   )
 }
 
-/** What begins text that is not read, and what ends it. */
-const UNREAD = [
+/** Delimiters of comments and raw text. */
+const SKIPPED_TEXT = [
   ['##', '\n'],
   ['#*', '*#'],
   ['#[[', ']]#'],
 ] as const
 
-/** The source with comments and raw text as blanks, every other character where it was. */
+/** Replaces comments and raw text with blanks; offsets stay the same. */
 function withoutVelocityComments(source: string): string {
   const parts: string[] = []
   let kept = 0
   for (let at = source.indexOf('#'); at !== -1; at = source.indexOf('#', at)) {
-    const [opening, closing] = UNREAD.find(([begin]) => source.startsWith(begin, at)) ?? []
+    const [opening, closing] = SKIPPED_TEXT.find(([begin]) => source.startsWith(begin, at)) ?? []
     if (opening === undefined) {
       at += 1
       continue

@@ -1,4 +1,4 @@
-// What a product says about fees and taxes, about paying and lapsing, and about endorsements, renewals and cancellations.
+// Terms of a product: fees, taxes, payment, lapse, endorsements, renewals, cancellations.
 import { decimal } from '../../../kernel/money.ts'
 import type {
   CancellationType,
@@ -37,7 +37,7 @@ export function compileFees(path: string, archive: Archive): FeeDefinition[] {
   }))
 }
 
-/** The taxes of `…/policy/taxes`. No plugin computes a tax, so each needs its script. */
+/** Every tax needs a script, because no plugin computes taxes. */
 export function compileTaxes(
   folder: string,
   archive: Archive,
@@ -63,7 +63,7 @@ export function compileTaxes(
     if (stem === undefined || names.some(name => name.normalize('NFC') === stem)) continue
     const path = `${folder}/${fileName}`
     archive.take(path)
-    const message = `There is no tax '${stem}'. Add it to taxes.json, or remove the script.${archive.report.meant(stem, names)}`
+    const message = `There is no tax '${stem}'. Add it to taxes.json, or remove the script.${archive.report.suggestion(stem, names)}`
     archive.report.at({ path }).warning('orphanScript', message)
   }
   return taxes
@@ -72,7 +72,7 @@ export function compileTaxes(
 /** 30/360 and calendar months were one behaviour on the reference platform (brief 1.7). */
 const prorations = { '30E360': 'monthly', actual: 'monthly', actualMilliseconds: 'linear' } as const
 
-/** What policy.json says about paying, lapsing and reminding. */
+/** Payment, lapse and reminder terms of policy.json, with their defaults. */
 export function compileTerms(policy: Decoded<PolicyFile>) {
   const { defaultPaymentTerms, lapse, invoicing, cancellations } = policy.value
   return {
@@ -114,7 +114,7 @@ function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition
   return reminders
 }
 
-/** When documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6) are made by default. */
+/** Default for documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6). */
 const WHEN_ACCEPTED = ['transaction', 'accept'] as const
 
 export function compileEndorsements(
@@ -135,7 +135,7 @@ export function compileEndorsements(
   }))
 }
 
-/** A product without renewals.json has the product's own documents for a renewal (brief 5.1). */
+/** Without renewals.json a renewal uses the product's documents (brief 5.1). */
 export function compileRenewals(
   path: string,
   archive: Archive,
@@ -150,7 +150,7 @@ export function compileRenewals(
   return { documents: compileDocuments(value.documents, templates, report.at('documents'), ...WHEN_ACCEPTED) }
 }
 
-/** Undefined when the product has no cancellations.json: it then cancels the legacy way. */
+/** Undefined without cancellations.json: the product then cancels the legacy way. */
 export function compileCancellations(
   path: string,
   archive: Archive,
@@ -191,7 +191,7 @@ export function compileCancellations(
 
 type HoldbackFile = { readonly amount?: string | undefined; readonly percent?: string | undefined }
 
-/** Exactly one of the two, within its bounds; else undefined. */
+/** Undefined unless exactly one is set and within its bounds. */
 function holdbackTerms({ amount, percent }: HoldbackFile): HoldbackTerms | undefined {
   if ((amount === undefined) === (percent === undefined)) return undefined
   if (amount !== undefined) return decimal(amount).gte(0) ? { amount } : undefined
