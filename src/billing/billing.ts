@@ -1,7 +1,13 @@
-// Bills a transaction (brief 4.5; docs/design.md, section 4): charge it (`chargesOf`), find what is planned
-// (`openInstallments`), make the new plan by plugin or schedule (`planBills`), then make the bills that are due
-// (`makeBills`). Offsets and credit follow (transactions/payments). An invoice's total is the sum of its items and is
-// never written.
+// Bills a transaction, from the charge to the invoice (brief 4.5; docs/design.md, section 4). `billTransaction` and
+// `planBills` show the order:
+//
+// 1. `chargesOf`: what the transaction charges.
+// 2. `openInstallments`: what is planned and not billed yet.
+// 3. The new plan: by the product's plugin, else by `planBills`.
+// 4. `makeBills`: makes the bills that are due now; the others get timers.
+// 5. Offsets and credit settle invoices (transactions/payments), once the change is recorded.
+//
+// An invoice's total is the sum of its items. No code stores a total.
 import { wrongState } from '../kernel/errors.ts'
 import {
   type DisplayId,
@@ -73,8 +79,9 @@ export async function billTransaction(
 }
 
 /**
- * The plan without a plugin. Most transactions keep planned bills and bill the differences of past ones at once. An
- * endorsement that names a payment schedule, even the current one, replans all open bills (brief 4.3).
+ * The plan without a plugin. Most transactions keep planned bills, each for what is then in force, and bill at once
+ * what bills already made charged too much or too little. A renewal plans its own term. An endorsement that names a
+ * payment schedule, even the current one, replans all open bills (brief 4.3).
  */
 export function planBills(
   before: PolicyAggregate,
@@ -172,8 +179,9 @@ export const invoiceWhatIsDue = (
 }
 
 /**
- * Takes a digit for each installment. An invoice that asks for too little is settled by carrying it forward to the next
- * installment that is not written off. One that the plan writes off is settled at once.
+ * Makes an invoice for each of these installments of the modification's plan. Takes a digit for each. An invoice that
+ * asks for too little is carried forward: it is settled, and the plan's next installment that is not written off asks
+ * for its amount too. An invoice that the plan writes off is settled at once.
  */
 export function invoiceInstallments(
   aggregate: PolicyAggregate,
@@ -263,7 +271,10 @@ const timerAt = ({ policy }: PolicyAggregate, dueAt: Instant): NewTimer => ({
   payload: {},
 })
 
-/** Replaces an earlier plan, unless it has invoices: the items of those are derived from it. */
+/**
+ * The plan of the quote's modification. Replaces an earlier plan, unless that has invoices: the items of an invoice are
+ * derived from its plan. The quote's price has not changed in that case.
+ */
 export function planNewBusiness(
   aggregate: PolicyAggregate,
   quote: Quote,

@@ -50,8 +50,9 @@ export type PaymentTerms = {
 }
 
 /**
- * A partial payment leaves the invoice outstanding; an overpayment becomes credit, but credit never pays more than is
- * due. Negative amounts pay out a refund, never beyond what is owed. Takes one digit.
+ * Pays an invoice. A partial payment leaves it outstanding; an overpayment becomes the policyholder's credit. A payment
+ * from credit never takes more than is due. Negative amounts pay out a refund, never beyond what is owed. Refuses (400)
+ * an amount with the wrong sign or beyond what may be paid. Takes one digit.
  */
 export function planPayment(
   before: PolicyAggregate,
@@ -138,8 +139,8 @@ export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice
 }
 
 /**
- * Voids the invoices and reverses their payments first (brief 1.3, 1.4). Invoices that are void, or settled without
- * money, stay. The reversals reopen no other invoice.
+ * For a transaction that comes to nothing: voids its invoices and reverses their payments first (brief 1.3, 1.4).
+ * Invoices that are void already, or settled without money, stay. The reversals reopen no other invoice.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,
@@ -163,7 +164,8 @@ export function planVoidInvoices(
 
 /**
  * The most that may go out of the policy, as refund or credit (brief 4.5): what was paid in and not yet paid out or
- * credited. Reversed payments do not count; offsets move no money.
+ * credited. The rest of a refund is written off. Reversed payments do not count, nor does the part of a payment that
+ * became credit; offsets move no money.
  */
 export function payOutLimit({ payments, policy }: Pick<PolicyAggregate, 'payments' | 'policy'>): Money {
   const moved = [...payments.values()].filter(
@@ -221,8 +223,8 @@ const beyond = (limit: Money, problem: string, { policy }: PolicyAggregate): Ref
   )
 
 /**
- * Refuses (400) with every problem, missing required fields included. Deploys refuse group and lookup fields here
- * (brief 4.4, 6.7).
+ * A payment's values as they are stored, checked against payment/payment.json. Refuses (400) with every problem,
+ * missing required fields included. Deploys refuse group and lookup fields here (brief 4.4, 6.7).
  */
 export function paymentFieldValues(
   { paymentFields }: Pick<Configuration, 'paymentFields'>,

@@ -1,6 +1,10 @@
-// Bills that a product's createInstallments plans (brief 4.3, 5.6): it replaces the built-in schedule and all planned
-// invoices. Not called for legacy lapses and their reinstatements (transactions/lapses/lapse.ts), fees changed by hand,
-// or when there is nothing to bill.
+// Bills that a product's createInstallments plans (brief 4.3, 5.6). The plugin gets what a transaction charges,
+// together with the rests of charges whose invoices are planned and not made. Its answer replaces the built-in schedule
+// and those planned invoices.
+//
+// Not called for legacy lapses and their reinstatements, which have arithmetic of their own
+// (transactions/lapses/lapse.ts): the installments that go on after one are those that the plugin planned. Nor for fees
+// changed by hand, which are billed at once, or when there is nothing to bill.
 import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
 import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
 import { notFound, Refusal, wrongState } from '../kernel/errors.ts'

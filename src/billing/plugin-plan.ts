@@ -1,5 +1,5 @@
 // The input and the answer of createInstallments (brief 4.3, 5.6). The answer is checked as a whole: money that it
-// loses or invents would be wrong in the insurer's books. Pure.
+// loses, invents or puts on charges that it was not given would be wrong in the insurer's books. Pure.
 import type {
   InstallmentsAnswer,
   InstallmentsInput,
@@ -56,8 +56,8 @@ export type PlanRequest = {
 type AnsweredInstallment = InstallmentsAnswer['installments'][number]
 
 /**
- * Sorted by issueTimestamp. Past issue times become now, past due times the end of today (brief 4.2); empty
- * installments are dropped. Refuses (422) with every problem.
+ * The answer as a plan, sorted by issueTimestamp. Past issue times become now, past due times the end of today (brief
+ * 4.2); installments that bill nothing are dropped. Refuses (422) with every problem.
  */
 export function planFromAnswer({ installments }: InstallmentsAnswer, request: PlanRequest): Installment[] {
   const known = new Set(request.charges.map(charge => charge.id))
@@ -260,7 +260,7 @@ function originalsOf(aggregate: PolicyAggregate, rests: readonly Charge[]): Read
   return new Map(charges.map(charge => [charge.id, charge]))
 }
 
-/** Reading items costs the sandbox time. */
+/** Most items of planned invoices that a plugin gets one by one, because reading them costs the sandbox time. */
 const MOST_GIVEN = 1_000
 
 /** Above 1,000 items in all, those of the same type and name are summed; charges are never summed. */

@@ -1,5 +1,6 @@
-// Replans bills when a transaction changes what is in force (brief 4.5). Planned bills keep their dates; one invoice at
-// once corrects bills already made. A planned bill is negative only when no earlier one can absorb it.
+// Replans bills when a transaction changes what is in force (brief 4.5). Planned bills keep their dates, each for what
+// is in force in its time. One invoice at once corrects what bills already made charged too much or too little. No
+// planned bill becomes negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
@@ -25,8 +26,9 @@ import {
 type Draft = Omit<Installment, 'number'>
 
 /**
- * Drops bills after the cancellation, shortens the one that contains it, and keeps those before. What else stays in
- * force goes on the last remaining bill, else on the invoice at once.
+ * For a cancellation or withdrawal. Drops bills that lie wholly after it, shortens the one that contains it, and keeps
+ * those before. Other amounts that stay in force, such as holdbacks, go on the last remaining bill; without one, on the
+ * invoice at once.
  */
 export function planAfterCancellation(change: BilledChange): BillPlan {
   const { modification, charges, open } = change
@@ -181,8 +183,9 @@ const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
   replans: { bill: 'atOnce', open: [] },
 })
 
-// Another payment schedule (brief 4.3) takes over the open installments; existing invoices stay. The rest of every
-// charge is split again, so nothing is lost or created.
+// Another payment schedule while installments are open, from an endorsement or by itself (brief 4.3). It takes over the
+// open installments: what they would have billed goes on the periods of the new schedule, with the change's own
+// charges. Existing invoices stay, and the rest of every charge is split again, so nothing is lost or created.
 export type ReplanOrder = {
   /** The change's own charges. */
   readonly charges: readonly Charge[]
@@ -219,8 +222,8 @@ export function replan(
 type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: CurrencyCode }
 
 /**
- * One installment per period with items, past periods as one. A refund is not delayed: everything up to the last
- * negative installment becomes one, made at once.
+ * One installment per period with items, past periods as one. Each invoice is made when the payment terms say, the
+ * first too. Nobody waits for a refund: everything up to the last negative installment becomes one, made at once.
  */
 function plannedFrom(
   periods: readonly BillingPeriod[][],

@@ -1,6 +1,7 @@
-// The plan of a reinstatement (brief 4.5). Lost planned bills return on their dates; overdue ones, and refunds of bills
-// already made, become one invoice at once. Without a gap each bill returns to the cent; with a gap, the amounts are
-// spread over the bills from the reinstatement on.
+// The plan of a reinstatement (brief 4.5). What planned bills lost returns on their dates. What would be past due by
+// now, and what the cancellation refunded of bills already made, becomes one invoice at once. Without a gap, each bill
+// returns as the cancellation took it over, to the cent. With a gap, the amounts are spread over the planned bills from
+// the reinstatement on.
 
 import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'

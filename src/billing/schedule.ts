@@ -1,4 +1,5 @@
-// Plans by a payment schedule (brief 4.2).
+// Plans by a payment schedule (brief 4.2): the periods of a term, the installments that pay for them, and when the
+// invoice of each is made and due.
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { type CurrencyCode, money, sum } from '../kernel/money.ts'
@@ -37,8 +38,9 @@ const STEPS: Record<PaymentScheduleType, CalendarStep | undefined> = {
 }
 
 /**
- * Each period starts at the local day and time of the coverage start: shorter months clamp the day, later months
- * restore it. The coverage end cuts the last. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
+ * The periods that tile the coverage. Each starts at the local day of month and time of the coverage start. A month
+ * that lacks the day uses its last day, and later months restore it. The coverage end cuts the last period. Refuses
+ * plans of more than `LARGEST_PLAN_PERIODS`.
  */
 export function billingPeriods(coverage: Span, type: PaymentScheduleType, zone: TimeZone): BillingPeriod[] {
   if (coverage.end <= coverage.start) throw new RangeError('Coverage ends after it starts.')
@@ -69,8 +71,9 @@ function tiles(
 }
 
 /**
- * Billing periods of consecutive terms, cut at `from`. Each lists its months or weeks, which weigh the same: a quarter
- * cut after its first month has two thirds left, whatever the days. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
+ * Billing periods of consecutive terms from a time on; `from` cuts the period that contains it. Each period is the list
+ * of its months or weeks, which weigh the same: a quarter cut after its first month has two thirds left, whatever the
+ * days. Refuses plans of more than `LARGEST_PLAN_PERIODS`.
  */
 export function periodsFrom(
   terms: readonly Span[],
@@ -114,8 +117,11 @@ type PlanInput = {
 }
 
 /**
- * Never empty (brief 4.2). An installment is due at the end of the day on which its period starts, in the tenant's
- * zone; periods due by the end of today share one. Invoices are made the payment terms earlier, but not before `now`.
+ * The installments of a transaction by a built-in schedule, in order of time; never empty (brief 4.2).
+ * - An installment is due at the end of the day on which its first period starts, in the tenant's zone.
+ * - All periods that would be due by the end of today share one installment, due then.
+ * - Invoices are made the payment terms before they are due, but not before `now`. Those with `issueAt` = `now` are
+ *   made with the transaction.
  */
 export function planInstallments(input: PlanInput): Installment[] {
   const { now, timeZone } = input

@@ -16,8 +16,10 @@ import { type RatingContext, type RecordedRate, type RecordedRates, scaled } fro
 type RatesByLocator = ReadonlyMap<string, SegmentRate>
 
 /**
- * By run: the external rater's, else the plugin's; undefined where templates rate (brief 5.5). Refuses failures,
- * missing rates and invalid answers (502; plugin 422), and an `exceptionMessage` (409). Negative amounts are allowed.
+ * Rates by the locator of the run: those of the product's external rater, unless the tenant has none of that name, else
+ * the plugin's. Undefined where templates rate (brief 5.5). Refuses failures, missing rates and invalid answers (502;
+ * 422 for a plugin). Refuses (409) with the rater's own words when it gives an `exceptionMessage`. Negative amounts are
+ * allowed.
  */
 export async function givenRates(
   aggregate: PolicyAggregate,
@@ -178,7 +180,10 @@ const isSameRate = (a: RecordedRate, b: RecordedRate): boolean =>
 const isSame = (a: Decimal | undefined, b: Decimal | undefined): boolean =>
   a === undefined || b === undefined ? a === b : a.eq(b)
 
-/** A rate that is the same in all parts is the run's rate; otherwise the run costs the sum of its parts. */
+/**
+ * A run that reaches over policy segments has several parts. A yearly or monthly rate that is the same in all of them
+ * is the run's rate. With different rates, or amounts for each part, the run costs the sum of its parts.
+ */
 function ratesOf(parts: readonly Part[], currency: CurrencyCode): RecordedRates {
   const combined = (rates: readonly RecordedRate[]): RecordedRate => {
     const [first] = rates as [RecordedRate]

@@ -56,8 +56,9 @@ const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
 type ItemAnswer = { readonly before: Money; readonly held: Money | undefined }
 
 /**
- * All splits are at `at`; `aggregate` includes the modification. Refuses (422) missing and unknown items, a part
- * outside zero to the item's amount, and a holdback above what the segment and those after it give back.
+ * Asks the plugin how to split the amounts. All splits are at `at`; `aggregate` includes the modification. Refuses
+ * (422) an answer with missing or unknown items, with a part before the split that is not between zero and the item's
+ * amount, or with a holdback above what the segment and those after it give back.
  */
 export async function askProration(
   aggregate: PolicyAggregate,

@@ -1,4 +1,5 @@
-// Prices in responses. Total = premium + taxes + fees + holdbacks of cancellations, without commissions (brief 3.4).
+// Prices in responses: of a whole term, and the difference that a change makes. Total = premium + taxes + fees +
+// holdbacks of cancellations. Commissions are outside it (brief 3.4).
 import { type CurrencyCode, type Money, minus, plus, sum, toNumber, zero } from '../kernel/money.ts'
 import type {
   CommissionResponse,
@@ -202,6 +203,7 @@ function technicalChange({ before, after }: Change, currency: CurrencyCode) {
   }
 }
 
+/** `new…` is the amount after the change, `…Change` the difference to the amount before. */
 const changeOf = <K extends string>(name: K, before: Money, after: Money) => ({
   ...amountIn(`new${name[0]!.toUpperCase()}${name.slice(1)}` as `new${Capitalize<K>}`, after),
   ...amountIn(`${name}Change` as const, minus(after, before)),

@@ -107,7 +107,10 @@ export function standardFees(
   })
 }
 
-/** The plugin decides, else the guidelines, which default to `none`; without either the quote is accepted (brief 5.4). */
+/**
+ * The decision on a priced quote (brief 5.4). The plugin decides, else the guidelines file: one that sets nothing
+ * decides `none`. Without either, everything is accepted.
+ */
 export async function underwriteQuote(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -168,7 +171,10 @@ const pluginSubject = (
   tables,
 })
 
-/** `of`: the transaction, or the effective time of one that is not made yet; by default new business. */
+/**
+ * What rating needs beside the quote. `of`: a transaction that `loaded` has, or the effective time of one that is not
+ * made yet; by default new business.
+ */
 export function ratingContext(
   loaded: Loaded,
   attempt: Attempt,
@@ -210,11 +216,17 @@ export type PluginQuestion<S extends z.ZodType, A> = {
   readonly answer: (contract: PluginContract) => S
   /** A missing answer is read as an empty one. */
   readonly accept: (answer: z.output<S>) => A
-  /** Set when no client waits: a failure is logged with this sentence, which says what happens instead. */
+  /**
+   * Set when no client waits who could receive a refusal. A failure then goes into the plugin's log with this sentence,
+   * which says what happens instead.
+   */
   readonly onFailure?: string
 }
 
-/** Refuses failures and invalid answers (422); with `onFailure` they return undefined. Rethrows other errors. */
+/**
+ * The accepted answer of the plugin. Refuses failures and invalid answers (422); with `onFailure` they return
+ * undefined. Rethrows errors that are not the plugin's fault.
+ */
 export async function askPlugin<S extends z.ZodType, A>(
   loaded: Loaded,
   attempt: Attempt,

@@ -1,4 +1,5 @@
-// Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure.
+// Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure: the caller hands in
+// everything that a template may ask for.
 import Big from 'big.js'
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
@@ -246,8 +247,9 @@ export class PerilRating {
 /** Taxes always come from templates. */
 export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
 
-// The amount of a run (brief 3.1): a yearly or monthly rate is scaled to the run's months and rounded once. The stored
-// month rate has 7 places for display and later splits, so a whole year costs exactly its yearly rate.
+// The amount of a run (brief 3.1): a yearly or monthly rate is scaled to the run's months and rounded once. The amount
+// does not go through the stored month rate, which has 7 places for display and later splits. So a whole year costs
+// exactly its yearly rate.
 /** Major units. `exact` is for the run as it is, and wins; `added` is added unscaled to a yearly or monthly rate. */
 export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
 

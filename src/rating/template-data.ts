@@ -141,7 +141,10 @@ function templateValue(value: unknown, name: string): TemplateValue {
   return value === undefined ? null : (value as string | number | boolean | null)
 }
 
-/** A property with a currency beside it is an amount, and a decimal even when whole: a twelfth of 879.00 is 73.25. */
+/**
+ * A property with a currency beside it is an amount, and a decimal even when it is whole: a twelfth of 879.00 is 73.25,
+ * as that of 879.12 is 73.26.
+ */
 function templateMember(record: object, name: string): TemplateValue {
   const value = (record as Record<string, unknown>)[name]
   const isAmount = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))

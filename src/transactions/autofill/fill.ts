@@ -47,6 +47,7 @@ type Filled<R> = {
   readonly timeZone: string
 }
 
+/** Fills in the requests of one attempt at an operation on a policy. */
 export class Autofill {
   readonly #context: RequestContext
   readonly #policy: PolicyLocator
@@ -110,6 +111,7 @@ export class Autofill {
     }
   }
 
+  /** The request of a transaction. Throws `NeedsWholePolicy` if a filler names an exposure that was not loaded. */
   async fill<R extends Fillable & EndorsementChanges>(
     { aggregate, product, configuration, unread }: Loaded,
     kind: FilledKind,
@@ -197,7 +199,7 @@ const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler =>
   },
 })
 
-/** Answers of services, so that a retry does not call them again. */
+/** Answers of services by request, so that another attempt at the same request does not call them again. */
 const answered = new WeakMap<RequestContext, Map<string, Words>>()
 
 /** A service that is wrong in one exposure is usually wrong in a thousand. */

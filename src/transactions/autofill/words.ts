@@ -1,5 +1,6 @@
-// Fillers read and write the properties of an update, also for a new policy: its exposures and field groups are what an
-// update adds. The request's own contract validates the result.
+// The properties of requests that may be filled in, under the names that an update has for them. Fillers of a new
+// policy get and return its exposures and field groups as those that an update adds, so that one filler serves both.
+// Nothing here validates: the request's own contract reads the result.
 import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
@@ -98,9 +99,9 @@ const UNITED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Filled values win: field by field, and change by change where changes have a locator. A list of additions replaces
- * the request's, as published plugins expect. Null fills nothing in, except in field values, where it removes the
- * value.
+ * Merges what was filled in into the request. Filled values win: field by field, and change by change where changes
+ * have a locator. A list of additions replaces the request's, because published plugins return the requested additions
+ * with their own changes. Null fills nothing in, except in field values, where it removes the value.
  */
 export const merged = (asked: Words, filled: Words): Words => {
   const given = Object.entries(filled).filter(([, value]) => value !== null && value !== undefined)

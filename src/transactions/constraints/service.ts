@@ -87,8 +87,8 @@ export async function quoteContent(context: RequestContext, text: string): Promi
 }
 
 /**
- * `text` names an endorsement, renewal or quote, or the modification of any transaction. Locators of elements that it
- * would add are transient. One round trip.
+ * `text` names an endorsement, renewal or quote, or the modification of any transaction. A pending one is carried out
+ * on the policy as it is now, without storing it; locators of elements that it would add are transient. One round trip.
  */
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)

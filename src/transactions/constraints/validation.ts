@@ -54,8 +54,9 @@ export async function assertQuoteValid(
 }
 
 /**
- * Checks what the transaction made, and values it left alone but governs. One round trip, and the table files, if a
- * field has a constraint. `requireMissing` also reports a table of which no version is in force.
+ * Adds the problems that constraints find: in what the transaction made, and in values that it left alone but governs.
+ * Costs one round trip and the table files, and only if a field to be checked has a constraint. `requireMissing` also
+ * reports a table of which no version is in force, because then nothing says what is allowed.
  */
 export async function withConstraints(
   { aggregate, quote, modification, owner }: Transaction,

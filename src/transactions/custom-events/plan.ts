@@ -1,5 +1,5 @@
-// The rows and timers that a write makes for the policy's schedules. Derived from the policy before and after, so that
-// no change of an anchor is missed.
+// The rows and timers that a write makes for the policy's schedules: a row for each schedule, and a timer for its next
+// time. Derived from the policy before and after, so that whatever moves an anchor moves the times counted from it.
 import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
@@ -54,7 +54,10 @@ type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
 
 const NOTHING: ScheduleChange = { facts: [], timers: [] }
 
-/** Schedules that the write starts or moves. Times before the day of issue are skipped; a time on that day is not. */
+/**
+ * Schedules that start with the write, and those whose next time it moves. A policy that is issued late sends no events
+ * for times before the day of issue; a time on that day is sent.
+ */
 export function scheduleChanges(
   database: Database,
   before: PolicyAggregate | undefined,

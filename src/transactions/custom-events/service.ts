@@ -26,6 +26,7 @@ export async function listSchedules(
 ): Promise<EventScheduleListResponse> {
   const policyLocator = text === undefined ? undefined : (readDigits(text) as PolicyLocator | undefined)
   if (text !== undefined && policyLocator === undefined) return { listCompleted: true, items: [] }
+  // One row more than the page shows whether the list ends with it.
   const most = offset + count + 1
   const shards = await Promise.all(
     tenant.shards.map((_, shard) =>
@@ -92,7 +93,10 @@ const scheduleResponse = (row: ScheduleRow): EventScheduleResponse => ({
   createdAt: new Date(row.createdAt).toISOString(),
 })
 
-/** A minute apart (platform/events/timers.ts, TIMER_LEASE_MS); after the last the schedule waits to be resumed. */
+/**
+ * Tries of one time, a minute apart (platform/events/timers.ts, TIMER_LEASE_MS). After the last, the schedule is
+ * `failed` and sends nothing until a client resumes it.
+ */
 export const MOST_TRIES = 5
 
 /** In characters. */

@@ -68,6 +68,7 @@ export async function noteTries(
   ])
 }
 
+/** Only changes a schedule that is still `failed`: one that was deleted meanwhile stays deleted. */
 export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
   database.build
     .update(eventSchedules)
@@ -75,7 +76,7 @@ export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
     .where(and(eq(eventSchedules.locator, locator), eq(eventSchedules.state, 'failed'))),
 ]
 
-/** Ends a schedule and removes its timers; later writes of the policy set none. */
+/** Ends a schedule and removes its timers. Keeps the row as `deleted`, so that later writes of the policy set none. */
 export const deleteQueries = (database: Database, { locator, policyLocator }: ScheduleRow): Query[] => [
   database.build
     .update(eventSchedules)

@@ -5,6 +5,7 @@ import type { CustomEventType } from '../../platform/events/types.ts'
 export const eventSchedules = sqliteTable(
   'event_schedule',
   {
+    /** Derived from policy and type. */
     locator: text().primaryKey(),
     policyLocator: integer().notNull(),
     type: text().$type<CustomEventType>().notNull(),

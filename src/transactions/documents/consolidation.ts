@@ -1,5 +1,7 @@
-// Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). A draft names its sources;
-// job/merge-sources.ts makes the file once theirs exist, and the write that records it removes replaced sources. Pure.
+// Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). Pure.
+//
+// The document is recorded with the transaction, as a draft that names its sources. job/merge-sources.ts makes its file
+// once theirs exist. Sources that it replaces go in the write that records the file, and not before.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
@@ -125,7 +127,7 @@ function ownerOf(
   return reinstatement ? owner('reinstatement', reinstatement) : owner('policy', policy)
 }
 
-/** Keeps a replaced document while another consolidation still waits for it. */
+/** Removes documents that a consolidated one replaces. Keeps one while another consolidation still waits for it. */
 export function withoutReplaced(documents: PolicyAggregate['documents']): PolicyAggregate['documents'] {
   const consolidated = recordsWhere(documents, one => one.sources !== undefined)
   const needed = new Set(consolidated.filter(one => one.state === 'draft').flatMap(one => one.sources!))

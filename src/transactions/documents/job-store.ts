@@ -1,5 +1,5 @@
-// A row for each policy with documents to make, written with the change and leased by the consumer that makes them. A
-// lost message or a crash costs a minute, not a document.
+// A row for each policy with documents to make. The batch of the change writes it, the consumer that makes the
+// documents leases it, and it goes when none waits. A lost message or a crash costs a minute, not a document.
 import { sql } from 'drizzle-orm'
 import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
@@ -48,7 +48,7 @@ export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggr
   return is.length === 0 ? 'done' : 'progress'
 }
 
-/** `at` is the real time. */
+/** Queries for the batch of the change. `at` is the real time. */
 export function jobQueries(
   database: Database,
   before: PolicyAggregate | undefined,
@@ -79,16 +79,22 @@ export function jobQueries(
   }
 }
 
-/** Per shard: what its database can load, and so that one shard does not occupy all consumers. */
+/**
+ * Policies of one shard whose documents are made at the same time: as many as its database can load. All tenants share
+ * the queue, so a shard with more waiting leaves the other consumers to other shards.
+ */
 export const MADE_AT_ONCE = 16
 
 export type ClaimedJob = {
+  /** Earlier tries, without this one. */
   readonly attempts: number
   /** A waiting policy of the shard that no other consumer hints at. */
   readonly next: PolicyLocator | undefined
 }
 
-/** Undefined when there is nothing to claim, or the shard is at its limit. */
+/**
+ * Leases the policy's job until `leaseUntil`. Undefined when there is nothing to claim, or the shard is at its limit.
+ */
 export async function claimJob(
   database: Database,
   policy: PolicyLocator,
@@ -113,6 +119,7 @@ export async function claimJob(
   return claimed[0] && { attempts: claimed[0].attempts - 1, next: waiting[0]?.policyLocator }
 }
 
+/** Gives the lease back; nobody claims the job before `retryAt`. */
 export async function postponeJob(
   database: Database,
   policy: PolicyLocator,
@@ -124,6 +131,7 @@ export async function postponeJob(
   ])
 }
 
+/** Checks for waiting documents in the same statement, so that a document added meanwhile keeps its job. */
 export async function endIdleJob(database: Database, policy: PolicyLocator): Promise<void> {
   const isIdle = sql`not exists (select 1 from ${documents} where policy_locator = ${policy} and state = 'draft')`
   await database.batch([
@@ -137,7 +145,7 @@ export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 // A queue message is only a hint; the row decides (docs/design.md, section 5).
 export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
 
-/** Per shard and isolate; after that, consumers hint at the rest in turn. */
+/** Per shard and isolate, so that one shard does not fill the queue; consumers hint at the rest in turn (`next`). */
 export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
@@ -211,8 +219,10 @@ export const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
 export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: FilePart | undefined }
 
 /**
- * Stores the file, then calls `add`. Deletes the file if `add` refuses or repeats an earlier response. Each try has its
- * own locator, so that no file overwrites another. If the outcome is unknown, the file's timer checks later.
+ * Stores the file, then calls `add` to record the document. Deletes the file if `add` refuses, or if it repeats the
+ * response to an earlier request with the same key, which names the document stored then. Each try has its own locator,
+ * so that no file overwrites another. If the outcome is unknown, or the request is cut off, the file's timer checks
+ * later.
  */
 export async function withStoredFile(
   context: RequestContext,
@@ -247,7 +257,10 @@ export async function withStoredFile(
   }
 }
 
-/** Deletes the file at once, because a removed document must not be readable; after a crash its timer does it. */
+/**
+ * Calls `remove`, then deletes the file at once, because a removed document must not be readable any more. After a
+ * crash in between, the file's timer deletes it. `title` names the owner in messages.
+ */
 export async function withoutStoredFile(
   context: RequestContext,
   title: string,
@@ -280,9 +293,13 @@ function readUpload({ query, form, file }: Upload) {
   return { file, type, displayName, documentType }
 }
 
-// A timer deletes files that no record names: of a removed upload, an acceptance taken back, or the sources of a
-// consolidation. Discarded and invalidated records keep theirs. It waits until signed addresses expire and any running
-// job ends. Uploads set the timer before storing.
+// A file lives as long as its record. Documents of a discarded quote or an invalidated endorsement keep their files,
+// because responses and snapshots still show them.
+//
+// Records go when an upload is removed, when an acceptance is taken back, and when a consolidated document replaces its
+// sources. A timer, set in the same batch, then deletes the file. It waits until signed addresses have expired, which
+// is also longer than any running job may still take to make the file. Uploads set the timer before they store the
+// file.
 export const GONE_FILE_TIMER = 'document.file.gone'
 
 const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid } => ({

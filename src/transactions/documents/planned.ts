@@ -135,8 +135,9 @@ function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> 
 }
 
 /**
- * The documents of the cancellation's type; without a type, the template of its fixed name. A withdrawal has no record
- * (brief 1.7), so the policy owns its document.
+ * On issue: the documents of the cancellation's type. A cancellation without a type, as in a product without
+ * cancellations.json, has the document of the template with the fixed name. So has a withdrawal, which has no record
+ * (brief 1.7): the policy owns its document.
  */
 function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
@@ -234,6 +235,7 @@ function fixedDocuments(
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]
 }
 
+/** Documents of acceptances that were taken back: what they say is no longer true. */
 function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))
@@ -250,8 +252,9 @@ function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid
 }
 
 /**
- * Asks the plugin (getPostIssuanceResult) once for each issued transaction, before its documents are made. Refuses
- * (422) its failures; from the clock (`isAttended` false) it logs them and leaves documents as they are.
+ * Asks the plugin (getPostIssuanceResult) which documents to consolidate. Called once for each transaction that the
+ * change issues, when its documents are known and before any is made. Refuses (422) its failures; from the clock
+ * (`isAttended` false) it logs them and leaves documents as they are.
  */
 export async function withPostIssuance(
   before: PolicyAggregate | undefined,

@@ -1,5 +1,10 @@
-// The life of a grace period (brief 1.5). Pure. A policy has one open grace period at a time: a second past-due invoice
-// joins it, because it is settled when all are paid. An invoice whose payment is reversed starts a new one (brief 4.4).
+// The life of a grace period (brief 1.5). Pure. A past-due invoice starts it. It ends when everything past due is paid,
+// or when the policy is taken off risk.
+//
+// A policy has one open grace period at a time, although each names the invoice that started it. It is settled only
+// when *all* past-due invoices are paid (brief 1.5), so a second invoice that becomes past due joins the open one and
+// gets no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4) and
+// then starts a new grace period: a settled one never reopens.
 import { invalidRequest } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -42,8 +47,12 @@ export type GraceStartTerms = { readonly endAt?: Instant; readonly cancelEffecti
 export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant; readonly endAt: Instant }
 
 /**
- * The grace period that the invoice starts at its due time. Undefined when it starts none: the invoice is paid or not
- * past due, there is no cover left to lose, or another grace period is open.
+ * The grace period that the invoice starts at its due time. It lasts the product's days by the calendar of the policy's
+ * zone, unless a reversed payment's plugin or the migration set another end. Undefined when the invoice starts none:
+ * - it is paid or not past due;
+ * - the policy is withdrawn, or had ended by the due time (by now, if an end was set): there is no cover left to lose;
+ * - another grace period is open, or the invoice has started one from that due time before;
+ * - the product has no grace periods, or the invoice is a refund.
  */
 export function graceStart(
   before: PolicyAggregate,
@@ -158,7 +167,7 @@ function assertTerms(
   if (problem !== undefined) throw invalidRequest(`${problem}.`)
 }
 
-/** Why the policy cannot be taken off risk at that time; undefined when it can, or no time is given. */
+/** Why the policy cannot be taken off risk at that time, for a message. Undefined when it can, or no time is given. */
 export function cancelEffectiveProblem(
   { originalStart, effectiveEnd }: Policy,
   at: Instant | undefined,
@@ -168,8 +177,9 @@ export function cancelEffectiveProblem(
 }
 
 /**
- * Cancels the policy by `lapse` if its product has cancellations, else lapses it the legacy way; never before the
- * policy starts. A policy that is already off risk stays as it is. Undefined when the end has not come.
+ * Cancels the policy by `lapse` if its product has cancellations, else lapses it the legacy way. Takes effect at the
+ * end of the grace period or at its `cancelEffectiveAt`, but never before the policy starts. A policy that had expired
+ * or been cancelled by then stays as it is. Undefined when the end has not come, or the grace period is over already.
  */
 export async function planGraceEnd(
   before: PolicyAggregate,
@@ -272,7 +282,11 @@ export function pastDueTimers(
   })
 }
 
-/** The new version may introduce grace periods, so the invoice is checked again without a second event. */
+/**
+ * The new version may be the first in which the product has grace periods, so the invoice is checked again. If it is
+ * past due, its event was sent before and is not sent twice. The locator includes the version, so that this is another
+ * timer than the first.
+ */
 const graceOnlyTimer = (due: NewTimer, configVersion: number): NewTimer => ({
   ...due,
   locator: derivedUuid(shardOfUuid(due.locator!), PAST_DUE_TIMER, due.locator!, String(configVersion)),
@@ -304,8 +318,11 @@ export const reinstatementPeriodTimer = (
 const PROLONGING: ReadonlySet<ModificationKind> = new Set(['renewal', 'reinstatement'])
 
 /**
- * The latest of: the due time, the issue of the transaction (an accepted one costs nobody cover), and the last renewal
- * or reinstatement. Undefined when the transaction is not issued or the invoice is settled.
+ * The time from which the invoice is past due if it stays unpaid: the latest of
+ * - its due time;
+ * - the issue of its transaction, because nobody loses cover over a transaction that is only accepted;
+ * - the last renewal or reinstatement, which gives unpaid invoices a new start.
+ * Undefined when the transaction is not issued or the invoice is settled.
  */
 export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice): Instant | undefined {
   const issuedAt = modifications.get(invoice.policyModificationLocator)?.issuedAt

@@ -252,17 +252,24 @@ function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
   return owner
 }
 
-// The plugin's terms for a new grace period (brief 5.6, getPreGraceResult). No client waits, so a failing plugin is
-// retried over a day instead of refused. The delay costs nothing: a grace period starts at its due time whenever it is
-// recorded. After the last try the product's days hold, because unpaid cover must end.
+// The plugin's terms for a new grace period (brief 5.6, getPreGraceResult).
+//
+// No client waits when an invoice goes past due, so nobody could receive a refusal if the plugin fails. Bindery asks it
+// again, with growing pauses over a day, in which you can repair the script. The delay costs nothing: a grace period
+// starts at its invoice's due time whenever it is recorded, and the policyholder is covered meanwhile. After the last
+// try the product's days hold, because unpaid cover must end. The plugin's log shows every try and what follows it.
 const MINUTE_MS = 60_000
 
 /** About a day in all. */
 const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
 
+/** The terms, or the timer that asks the failed plugin again. */
 type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: NewTimer }
 
-/** Empty terms when the product has no such plugin, or the end was set when a payment was reversed. */
+/**
+ * Asks the plugin for the terms. Empty terms when the product has no such plugin, or the end was set when a payment was
+ * reversed. `tries`: how often the plugin has failed so far.
+ */
 async function preGrace(
   loaded: Loaded,
   start: GraceStart,

@@ -2,12 +2,18 @@
 //
 // N is the cost of the policy until its lapse, P what was paid. The lapse writes off outstanding invoices and drops
 // planned installments. Its own invoice takes over their open amounts and returns the cover that ends, so it comes to
-// exactly N − P: above zero it is written off too, below zero it is a refund. Without the take-over, an unpaid invoice
-// would be returned a second time. Refunds owed before stay owed, and count in P.
+// exactly N − P:
+// - Above zero, the policyholder had cover without paying for it. It is written off with the other invoices.
+// - Below zero, the policyholder paid for cover that ended. It is a refund, like that of a cancellation.
 //
-// A reinstatement from R restores what the lapse removed, less the gap: B. Installments due after R (F in all) go on
-// unchanged. Its first invoice asks for B plus, if the lapse's invoice was not paid, N − P, less F. P + (B + N − P − F)
-// + F = N + B: every cent is billed once.
+// Without the take-over, the lapse would return the amount of an invoice that was never paid. The paid part of an
+// invoice that is written off stays paid: it is in P, and the lapse's invoice takes over only the open part. Refunds
+// owed before stay owed, and count in P as if they were paid out.
+//
+// A reinstatement from R restores what the lapse removed, less the gap: B. Installments due after R go on as planned,
+// each for its own amount, whether they were written off or never invoiced: F in all. The first invoice asks for B
+// plus, if the lapse's invoice was not paid, N − P, less F. P + (B + N − P − F) + F = N + B: every cent is billed once.
+// A policy that is reinstated at once, without a gap, pays exactly what it would have paid without the lapse.
 import { makeBills } from '../../billing/billing.ts'
 import { planWriteOff } from '../../billing/payments.ts'
 import { onlyInstallment } from '../../billing/schedule.ts'
@@ -26,7 +32,10 @@ import { withoutConflicts } from '../mechanism/kind.ts'
 import { isOwed } from './grace-periods.ts'
 import { lapseEvent } from './transitions.ts'
 
-/** Invalidates pending transactions, and settles what is outstanding. Takes two digits. */
+/**
+ * Takes the policy off risk from `effectiveAt`. Invalidates pending transactions, even accepted ones, and settles what
+ * is outstanding. The policy can be reinstated for the product's days from the lapse on. Takes two digits.
+ */
 export function planLapse(
   before: PolicyAggregate,
   grace: GracePeriod,
@@ -55,7 +64,7 @@ export function planLapse(
   )
 }
 
-/** Takes one digit. */
+/** Writes off what is outstanding, then bills the lapse. Takes one digit. */
 function billLapse(
   before: PolicyAggregate,
   modification: Modification,

@@ -1,5 +1,7 @@
-// The reinstatement of a legacy lapse: opened, invoiced, then issued by payment or closed (brief 1.7). Pure. The
-// contract names no end of an offer, so the end of the reinstatement period closes what is pending.
+// The reinstatement of a legacy lapse: opened, invoiced, then issued by payment or closed (brief 1.7). Pure.
+//
+// The contract names no end of an offer. Bindery uses the end of the reinstatement period: until then the invoice is
+// payable, and a reinstatement that is still pending then is closed.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
@@ -93,7 +95,10 @@ export function planInvoicing(
   }
 }
 
-/** The restored coverage and its plan. Refuses (400) a time outside the reinstatement period. Takes one digit. */
+/**
+ * The policy with the restored coverage and its plan; nothing is issued or invoiced yet. Refuses (400) a time outside
+ * the reinstatement period. Takes one digit.
+ */
 export function prepareReinstatement(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -122,7 +127,10 @@ export function prepareReinstatement(
   return { aggregate: { ...aggregate, installments }, modification }
 }
 
-/** Takes `digitsForIssue` digits. An unpaid refund of the lapse is part of the reinstatement's invoice. */
+/**
+ * The invoice is paid: the coverage is back, and the installments after the first go on. An unpaid refund of the lapse
+ * is part of the reinstatement's invoice, so it is settled here. Takes `digitsForIssue` digits.
+ */
 export function planIssue(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -212,7 +220,7 @@ function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Inst
     )
 }
 
-/** Voids the invoice, reverses its payments and invalidates the modification. */
+/** For an offer that was not taken up: voids the invoice, reverses its payments and invalidates the modification. */
 export function planClosing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -240,7 +248,10 @@ export function planClosing(
   }
 }
 
-/** The first installment covers the time up to the reinstatement; the others go on after it. */
+/**
+ * The first installment asks for everything up to the reinstatement, payable until `dueAt`. Installments of the lapse
+ * that are due after that day go on with their own dates and amounts, so the first leaves them out.
+ */
 function reinstatementPlan(
   before: PolicyAggregate,
   modification: Modification,

@@ -73,7 +73,7 @@ const invoicing = defineKind<'invoice'>({
 
 export const billingKinds = [payment, nextInvoice, invoicing]
 
-/** Refuses the call but commits the plan: a refund that cannot be paid out is written off. */
+/** Refuses the call but commits the plan: a refund of which nothing may be paid out is written off all the same. */
 export class RefusedPayOut extends Refusal {
   readonly planned: Planned
 
@@ -118,6 +118,7 @@ function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money
   )
 }
 
+/** Pays a refund out or adds it to the credit, up to the limit (`payOutLimit`), with everything that follows. */
 async function payOut(
   loaded: Loaded,
   invoice: Invoice,

@@ -1,5 +1,5 @@
-// A policyholder's credit is what it overpaid, over all its policies, and has not used. It is derived from payments, so
-// no record can differ from it.
+// A policyholder's credit is what it overpaid, over all its policies, and has not used. It is the sum of the payments
+// and has no record of its own that could differ from them. The next invoices of any of its policies use it.
 import { invoiceNamed, type PaymentTerms, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { invalidAnswer } from '../../extension/plugins/translation.ts'
@@ -38,7 +38,10 @@ export function creditChange(before: PolicyAggregate | undefined, after: PolicyA
   return minus(ofAll(after), ofAll(before))
 }
 
-/** Refuses (`wrongState`) to take back used credit: the caller must first reverse the payments made from it. */
+/**
+ * Refuses (`wrongState`) to take back credit that has been used. Bindery cannot choose which of the payments made from
+ * it no longer hold, so the caller must reverse those first.
+ */
 export function assertCredit(credit: Money, change: Money, holder: string): void {
   if (credit.minor + change.minor >= 0) return
   throw wrongState(
@@ -47,9 +50,11 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
 }
 
 /**
- * The plan with its offsets, then its new invoices paid from credit, earliest due first. Refuses (409) a plan that
- * takes back used credit; the clock retries such a plan. `loaded` is what the plan was made from. Also returns the
- * credit left, and whether the plan depends on the credit read.
+ * The plan with its offsets, then its new invoices paid from credit as far as it goes, earliest due first. Refuses
+ * (409) a plan that takes back used credit; a plan of the clock is retried until the credit is there again.
+ *
+ * `loaded` is what the plan was made from. Also returns the credit left, and `restsOnCredit`: whether the plan is right
+ * only as long as the credit is what was read.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
@@ -193,9 +198,14 @@ export async function withSettlement(
 }
 
 /**
- * Issues the reinstatement that waits for this invoice, closes one whose amount assumes it is unpaid, and settles the
- * grace period once nothing is past due. Undefined when nothing follows. Takes the digits that the issue takes. A
- * reversal needs none of this: the invoice's timer starts a new grace period (brief 4.4).
+ * What follows from a payment of the invoice, in full or in part. `before` has the payment already.
+ * - The reinstatement that waits for this invoice is issued.
+ * - A reinstatement whose amount assumes that this invoice is unpaid is closed.
+ * - The grace period is settled once nothing is past due.
+ * Undefined when nothing follows. Takes the digits that issuing the reinstatement takes.
+ *
+ * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), and the same write sets
+ * its timer. If it is still unpaid then, a new grace period starts, even where the payment had issued a reinstatement.
  */
 export function planWhatPaymentSettles(
   before: PolicyAggregate,
@@ -228,9 +238,13 @@ const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): Laps
   )
 
 /**
- * Asks the plugin (brief 5.6, getPostPaymentReversal), for each payment that the plan takes back, when the new grace
- * period of its invoice ends. Not asked where the product has no grace. Refuses (422) failures; from the clock
- * (`isAttended` false) it logs them and sets no end.
+ * Asks the plugin (brief 5.6, getPostPaymentReversal) when the grace period ends that starts because an invoice is
+ * unpaid again; an open grace period then gets the same end. Runs where changes are recorded, so that no transaction
+ * that takes back payments can forget it.
+ *
+ * Called once for each payment that is taken back: by itself (`payment_reversal`), or because its invoice becomes void
+ * (`payment_invalidation`). Not called where the product has no grace. Without an end in the answer, the product's days
+ * hold. Refuses (422) failures; from the clock (`isAttended` false) it logs them and sets no end.
  */
 export async function withGraceEnds(
   before: PolicyAggregate | undefined,
