@@ -15,7 +15,7 @@ import { paymentScheduleKind } from './schedule/schedule-change.ts'
 import { termEndKind } from './term-end.ts'
 import { upgradeKind } from './upgrade/decision.ts'
 
-/** Conflicts that were created at the same time are taken back in this order. */
+/** Conflicts created at the same time are invalidated in this order. */
 export const KINDS = registerKinds([
   ...newBusinessKinds,
   quoteKind,
@@ -35,5 +35,4 @@ export const KINDS = registerKinds([
   termEndKind,
 ])
 
-/** Records that plugins read, by the names that they ask for them by. */
 export const pluginRecords = (): PluginRecords => Object.assign({}, ...KINDS.map(kind => kind.pluginRecords))

@@ -19,12 +19,12 @@ import { ReinstatementResponse } from '../reinstatements/contract.ts'
 export const CancellationState = z.enum(['draft', 'issued', 'rescinded']).openapi('CancellationState')
 export type CancellationState = z.infer<typeof CancellationState>
 
-/** Other quoted and accepted transactions of the policy block this one, or are invalidated (brief 2.4). */
+/** Whether pending transactions of the policy block this one or are invalidated (brief 2.4). */
 export const ConflictHandling = z.enum(['block', 'invalidate']).openapi('ConflictHandling')
 export type ConflictHandling = z.infer<typeof ConflictHandling>
 
-// Without the component's name: with it, the component would take in the request's null, and answers with it.
-/** Left out of a creation, others block. */
+// Not the named component: it would accept the request's null, in answers too.
+/** Default on creation: `block`. */
 export const OptionalConflictHandling = optional(z.enum(ConflictHandling.options))
 
 /** `name` is a cancellation type of the configuration, or `lapse`. */
@@ -39,7 +39,7 @@ export const CancellationCreateRequest = z
   .openapi('CancellationCreateRequest')
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
 
-/** Changes of a draft; what is left out stays, also the category, without which some types cannot be issued. */
+/** Omitted values stay. Some types need a category before they can be issued. */
 export const CancellationUpdateRequest = z
   .object({
     effectiveTimestamp: OptionalTimestamp,

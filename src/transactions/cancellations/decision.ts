@@ -1,4 +1,4 @@
-// Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the loaded policy.
+// Actions on a policy's cancellations, with their events (brief 1.5, 1.7). Pure.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -39,7 +39,7 @@ export const CANCELLATION_TRANSITIONS: TransitionTable<CancellationAction, Cance
 export const assertCancellationAllows = (cancellation: Cancellation, action: CancellationAction): void =>
   assertAllowed(CANCELLATION_TRANSITIONS, `Cancellation ${cancellation.locator}`, cancellation.state, action)
 
-/** The cancellation that lapses make; every product has it. */
+/** Lapses make this cancellation; every product has it. */
 export const LAPSE = 'lapse'
 
 /** The name of a legacy cancellation. If a product has a type of that name, its terms apply. */
@@ -49,11 +49,11 @@ export type CancellationOperation =
   | { action: 'create'; request: CancellationCreateRequest }
   | { action: 'update'; cancellation: CancellationLocator; request: CancellationUpdateRequest }
   | { action: 'issue' | 'rescind'; cancellation: CancellationLocator }
-  /** In one step; answered with the policy (brief 1.7). */
+  /** In one step; returns the policy (brief 1.7). */
   | { action: 'legacy'; coverageEndAt: Instant }
   | { action: 'withdraw' }
 
-/** The result, and the cancellation that the answer shows; undefined for the policy. */
+/** The result, and the cancellation that the answer shows; undefined shows the policy. */
 export type CancellationDecision = { planned: Planned; cancellation?: CancellationLocator }
 
 export async function decideCancellation(
@@ -97,8 +97,8 @@ export async function decideCancellation(
 }
 
 /**
- * The policy as it would be with the cancellation issued, after conflicting transactions are taken back. Nothing is stored.
- * Refuses as creating it would.
+ * The policy as if the cancellation were issued, without conflicting transactions. Stores nothing; refuses what
+ * creating it would refuse.
  */
 export function previewCancellation(
   loaded: Loaded,
@@ -108,7 +108,7 @@ export function previewCancellation(
   const terms: CancellationTerms = {
     ...termsOf(request),
     conflictHandling: 'invalidate',
-    // It can be chosen as late as on issuing; a cancellation's effect does not depend on it.
+    // The category may be missing until the issue, and does not change the effect.
     category:
       request.cancellationCategory ??
       cancellationType(loaded.product, request.name)?.cancellationCategories[0],
@@ -138,7 +138,7 @@ const issued = (
     planCancellationIssue(before, cancellation, context),
   )
 
-/** To carry a cancellation out takes two digits. */
+/** Two digits: for the modification and its invoice. */
 export const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
   digits: 2,
   ownBills: ownBills('cancellation', loaded, attempt),
@@ -165,7 +165,7 @@ export function planCancellationCreation(
   return { ...recorded(before, cancellation, 'cancellation.create'), cancellation }
 }
 
-/** The draft with the terms that the request gives; the others stay. */
+/** Omitted terms stay. */
 function planCancellationUpdate(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -185,7 +185,6 @@ function planCancellationUpdate(
   return recorded(before, changed, 'cancellation.update')
 }
 
-/** How the cancellation is carried out. */
 export const orderOf = ({ name, effectiveAt, locator }: Cancellation): CancellationOrder => ({
   kind: 'cancellation',
   name: 'modification.policy.cancel',
@@ -195,10 +194,9 @@ export const orderOf = ({ name, effectiveAt, locator }: Cancellation): Cancellat
   cancellationName: name,
 })
 
-/** The context for carrying out and billing a cancellation. */
 export type CancellingContext = EffectContext & { ownBills: OwnBills }
 
-/** Carries the cancellation out and bills the rest. Takes two digit locators, and one for each conflict. */
+/** Takes two digits, and one for each conflict. */
 export async function planCancellationIssue(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -216,10 +214,7 @@ export async function planCancellationIssue(
   return await planCancelled(before, context, orderOf(cancellation), cancellation)
 }
 
-/**
- * The legacy cancellation in one step. It is recorded as issued. Its modification names no type, so nothing is held back
- * (brief 1.7, 3.2). Takes three digits.
- */
+/** Its modification names no type, so nothing is held back (brief 1.7, 3.2). Takes three digits. */
 async function planLegacyCancellation(
   before: PolicyAggregate,
   effectiveAt: Instant,
@@ -254,8 +249,8 @@ async function planWithdrawal(before: PolicyAggregate, context: CancellingContex
 }
 
 /**
- * The policy with the cancellation carried out and billed, after conflicting transactions are taken back. `cancellation` is its
- * record, if it has one. A record that the policy does not have yet gets no event of its own.
+ * Invalidates conflicting transactions, then cancels and bills. A record that the policy does not contain yet gets no
+ * event.
  */
 export async function planCancelled(
   before: PolicyAggregate,
@@ -304,7 +299,6 @@ const cancellationEvent = (
     ...more,
   })
 
-/** The policy with the cancellation in it, and the event that announces it. */
 const recorded = (
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -341,7 +335,7 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
     )
 }
 
-/** Within the contract; a repeated cancellation is effective earlier than the one before, which ended it. */
+/** A repeated cancellation must be earlier than the one before, which ended the contract. */
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
   throw invalidRequest(

@@ -1,6 +1,5 @@
-// What a cancellation does to a policy (brief 2.2): segments from its time on end, what they cost is given back,
-// fees shrink. Runs are not touched: what is left of them follows from the segments. Previews, cancellations,
-// withdrawals and the legacy cancellation are this one plan.
+// The effect of a cancellation (brief 2.2): ends segments, returns premium, reduces fees. Runs stay unchanged; their
+// rest follows from the segments. Withdrawals and legacy cancellations use the same plan.
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
@@ -27,17 +26,17 @@ import type { EffectContext } from '../../rating/rate.ts'
 
 export type CancellationOrder = {
   kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
-  /** Name of the modification, e.g. `modification.policy.cancel`. */
+  /** E.g. `modification.policy.cancel`. */
   name: string
   effectiveAt: Instant
   proration: Proration
   transactionLocator?: string
   cancellationName?: string
-  /** Whether a policy that has no coverage at all is to be taken as it is; nothing comes of that. */
+  /** Accepts a policy without any coverage, and changes nothing then. */
   mayBeEmpty?: boolean
 }
 
-/** The policy cancelled from that time on. Takes one digit. Refuses (409) when no coverage is left from then. */
+/** Takes one digit. Refuses (409) when no coverage is left from that time on. */
 export function cancelled(
   before: PolicyAggregate,
   order: CancellationOrder,
@@ -50,8 +49,8 @@ export function cancelled(
   const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
     throw wrongState(`Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
-  // From a time in a gap of the coverage on, the policy ends where its coverage does: what cancels and reinstates it
-  // from an earlier time finds that end again.
+  // If the time is in a coverage gap, the policy ends where coverage does: a later cancellation or reinstatement from
+  // an earlier time needs that end.
   const last = covered.findLast(segment => segment.start < effectiveAt)
   const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
   const { mayBeEmpty: _, ...terms } = order
@@ -95,7 +94,6 @@ export function cancelled(
   }
 }
 
-/** The premium that the modification takes from each run. */
 function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
   const { currency, timeZone } = after.policy
   const line = lineOf(after, boundQuote(after))
@@ -120,12 +118,8 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
   return removed
 }
 
-// A cancellation type may keep a part of the premium that its cancellations give back: short rates, as configuration
-// (brief 3.2, 10.7). `holdback` in cancellations.json is `{ "amount": 50 }` or `{ "percent": 10 }`.
-/**
- * What is kept of the premium that each run would give back: never more than that, rounded once, and shared out in
- * proportion to it.
- */
+// Holdbacks are short rates set by a cancellation type (brief 3.2, 10.7): `{ "amount": 50 }` or `{ "percent": 10 }`.
+/** Never more than the returned premium; rounded once and split in proportion to each run's return. */
 function holdbacksOf(
   terms: HoldbackTerms,
   removed: ReadonlyMap<Uuid, Money>,
@@ -147,13 +141,13 @@ function holdbacksOf(
     .filter(one => one.amount.minor !== 0)
 }
 
-/** Whether the fee is charged whole or not at all (brief 3.3). */
+/** A flat fee is charged whole or not at all (brief 3.3). */
 export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
   product.fees.find(one => one.name === name)?.proration === 'flat'
 
 /**
- * Later charges are removed; a fee that spans the time is prorated if its product allows it (brief 3.3): by the plugin's
- * answer, or in proportion.
+ * Removes later charges. A fee that spans the time is prorated if its product allows (brief 3.3): by plugin or in
+ * proportion.
  */
 export function reducedFees(
   fees: readonly FeeInForce[],

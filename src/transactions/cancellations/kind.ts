@@ -1,4 +1,4 @@
-// Cancellations, withdrawals and reinstatements as kinds of operations, and the end of cover.
+// Cancellations, withdrawals and reinstatements, and the timer for the end of cover.
 
 import { notFound } from '../../kernel/errors.ts'
 import {
@@ -41,16 +41,16 @@ import { CANCELLATIONS, cancellationValue } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** An action on the policy's cancellations, or a cancellation or withdrawal in one step. */
+    /** Also cancels or withdraws in one step. */
     cancellation: { operation: CancellationOperation }
-    /** From the clock: the cover ends by a cancellation. */
+    /** A timer: the cancellation becomes effective. */
     coverEnd: { modification: Uuid }
     reinstatement: { operation: ReinstatementOperation }
   }
   interface PlannedChanges {
     cancellation: { cancellation: CancellationLocator }
     reinstatement: { reinstatement: Uuid }
-    /** A legacy cancellation at that time; by default now. */
+    /** Legacy; default now. */
     value: { coverageEndAt?: Instant }
   }
   interface Previews {
@@ -109,15 +109,14 @@ export const cancellationKind = defineKind<'cancellation'>({
   pluginRecords: { Cancellation: pluginRecord(CANCELLATIONS) },
 })
 
-// The end of cover by a cancellation or withdrawal, when its time has come (brief 9, cancellation.effective). It is read
-// off the policy before and after every write, so that no transaction that ends cover can forget it.
-/** Kind of the timer; named as the event that comes of it. */
+// Compares the policy before and after every write, so that no transaction that ends cover can miss it (brief 9).
+/** Kind of the timer, and of its event. */
 const CANCELLATION_EFFECTIVE = 'cancellation.effective'
 
 const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
   (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
 
-/** The results of the write's cancellations: the event when their time has come, otherwise a timer. */
+/** Reports new cancellations that are effective already, and sets timers for the others. */
 export function coverEnds(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -142,10 +141,7 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
   payload: { modificationLocator: locator },
 })
 
-/**
- * Carries out the timer; undefined when the policy no longer ends by that modification: it was reinstated, or cancelled again
- * since.
- */
+/** Undefined when the policy was reinstated, or cancelled by another modification, since. */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const last = [...aggregate.modifications.values()]
     .filter(endsCover)

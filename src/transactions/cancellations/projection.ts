@@ -1,4 +1,3 @@
-// Shows a cancellation and its effect on the price.
 import { payOutLimit } from '../../billing/payments.ts'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import { type Money, negated, plus, sum, toNumber } from '../../kernel/money.ts'
@@ -57,7 +56,7 @@ export function cancellationResponse(
   }
 }
 
-/** What a cancellation gives back once carried out and billed, and what is owed then (brief 3.4, 4.5). */
+/** The refund and the balance after the cancellation is billed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
   carried: Carried,
@@ -82,10 +81,7 @@ export function cancellationValue(
   }
 }
 
-/**
- * What the policyholder owes for the policy, open invoices and planned bills together. Invoices settle each other; of what
- * is left to give back, as much as may go out.
- */
+/** Open invoices and planned bills, after they settle each other. Limits a refund to what may be paid out. */
 function balanceOf(aggregate: PolicyAggregate): Money {
   const { currency } = aggregate.policy
   const totalDueOf = totalsDueOf(aggregate)

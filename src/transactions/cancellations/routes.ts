@@ -23,7 +23,6 @@ const act = (
 ): Promise<JsonText> =>
   cancellations.act(context, text, locator => ({ kind: 'cancellation', operation: operationOn(locator) }))
 
-/** Cancels or withdraws a policy, or drafts its cancellation. */
 const cancel = (
   context: RequestContext,
   policyText: string,

@@ -1,4 +1,5 @@
-// What an endorsement or a renewal applies for (brief 1.4): creations, updates, and a person's decision in place of underwriting's. Pure.
+// The application for an endorsement or a renewal (brief 1.4): creation, update, and a person's decision that replaces
+// underwriting's. Pure.
 
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
@@ -21,12 +22,10 @@ import {
 } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
-/** The operations that create an endorsement or renewal. */
 export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
 
 type Terms = Pick<Endorsement, 'kind' | 'name' | 'startAt' | 'endAt' | 'changes'>
 
-/** A new endorsement, or another term from where the policy ends. */
 export async function planApplication(
   loaded: Loaded,
   operation: Beginning,
@@ -72,7 +71,7 @@ function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Ter
   return { kind: 'renewal', name: 'renewal', startAt, endAt: validEnd(before, renewalEndTimestamp), changes }
 }
 
-/** The update's changes are added to the earlier ones (joined-changes.ts); another time replaces them. */
+/** Adds the update's changes to the earlier ones; a new time replaces the old one. */
 export function planEndorsementUpdate(
   loaded: Loaded,
   endorsement: Endorsement,
@@ -96,13 +95,10 @@ export function planEndorsementUpdate(
   return recorded(before, { ...changed, touches: touchesOf(changed, product) }, 'update')
 }
 
-/** A configuration that turns this on lets endorsements change the policy's end (brief 2.5). */
+/** The feature that lets endorsements change the policy's end (brief 2.5). */
 export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
 
-/**
- * What the request asks for. Refuses (400) a new end of the policy where the configuration does not allow it; the
- * end that it has anyway is none.
- */
+/** Refuses (400) a new policy end where the configuration does not allow it. The present end does not count as new. */
 function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
   const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
   const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
@@ -120,14 +116,10 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   )
 }
 
-/** Now, or where the contract starts. */
 const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
-/**
- * The endorsement's start within the contract, and the policy's new end after that. The end that the policy has
- * anyway is none: were it kept, a renewal that comes before the endorsement is quoted would be taken away by it.
- */
+/** Drops a new end that equals the present one: kept, it would undo a renewal made before the endorsement is quoted. */
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
     throw invalidRequest(
@@ -140,25 +132,22 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
   return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }
 
-// A person's decision on an application, in the place of underwriting's (brief 1.4). It is about what the person
-// saw: the application's content, on the policy as it was issued then, by the configuration of then. An update of
-// the application makes it void, as does anything that is issued meanwhile and an upgrade of the policy; then
-// underwriting is asked again. (Quotes have the same rule: whoever changes a decided one makes a copy, undecided.)
-/** The valid decision on an application; undefined when underwriting must be asked. */
+// The decision covers what the person saw: this content, on the issued policy and configuration of that time. An
+// update, an issue or an upgrade makes it void, and underwriting decides again (brief 1.4).
+/** The valid decision on an application; undefined when underwriting must decide. */
 export const personsDecision = (
   aggregate: PolicyAggregate,
   { state, underwriting, basedOn }: Endorsement,
 ): UnderwritingResult | undefined =>
   state === 'application' && basedOn === issuedCount(aggregate) ? underwriting : undefined
 
-/** The application without a person's decision. */
 export const undecided = (application: Endorsement): Endorsement => ({
   ...application,
   underwriting: undefined,
   basedOn: undefined,
 })
 
-/** Stores the decision on the application; its notes follow those of `earlier`, which it overrides. */
+/** The new decision overrides the one of `earlier`; its notes follow the earlier notes. */
 export function planReferral(
   before: PolicyAggregate,
   endorsement: Endorsement,

@@ -1,4 +1,4 @@
-// The content of a policy under an endorsement: which runs are cut, and which stand in their place.
+// The content of a policy under an endorsement: cuts runs and starts new ones.
 
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -46,16 +46,15 @@ export type EndorsementContext = {
   prorated?: Prorated
 }
 
-/** The end of coverage before and after it: equal unless it gives the policy a new end. */
+/** The end of coverage before and after; equal without a new policy end. */
 export type Ends = { readonly old: Instant; readonly new: Instant }
 
 /**
- * A run that is in force at the endorsement's time or later: until when, and its pieces in the new segments, at what
- * they cost if nothing changes. None where the policy ends before them now.
+ * A run in force at the endorsement's time or later. Its pieces in the new segments carry the unchanged price; there
+ * are none where the policy now ends earlier.
  */
 type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
-/** An endorsement's changes of one peril, beside the changes around it. */
 type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
 export class Content {
@@ -71,11 +70,10 @@ export class Content {
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
-  /** The spans that the policy covers from the endorsement's time on; those between them were cancelled. */
+  /** The covered spans from the endorsement's time on; the gaps between them were cancelled. */
   #covered: readonly Span[] = []
-  /** The continuing runs that are in force then. */
   #going: ReadonlyMap<PerilRun, Going> = new Map()
-  /** Locators of groups that the request adds: the same in every segment. */
+  /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
 
@@ -96,7 +94,6 @@ export class Content {
     this.#counted = new Set(line.map(step => step.modification.locator))
   }
 
-  /** A segment's data with the changes. */
   policyData(segment: PolicySegment, changes: FieldChanges): FieldData {
     const { fields } = this.#context.product
     const data = this.#changed('policy', this.#modification.locator, fields, segment.data, changes)
@@ -175,7 +172,7 @@ export class Content {
     }
   }
 
-  /** Changes of a peril apply to those that renew it too, unless the request names them itself. */
+  /** A change of a peril also applies to the perils that renew it, unless the request names those. */
   #askPerils(
     exposure: Exposure,
     update: EndorsedExposure,
@@ -208,8 +205,7 @@ export class Content {
   }
 
   /**
-   * Exposures that the request leaves alone are cut at the policy's new end, where it is earlier, so that whatever
-   * comes later finds the policy as it ends now. Where it is later, they go on to it from the endorsement's time.
+   * Cuts untouched exposures at an earlier policy end, so that later transactions find it; extends them to a later one.
    */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
@@ -223,8 +219,8 @@ export class Content {
   }
 
   /**
-   * The run ends at the endorsement's time; where the policy is covered then, the exposure has the other data, or
-   * none. Where it is cancelled it stays as it was: that is what a reinstatement brings back (brief 1.6).
+   * Ends the run at the endorsement's time and starts one with the new data where the policy is covered. A cancelled
+   * part keeps its data: a reinstatement restores it (brief 1.6).
    */
   #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
     const left = this.#remaining(run)!
@@ -244,9 +240,8 @@ export class Content {
   }
 
   /**
-   * A run that goes on: untouched but for a cut at the policy's earlier end, with other data at its old price, or to
-   * be rated anew. Beyond the policy's old end it goes on as a run of its own, so that the way back drops it whole:
-   * at its month rates or, where what changes is rated, rated as any new run; unless all of it is rated anew.
+   * Beyond the old end a run continues as a separate one, so that an invalidation drops it whole. It costs its month
+   * rates, or is rated as new if changes are rated.
    */
   #continue(
     run: PerilRun,
@@ -277,7 +272,7 @@ export class Content {
     this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
   }
 
-  /** Runs in force from then on. What a cancellation took from one is no piece of it until it is reinstated. */
+  /** What a cancellation removed is no piece until it is reinstated. */
   #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
     const { timeZone } = this.#before.policy
     const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
@@ -293,7 +288,6 @@ export class Content {
     return going
   }
 
-  /** The segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -328,7 +322,6 @@ export class Content {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
       const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
@@ -336,7 +329,7 @@ export class Content {
     })
   }
 
-  /** The rest of a run from the endorsement's time on; undefined when nothing is left. */
+  /** The run from the endorsement's time on; undefined when nothing is left. */
   #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
     const end = endOfRun(run, this.#counted)
@@ -344,7 +337,6 @@ export class Content {
     return start < end ? { start, end } : undefined
   }
 
-  /** The rest of a run, up to the policy's present end. */
   #continuing(span: Span): Span {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
@@ -373,7 +365,7 @@ export class Content {
     }
   }
 
-  /** The data after the changes, as it is stored; the very same when they leave it as it is. */
+  /** The stored data after the changes; the same object when nothing changes. */
   #changed(
     owner: string,
     reportedAs: string,
@@ -412,7 +404,7 @@ export class Content {
   }
 }
 
-/** Segments that follow one another without a gap, as one. They come in the order of time. */
+/** Merges adjacent segments; expects them in order of time. */
 function stretchesOf(segments: readonly PolicySegment[]): Span[] {
   const stretches: Span[] = []
   for (const { start, end } of segments) {
@@ -423,7 +415,7 @@ function stretchesOf(segments: readonly PolicySegment[]): Span[] {
   return stretches
 }
 
-/** Whether both have the same values and groups, in any order. */
+/** Compares values and groups in any order. */
 const isSameData = (a: FieldData, b: FieldData): boolean =>
   JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
   JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
@@ -431,7 +423,6 @@ const isSameData = (a: FieldData, b: FieldData): boolean =>
 const ordered = (values: FieldData['values']) =>
   Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))
 
-/** The span's parts in the segments, in their order. */
 const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
   segments.flatMap(segment => {
     const start = later(segment.start, span.start)

@@ -1,5 +1,5 @@
-// Endorsements: changes of an issued policy, in steps (contract 1, Endorsements; brief 1.4). Renewals make the
-// same changes and take the same actions, so their contract is built from this one.
+// Endorsements change an issued policy in steps (contract 1, Endorsements; brief 1.4). The contract of renewals is
+// built from this one.
 import { z } from '@hono/zod-openapi'
 import {
   FieldValueLists,
@@ -41,16 +41,14 @@ export const EndorsementState = z
   .openapi('EndorsementState')
 export type EndorsementState = z.infer<typeof EndorsementState>
 
-/** How far a creation goes at once, through every step before it. Left out: no further than application. */
+/** A creation goes through every step up to this state; default `application`. */
 export const OptionalFirstState = optional(
   EndorsementState.extract(['application', 'quoted', 'accepted', 'issued']),
 )
 
-// ---------------------------------------------------------------------------------------------- requests
-
 /**
- * `endPerils` are locators of perils that are covered no longer. What is asked of a peril is asked of those that
- * renew it too, unless they are named themselves.
+ * `endPerils` are peril locators. A change of a peril also applies to the perils that renew it, unless the request
+ * names those.
  */
 export const EndorsementExposureUpdateRequest = z
   .object({
@@ -64,7 +62,6 @@ export const EndorsementExposureUpdateRequest = z
   .openapi('EndorsementExposureUpdateRequest')
 export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
 
-/** The changes of a transaction; exposures are updated in the form of `exposureUpdate`. */
 export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
   fieldValues: RequestFieldValues,
   ...fieldGroupChanges,
@@ -72,8 +69,7 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
   /**
-   * Of a renewal, its term is billed by it. Of an endorsement, what is not invoiced is planned anew together with what
-   * the endorsement charges, also where it is the schedule that the policy has.
+   * A renewal bills its term by it. For an endorsement, even the present schedule plans again what is not invoiced yet.
    */
   newPaymentScheduleName: OptionalName,
   autofill: OptionalAutofill,
@@ -104,7 +100,6 @@ export const EndorsementCreateRequest = z
   .openapi('EndorsementCreateRequest')
 export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
 
-/** The policy's changes in the legacy request. */
 export const EndorsementPolicyUpdateRequest = z
   .object(policyChanges(EndorsementExposureUpdateRequest))
   .openapi('EndorsementPolicyUpdateRequest')
@@ -112,8 +107,8 @@ export const EndorsementPolicyUpdateRequest = z
 const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
 
 /**
- * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published clients
- * send no `reprice`; endorsements that are configured to ask for it need it here too.
+ * Legacy endorse and previewEndorsementPrice (brief 0.10). Published clients send no `reprice`, but types with
+ * repricing `input` need it here too.
  */
 export const EndorsementIssueRequest = z
   .object({
@@ -140,13 +135,13 @@ export const OptionalAction = optional(z.enum(ACTIONS))
 
 type Action = (typeof ACTIONS)[number]
 
-/** An action as it is read: `update` has the changes, and no other action has any. */
+/** Only `update` has changes. */
 export type ActionRequest<Update> = { readonly conflictHandling?: ConflictHandling } & (
   | { readonly action: 'update'; readonly update: Update }
   | { readonly action: Exclude<Action, 'update'> }
 )
 
-/** Reads an action and the changes of the property `name`; changes by themselves are an update (brief 1.4). */
+/** Reads an action and the changes in property `name`; changes without an action are an update (brief 1.4). */
 export function readAction<Update>(
   { action, update, ...rest }: { action?: Action; update?: Update; conflictHandling?: ConflictHandling },
   name: string,
@@ -160,7 +155,6 @@ export function readAction<Update>(
   return z.NEVER
 }
 
-/** PATCH /endorsements/{endorsementLocator}. */
 export const EndorsementActionRequest = z
   .object({
     action: OptionalAction,
@@ -173,15 +167,13 @@ export const EndorsementActionRequest = z
   .openapi('EndorsementActionRequest')
 export type EndorsementActionRequest = z.infer<typeof EndorsementActionRequest>
 
-// ----------------------------------------------------------------------------- requests as answers repeat them
-
-/** Named in the OpenAPI document, so that it appears there once. */
+/** A named component, so that the OpenAPI document contains it once. */
 const repeated = (request: string) => ({
   type: 'object' as const,
   allOf: [{ $ref: `#/components/schemas/${request}` }],
 })
 
-/** Also for an addition without a locator in the request. Its record gets another one. */
+/** An addition without a locator in the request gets one. The record made from it has a different one. */
 const additionLocator = (takenBackBy: string) => ({
   locator: {
     type: 'string' as const,
@@ -265,7 +257,7 @@ const updatedExposure = z.object({
   endPerils: Texts,
 })
 
-/** `policyChanges` in an answer; `exposureUpdate` is the name of the record that updates exposures. */
+/** `policyChanges` in an answer; `exposureUpdate` is the component that updates exposures. */
 export const repeatedPolicyChanges = (exposureUpdate: string) => ({
   fieldValues: FieldValueLists,
   ...repeatedFieldGroupChanges,
@@ -275,9 +267,6 @@ export const repeatedPolicyChanges = (exposureUpdate: string) => ({
   newPaymentScheduleName: OptionalText,
 })
 
-// ---------------------------------------------------------------------------------------------- answers
-
-/** The common part of endorsements and renewals. */
 export const transaction = {
   locator: Text,
   policyholderLocator: Text,

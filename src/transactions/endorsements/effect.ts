@@ -1,10 +1,6 @@
-// What an endorsement does to a policy (brief 2.2, 2.5): the segment that holds its time is split there, each later
-// one is replaced whole by a changed copy; exposures and perils that it changes or ends are cut, and new runs stand
-// in their place. Runs that it does not touch stay as they are, however the policy is split around them.
-//
-// A new end of the policy is a feature of the configuration (brief 2.5, 10.10). An earlier one ends segments, runs
-// and fees there, as a cancellation would (brief 3.2, 3.3); but the policy is not cancelled, and a renewal starts
-// there. With a later one the last segment goes on, and so do the perils that held up to the old end: content.ts.
+// The effect of an endorsement on a policy (brief 2.2, 2.5): split the segment at its time, replace later segments by
+// changed copies, cut changed runs and start new ones. A new end (brief 10.10) cuts as a cancellation would (brief 3.2,
+// 3.3), or extends the last segment.
 
 import { wrongState } from '../../kernel/errors.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
@@ -25,10 +21,10 @@ import { lapseInForce } from '../lapses/lapse.ts'
 import { Content, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './repricing.ts'
 
-/** The policy with the endorsement carried out, not issued and not priced; problems of its content are in `reported`. */
+/** The policy with the endorsement applied, neither issued nor priced; problems of its content are in `reported`. */
 export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
 
-/** Refuses (409) where there is no coverage at its time. Takes the digits that `digitsForEndorsement` counts. */
+/** Refuses (409) a time without coverage. Takes the digits that `digitsForEndorsement` counts. */
 export function endorsed(
   aggregate: PolicyAggregate,
   endorsement: Endorsement,
@@ -97,10 +93,8 @@ export function endorsed(
 }
 
 /**
- * Where coverage ends before and after. An earlier end takes away whatever lies beyond it, terms that were renewed
- * since too, as a cancellation at that time would. Refuses (409) a new end in a gap of the coverage, and of a policy
- * that is cancelled or lapsed: its end moves with its cancellations, and what these took away must not come back beyond an end
- * that was agreed on meanwhile.
+ * Coverage ends before and after; an earlier end removes later terms too. Refuses (409) a new end in a coverage gap, or
+ * on a cancelled or lapsed policy: a reinstatement must not restore cover beyond an end agreed since.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
   const { locator, effectiveEnd } = before.policy

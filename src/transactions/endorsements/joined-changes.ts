@@ -1,6 +1,5 @@
-// What an endorsement or a renewal is asked for in several places or requests, as one. Every addition has a locator, its
-// caller's own or one that is given to it here, so that a later update can name it. The exposures, perils and groups that
-// are made of additions have locators of their own.
+// Merges the changes of several requests. Every addition gets a locator, so that a later update can name it; the
+// records made from additions have other locators.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import type {
@@ -29,7 +28,7 @@ const namedGroups = <T extends FieldChanges>(changes: T, names: Names): T => ({
   removeFieldGroups: distinct(changes.removeFieldGroups),
 })
 
-/** The changes with a locator for each addition; what they end or remove is named once. */
+/** Gives each addition a locator; drops repeated ends and removals. */
 export const namedChanges = (changes: EndorsementChanges, names: Names): EndorsementChanges => ({
   ...namedGroups(changes, names),
   addExposures: named(changes.addExposures, names).map(one => ({
@@ -47,8 +46,8 @@ export const namedChanges = (changes: EndorsementChanges, names: Names): Endorse
 })
 
 /**
- * What was asked for before, and `more` beside it: of a value said twice the later holds, what is ended twice is ended
- * once, and an addition that `more` ends or removes is taken back. Refuses (400) other changes of an addition's parts.
+ * Of two values the later wins; an addition that `more` ends or removes is dropped. Refuses (400) other changes of an
+ * addition's parts.
  */
 export function joinedChanges(
   before: EndorsementChanges,
@@ -76,7 +75,6 @@ export function joinedChanges(
   }
 }
 
-/** An exposure to be added, with an update's changes of it. */
 function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
     throw invalidRequest(
@@ -108,7 +106,6 @@ function assertAdded(
   )
 }
 
-/** Whether a locator is that of one of the additions. */
 function among(additions: readonly { locator?: string }[] | null | undefined): (locator: string) => boolean {
   const locators = new Set((additions ?? []).map(one => one.locator))
   return locator => locators.has(locator)
@@ -122,7 +119,7 @@ function withoutNamed<T extends { locator?: string }>(
   return additions.filter(one => !gone.has(one.locator))
 }
 
-/** One update for each exposure, in the order of the request; of two values for the same field the later counts. */
+/** One update for each exposure, in request order; of two values for a field the later wins. */
 export function joinedUpdates(
   updates: readonly EndorsedExposure[],
 ): { update: EndorsedExposure; index: number }[] {
@@ -172,7 +169,7 @@ const AMOUNTS = {
   indemnityPerItem: 'removeIndemnityPerItem',
 } as const
 
-/** The second update's values. An amount that it gives is no longer removed. */
+/** An amount in the second update cancels its removal in the first. */
 function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUpdate> {
   const later = said(second)
   const isSaid = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
@@ -180,13 +177,13 @@ function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUp
   return { ...said(first), ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])), ...later }
 }
 
-/** Without missing values, which must not replace earlier ones. */
+/** Missing values must not replace earlier ones. */
 const said = <T extends object>(update: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
   ) as Partial<T>
 
-/** Groups that the first adds and the second removes are taken back; one that the second updates has both values. */
+/** Drops added groups that the second removes, and merges the values of groups that both update. */
 function fieldsOfBoth(first: FieldChanges, second: FieldChanges): FieldChanges {
   const added = first.addFieldGroups ?? []
   const isAdded = among(added)

@@ -1,5 +1,4 @@
-// Endorsements and renewals as a kind of operation: one record with the same actions for both. Each action is decided in the order
-// validate, price, underwrite, bill.
+// Endorsements and renewals: one record with the same actions. Each action validates, prices, underwrites, then bills.
 
 import type { z } from 'zod'
 import { planBills } from '../../billing/billing.ts'
@@ -43,15 +42,12 @@ import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** An action on the policy's endorsements and renewals; the legacy ones answer with the policy. */
+    /** The legacy actions return the policy. */
     endorsement: { operation: EndorsementOperation; answersPolicy?: boolean }
   }
   interface PlannedChanges {
-    /** An endorsement's or a renewal's price, or its underwriting. */
     endorsement: { endorsement: EndorsementLocator; asked: 'price' | 'underwriting' }
-    /** An endorsement that is not created. */
     newEndorsement: { request: EndorsementCreateRequest }
-    /** A renewal that is not created. */
     renewal: { request: RenewalCreateRequest }
   }
   interface Previews {
@@ -71,7 +67,6 @@ async function previewOf(loaded: Loaded, operation: Beginning, attempt: Attempt)
   return { planned, modificationLocator: modificationLocator! }
 }
 
-/** The price change of a new endorsement or renewal, carried out on the policy as it is; nothing is stored. */
 async function priceOfNew(loaded: Loaded, operation: Beginning, attempt: Attempt) {
   const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
   const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
@@ -156,13 +151,11 @@ export const endorsementKind = defineKind<'endorsement'>({
 /** The result, and the endorsement that the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
 
-/** How an endorsement is advanced from state to state. */
 type Course = {
   readonly loaded: Loaded
   readonly attempt: Attempt
-  /** `block` by default. */
+  /** Default `block`. */
   readonly conflictHandling?: ConflictHandling
-  /** Refuses what underwriting does not accept. */
   readonly assertDecision: typeof assertUnderwritten
 }
 
@@ -171,7 +164,6 @@ type Step = (typeof STEPS)[number]
 
 const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const
 
-/** The steps on the way from one state to another; before all of them is an application. */
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
@@ -225,8 +217,8 @@ async function planAction(
 }
 
 /**
- * The policy as it would be with a new endorsement or renewal issued whatever underwriting says, after conflicting transactions are
- * taken back. Nothing is stored. Refuses as creating and quoting it would.
+ * The policy as if the endorsement or renewal were issued, whatever underwriting decides and without conflicting
+ * transactions. Stores nothing. Refuses what creating and quoting would refuse.
  */
 const previewEndorsement = (
   loaded: Loaded,
@@ -236,8 +228,7 @@ const previewEndorsement = (
   apply(operation, 'issued', { loaded, attempt, conflictHandling: 'invalidate', assertDecision: () => {} })
 
 /**
- * A new application, checked, and advanced to the state. Quoting checks all that an application is checked for, so only conflicts
- * need the check before it: content is refused first.
+ * Quoting repeats the checks of an application, so only conflicts need them earlier: invalid content is refused first.
  */
 async function apply(
   operation: Beginning,
@@ -252,7 +243,7 @@ async function apply(
   return { planned: await advance(created, locator, state, course), endorsement: locator }
 }
 
-/** Advances it from its present state through every step on the way (brief 1.4); one that ends quoted shows its bills. */
+/** Takes every step on the way to the state (brief 1.4). */
 async function advance(
   begun: Planned,
   locator: EndorsementLocator,
@@ -265,7 +256,6 @@ async function advance(
   return state === 'quoted' ? await withOwnBills(planned, locator, course.loaded, course.attempt) : planned
 }
 
-/** One step towards being issued, after conflicting transactions are taken back. */
 async function advanceTo(
   step: Step,
   before: PolicyAggregate,
@@ -293,7 +283,6 @@ async function advanceTo(
       const bills =
         (await ownBillsOf(from, endorsement, loaded, attempt)) ??
         planBills(from, modification, { product, now, newPaymentScheduleName })
-      // One for each invoice that is due at once.
       const supply = await attempt.digits(invoicedAtOnce(bills.plan, now))
       return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
     }
@@ -302,7 +291,7 @@ async function advanceTo(
   }
 }
 
-/** The whole policy must be read when other transactions conflict, or are billed again with this one. */
+/** Other transactions that conflict, or are billed again, need the whole policy. */
 function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
   if (!unread) return
   const { locator, startAt, modificationLocator } = endorsement
@@ -312,9 +301,7 @@ function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread 
   if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
 }
 
-// Requests as the tenant's plugins and services fill them in.
-
-/** A new endorsement's request, filled in. Refuses (409) where the policy cannot be endorsed, before anything is called. */
+/** Refuses (409) a policy that cannot be endorsed before it calls any plugin or service. */
 async function fillNewEndorsement(
   request: EndorsementCreateRequest,
   loaded: Loaded,
@@ -326,7 +313,7 @@ async function fillNewEndorsement(
   return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
 }
 
-/** A new renewal's request, filled in. Refuses (409) where the policy cannot be renewed, before anything is called. */
+/** Refuses (409) a policy that cannot be renewed before it calls any plugin or service. */
 async function fillNewRenewal(
   request: RenewalCreateRequest,
   loaded: Loaded,
@@ -341,7 +328,6 @@ async function fillNewRenewal(
   })
 }
 
-/** An action on endorsements or renewals; requests that create or update one are filled in. */
 async function fillOperation(
   operation: EndorsementOperation,
   loaded: Loaded,

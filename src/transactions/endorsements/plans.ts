@@ -1,4 +1,4 @@
-// Endorsements and renewals from quote to issue: their operations and states (brief 1.4), with the events of each step. Pure.
+// Endorsements and renewals from quote to issue: operations, states (brief 1.4) and the events of each step. Pure.
 
 import { makeBills, withoutPlan } from '../../billing/billing.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
@@ -52,7 +52,7 @@ export type EndorsementOperation =
     }
   | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
 
-/** The part of the policy that may be enough for the operation; undefined for renewals, which go over all of it. */
+/** The part of the policy that may be enough; undefined for renewals, which read all of it. */
 export function partOf(operation: EndorsementOperation): Part | undefined {
   switch (operation.action) {
     case 'create':
@@ -66,7 +66,6 @@ export function partOf(operation: EndorsementOperation): Part | undefined {
   }
 }
 
-// Endorsements and renewals have the same states, with events of their own.
 export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 
 type Table = TransitionTable<EndorsementAction, EndorsementState>
@@ -74,9 +73,9 @@ type Table = TransitionTable<EndorsementAction, EndorsementState>
 const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.renew'): Table => ({
   update: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'updated' },
   quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
-  /** Of an application passes through quoting. */
+  /** Quotes an application first. */
   accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
-  /** Passes through the steps before it: quoting, acceptance. */
+  /** Quotes and accepts first where needed. */
   issue: {
     from: ['application', 'quoted', 'accepted'],
     to: 'issued',
@@ -90,7 +89,7 @@ const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.r
     past: 'invalidated',
   },
   discard: { from: ['application'], to: 'discarded', event: `${kind}.discard`, past: 'discarded' },
-  /** A person decides in underwriting's place; it is quoted, or refused, by that. */
+  /** The decision replaces underwriting's when the application is quoted. */
   refer: { from: ['application'], to: 'application', event: `${kind}.update`, past: 'decided by a person' },
 })
 
@@ -107,7 +106,7 @@ export function assertEndorsementAllows(
   assertAllowed(table, `${noun} ${locator}`, state, action)
 }
 
-/** Locks the endorsement with its price and underwriting's decision: `carried` is it, carried out and priced. */
+/** Locks the endorsement with its price and underwriting's decision. */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -140,10 +139,7 @@ export function planEndorsementQuote(
 const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
-/**
- * It is billed by `bills`, and its segments show, though they are not issued yet. Takes the
- * digits that `digitsForAcceptance` counts.
- */
+/** Shows the segments although they are not issued yet. Takes the digits that `digitsForAcceptance` counts. */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -158,7 +154,7 @@ export function planEndorsementAcceptance(
     updatedAt: now,
   }
   const accepted: Endorsement = { ...endorsement, state: 'accepted', updatedAt: now }
-  // The plan that it showed while quoted is made again.
+  // Acceptance replaces the plan that the quote showed.
   const unplanned = withoutPlan(before, modification)
   const recorded = withEndorsement(
     { ...unplanned, modifications: putRecords(before.modifications, [modification]) },
@@ -207,7 +203,7 @@ export function planEndorsementIssue(
   }
 }
 
-/** Timers of the policy's new end, if any. An end that is past at once is reported now. */
+/** A new end in the past is reported at once. */
 function endTimers(
   { policy: before }: PolicyAggregate,
   { policy: after }: PolicyAggregate,
@@ -220,9 +216,8 @@ function endTimers(
 }
 
 /**
- * Takes a quoted or accepted endorsement or renewal back for good: its invoices are void, payments of them reversed,
- * what it made counts for nothing. Installments that it had taken over are billed as they were planned; whose time has
- * come meanwhile, at once.
+ * Voids the invoices of a quoted or accepted endorsement, reverses their payments and restores absorbed installments.
+ * Those already due are billed at once.
  */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
@@ -237,11 +232,9 @@ export function planEndorsementInvalidation(
   return { ...voided, aggregate, events: [...voided.events, endorsementEvent(aggregate, 'invalidate', gone)] }
 }
 
-// The policy as GET /policy shows it once an accepted endorsement or renewal is issued: computed by the plan of issuing, and not
-// stored.
 /**
- * Other quoted or accepted transactions are taken back first, as a preview takes them back: otherwise nothing can be
- * issued. Refuses (409) what is not accepted, and what cannot be issued because the policy has changed since.
+ * As GET /policy will show it; stores nothing. Invalidates other pending transactions first. Refuses (409) an
+ * endorsement that is not accepted or is outdated.
  */
 export function policyWhenIssued(
   { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
@@ -256,10 +249,7 @@ export function policyWhenIssued(
   return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
 }
 
-/**
- * How many modifications are issued: what is decided or quoted rests on that many. Changes of fees and bills alone do
- * not count: what was quoted is as true after them.
- */
+/** Decisions and quotes depend on this number. Changes of fees or bills alone do not count: quotes stay valid. */
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
@@ -273,7 +263,7 @@ function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void 
 
 type Step = 'create' | 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard'
 
-/** An event of an endorsement or a renewal (brief 9). */
+/** Brief 9. */
 export const endorsementEvent = (
   aggregate: PolicyAggregate,
   step: Step,
@@ -290,21 +280,18 @@ export const endorsementEvent = (
     ...more,
   })
 
-/** The policy with the endorsement or renewal in it, as old as that. */
 export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
   endorsements: putRecords(aggregate.endorsements, [endorsement]),
 })
 
-/** The policy with the endorsement in it, and the event of the step. */
 export function recorded(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
   const aggregate = withEndorsement(before, endorsement)
   return { aggregate, events: [endorsementEvent(aggregate, step, endorsement)] }
 }
 
-// What issuing an endorsement or a renewal makes of the terms that the policy is agreed on.
-/** The policy with the schedule and the end that it has then. */
+/** The policy with the schedule and the end of the issued endorsement. */
 export const policyOnIssue = (before: PolicyAggregate, endorsement: Endorsement): Policy => ({
   ...before.policy,
   paymentScheduleName: scheduleOf(before, endorsement),

@@ -1,4 +1,5 @@
-// An endorsement or a renewal carried out on its policy: checked, priced and underwritten, with the bills of a product that plans them itself.
+// Applies an endorsement or a renewal to its policy: check, price, underwrite, and ask for bills where the product
+// plans its own.
 
 import { withPlan } from '../../billing/billing.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
@@ -50,7 +51,6 @@ import { type Endorsed, endorsed } from './effect.ts'
 import { policyOnIssue } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
-/** The endorsement carried out and validated, with the plugin's answer for the amounts that it splits. */
 export async function carriedOut(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -65,7 +65,7 @@ export async function carriedOut(
   return { ...priced, underwriting }
 }
 
-/** The endorsement carried out and valid, with the amounts that it splits as the product's plugin says. */
+/** The valid endorsement, with the amounts that it splits as the product's plugin gives them. */
 async function proratedContent(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -91,7 +91,7 @@ async function applied(
   prorated?: Prorated,
 ): Promise<Endorsed> {
   const { kind, changes } = endorsement
-  // The exposures that it touches are determined again: the configuration may have changed since the application.
+  // The configuration may have changed since the application, so the touched exposures may have too.
   if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
   const isRenewal = kind === 'renewal'
   const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
@@ -102,7 +102,7 @@ async function applied(
   return result
 }
 
-/** Refuses an application whose content is wrong, as far as it is complete: missing values are required when it is quoted. */
+/** Refuses invalid content of an application. Values may be missing until it is quoted. */
 export async function assertApplicationValid(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -139,7 +139,7 @@ async function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** Rates new runs without a price; runs that continue without repricing got their share of the old one. */
+/** Rates new runs without a price; runs that continue without repricing have their share of the old one. */
 async function pricedEndorsement(
   { aggregate, modification, quote }: Endorsed,
   context: RatingContext,
@@ -150,7 +150,7 @@ async function pricedEndorsement(
   const rates = await givenRates(aggregate, quote, unpriced, context)
   const rating = new PerilRating(aggregate, quote, context, rates)
   const segments = [...aggregate.segments.values()].filter(one => one.madeBy === modification.locator)
-  // Transactions that were taken back made runs and cuts too, which count for nothing.
+  // Leaves out runs and cuts of transactions that were invalidated.
   const line = lineOf(aggregate, quote, withIssued(modification.locator))
   const counted = new Set(line.map(step => step.modification.locator))
   const priced = unpriced.map((run): PerilRun => {
@@ -163,7 +163,7 @@ async function pricedEndorsement(
     return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
   })
   const rated = { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, priced) }
-  // Standard fees belong to a term: a renewal has its own, an endorsement none (brief 3.3).
+  // Standard fees belong to a term: a renewal gets new ones, an endorsement none (brief 3.3).
   const term = { start: modification.effectiveAt, end: modification.policyEnd }
   const fees: Fee[] =
     modification.kind === 'renewal' ? standardFees(rated, quote, modification, term, context) : []
@@ -175,11 +175,9 @@ async function pricedEndorsement(
   }
 }
 
-/** Whether the run holds at that time: within its span, and before its cuts. */
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
-/** What plugins see of the transaction. */
 const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
   [`${kind}Locator`]: String(locator),
   ...(changes.newPaymentScheduleName !== undefined && {
@@ -206,10 +204,7 @@ const contextOf = (
     ),
 })
 
-/**
- * The quoted endorsement with the bills that its product plans. It shows them until it is accepted; then they are planned again
- * for what is open.
- */
+/** The quoted endorsement shows these bills until it is accepted; then they are planned again for what is open. */
 export async function withOwnBills(
   quoted: Planned,
   locator: EndorsementLocator,
@@ -224,7 +219,7 @@ export async function withOwnBills(
   return { ...quoted, aggregate: withPlan(aggregate, modification, bills.plan, attempt.supply) }
 }
 
-/** The bills of a quoted endorsement as its product plans them itself; undefined where it does not. */
+/** Undefined where the product does not plan its own bills. */
 export async function ownBillsOf(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -241,10 +236,7 @@ export async function ownBillsOf(
   return await ownTransaction(before, modification, transaction, loaded, attempt)
 }
 
-/**
- * Whether a product that plans its bills itself is asked to: for a renewal, and for an endorsement that charges anything
- * or names a payment schedule. Another changes nothing that is planned, and has one invoice for nothing.
- */
+/** Only a renewal, a charge or a new payment schedule changes the plan; any other endorsement has one invoice for 0. */
 const isPlannedAnew = (
   before: PolicyAggregate,
   { kind, changes }: Endorsement,

@@ -1,4 +1,3 @@
-// Shows an endorsement or a renewal: its request and its state.
 import { planBills } from '../../billing/billing.ts'
 import { plannedBy } from '../../billing/payments.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
@@ -77,7 +76,6 @@ export function renewalResponse(
   }
 }
 
-/** The one or the other, by its kind. */
 export const transactionResponse = (
   aggregate: PolicyAggregate,
   transaction: Endorsement,
@@ -111,8 +109,8 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
 }
 
 /**
- * Of what is quoted, the invoices that acceptance plans. Of an endorsement with a payment schedule of its own that was
- * accepted, those of its plan that are still to come.
+ * A quote's invoices are the ones that acceptance plans. An accepted endorsement with a payment schedule of its own
+ * shows the invoices still to come.
  */
 function plannedInvoices(
   aggregate: PolicyAggregate,
@@ -128,7 +126,6 @@ function plannedInvoices(
     : undefined
 }
 
-/** The invoices that acceptance plans. */
 function planned(
   aggregate: PolicyAggregate,
   transaction: Endorsement,
@@ -168,8 +165,8 @@ function planned(
 }
 
 /**
- * The bills that a product planned itself when the endorsement was quoted; undefined where it did not. What they bill of
- * other transactions is as it was then: the charges are all that any made.
+ * The product's own bills from the time of the quote; undefined where it plans none. They bill other transactions as of
+ * that time.
  */
 function shownBills(
   aggregate: PolicyAggregate,
@@ -227,7 +224,6 @@ const newPerils = (perils: readonly PerilCreate[] | undefined) =>
     ...amountsOf(peril),
   }))
 
-/** The changes as requested, with values as lists. */
 const repeated = (changes: EndorsementChanges) => ({
   fieldValues: values(changes.fieldValues),
   ...groupChanges(changes),

@@ -1,5 +1,4 @@
-// What an endorsement rates again (brief 2.5), how far it reaches into its policy, and the price of a run that continues without
-// being rated: its share of the old price up to the policy's old end, and its month rates beyond it.
+// What an endorsement rates again (brief 2.5), which exposures it touches, and the price of runs that continue unrated.
 
 import Big from 'big.js'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -16,10 +15,10 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 
-/** Whether continuing runs are rated again: never, when their data changed, or always (brief 2.5). */
+/** When continuing runs are rated again (brief 2.5). */
 export type Repricing = 'never' | 'changed' | 'all'
 
-/** The repricing that the type sets; with `input` the request must say it. */
+/** The type's repricing; for a type with `input` the request must give it. */
 export function repricingOf(
   product: ProductDefinition,
   name: string,
@@ -45,8 +44,8 @@ export function repricingOf(
 }
 
 /**
- * The exposures that its changes name; undefined where they reach the whole policy: where its other exposures are rated
- * anew or end at another time, or what was planned to be invoiced for them moves.
+ * The exposures that the changes name. Undefined means the whole policy: others are rated again, end at another time,
+ * or have planned invoices that move.
  */
 export function touchesOf(
   { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,
@@ -63,7 +62,6 @@ const changesPolicy = (changes: EndorsementChanges): boolean =>
   Object.keys(changes.fieldValues ?? {}).length > 0 ||
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
 
-/** The old price with the amounts of one piece of it. */
 export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): PerilPrice | undefined =>
   price &&
   piece?.amounts && {
@@ -77,8 +75,8 @@ export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined
   }
 
 /**
- * What a run costs over a stretch that follows it: its month rates times the months (brief 3.1). A tax has no rate
- * of its own, so it grows as the months do (brief 3.2).
+ * The run's price for a stretch after it: month rates times months (brief 3.1). A tax has no rate of its own and grows
+ * in proportion to the months (brief 3.2).
  */
 export function extended(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
   if (!run.price) return undefined

@@ -32,17 +32,15 @@ type Creation = EndorsementCreateRequest | RenewalCreateRequest
 const operationOf = (request: Creation): EndorsementOperation =>
   'endorsementName' in request ? { action: 'create', request } : { action: 'renew', request }
 
-/** The price of one that is not created. */
 const changeOf = (request: Creation): PlannedChange =>
   'endorsementName' in request ? { kind: 'newEndorsement', request } : { kind: 'renewal', request }
 
-/** The differences between the routes of endorsements and of renewals, records of one kind by two names (docs/design.md, section 4). */
+/** Endorsements and renewals are one kind of record under two names (docs/design.md, section 4). */
 type Variant = {
   readonly kind: 'endorsement' | 'renewal'
   readonly records: RecordKind<EndorsementLocator, Endorsement, EndorsementResponse | RenewalResponse>
   readonly contracts: {
     readonly create: typeof EndorsementCreateRequest | typeof RenewalCreateRequest
-    /** The legacy request for one step. */
     readonly issue: typeof EndorsementIssueRequest | typeof RenewalIssueRequest
     readonly action: typeof EndorsementActionRequest | typeof RenewalActionRequest
     readonly response: typeof EndorsementResponse | typeof RenewalResponse
@@ -53,11 +51,9 @@ type Variant = {
     readonly doing: string
     readonly done: string
   }
-  /** The last parts of the legacy paths. */
   readonly legacyPaths: { readonly issue: string; readonly price: string }
 }
 
-/** The routes of endorsements or of renewals. */
 export function transactionRoutes(
   heading: 'Endorsements' | 'Renewals',
   { kind, records, contracts, texts, legacyPaths }: Variant,
@@ -76,7 +72,7 @@ export function transactionRoutes(
       kind: 'endorsement',
       operation: operationOn(locator),
     }))
-  /** Its price change, or underwriting's decision: as recorded, or as it would be now; nothing is stored. */
+  /** The stored price change or underwriting decision, or the present one; stores nothing. */
   const ask = (context: RequestContext, params: unknown, asked: 'price' | 'underwriting') =>
     service.act(context, locatorIn(params), endorsement => ({
       kind: 'change',
@@ -140,7 +136,7 @@ export function transactionRoutes(
       permission: `${kind}s.read`,
       answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
       handle: async ({ params }, context) => {
-        // Issuing takes back conflicting transactions, which all kinds know.
+        // Issuing invalidates conflicting transactions of every kind.
         await import('../kinds.ts')
         const { loaded, locator } = await service.load(context, locatorIn(params))
         return policyWhenIssued(loaded, locator, context.now)

@@ -1,7 +1,5 @@
-// Fees added and taken back by hand on an issued policy, at any time (brief 3.3). An update is a modification of its
-// own in the line, so that cancellations, reinstatements and withdrawals after it find its fees like any others, and
-// what was billed before it does not change; it is billed at once. Before a policy is issued its fees are those that
-// its configuration gives it (they are worked out anew whenever it is priced), so that there is nothing to update.
+// Adds and reverses fees of an issued policy at any time (brief 3.3), billed at once. An update is a modification, so
+// later transactions treat its fees like any other. Before the issue, pricing replaces all fees.
 import { makeBills, planBills } from '../../billing/billing.ts'
 import { withFeeReversed } from '../../billing/plugin-bills.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
@@ -32,13 +30,12 @@ import { defineKind, json, type Response } from '../mechanism/kind.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
-/** Digits that an update takes: its modification's and its invoice's. */
+/** The modification and its invoice. */
 export const DIGITS_FOR_FEE_UPDATE = 2
 
 /**
- * The policy with the new fees and without those reversed, one invoice for both, and `policy.update` before the
- * invoice's events. Refuses with 400 a fee that the product does not declare or that charges nothing, 404 an unknown
- * one, 409 one that is charged no more. At least one of the lists has entries.
+ * One invoice; `policy.update` precedes its events. Refuses undeclared or zero fees (400), unknown fees (404) and fees
+ * no longer charged (409). One list must have entries.
  */
 export function planFeeUpdate(
   before: PolicyAggregate,
@@ -90,7 +87,6 @@ export function planFeeUpdate(
   return { ...billed, events: [update, ...billed.events] }
 }
 
-/** The requested fee, with the product's name for it and the amount to charge. */
 function declared(
   request: FeeCreateRequest,
   index: number,
@@ -114,7 +110,7 @@ function declared(
   return { name: feeName, description: description ?? definition.displayName, amount, start, end }
 }
 
-/** As it was sent: rounding an amount that someone set would charge another one. */
+/** Not rounded: that would charge an amount nobody asked for. */
 function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   const digits = minorDigits(currency)
   const amount = decimal(text)
@@ -127,10 +123,7 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   return money(amount, currency)
 }
 
-/**
- * The fees that the locators name, each without what is charged of it; and the installments whose fees they name, with
- * those given back.
- */
+/** The named fees without their charge; the installments of named installment fees, with those fees returned. */
 function reversedFees(
   before: PolicyAggregate,
   locators: readonly string[],
@@ -181,7 +174,6 @@ const isAccepted = (modification: Modification): boolean =>
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** Fees added and taken back; answers with the policy's fees. */
     fees: { request: FeeUpdateRequest }
   }
 }

@@ -1,6 +1,5 @@
-// A kind of operation on a policy is one value: its name, its decision, how its record is shown, what conflicts with it. The
-// policy's object, previews, price changes and plugins loop over the kinds that src/transactions/kinds.ts lists, so a new kind
-// is its folder and one line of that list (docs/design.md, section 4).
+// A kind of operation on a policy is one value. The policy's object, previews, price changes and plugins loop over the
+// kinds listed in src/transactions/kinds.ts (docs/design.md, section 4).
 import { missedInvoices } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
@@ -28,20 +27,19 @@ import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
 
 /**
- * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value (`declare module`).
- * Members are plain data, readable one version both ways.
+ * The messages to a policy's object by kind; each kind declares its member (`declare module`). Plain data that the
+ * previous and next version can read.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PolicyOperations {}
 
 export type KindName = keyof PolicyOperations
 
-/** An operation of that kind, as messages name it. */
 export type PolicyOperation<Name extends KindName = KindName> = {
   [N in Name]: { kind: N } & PolicyOperations[N]
 }[Name]
 
-/** Transactions whose change of the price can be asked for, each declared by its kind. */
+/** Transactions whose price change can be requested; each kind declares its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PlannedChanges {}
 
@@ -49,14 +47,14 @@ export type PlannedChange<Name extends keyof PlannedChanges = keyof PlannedChang
   [N in Name]: { kind: N } & PlannedChanges[N]
 }[Name]
 
-/** Transactions that can be previewed, by the member of the preview's request. */
+/** Transactions that can be previewed, by member of the preview's request. */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface Previews {}
 
-/** Shows a record of a policy as its GET answers it. Refuses (404) where the policy has none of that locator. */
+/** Shows a record as its GET does. Refuses (404) an unknown locator. */
 export type Response = (loaded: Loaded) => unknown
 
-/** What a decision can use beside the policy and the operation. */
+/** What a decision can use besides the policy and the operation. */
 export type Run = {
   readonly attempt: Attempt
   readonly autofill: Autofill
@@ -64,84 +62,74 @@ export type Run = {
   readonly database: Database
 }
 
-/**
- * The result of an operation: an answer alone, or a plan to record. Undefined: there was nothing to do, and the answer is
- * empty.
- */
+/** An answer alone, or a plan to record. Undefined: nothing to do, and an empty answer. */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
   | {
       readonly planned: Planned
-      /** Shows the recorded state; without it the answer is the policy. */
+      /** Shows the recorded state; default the policy. */
       readonly response?: Response
-      /** The subject of the response, after the policy's locator: a repeat of the request reads it again. */
+      /** What the response shows, after the policy's locator: a repeat reads it again. */
       readonly subject?: string
-      /** The surroundings of the policy, where the operation changes them. */
+      /** Set where the operation changes more than the aggregate, e.g. the configuration. */
       readonly loaded?: Loaded
     }
   | undefined
 
-/** A quoted or accepted transaction. It blocks others, or is taken back before them. */
+/** A quoted or accepted transaction: it blocks others, or is invalidated before them. */
 export type Pending = ConflictResponse & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
 }
 
-/** How a previewed transaction is filled in and carried out. */
 export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
 }
 
-/** The plan of a previewed transaction, and the modification that it makes. */
 export type Previewed = { readonly planned: Planned; readonly modificationLocator: Uuid }
 
-/** What a price change can be asked for. */
 export type ChangeResponse =
   | PolicyPriceChangeResponse
   | CancellationValueResponse
   | AutomatedUnderwritingResultResponse
 
-/** How a transaction's price change is computed; nothing is stored. */
+/** Stores nothing. */
 export type ChangeOf<Change> = {
   fill?(change: Change, loaded: Loaded, autofill: Autofill): Promise<Change>
   decide(loaded: Loaded, change: Change, attempt: Attempt): Promise<ChangeResponse>
 }
 
-/** The common part of kinds that change a policy and of the one that creates it. */
 type KindBase<Name extends KindName> = {
   readonly name: Name
-  /** The operation stores nothing; it may use memory of the policy that is up to 2 s old. */
+  /** May use memory of the policy that is up to 2 s old. */
   isReadOnly?(operation: PolicyOperation<Name>): boolean
   /** The part of a large policy that may be enough; undefined for the whole policy. */
   part?(operation: PolicyOperation<Name>): Part | undefined
-  /** The record that `If-Match` is compared with; the policy where it is undefined. */
+  /** The record that `If-Match` refers to; undefined means the policy. */
   record?(operation: PolicyOperation<Name>): Response | undefined
-  /** Whether the object's memory of the policy is too old for the operation. */
   isOutdated?(
     remembered: PolicyAggregate | undefined,
     operation: PolicyOperation<Name>,
     now: Instant,
   ): boolean
-  /** The policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
   readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }
   readonly previews?: { readonly [P in keyof Previews]?: PreviewOf<Previews[P]> }
-  /** Its records that plugins read, by the names that they ask for them by. */
+  /** Records that plugins can read, by name. */
   readonly pluginRecords?: PluginRecords
 }
 
-/** A kind of operation on a policy that exists. */
 export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
-  /** The operation with the values that plugins and services fill in. */
+  /** Adds the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
-  /** Digit locators that the decision takes from `attempt.supply`. A decision that finds out later takes them by `attempt.digits`. */
+  /** Digits in `attempt.supply`. A decision that learns the number later uses `attempt.digits`. */
   locators?(operation: PolicyOperation<Name>): number
-  /** Pure except for calls of the tenant's plugins and services. Throws a Refusal when it is not carried out. */
+  /** Pure except for calls of the tenant's plugins and services. Throws a Refusal. */
   decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
 }
 
-/** The kind of operation that begins a policy: there is nothing to load. */
+/** The kind of operation that creates a policy: there is nothing to load. */
 export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   begin(
     operation: PolicyOperation<Name>,
@@ -154,32 +142,30 @@ export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   }>
 }
 
-/** What the creating operation can use: it leases its locators itself, beside those that it was given. */
+/** The creating operation leases further locators itself. */
 export type FirstRun = Omit<Run, 'attempt'> & {
   lease(count: number): Promise<number[]>
   attemptWith(supply: LocatorSupply): Attempt
 }
 
-/** A kind as the registry has it. It is called with operations of its own name only. */
+/** The registry calls a kind only with operations of its own name. */
 export type AnyKind = Kind | FirstKind
 
 export const defineKind = <Name extends KindName>(kind: Kind<Name>): Kind<Name> => kind
 
 let registered: ReadonlyMap<string, AnyKind> | undefined
 
-/** Makes these the kinds of operations that there are; returns them. */
 export function registerKinds(kinds: readonly AnyKind[]): readonly AnyKind[] {
   registered = new Map(kinds.map(kind => [kind.name, kind]))
   return kinds
 }
 
-/** All kinds. Throws where `src/transactions/kinds.ts` was not imported first. */
+/** Throws unless `src/transactions/kinds.ts` was imported first. */
 export function allKinds(): readonly AnyKind[] {
   if (!registered) throw new Error('No kinds of operations are registered; import src/transactions/kinds.ts.')
   return [...registered.values()]
 }
 
-/** The kind of that name. */
 export function kindNamed(name: string): AnyKind {
   allKinds()
   const kind = registered!.get(name)
@@ -187,13 +173,10 @@ export function kindNamed(name: string): AnyKind {
   return kind
 }
 
-// The answers of operations: a record as it is after the plan is recorded.
 export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** The answer of an operation that returns nothing. */
 export const EMPTY: JsonAnswer = { status: 200, text: '' }
 
-/** For operations that answer nothing. */
 export const showNothing: Response = () => undefined
 
 export const showPolicy =
@@ -202,18 +185,17 @@ export const showPolicy =
     policyResponse(aggregate, product, { summarizeQuotes })
 
 /**
- * A kind of a policy's records that have routes of their own, such as quotes. From this one value the Worker reads and lists them and
- * finds their policy (policies/service.ts), the policy's object compares them with `If-Match`, and plugins read them.
+ * A kind of record with routes of its own, such as quotes. The Worker reads and lists by this value
+ * (policies/service.ts), the policy's object checks `If-Match` with it, and plugins read it.
  */
 export type RecordKind<Locator extends number | Uuid, Stored, Shown> = {
   /** For messages, e.g. `quote`. */
   readonly name: string
   readonly form: 'digits' | 'uuid'
-  /** The policy that has the record. */
   select(locator: Locator): PolicySelection
   /** Oldest first. */
   all(aggregate: PolicyAggregate): Iterable<Stored>
-  /** Refuses (404) a locator that the policy has no such record of. */
+  /** Refuses (404) an unknown locator. */
   find(aggregate: PolicyAggregate, locator: Locator): Stored
   show(aggregate: PolicyAggregate, record: Stored, product: ProductDefinition): Shown
 }
@@ -226,7 +208,6 @@ export const showRecord =
   ({ aggregate, product }) =>
     kind.show(aggregate, kind.find(aggregate, locator), product)
 
-/** The records as plugins read them. */
 export const pluginRecord = <Locator extends number | Uuid>(
   kind: RecordKind<Locator, unknown, unknown>,
 ): PluginRecord => {
@@ -234,24 +215,22 @@ export const pluginRecord = <Locator extends number | Uuid>(
   return { form, select, show: (locator: Locator) => showRecord(kind, locator) } as PluginRecord
 }
 
-// Quoted and accepted transactions of a policy stand in the way of another one: they block it, or are taken back
-// first (brief 2.4).
-/** All pending transactions but `own`, in creation order. */
+// Pending transactions block another one, or are invalidated first (brief 2.4).
+/** In creation order. */
 const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
   allKinds()
     .flatMap(kind => kind.pending?.(aggregate) ?? [])
     .filter(one => one.locator !== own)
     .sort((a, b) => a.createdAt - b.createdAt)
 
-/** Whether another transaction than `own` is quoted or accepted. */
 export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
   pendingOf(aggregate, own).length > 0
 
-/** The pending transactions that conflict with a new one, in creation order. */
+/** In creation order. */
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
-/** Refuses (409) when a pending transaction conflicts with the transaction `own`; names it and the `remedy`. */
+/** The refusal (409) names the conflicts and the `remedy`. */
 export function assertNoConflicts(
   before: PolicyAggregate,
   own: string,
@@ -264,10 +243,7 @@ export function assertNoConflicts(
   )
 }
 
-/**
- * The policy with conflicting transactions taken back, other than `own`; refuses (409) instead when the request says `block`,
- * and names the conflict.
- */
+/** Invalidates conflicting transactions, or refuses (409) with `block` and names them. */
 export function withoutConflicts(
   before: PolicyAggregate,
   own: string,
@@ -283,8 +259,8 @@ export function withoutConflicts(
 }
 
 /**
- * Takes a modification that is not issued back for good: its invoices are void, payments of them reversed, what it made counts for
- * nothing. Installments that it had taken over are billed as they were planned; those whose time has come meanwhile, at once.
+ * Voids the invoices of a modification that is not issued, reverses their payments and restores absorbed installments.
+ * Those already due are billed at once.
  */
 export function withoutModification(
   before: PolicyAggregate,
@@ -303,7 +279,7 @@ export type PolicyMessage = {
   caller: Caller
   requestId: Uuid
   idempotency?: IdempotencyKey
-  /** `If-Match`: the operation's record must have one of these tags. */
+  /** The operation's record must have one of these tags. */
   ifMatch?: IfMatch
   /** As in RequestContext. */
   adds?: boolean
@@ -313,7 +289,7 @@ export type PolicyMessage = {
 
 export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
 
-/** Hands the message to the policy's object; throws its Refusal. */
+/** Throws the object's Refusal. */
 export const askPolicy = (
   { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
   message: PolicyMessage,

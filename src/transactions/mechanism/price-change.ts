@@ -1,5 +1,4 @@
-// A transaction's price change, as recorded, or by the plan that carries it out, which is not stored; and the kind of operation that asks
-// for it.
+// The price change of a transaction, stored or computed, and the operation that asks for it.
 
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/policy.ts'
@@ -12,7 +11,6 @@ import { policyPriceChangeResponse } from '../../rating/price.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
-/** As recorded where the transaction was carried out, else as it would be now. */
 export async function priceChangeOf(
   { aggregate, product }: Loaded,
   { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
@@ -24,7 +22,7 @@ export async function priceChangeOf(
     : plannedPriceChange(aggregate, await carryOut(), product)
 }
 
-/** The price change of a recorded modification, against what was issued before it. */
+/** Compared with what was issued before the modification. */
 export function recordedPriceChange(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -38,7 +36,6 @@ export function recordedPriceChange(
     policyView(aggregate, quote, product, upTo),
   )
 }
-/** The price change of a plan that is not recorded. */
 export const plannedPriceChange = (
   before: PolicyAggregate,
   { aggregate, modification }: Carried,
@@ -51,19 +48,17 @@ export const plannedPriceChange = (
 
 declare module './kind.ts' {
   interface PolicyOperations {
-    /** The price change of a transaction; nothing is stored. */
     change: { of: PlannedChange }
   }
 }
 
-/** How that change is worked out; the kind that declares it knows. */
 function changeOf({ kind }: PlannedChange): ChangeOf<PlannedChange> {
   const found = allKinds().find(one => one.changes?.[kind])
   if (!found) throw new Error(`No kind of operation works out the change '${kind}'.`)
   return found.changes![kind] as unknown as ChangeOf<PlannedChange>
 }
 
-/** The change of the price: as recorded where it was carried out, else as it would be now. */
+/** The stored price change, or the present one; stores nothing. */
 export const decideChange = (loaded: Loaded, of: PlannedChange, attempt: Attempt): Promise<ChangeResponse> =>
   changeOf(of).decide(loaded, of, attempt)
 

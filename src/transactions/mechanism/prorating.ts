@@ -1,9 +1,5 @@
-// Transactions that split amounts, where the product's plugin says how (brief 5.6, getProrationResult). Plans are pure:
-// one is made first to see what it splits, and is thrown away; then the plugin is asked, and the plan made with what
-// it said as facts. A product without the plugin has its plan made once, and nothing is asked.
-//
-// Asked is only of what is split, so that creations, renewals, fees by hand and withdrawals, which take all there is,
-// ask nothing.
+// Lets the product's plugin split amounts (brief 5.6, getProrationResult). Plans are pure: a first plan finds the
+// splits, the plugin answers, and a second plan uses the answer. Without a split nothing is asked.
 import { BUILT_IN_BILLS, type OwnBills } from '../../billing/plugin-bills.ts'
 import { shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -15,16 +11,13 @@ import { hasPlugin } from '../../product/configuration.ts'
 import { askProration } from '../../rating/plugin-proration.ts'
 import { type Attempt, type EffectContext, ratingContext } from '../../rating/rate.ts'
 
-/** The plan's result; undefined where there is nothing to do. */
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
-/** What the plan needs: digit locators, and the product's own planner of bills, if any. */
 type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
 
 /**
- * The plan of a transaction with the amounts that it splits as the product's plugin says. Of the plan that is thrown away
- * nobody is asked for bills. Refuses what the plan refuses, before the plugin is asked; and (422) what the plugin may
- * not answer.
+ * The first plan calls no plugin for bills. Refuses what the plan refuses before it calls the plugin, and (422) an
+ * invalid answer.
  */
 export async function prorated<P extends Plan>(
   loaded: Loaded,
@@ -42,9 +35,8 @@ export async function prorated<P extends Plan>(
 }
 
 /**
- * What the product's plugin says of the amounts that the transaction splits; undefined where it has none. `plan` makes
- * the transaction with what was said so far. The plugin is called once for each time at which amounts are split: that is
- * one, but for an endorsement that splits the policy at its own time and at an earlier end of the policy.
+ * The plugin's answer; undefined without one. Called once for each time that splits amounts: only an endorsement with
+ * an earlier policy end has two.
  */
 export async function prorationOf(
   loaded: Loaded,
@@ -76,7 +68,6 @@ export async function prorationOf(
   }
 }
 
-/** The modification that a transaction makes: one that the policy does not have. */
 const madeSince = (before: PolicyAggregate, after: PolicyAggregate): Modification | undefined =>
   [...after.modifications.values()].find(one => !before.modifications.has(one.locator))
 

@@ -1,5 +1,4 @@
-// What each operation on a policy decides: pure plans over what was loaded, in the order validate, price,
-// underwrite, bill.
+// Operations on a policy before it is issued: validate, price, underwrite, bill. Pure.
 
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
@@ -82,7 +81,6 @@ export async function decideFinalization(loaded: Loaded, attempt: Attempt): Prom
   return await completed({ aggregate: loaded.aggregate, events: [] }, NOTHING_REPORTED, true, loaded, attempt)
 }
 
-/** The draft checked, and finalized if so asked. */
 async function completed(
   draft: Planned,
   reported: ReportedProblems,
@@ -114,14 +112,14 @@ export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Pla
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
   planDiscard(loaded.aggregate, attempt.now)
 
-/** The price of the selected quote: as stored, or of a valid draft as it would be now (nothing is stored). */
+/** The stored price, or the present price of a valid draft; stores nothing. */
 export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<PolicyPriceResponse> {
   const quote = selectedQuote(loaded.aggregate)
   const priced = await pricedNow(loaded, quote, attempt)
   return policyPriceResponse(policyView(priced, quote, loaded.product, isIssued))
 }
 
-/** The underwriting result: as stored, or of a valid draft as it would be now (nothing is stored). */
+/** The stored underwriting result, or the present one of a valid draft; stores nothing. */
 export async function decideUnderwriting(
   loaded: Loaded,
   attempt: Attempt,
@@ -145,12 +143,12 @@ async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promis
 type Written = { readonly due: boolean; readonly answer: JsonAnswer }
 
 /**
- * What was answered last of a policy that an object remembers. What is stored of a price follows from the policy alone, which
- * never changes: another one takes its place, and this one's answer goes with it (object/execution.ts says when, and how large it may be).
+ * The last price answer per policy in memory. Safe, since the stored price depends on the policy alone and a `Loaded`
+ * never changes; object/execution.ts limits its age and size.
  */
 const writtenOf = new WeakMap<Loaded, Written>()
 
-/** The price, `due` in the form of GET: as stored, or of a valid draft as it would be now. */
+/** `due`: in the form of GET. */
 export async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
   const written = writtenOf.get(loaded)
   if (written?.due === due) return written.answer
@@ -171,7 +169,7 @@ function planCreation(draft: PolicyAggregate): Planned {
   }
 }
 
-/** The draft after an update, which applies to the selected quote; problems of its content are in `reported`. */
+/** Updates the selected quote; problems of its content are in `reported`. */
 function planUpdate(
   before: PolicyAggregate,
   request: PolicyUpdateRequest,
@@ -189,7 +187,7 @@ function planUpdate(
   }
 }
 
-/** Finalize = quote and accept the selected quote (brief 1.2). Its data is valid. */
+/** Quotes and accepts the selected quote (brief 1.2). Expects valid data. */
 async function planFinalization(before: PolicyAggregate, context: RatingContext): Promise<Planned> {
   assertPolicyAllows(before, 'finalize')
   const { policyholder, now } = context
@@ -209,7 +207,6 @@ async function planFinalization(before: PolicyAggregate, context: RatingContext)
   return { aggregate, events: [...events, policyEvent(aggregate, 'policy.finalize', data)] }
 }
 
-/** Issues the accepted quote: with its modification, everything it made is issued. */
 function planIssue(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'issue')
   const quote: Quote = { ...acceptedQuote(before)!, issuedAt: now, updatedAt: now }
@@ -225,8 +222,8 @@ function planIssue(before: PolicyAggregate, now: Instant): Planned {
 }
 
 /**
- * Discards the policy with all its quotes. Its invoices are void, and payments of them are reversed: nothing is paid
- * for a policy that never was (brief 1.2 speaks of unpaid invoices; paid ones are no different, as in 1.3).
+ * Voids the invoices of all quotes and reverses their payments. Brief 1.2 names unpaid invoices only; paid ones are
+ * treated as in 1.3.
  */
 function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'discard')
@@ -250,15 +247,14 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** `digits` are the locators leased for it; the first is the policy's own. */
+    /** `digits` are the leased locators; the first is the policy's. */
     create: { request: PolicyCreateRequest; digits: number[]; summarizeQuotes: boolean }
     update: { request: PolicyUpdateRequest }
     finalize: object
     issue: object
     discard: object
-    /** Prices without storing anything; `due` in the form of GET. */
+    /** Stores nothing; `due`: in the form of GET. */
     price: { due: boolean }
-    /** The decision as stored, or as it would be now. */
     underwriting: object
   }
 }

@@ -1,5 +1,5 @@
-// What happens inside a policy's object: load, decide, commit, answer (docs/design.md, section 5). Operations of
-// one policy run one after the other; that nothing is lost when two instances run at once is D1's doing.
+// Load, decide, commit, answer inside a policy's object (docs/design.md, section 5). Operations of a policy run one by
+// one; D1's guards keep writes safe when two instances run.
 import '../kinds.ts'
 import { sql } from 'drizzle-orm'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
@@ -59,7 +59,6 @@ import {
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withCredit, withGraceEnds } from '../payments/settling.ts'
 
-/** What every step of carrying a message out needs. */
 type Session = {
   readonly context: RequestContext
   readonly database: Database
@@ -70,7 +69,7 @@ type Session = {
 
 type Answer = JsonAnswer | AnswerBySubject
 
-/** Answers the operation; throws a Refusal when it is not carried out. */
+/** Throws a Refusal. */
 export async function execute(
   context: RequestContext,
   message: PolicyMessage,
@@ -98,17 +97,17 @@ export async function execute(
   }
 }
 
-/** Refusals that a tenant's service causes: reading again does not change its answer. */
+/** Refusals from a tenant's service: reading the policy again does not change its answer. */
 const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
   'externalRaterFailed',
   'integrationFailed',
   'integrationRefused',
 ])
 
-/** Rating may call services of the tenant, so an operation is tried again only once. */
+/** Rating may call the tenant's services, so only one retry. */
 const ATTEMPTS = 2
 
-/** What was read may have changed: when a guard fails, or a refusal rests on memory, everything is read again. */
+/** Reads everything again after a failed guard, or a refusal that used memory. */
 function attemptAgain(session: Session): Promise<Answer> {
   const { message, memory } = session
   let fromMemory = false
@@ -128,10 +127,10 @@ function attemptAgain(session: Session): Promise<Answer> {
   })
 }
 
-/** A part of a large policy may be enough; otherwise the whole policy is read. */
+/** Reads the whole policy when a part is not enough. */
 async function attempt(session: Session): Promise<Answer> {
   const { message } = session
-  // Comparing a record with a tag shows it, which needs the whole policy.
+  // `If-Match` needs the whole policy.
   const part =
     message.ifMatch === undefined ? kindNamed(message.operation.kind).part?.(message.operation) : undefined
   const tables = new RatingTables(session.context)
@@ -193,7 +192,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
         loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
       },
     )
-  /** Carries out the plan of a refused call. Its answer is not kept for a repeat. */
+  /** The answer is not kept for a repeat. */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut)
       await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
@@ -211,30 +210,31 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   })
 }
 
-/** Refuses (412) where the record that the operation changes is another by now. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
   const record = kindNamed(operation.kind).record?.(operation)
-  // A policy is read in two forms.
+  // A policy has two forms with different tags.
   const forms = record ? [record] : [false, true].map(summarizeQuotes => showPolicy({ summarizeQuotes }))
   requireMatch(ifMatch, ...forms.map(show => () => show(loaded)))
 }
 
-// The policy's records that its object keeps between operations: a cache, never the truth (docs/design.md, section 5).
-/** The object's memory of its policy between operations; any error drops it. */
+// A cache of the policy's records, never the truth (docs/design.md, section 5).
+/** Any error drops it. */
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
-  /** Restores and token epoch of the tenant: after a restore, or a move and one back, the same version may be of other rows. */
+  /**
+   * The tenant's restores and token epoch: after a restore, or a move and back, the same version may have other rows.
+   */
   era?: string
 }
 
-/** How long a price may rest on memory: for this long it may miss a repair of the configuration. */
+/** A price may miss a repair of the configuration for this long. */
 const PRICE_TRUST_MS = 2_000
 
-/** Records whose rows an object keeps in memory: about 256 KiB (docs/design.md, section 5). */
+/** About 256 KiB (docs/design.md, section 5). */
 const MOST_REMEMBERED_RECORDS = 250
 
-/** The policy from memory, or read. Guards protect what is stored; what is only shown trusts memory for 2 s. */
+/** Writes are guarded; reads may use memory up to 2 s old. */
 async function remembered(
   { context, database, memory, message: { locator } }: Session,
   use: 'guarded' | 'unguarded',
@@ -262,15 +262,15 @@ function forget(memory: PolicyMemory): void {
   memory.readAt = undefined
 }
 
-// Commits what an operation planned: with what follows from any change (credit, documents, past-due timers, search
-// terms), under the guards of all that the plan rests on (docs/design.md, section 5).
+// Commits a plan with its consequences (credit, documents, past-due timers, search terms), under guards
+// (docs/design.md, section 5).
 type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
   planned: Planned
   attempt: Attempt
   response: Response
-  /** The subject of the answer: the policy's locator, or `policy/quote`. */
+  /** `policy` or `policy/quote`, by locator. */
   subject: string
 }
 
@@ -334,7 +334,7 @@ async function record(
   return committed
 }
 
-/** Whether anything was priced or decided again, by templates that may have read the policyholder. */
+/** Templates that priced or decided may have read the policyholder. */
 const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
   [...after.modifications.values()].some(
     one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
@@ -350,21 +350,20 @@ const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} fro
 const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
   where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
 
-/** The policy is as it was read, or is not there yet. */
+/** The policy is unchanged, or does not exist yet. */
 function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
   const name = 'guard_policy_version'
   if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
   return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
 }
 
-/** True in the batch while the version has the configuration that the plan used. */
 const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: CONFIGURATION_IS_UNCHANGED,
   values: { version, hash },
 })
 
-/** The policyholder is as it was when the price was made of it. */
+/** The policyholder is unchanged since the price used it. */
 const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
   name: 'guard_policyholder_version',
   holds: POLICYHOLDER_IS_UNCHANGED,

@@ -6,10 +6,7 @@ import type { CustomEventType } from '../../platform/events/types.ts'
 import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
-/**
- * The owner that hands a policy's timer to the policy's object. The timer's locator is the key of the operation's
- * write: fired again, what it did is found, and nothing is done twice.
- */
+/** The timer's locator is the idempotency key of the write, so a timer that fires twice acts once. */
 const ofPolicy =
   (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
   async (timer, place) => {
@@ -23,19 +20,16 @@ const ofPolicy =
     })
   }
 
-/** Makes the invoices that are due. */
 export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
 
-/** The policy's end has come, or a reminder before it. */
+/** The end of the policy, or a reminder before it. */
 export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))
 
-/** The deadline of a reinstatement has passed. */
 export const reinstatementDeadline = ofPolicy(({ payload }) => ({
   kind: 'reinstatement',
   operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
 }))
 
-/** An invoice is past due. */
 export const invoicePastDue = ofPolicy(({ payload }) => ({
   kind: 'lapse',
   operation: {
@@ -46,25 +40,21 @@ export const invoicePastDue = ofPolicy(({ payload }) => ({
   },
 }))
 
-/** A time of a schedule of custom events has come. */
 export const scheduledEventDue = ofPolicy(({ payload }) => ({
   kind: 'scheduledEvent',
   time: { type: payload.type as CustomEventType, time: Number(payload.time) as Instant },
 }))
 
-/** The cover ends by a cancellation. */
 export const coverEndDue = ofPolicy(({ payload }) => ({
   kind: 'coverEnd',
   modification: payload.modificationLocator as Uuid,
 }))
 
-/** A grace period is over. */
 export const gracePeriodOver = ofPolicy(({ payload }) => ({
   kind: 'lapse',
   operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
 }))
 
-/** A lapsed policy cannot be reinstated any more. */
 export const reinstatementPeriodOver = ofPolicy(({ payload }) => ({
   kind: 'lapse',
   operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },

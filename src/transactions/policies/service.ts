@@ -1,4 +1,4 @@
-// Policies, as the Worker serves them: reads in one round trip; everything else in the policy's own object.
+// Reads run in the Worker in one round trip; everything else runs in the policy's object.
 import { notFound } from '../../kernel/errors.ts'
 import {
   type DigitLocator,
@@ -32,14 +32,13 @@ import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
 
-/** The locator in a path; 404 for text that no policy's can be. */
+/** 404 for text that cannot be a locator. */
 export function policyLocator(text: string): PolicyLocator {
   const digits = readDigits(text)
   if (digits === undefined) throw notFound('policy', text)
   return digits as PolicyLocator
 }
 
-/** The policy as it is stored: one round trip. */
 export async function readPolicy(
   context: RequestContext,
   policyText: string,
@@ -49,19 +48,18 @@ export async function readPolicy(
   return policyResponse(aggregate, product, options)
 }
 
-/** Where the policy of a locator in a path is; 404 for text that no policy's can be. */
+/** 404 for text that cannot be a locator. */
 function placeOf({ env, tenant, calls }: RequestContext, policyText: string) {
   const locator = policyLocator(policyText)
   return { locator, database: shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls) }
 }
 
-/** The policy as it is stored: one round trip. */
 export async function loadStored(context: RequestContext, policyText: string): Promise<Loaded> {
   const { locator, database } = placeOf(context, policyText)
   return await loadPolicy(context, database, { locator })
 }
 
-/** Creates a policy in the shard of its policyholder, finalized by default. */
+/** In the shard of its policyholder; finalized by default. */
 export async function createPolicy(
   context: RequestContext,
   request: PolicyCreateRequest,
@@ -74,8 +72,8 @@ export async function createPolicy(
 }
 
 /**
- * Hands the operation to the policy's object; throws its Refusal. `policy` may be the text of a locator in a path. A repeat whose
- * answer was too long to keep is answered by `reread`, as its subject is now.
+ * Throws the object's Refusal. `policy` may be a path's text. A repeat whose answer was too long to keep is answered by
+ * `reread`.
  */
 export async function operate(
   context: RequestContext,
@@ -92,11 +90,11 @@ export async function operate(
   return jsonText({ status: answer.status, text: JSON.stringify(await reread(answer.subject)) })
 }
 
-/** What routes do with records of that kind: all locators are the text of one in a path. */
+/** Routes of one kind of record; locators are texts from a path. */
 export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown>(
   kind: RecordKind<Locator, Stored, Shown>,
 ) {
-  /** Where the record is; 404 for text that no such locator can be. */
+  /** 404 for text that cannot be a locator. */
   const placeOf = ({ env, tenant, calls }: RequestContext, text: string) => {
     const digits = kind.form === 'digits'
     const locator = (digits ? readDigits(text) : readUuid(text)) as Locator | undefined
@@ -106,26 +104,23 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
     return { locator, database: shardDatabase(env, tenant, shard, calls), selection: kind.select(locator) }
   }
 
-  /** The record with its policy: one round trip. */
   const load = async (context: RequestContext, text: string) => {
     const { locator, database, selection } = placeOf(context, text)
     const loaded = await loadPolicy(context, database, selection)
     return { locator, loaded, record: kind.find(loaded.aggregate, locator) }
   }
 
-  /** One round trip. */
   const read = async (context: RequestContext, text: string): Promise<Shown> => {
     const { loaded, record } = await load(context, text)
     return kind.show(loaded.aggregate, record, loaded.product)
   }
 
-  /** All of a policy, oldest first: one round trip. */
+  /** Oldest first. */
   const list = async (context: RequestContext, policyText: string): Promise<Shown[]> => {
     const { aggregate, product } = await loadStored(context, policyText)
     return [...kind.all(aggregate)].map(record => kind.show(aggregate, record, product))
   }
 
-  /** Has the policy's object carry out an operation whose answer shows such a record, or the policy. */
   const operateOn = (
     context: RequestContext,
     policy: PolicyLocator | string,
@@ -137,7 +132,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
       return text === undefined ? readPolicy(context, policyText!) : reread(context, text)
     })
 
-  /** The same for an operation on the record of that locator: one more round trip, which finds its policy. */
+  /** One more round trip: it finds the policy of the record. */
   const act = async (
     context: RequestContext,
     text: string,
@@ -151,7 +146,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
   return { load, read, list, operate: operateOn, act }
 }
 
-/** Has the policy's object add fees and take fees back; answers with all of the policy's. */
+/** Returns all fees of the policy. */
 export const updateFees = (
   context: RequestContext,
   policyText: string,
@@ -161,7 +156,6 @@ export const updateFees = (
     feeSummary((await loadStored(context, policyText)).aggregate),
   )
 
-/** All policies of a policyholder: one round trip. */
 export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
@@ -185,7 +179,6 @@ export async function policiesOf(context: RequestContext, holderText: string): P
   return answers
 }
 
-/** The policy that bears a displayId. */
 export async function findByDisplayId(
   context: RequestContext,
   displayId: string,
@@ -196,7 +189,7 @@ export async function findByDisplayId(
   return { locator: String(rows[0].locator) }
 }
 
-/** The contents of tables that the policy's transactions were rated with. One round trip; 404 for no policy. */
+/** The table contents that rated the policy's transactions; 404 for no policy. */
 export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
   const { locator, database } = placeOf(context, text)
   const uses = await findTableUses(database, locator)

@@ -1,5 +1,4 @@
-// A transaction asked about before it is made: what it would cost, what underwriting says, what would be billed and
-// how the policy would be then (brief 10.8).
+// Previews a transaction: price, underwriting, bills and the resulting policy (brief 10.8).
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, optionalRecord } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
@@ -16,7 +15,7 @@ import { EndorsementCreateRequest } from '../endorsements/contract.ts'
 import { ReinstatementPreviewRequest } from '../reinstatements/contract.ts'
 import { RenewalCreateRequest } from '../renewals/contract.ts'
 
-/** One transaction, in the words of the request that would make it. */
+/** In the form of the request that would make it. */
 export type PolicyPreview =
   | { kind: 'endorsement'; request: EndorsementCreateRequest }
   | { kind: 'renewal'; request: RenewalCreateRequest }
@@ -25,9 +24,7 @@ export type PolicyPreview =
 
 const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
-/**
- * Exactly one of the four. The final state in the request (`state`, `issue`) does not matter: the preview shows it issued.
- */
+/** Exactly one of the four. The preview shows it issued, whatever `state` or `issue` says. */
 export const PolicyPreviewRequest = z
   .object({
     endorsement: optionalRecord(EndorsementCreateRequest),
@@ -44,7 +41,6 @@ export const PolicyPreviewRequest = z
   .openapi('PolicyPreviewRequest')
 export type PolicyPreviewRequest = z.infer<typeof PolicyPreviewRequest>
 
-/** An invoice that the transaction would make, at once or later. */
 export const PreviewedInvoiceResponse = z
   .object({
     ...FutureInvoiceResponse.shape,

@@ -1,5 +1,3 @@
-// Previews a transaction: runs the plans that carry it out, to the end, and records nothing.
-
 import { invoiceTypeOf } from '../../billing/billing.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
@@ -36,14 +34,13 @@ export async function decidePreview(
   }
 }
 
-/** How the transaction is carried out; its kind knows. */
 export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['request']> {
   const found = allKinds().find(one => one.previews?.[kind])
   if (!found) throw new Error(`No kind of operation has a preview of '${kind}'.`)
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }
 
-/** Those that `after` has and `before` has not, and all that are then planned, by the time of their invoices. */
+/** New invoices and all planned ones, by time. */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()

@@ -1,5 +1,5 @@
-// Previews, as the Worker serves them. Nothing is recorded but the log of plugins, so the policy's object has no part in
-// it: an answer may be larger than a call to an object can carry.
+// Previews run in the Worker: they record only the plugin log, and an answer may exceed the limit of a call to an
+// object.
 import '../kinds.ts'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
@@ -12,7 +12,6 @@ import { Autofill } from '../autofill/fill.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
 
-/** Previews the transaction on the stored policy: one round trip. */
 export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,

@@ -1,4 +1,4 @@
-// A quote in answers, and the changes that it accepts (contract 1, Quotes).
+// Contract 1, Quotes.
 import { z } from '@hono/zod-openapi'
 import {
   Currency,
@@ -33,7 +33,6 @@ import {
   QuoteState,
 } from '../../policy/contract/response.ts'
 
-/** An invoice that is planned for when the quote is bound. */
 export const PolicyQuoteInvoiceResponse = z
   .object({
     issueTimestamp: Timestamp,
@@ -91,7 +90,7 @@ export const PolicyQuoteUpdateRequest = z
   .openapi('PolicyQuoteUpdateRequest')
 export type PolicyQuoteUpdateRequest = z.infer<typeof PolicyQuoteUpdateRequest>
 
-/** PATCH of a draft: at least one property must be set (contract 1, Errors). */
+/** At least one property must be set (contract 1, Errors). */
 export const PolicyQuotePatch = PolicyQuoteUpdateRequest.check(ctx => {
   const set = Object.values(ctx.value).some(value =>
     typeof value === 'object' ? Object.keys(value).length > 0 : value !== undefined,

@@ -1,4 +1,3 @@
-// Decides each action on a quote: pure plans over the loaded policy.
 import { billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
@@ -33,7 +32,7 @@ export type QuoteOperation =
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
 
 /**
- * Refuses (404) a quote that is not the policy's, and (409) an action that the quote's or the policy's state does not allow.
+ * Refuses (404) a quote of another policy, and (409) an action that the state of the quote or policy does not allow.
  */
 export async function decideQuote(
   loaded: Loaded,
@@ -94,7 +93,7 @@ const draftContext = async ({ product, aggregate }: Loaded, { now, digits }: Att
   supply: await digits(count),
 })
 
-/** Once a policy is issued or discarded, its quotes are for reading. */
+/** Quotes of an issued or discarded policy are read-only. */
 function assertUnbound(aggregate: PolicyAggregate): void {
   const state = policyState(aggregate)
   if (state === 'issued' || state === 'withdrawn' || state === 'discarded')
@@ -103,7 +102,7 @@ function assertUnbound(aggregate: PolicyAggregate): void {
     )
 }
 
-/** As on finalization, the account that accepts must be known (brief 1.2). */
+/** As on finalization, the accepting account must be known (brief 1.2). */
 function assertCompleted({ policyholder }: Loaded): void {
   if (!policyholder.completed)
     throw new Refusal(
@@ -114,7 +113,6 @@ function assertCompleted({ policyholder }: Loaded): void {
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** An action on one of the policy's quotes. */
     quote: { quote: QuoteLocator; operation: QuoteOperation }
   }
 }

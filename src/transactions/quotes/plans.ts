@@ -56,7 +56,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
     event: 'policy.quote.create',
     past: 'copied',
   },
-  /** A person overrides underwriting: an acceptance makes a declined quote a quoted one, a refusal the reverse. */
+  /** A person overrides underwriting in either direction. */
   refer: {
     from: ['quoted', 'declined'],
     to: ['quoted', 'declined'],
@@ -65,7 +65,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   },
 }
 
-/** Refuses (409) an action that the quote's state does not allow; for a declined quote, with underwriting's notes. */
+/** The refusal (409) for a declined quote includes underwriting's notes. */
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =
@@ -80,7 +80,7 @@ export type QuoteChanges = DraftChanges & {
   paymentScheduleName?: string
 }
 
-/** The aggregate with the quote in it; the policy follows its selected quote. */
+/** The policy follows its selected quote. */
 function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
   const after = { ...aggregate, quotes: putRecords(aggregate.quotes, [quote]) }
   if (!quote.selected) return after
@@ -89,7 +89,7 @@ function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
   return { ...after, policy: { ...after.policy, originalStart, ...ends, paymentScheduleName, updatedAt } }
 }
 
-/** The quote's content, span, name and schedule after the changes; their problems are in `reported`. */
+/** Problems of the changed content are in `reported`. */
 export function changeQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -126,7 +126,7 @@ export function planQuoteUpdate(
   return { aggregate, reported, events }
 }
 
-/** Prices, underwrites and locks the quote; its data is valid. Payments are planned when it is quoted. */
+/** Prices, underwrites and locks the quote, and plans its payments. Expects valid data. */
 export async function planQuoting(
   before: PolicyAggregate,
   draft: Quote,
@@ -137,7 +137,6 @@ export async function planQuoting(
   return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
 }
 
-/** A person's decision in place of underwriting's, with a note of its own. */
 export function planReferral(
   before: PolicyAggregate,
   quote: Quote,
@@ -174,14 +173,14 @@ function decided(
     },
     changed,
   )
-  // Where a plugin plans the bills, that is a step of its own (billing/billing.ts).
+  // Where a plugin plans the bills, that is a separate step (billing/billing.ts).
   const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
   const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'
   return { aggregate, events: [quoteEvent(aggregate, changed, type, { decision: underwriting.decision })] }
 }
 
-/** Accepts a quoted quote, which becomes the selected one; there may be one accepted quote on a policy. */
+/** Selects the quote too. A policy has at most one accepted quote. */
 export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'accept')
   const other = acceptedQuote(before)
@@ -195,7 +194,7 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
 }
 
-/** Takes an acceptance back: the quote stays quoted, its invoices become void, and their payments are reversed. */
+/** The quote stays quoted; its invoices become void and their payments are reversed. */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'invalidate')
   const { modification } = quoteParts(before, quote)
@@ -212,7 +211,7 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [...voided.events, event] }
 }
 
-/** The selected quote may be discarded too: the policy then follows none until another is selected (brief 1.3). */
+/** Without its selected quote the policy follows none until another is selected (brief 1.3). */
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'discard')
   const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
@@ -222,7 +221,7 @@ export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [quoteEvent(aggregate, changed, 'policy.quote.discard')] }
 }
 
-/** Makes it the quote that the policy shows and that is bound when the policy is finalized. */
+/** The policy shows the selected quote, and finalization binds it. */
 export function planSelection(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'select')
   return { aggregate: selectQuote(before, quote, now), events: [] }
@@ -236,16 +235,13 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
-/** How many digit locators a copy needs beside those of its changes: quote, modification and one for each part. */
+/** Counts the quote, the modification and each part, but not the changes. */
 export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
   const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   return 2 + exposureRuns.length + perilRuns.length
 }
 
-/**
- * A new draft with the quote's content after the changes. The changes name the quote's own exposures and perils;
- * in the copy all have locators of their own.
- */
+/** The changes name the original's exposures and perils; the copy's have new locators. */
 export function planCopy(
   before: PolicyAggregate,
   source: Quote,

@@ -1,4 +1,3 @@
-// A quote as answers show it.
 import { type QuoteLocator, shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
@@ -72,7 +71,6 @@ export function quoteResponse(
   }
 }
 
-/** The quote's plan, installment by installment. */
 function plannedInvoices(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -97,11 +95,9 @@ function plannedInvoices(
   }))
 }
 
-/** Whether the quote's price is stored. */
 export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
 
-/** The price that was saved when it was quoted. */
 export const quotePrice = (
   aggregate: PolicyAggregate,
   quote: Quote,

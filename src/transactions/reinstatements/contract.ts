@@ -1,4 +1,4 @@
-// Reinstatements: a cancelled policy covered again (contract 1, Reinstatements; brief 1.6).
+// Reinstatements restore the cover of a cancelled policy (contract 1, Reinstatements; brief 1.6).
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -24,10 +24,7 @@ const times = {
   reinstatementDeadlineTimestamp: OptionalTimestamp,
 }
 
-/**
- * PATCH /cancellations/{locator}/reinstate. Left out, coverage comes back when it was cancelled, and the
- * deadline is that of the cancellation's type.
- */
+/** Defaults: the cancellation's time, and the deadline of its type. */
 export const ReinstatementCreateRequest = z
   .object({
     ...times,
@@ -36,11 +33,11 @@ export const ReinstatementCreateRequest = z
   .openapi('ReinstatementCreateRequest')
 export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
 
-/** Changes of a draft; what is left out stays. */
+/** Omitted values stay. */
 export const ReinstatementUpdateRequest = z.object(times).openapi('ReinstatementUpdateRequest')
 export type ReinstatementUpdateRequest = z.infer<typeof ReinstatementUpdateRequest>
 
-/** `price`, `reinstatementPaymentAmount` and `invoiceLocator` are there once it is accepted. */
+/** `price`, `reinstatementPaymentAmount` and `invoiceLocator` appear on acceptance. */
 export const ReinstatementResponse = z
   .object({
     locator: Text,
@@ -60,7 +57,7 @@ export const ReinstatementResponse = z
   .openapi('ReinstatementResponse')
 export type ReinstatementResponse = z.infer<typeof ReinstatementResponse>
 
-/** A reinstatement as PATCH /cancellations/{locator}/reinstate makes it, with the cancellation that the path names. */
+/** The request of PATCH /cancellations/{locator}/reinstate, with the cancellation from its path. */
 export const ReinstatementPreviewRequest = z
   .object({ cancellationLocator: Locator, ...ReinstatementCreateRequest.shape })
   .openapi('ReinstatementPreviewRequest')

@@ -1,4 +1,4 @@
-// Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded policy.
+// Actions on a policy's reinstatements, with their events (brief 1.6). Pure.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
@@ -34,7 +34,7 @@ import { termEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { reinstated } from './effect.ts'
 
-/** `expire` is the clock's. */
+/** `expire` comes from a timer. */
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
 
 export const REINSTATEMENT_TRANSITIONS: TransitionTable<ReinstatementAction, ReinstatementState> = {
@@ -58,7 +58,7 @@ export type ReinstatementOperation =
   | { action: 'update'; reinstatement: Uuid; request: ReinstatementUpdateRequest }
   | { action: 'accept' | 'issue' | 'invalidate' | 'expire'; reinstatement: Uuid }
 
-/** The result (undefined: there was nothing to do), and the reinstatement that the answer shows. */
+/** An undefined plan changes nothing. */
 export type ReinstatementDecision = { planned: Planned | undefined; reinstatement: Uuid }
 
 export async function decideReinstatement(
@@ -99,8 +99,8 @@ export async function decideReinstatement(
 }
 
 /**
- * The policy as it would be with a new reinstatement issued whatever underwriting says, after conflicting transactions are taken
- * back. Nothing is stored. Refuses as creating it would.
+ * The policy as if the reinstatement were issued, whatever underwriting decides and without conflicting transactions.
+ * Stores nothing; refuses what creating it would refuse.
  */
 export async function previewReinstatement(
   loaded: Loaded,
@@ -124,7 +124,6 @@ export async function previewReinstatement(
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
-/** Accepts it, if underwriting does. */
 async function acceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -147,7 +146,7 @@ async function acceptance(
   return accepted
 }
 
-/** A draft. By default coverage comes back from the cancellation's time on, and the deadline is the one of its type. */
+/** Defaults: from the cancellation's time on, with the deadline of its type. */
 function planReinstatementCreation(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -203,11 +202,11 @@ function planReinstatementUpdate(
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
 
-/** Digits that acceptance takes: its modification's, its invoice's, and one for each bill that is made again at once. */
+/** Counts the modification, its invoice, and each bill that is made again at once. */
 const digitsForAcceptance = (before: PolicyAggregate, reinstatement: Reinstatement, now: Instant): number =>
   2 + returningBills(before, orderOf(before, reinstatement).cancellation, now).length
 
-/** Makes the segments, not issued yet, and bills them, whatever underwriting says. Takes `digitsForAcceptance`. */
+/** Whatever underwriting decides. Takes `digitsForAcceptance`. */
 async function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -228,7 +227,6 @@ async function planReinstatementAcceptance(
   return { ...billed, events: [accepting, ...billed.events] }
 }
 
-/** How the reinstatement is carried out. */
 export function orderOf(
   { cancellations, modifications }: PolicyAggregate,
   { cancellationLocator, effectiveAt, locator }: Reinstatement,
@@ -259,7 +257,7 @@ function planReinstatementIssue(
   }
 }
 
-/** Takes an acceptance back: its invoices are void, payments of them reversed, what it made counts for nothing (brief 1.6). */
+/** Voids its invoices, reverses their payments and removes what it made (brief 1.6). */
 export function planReinstatementInvalidation(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -269,7 +267,7 @@ export function planReinstatementInvalidation(
   return withoutAcceptance(before, reinstatement, 'draft', 'reinstatement.invalidate', now)
 }
 
-/** The deadline passed; undefined when the reinstatement is done, or has more time by now. */
+/** Undefined when the reinstatement is done or its deadline was moved. */
 function planExpiry(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -281,10 +279,7 @@ function planExpiry(
   return withoutAcceptance(before, reinstatement, 'expired', 'reinstatement.deadlineReached', now)
 }
 
-/**
- * The reinstatement in that state, with nothing left of its acceptance, if any, but void invoices. Installments that it had taken
- * over are billed as they were planned; those whose time has come meanwhile, at once.
- */
+/** Only void invoices remain of an acceptance. Restores absorbed installments; those already due are billed at once. */
 function withoutAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -310,7 +305,7 @@ const withReinstatement = (aggregate: PolicyAggregate, reinstatement: Reinstatem
 
 type ReinstatementEvent = EventType & `reinstatement.${string}`
 
-/** An event of a reinstatement (brief 9). */
+/** Brief 9. */
 const reinstatementEvent = (
   aggregate: PolicyAggregate,
   type: ReinstatementEvent,
@@ -349,7 +344,7 @@ function assertNotWithdrawn(before: PolicyAggregate): void {
     throw wrongState(`Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`)
 }
 
-/** Refuses (409) where the coverage cannot come back: the policy is withdrawn, others are in the way, or it is too late. */
+/** Refuses (409) after a withdrawal, a conflicting transaction or the deadline. */
 function assertCanReturn(
   before: PolicyAggregate,
   { locator, deadlineAt }: Reinstatement,

@@ -1,5 +1,5 @@
-// What a reinstatement does (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At the
-// cancellation's own time that is exactly what it removed; later, in proportion to the months that are left.
+// The effect of a reinstatement (brief 1.6, 2.2): restores what its cancellation removed, exactly at the cancellation's
+// time, later in proportion to the remaining months.
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -21,13 +21,12 @@ import type { EffectContext } from '../../rating/rate.ts'
 import { isFlat } from '../cancellations/effect.ts'
 
 export type ReinstatementOrder = {
-  /** The cancellation's modification. */
   cancellation: Modification
   effectiveAt: Instant
   transactionLocator?: string
 }
 
-/** The policy with the coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come back. */
+/** Not issued yet. Takes one digit. Refuses (409) when nothing would come back. */
 export function reinstated(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
@@ -88,9 +87,8 @@ export function reinstated(
 }
 
 /**
- * Fees get back what the cancellation took. A flat fee comes back whole. A proratable one comes back whole from the
- * cancellation's own time on. From a later time it comes back in proportion, or without what a plugin said to lie
- * before that time. A fee that was reversed by hand since stays reversed.
+ * Restores what the cancellation took: flat fees whole, proratable ones in proportion to the rest, or as the plugin
+ * said. Fees reversed by hand since stay reversed.
  */
 function restoredFees(
   before: PolicyAggregate,

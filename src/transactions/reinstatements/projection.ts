@@ -1,4 +1,4 @@
-// A reinstatement as answers show it. Price, invoice and amount are there once it is accepted (contract 1).
+// Price, invoice and amount appear on acceptance (contract 1).
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Money, toNumber, zero } from '../../kernel/money.ts'
@@ -47,7 +47,7 @@ export function reinstatementResponse(
   }
 }
 
-/** What the reinstatement's own invoice asks for; nothing where it makes none. */
+/** The amount of the reinstatement's own invoice; 0 without one. */
 function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
   const none = zero(aggregate.policy.currency)
   if (planOf(aggregate, modification)[0]?.replans?.bill === 'planned') return none

@@ -1,5 +1,4 @@
-// Renewals: another term of an issued policy, in steps, or at once the legacy way (contract 1, Renewals;
-// brief 1.4).
+// Renewals add a term to an issued policy, in steps or in one legacy request (contract 1, Renewals; brief 1.4).
 import { z } from '@hono/zod-openapi'
 import { OptionalTimestamp, optionalRecord, RequestTimestamp, Timestamp } from '../../platform/wire.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'
@@ -22,7 +21,7 @@ export const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.ope
 
 const changes = policyChanges(RenewalExposureUpdateRequest)
 
-/** The renewal starts where the policy ends; `renewalEndTimestamp` is later than that. */
+/** Starts where the policy ends; `renewalEndTimestamp` must be later. */
 export const RenewalCreateRequest = z
   .object({ renewalEndTimestamp: RequestTimestamp, state: OptionalFirstState, ...changes })
   .openapi('RenewalCreateRequest')
@@ -33,7 +32,6 @@ export const RenewalUpdateRequest = z
   .openapi('RenewalUpdateRequest')
 export type RenewalUpdateRequest = z.infer<typeof RenewalUpdateRequest>
 
-/** PATCH /renewals/{renewalLocator}. */
 export const RenewalActionRequest = z
   .object({
     action: OptionalAction,
@@ -46,12 +44,11 @@ export const RenewalActionRequest = z
   .openapi('RenewalActionRequest')
 export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
 
-/** The policy's changes in the legacy requests. */
 export const RenewalPolicyUpdateRequest = z.object(changes).openapi('RenewalPolicyUpdateRequest')
 
 const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
 
-/** POST /policy/{policyLocator}/issueRenewal and /previewRenewalPrice, both legacy. */
+/** Legacy: POST issueRenewal and previewRenewalPrice. */
 export const RenewalIssueRequest = z
   .object({
     renewalEndTimestamp: RequestTimestamp,

@@ -1,5 +1,5 @@
-// What a renewal does to a policy (brief 1.4, 2.2): one more segment where the policy ends, with a run for each
-// exposure that goes on, and perils of its own, linked to those that they renew by their renewal group.
+// The effect of a renewal (brief 1.4, 2.2): a new segment at the policy's end, a run for each continuing exposure, and
+// new perils linked to the renewed ones by renewal group.
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -23,14 +23,13 @@ import { newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { Endorsed } from '../endorsements/effect.ts'
 
-/** How many digit locators a renewal needs beside those of its changes: one for each continuing peril. */
+/** One for each continuing peril; changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
   continuing(before, renewal).perilRuns.length
 
 /**
- * The policy with the renewal carried out, not issued and not priced; problems of its content are in `reported`.
- * Refuses (409) a policy that is cancelled: what it covered is to be reinstated first, or the term would begin
- * where a reinstatement still may bring coverage back.
+ * Neither issued nor priced; content problems are in `reported`. Refuses (409) a cancelled policy: the term would start
+ * where a reinstatement may still restore cover.
  */
 export function renewed(
   before: PolicyAggregate,
@@ -127,7 +126,7 @@ export function renewed(
   }
 }
 
-/** Runs in force at the policy's end: those that nothing ended or replaced before. */
+/** Runs in force at the policy's end that nothing ended or replaced. */
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const line = lineOf(before, boundQuote(before))
   const counted = new Set(line.map(step => step.modification.locator))
@@ -135,14 +134,14 @@ function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
     exposureRuns: [...before.exposureRuns.values()].filter(
       run => counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt,
     ),
-    // A run that was cut while its end was cancelled has that end again once it is reinstated.
+    // A run that was cut while its end was cancelled gets that end back on reinstatement.
     perilRuns: [...before.perilRuns.values()].filter(run =>
       inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
     ),
   }
 }
 
-/** The new term as a draft, so that its changes are a draft's. */
+/** A draft, so that its changes apply as to any draft. */
 function asDraft(
   before: PolicyAggregate,
   bound: Quote,

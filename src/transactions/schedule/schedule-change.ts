@@ -1,6 +1,5 @@
-// Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is not
-// invoiced yet is planned anew from today on. A modification of its own, since plans and invoices belong to one; it
-// charges nothing, and answers do not list it.
+// Changes the payment schedule of an issued policy without an endorsement (brief 0.11): plans again what is not
+// invoiced. It is a modification, since plans need one, but charges nothing and is not listed.
 import { makeBills } from '../../billing/billing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replanning.ts'
@@ -20,7 +19,7 @@ import {
 import type { Attempt } from '../../rating/rate.ts'
 import { defineKind, showNothing, withoutConflicts } from '../mechanism/kind.ts'
 
-/** Undefined when the policy has that schedule already, so that a repeat changes nothing. */
+/** Undefined when the policy already has that schedule: a repeat changes nothing. */
 export async function decideScheduleChange(
   loaded: Loaded,
   name: string,
@@ -31,7 +30,7 @@ export async function decideScheduleChange(
   assertPolicyAllows(aggregate, 'reschedule')
   const scheduleName = paymentSchedule(product, name)
   if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
-  // Quoted and accepted transactions were planned on the former schedule.
+  // Pending transactions were planned on the former schedule.
   withoutConflicts(aggregate, '', 'block', now)
   const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)

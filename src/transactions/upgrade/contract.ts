@@ -1,11 +1,10 @@
-// A policy moved to another version of its tenant's configuration (brief 5.1, resources brief 10.5).
+// Moves a policy to another version of its configuration (brief 5.1, resources brief 10.5).
 import { z } from '@hono/zod-openapi'
 import { PolicyValidationErrors } from '../../platform/http/error-contract.ts'
 import { booleanOr, Flag, Integer, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'
 
-/** POST /policy/{policyLocator}/upgrade. */
 export const PolicyUpgradeRequest = z
   .object({
     configVersion: optional(requestInteger(1)).openapi({
@@ -19,7 +18,7 @@ export const PolicyUpgradeRequest = z
   .openapi('PolicyUpgradeRequest')
 export type PolicyUpgradeRequest = z.infer<typeof PolicyUpgradeRequest>
 
-/** Of an upgrade that was carried out, nothing was found; otherwise it is refused with what was found. */
+/** Problems are empty after an upgrade; otherwise it is refused with them. */
 export const PolicyUpgradeResponse = z
   .object({
     policyLocator: Text,

@@ -1,5 +1,4 @@
-// Whether a policy can move to another version of the configuration, and what becomes of it then. From then on its
-// transactions are rated, underwritten, billed and documented by that version; what was recorded stays as it is.
+// Moves a policy to another version of the configuration for its later transactions; recorded ones stay.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { storedAnswer } from '../../platform/commit.ts'
@@ -19,15 +18,13 @@ import { type ConstraintProblems, constraintProblems, NO_PROBLEMS, upgradeProble
 
 export type UpgradeDecision = {
   readonly answer: PolicyUpgradeResponse
-  /** Undefined where nothing is to be recorded: of a dry run, and where the policy has the version already. */
+  /** Undefined for a dry run, and where the policy already has the version. */
   readonly upgraded?: { readonly planned: Planned; readonly loaded: Loaded }
 }
 
 /**
- * Any other version is taken, an earlier one too: an upgrade that was a mistake is taken back so, by the same
- * checks. Where the policy has the version already, that is the answer and nothing is recorded: whoever
- * upgrades a whole book may do so again. Refuses with 409 what is pending, unless it may be invalidated, and with 400 content that
- * the version does not take; a dry run tells of both. `constraints`: what its constraint tables say.
+ * Also takes an earlier version, to undo an upgrade. Refuses pending transactions (409) unless they may be invalidated,
+ * and content that the version rejects (400); a dry run returns both.
  */
 export function decideUpgrade(
   loaded: Loaded,
@@ -77,7 +74,7 @@ export function decideUpgrade(
   }
 }
 
-/** Quotes of a policy that is not issued; once it is, they are for reading. */
+/** Quotes of an issued policy are read-only. */
 const pricedQuotes = ({ policy, quotes }: PolicyAggregate): ConflictResponse[] =>
   policy.issuedAt !== undefined
     ? []
@@ -104,7 +101,7 @@ function planUpgrade(
   const aggregate: PolicyAggregate = {
     ...before,
     policy,
-    // A person decided on the price and the rules of the version before.
+    // The person decided on the former version's price and rules.
     endorsements: putRecords(before.endorsements, decided.map(undecided)),
   }
   const data = { fromConfigVersion: String(from), toConfigVersion: String(configVersion) }
@@ -118,7 +115,7 @@ function planUpgrade(
 const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
   state === 'application' && underwriting !== undefined
 
-/** What lapsed is taken back by the version that it lapsed by (resources brief 10.5). */
+/** A lapse is reversed under the version that caused it (resources brief 10.5). */
 function assertNotLapsed(aggregate: PolicyAggregate): void {
   if (lapseInForce(aggregate))
     throw wrongState(
@@ -128,7 +125,7 @@ function assertNotLapsed(aggregate: PolicyAggregate): void {
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** To another version of the configuration; with `dryRun` nothing is stored. */
+    /** With `dryRun` nothing is stored. */
     upgrade: { request: PolicyUpgradeRequest }
   }
 }
@@ -140,7 +137,7 @@ export const upgradeKind = defineKind<'upgrade'>({
     const target = await loadVersion(context, database, request.configVersion)
     const constraints = await constraintProblems(loaded, target, attempt)
     const { upgraded, answer } = decideUpgrade(loaded, target, request, attempt.now, constraints)
-    // The policy may have the version already because this very request was carried out before.
+    // This very request may have upgraded the policy already.
     if (!upgraded) return { answer: (await storedAnswer(context, database)) ?? json(answer) }
     return { ...upgraded, response: () => answer }
   },

@@ -1,9 +1,5 @@
-// What of a policy another version of the configuration does not take (brief 5.1): required fields without a value,
-// fields that it does not know, values that are not of a field's type any more or outside its bounds, names of
-// exposures and perils; values that its constraint tables do not allow; the policy's product, currency, time zone, payment schedules and drafts of cancellations.
-// Checked is what is in force in some part of the term, what a cancellation removed too, since it can come back. What
-// the version that the policy has finds wrong by now as well, such as a date that was recent once, is no matter of
-// the upgrade.
+// What another version of the configuration rejects in a policy (brief 5.1). Checks what is in force in any part of the
+// term, and cancelled parts, since they can come back. Skips problems that the present version has too.
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
@@ -39,7 +35,7 @@ export const NO_PROBLEMS: PolicyValidationErrors = {
   cancellationValidationErrors: [],
 }
 
-/** All problems at once, and the policy's product as the version has it, if it has one. */
+/** All problems at once, and the policy's product in that version, if any. */
 export function upgradeProblems(
   aggregate: PolicyAggregate,
   before: ProductDefinition,
@@ -94,7 +90,7 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
   return { ...one, byOwner }
 }
 
-/** Of an issued policy what holds; else all its quotes, which are drafts. */
+/** Of an issued policy what is in force; otherwise all its quotes, which are drafts. */
 function checkedParts(aggregate: PolicyAggregate): ContentToCheck[] {
   if (aggregate.policy.issuedAt === undefined)
     return openQuotes(aggregate.quotes).map(quote => {
@@ -126,7 +122,7 @@ function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors 
   }
 }
 
-/** Values that their text does not tell to be of another type: days are kept as milliseconds, groups as locators. */
+/** Values whose stored text hides a changed type: days are stored as milliseconds, groups as locators. */
 function retyped(
   { exposures, perils }: PolicyAggregate,
   { owner, policy, exposureRuns, perilRuns }: ContentToCheck,
@@ -192,7 +188,6 @@ function retypedFields(
   )
 }
 
-/** What the policy is agreed on beside its content, in the words of its own properties. */
 function settingProblems(
   { policy, quotes }: PolicyAggregate,
   product: ProductDefinition | undefined,
@@ -229,7 +224,6 @@ function settingProblems(
 const openQuotes = (quotes: PolicyAggregate['quotes']): Quote[] =>
   recordsWhere(quotes, quote => quote.state !== 'discarded')
 
-/** Drafts that could not be issued any more. */
 const cancellationProblems = (
   { cancellations }: PolicyAggregate,
   { cancellationTypes = [] }: ProductDefinition,
@@ -245,7 +239,7 @@ const cancellationProblems = (
     message: `Version ${configVersion} has no cancellation '${name}'; rescind ${locator}, or give it another name.`,
   }))
 
-/** The problems that are not among the known ones, each once however many segments have it. */
+/** The new problems, each once however many segments have it. */
 function withoutKnown(found: PolicyValidationErrors, known: PolicyValidationErrors): PolicyValidationErrors {
   const seen = new Set<string>()
   const isNew = (...problem: string[]): boolean => {
@@ -256,7 +250,6 @@ function withoutKnown(found: PolicyValidationErrors, known: PolicyValidationErro
   return sifted(found, isNew)
 }
 
-/** Whether to keep a problem, told by its place and what it is. */
 type Sieve = (...problem: string[]) => boolean
 
 function sifted(errors: PolicyValidationErrors, keeps: Sieve): PolicyValidationErrors {
@@ -303,12 +296,11 @@ function siftedFields(errors: FieldErrors | undefined, place: string, keeps: Sie
   return left.hasErrors ? left : undefined
 }
 
-/** Problems by the version that the policy would have, and by the one that it has. */
 export type ConstraintProblems = { readonly found: ReportedProblems; readonly known: ReportedProblems }
 
 const NO_CONSTRAINTS: ConstraintProblems = { found: NOTHING_REPORTED, known: NOTHING_REPORTED }
 
-/** One round trip and the files of the tables, where the version has constraints at all. */
+/** One round trip and the files of the tables; none without constraints. */
 export async function constraintProblems(
   loaded: Loaded,
   target: Version,
@@ -346,7 +338,6 @@ async function problemsBy(
   return reported
 }
 
-/** Lines of the policy, with the times from which on other content is in force, and whom its own data is reported under. */
 function partsOf(aggregate: PolicyAggregate, product: ProductDefinition, now: Attempt['now']) {
   const of = { aggregate, product }
   const startsOf = (line: ReturnType<typeof lineOf>) => {
