@@ -19,7 +19,7 @@ import {
   EndorsementExposureUpdateRequest,
   EndorsementResponse,
 } from '../../src/transactions/endorsements/contract.ts'
-import { joinedChanges, namedChanges } from '../../src/transactions/endorsements/joined-changes.ts'
+import { joinedChanges, withAdditionLocators } from '../../src/transactions/endorsements/joined-changes.ts'
 import { transactionResponse } from '../../src/transactions/endorsements/projection.ts'
 import { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
 import { issuedPolicy } from '../support/record-kinds/motor-policies.ts'
@@ -121,7 +121,7 @@ describe('an answer repeats all that was asked for', () => {
     kind => {
       fc.assert(
         fc.property(changes, changes, (request, more) => {
-          const first = namedChanges(parsed(request), names)
+          const first = withAdditionLocators(parsed(request), names)
           expect(answerOf(first, kind)).toMatchObject(request)
           const both = answerOf(joinedChanges(first, parsed(more), names), kind)
           expect(both).toMatchObject({
@@ -166,7 +166,7 @@ describe('an update goes beside what was asked for before', () => {
     perils: [{ name: 'liability', locator: 'mine' }, { name: 'glass' }],
   }
   const begun = () =>
-    namedChanges(
+    withAdditionLocators(
       parsed({
         addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: ['Bob'] } }],
         addExposures: [vehicle, { exposureName: 'trailer' }],

@@ -90,10 +90,10 @@ export const cancellationKind = defineKind<'cancellation'>({
           proration: product.legacyCancellationProration,
           mayBeEmpty: true,
         }
-        const carried = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+        const billed = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
           planCancelled(aggregate, context, order),
         )
-        return cancellationValue(aggregate, carried, product)
+        return cancellationValue(aggregate, billed, product)
       },
     },
   },

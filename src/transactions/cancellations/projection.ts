@@ -59,25 +59,25 @@ export function cancellationResponse(
 /** The refund and the balance after the cancellation is billed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
-  carried: Carried,
+  billed: Carried,
   product: ProductDefinition,
 ): CancellationValueResponse {
   const { currency } = before.policy
   const change = totalChange(
     policyView(before, boundQuote(before), product, isIssued),
     policyView(
-      carried.aggregate,
-      boundQuote(carried.aggregate),
+      billed.aggregate,
+      boundQuote(billed.aggregate),
       product,
-      withIssued(carried.modification.locator),
+      withIssued(billed.modification.locator),
     ),
   )
   return {
     value: toNumber(negated(change)),
     valueCurrency: currency,
-    balanceAfterCancellation: toNumber(balanceOf(carried.aggregate)),
+    balanceAfterCancellation: toNumber(balanceOf(billed.aggregate)),
     balanceAfterCancellationCurrency: currency,
-    ...plannedPriceChange(before, carried, product),
+    ...plannedPriceChange(before, billed, product),
   }
 }
 

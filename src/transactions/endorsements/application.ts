@@ -11,7 +11,7 @@ import { assertPolicyAllows, type Planned } from '../../policy/transitions.ts'
 import type { Attempt, Referral } from '../../rating/rate.ts'
 import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
-import { joinedChanges, namedChanges } from './joined-changes.ts'
+import { joinedChanges, withAdditionLocators } from './joined-changes.ts'
 import {
   assertEndorsementAllows,
   type EndorsementOperation,
@@ -22,13 +22,13 @@ import {
 } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
-export type Beginning = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
+export type CreateOperation = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
 
 type Terms = Pick<Endorsement, 'kind' | 'name' | 'startAt' | 'endAt' | 'changes'>
 
 export async function planApplication(
   loaded: Loaded,
-  operation: Beginning,
+  operation: CreateOperation,
   { now, digits }: Attempt,
 ): Promise<Planned & { endorsement: Endorsement }> {
   const { aggregate: before, product } = loaded
@@ -41,7 +41,7 @@ export async function planApplication(
     ...terms,
     locator: supply.digits() as EndorsementLocator,
     state: 'application',
-    changes: namedChanges(terms.changes, supply),
+    changes: withAdditionLocators(terms.changes, supply),
     createdAt: now,
     updatedAt: now,
   }

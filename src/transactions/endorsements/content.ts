@@ -53,11 +53,11 @@ export type Ends = { readonly old: Instant; readonly new: Instant }
  * A run in force at the endorsement's time or later. Its pieces in the new segments carry the unchanged price; there
  * are none where the policy now ends earlier.
  */
-type Going = { readonly end: Instant; readonly pieces: readonly Piece[] }
+type Continuation = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
-type Asked = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
+type PerilChange = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
-export class Content {
+export class EndorsedContent {
   readonly reported: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
   readonly #before: PolicyAggregate
   readonly #quote: Quote
@@ -72,7 +72,7 @@ export class Content {
   readonly #perilRuns: PerilRun[] = []
   /** The covered spans from the endorsement's time on; the gaps between them were cancelled. */
   #covered: readonly Span[] = []
-  #going: ReadonlyMap<PerilRun, Going> = new Map()
+  #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
   /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -105,29 +105,30 @@ export class Content {
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     const { product } = this.#context
     this.#covered = stretchesOf(segments)
-    this.#going = this.#goingOn(segments)
-    const asked = new Map<string, Asked>()
+    this.#continuations = this.#findContinuations(segments)
+    const perilChanges = new Map<string, PerilChange>()
     const ended = new Set(changes.endExposures ?? [])
     for (const locator of ended)
-      if (!this.#exposure(locator)) this.#stray(locator, changes.endExposures!.indexOf(locator))
+      if (!this.#exposure(locator))
+        this.#reportUnknownExposure(locator, changes.endExposures!.indexOf(locator))
     for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
-      this.#updateExposure(update, index, asked, segments)
+      this.#updateExposure(update, index, perilChanges, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
       for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
     }
     this.#moveExposureEnds()
-    for (const [run, going] of this.#going) {
+    for (const [run, continuation] of this.#continuations) {
       const peril = this.#before.perils.get(run.perilLocator)
       const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
       if (!peril || !exposure) continue
       const definition = product.exposures
-        .find(one => one.name === exposure.name)
-        ?.perils.find(one => one.name === peril.name)
+        .find(({ name }) => name === exposure.name)
+        ?.perils.find(({ name }) => name === peril.name)
       if (!definition) continue
-      const isEnded = ended.has(exposure.locator) || asked.get(peril.locator)?.ended === true
-      if (isEnded || going.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
-      else this.#continue(run, going, definition, asked.get(peril.locator), repricing)
+      const isEnded = ended.has(exposure.locator) || perilChanges.get(peril.locator)?.ended === true
+      if (isEnded || continuation.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
+      else this.#continue(run, continuation, definition, perilChanges.get(peril.locator), repricing)
     }
     for (const [index, creation] of (changes.addExposures ?? []).entries())
       this.#addExposure(creation, index, segments)
@@ -145,13 +146,13 @@ export class Content {
   #updateExposure(
     update: EndorsedExposure,
     index: number,
-    asked: Map<string, Asked>,
+    perilChanges: Map<string, PerilChange>,
     segments: readonly PolicySegment[],
   ): void {
     const exposure = this.#exposure(update.exposureLocator)
-    const definition = exposure && this.#context.product.exposures.find(one => one.name === exposure.name)
+    const definition = exposure && this.#context.product.exposures.find(({ name }) => name === exposure.name)
     if (!exposure || !definition) {
-      this.#stray(update.exposureLocator, index)
+      this.#reportUnknownExposure(update.exposureLocator, index)
       return
     }
     let exposureChanged = false
@@ -161,42 +162,42 @@ export class Content {
       exposureChanged = true
       this.#replaceExposure(run, data)
     }
-    this.#askPerils(exposure, update, index, exposureChanged, asked)
+    this.#collectPerilChanges(exposure, update, index, exposureChanged, perilChanges)
     // The exposure may end before the policy does.
     const spans = this.#runsOf(exposure).flatMap(run =>
-      within(segments, this.#continuing(this.#remaining(run)!)).map(({ part }) => part),
+      within(segments, this.#continuedSpan(this.#remaining(run)!)).map(({ part }) => part),
     )
     for (const creation of update.addPerils ?? []) {
-      const added = addedPeril(exposure, definition, creation, index, this.#changing())
+      const added = addedPeril(exposure, definition, creation, index, this.#additionContext())
       if (added) this.#addPeril(added, spans)
     }
   }
 
   /** A change of a peril also applies to the perils that renew it, unless the request names those. */
-  #askPerils(
+  #collectPerilChanges(
     exposure: Exposure,
     update: EndorsedExposure,
     index: number,
     exposureChanged: boolean,
-    asked: Map<string, Asked>,
+    perilChanges: Map<string, PerilChange>,
   ): void {
     const perils = [...this.#before.perils.values()]
-      .filter(one => one.exposureLocator === exposure.locator)
+      .filter(peril => peril.exposureLocator === exposure.locator)
       .sort((a, b) => a.displayId - b.displayId)
-    const covered = new Set([...this.#going.keys()].map(run => run.perilLocator))
-    const known = new Set<string>(perils.map(one => one.locator).filter(locator => covered.has(locator)))
-    const updates = new Map((update.updatePerils ?? []).map(one => [one.perilLocator, one]))
+    const covered = new Set([...this.#continuations.keys()].map(run => run.perilLocator))
+    const known = new Set<string>(perils.map(peril => peril.locator).filter(locator => covered.has(locator)))
+    const updates = new Map((update.updatePerils ?? []).map(change => [change.perilLocator, change]))
     const ends = new Set(update.endPerils ?? [])
     for (const locator of [...updates.keys(), ...ends])
-      if (!known.has(locator)) this.#strayPeril(exposure, locator, index)
+      if (!known.has(locator)) this.#reportUnknownPeril(exposure, locator, index)
     for (const { locator, renewalGroup, displayId } of perils) {
       const named = perils.findLast(
-        one =>
-          one.renewalGroup === renewalGroup &&
-          one.displayId <= displayId &&
-          (updates.has(one.locator) || ends.has(one.locator)),
+        peril =>
+          peril.renewalGroup === renewalGroup &&
+          peril.displayId <= displayId &&
+          (updates.has(peril.locator) || ends.has(peril.locator)),
       )
-      asked.set(locator, {
+      perilChanges.set(locator, {
         exposureChanged,
         update: named && updates.get(named.locator),
         ended: named !== undefined && ends.has(named.locator),
@@ -204,9 +205,7 @@ export class Content {
     }
   }
 
-  /**
-   * Cuts untouched exposures at an earlier policy end, so that later transactions find it; extends them to a later one.
-   */
+  /** Cuts untouched exposures at an earlier policy end, or extends them to a later one. */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
     const done = new Set(this.#exposureRuns.map(run => run.locator))
@@ -223,13 +222,13 @@ export class Content {
    * part keeps its data: a reinstatement restores it (brief 1.6).
    */
   #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
-    const left = this.#remaining(run)!
-    const span = this.#ends.new === this.#ends.old ? left : this.#continuing(left)
+    const remaining = this.#remaining(run)!
+    const span = this.#ends.new === this.#ends.old ? remaining : this.#continuedSpan(remaining)
     this.#exposureRuns.push(this.#cut(run))
     let from = span.start
     const upTo = (end: Instant, content: FieldData | undefined): void => {
       if (end <= from) return
-      if (content) this.#exposureRuns.push({ ...run, ...this.#made({ start: from, end }), data: content })
+      if (content) this.#exposureRuns.push({ ...run, ...this.#newRun({ start: from, end }), data: content })
       from = end
     }
     for (const stretch of this.#covered) {
@@ -245,47 +244,54 @@ export class Content {
    */
   #continue(
     run: PerilRun,
-    { end, pieces }: Going,
+    { end, pieces }: Continuation,
     definition: PerilDefinition,
-    asked: Asked | undefined,
+    change: PerilChange | undefined,
     repricing: Repricing,
   ): void {
-    const own = asked?.update && this.#updatedPeril(run, definition, asked.update)
-    const changed = own !== undefined || asked?.exposureChanged === true || this.#policyChanged
+    const own = change?.update && this.#updatedPeril(run, definition, change.update)
+    const changed = own !== undefined || change?.exposureChanged === true || this.#policyChanged
     const rated = repricing === 'all' || (repricing === 'changed' && changed)
     if (rated) {
       this.#perilRuns.push(this.#cut(run))
       for (const piece of pieces)
-        this.#perilRuns.push({ ...run, ...this.#made(this.#continuing(piece)), ...own, price: undefined })
+        this.#perilRuns.push({
+          ...run,
+          ...this.#newRun(this.#continuedSpan(piece)),
+          ...own,
+          price: undefined,
+        })
       return
     }
     if (own !== undefined) {
       this.#perilRuns.push(this.#cut(run))
       for (const piece of pieces) {
         const span = { start: piece.start, end: piece.end }
-        this.#perilRuns.push({ ...run, ...this.#made(span), ...own, price: prorated(run.price, piece) })
+        this.#perilRuns.push({ ...run, ...this.#newRun(span), ...own, price: prorated(run.price, piece) })
       }
     } else if (end > this.#ends.new) this.#perilRuns.push(this.#cut(run, this.#ends.new))
     const more = this.#extension({ start: run.start, end })
     if (!more) return
     const price = repricing === 'never' ? extended(run, more, this.#before.policy.timeZone) : undefined
-    this.#perilRuns.push({ ...run, ...this.#made(more), ...own, price })
+    this.#perilRuns.push({ ...run, ...this.#newRun(more), ...own, price })
   }
 
   /** What a cancellation removed is no piece until it is reinstated. */
-  #goingOn(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Going> {
+  #findContinuations(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Continuation> {
     const { timeZone } = this.#before.policy
     const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
     const line = [...this.#line, step]
-    const here = new Set(segments.map(segment => segment.locator))
-    const going = new Map<PerilRun, Going>()
+    const newSegments = new Set(segments.map(segment => segment.locator))
+    const continuations = new Map<PerilRun, Continuation>()
     for (const run of this.#before.perilRuns.values()) {
       const end = inForce(piecesOf(run, this.#line, timeZone)).at(-1)?.end
       if (end === undefined || end <= this.#modification.effectiveAt) continue
-      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece => here.has(piece.segment.locator))
-      going.set(run, { end, pieces })
+      const pieces = inForce(piecesOf(run, line, timeZone)).filter(piece =>
+        newSegments.has(piece.segment.locator),
+      )
+      continuations.set(run, { end, pieces })
     }
-    return going
+    return continuations
   }
 
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
@@ -302,19 +308,19 @@ export class Content {
   }
 
   #addExposure(creation: ExposureCreate, index: number, segments: readonly PolicySegment[]): void {
-    const added = addedExposure(creation, index, this.#changing())
+    const added = addedExposure(creation, index, this.#additionContext())
     if (!added) return
     const { exposure, data, perils } = added
     const span = { start: this.#modification.effectiveAt, end: this.#ends.new }
     this.#exposures.push(exposure)
-    this.#exposureRuns.push({ ...this.#made(span), exposureLocator: exposure.locator, data })
+    this.#exposureRuns.push({ ...this.#newRun(span), exposureLocator: exposure.locator, data })
     for (const peril of perils) this.#addPeril(peril, segments)
   }
 
   #addPeril({ peril, data, amounts }: AddedPeril, spans: readonly Span[]): void {
     this.#perils.push(peril)
     for (const { start, end } of spans)
-      this.#perilRuns.push({ ...this.#made({ start, end }), perilLocator: peril.locator, data, amounts })
+      this.#perilRuns.push({ ...this.#newRun({ start, end }), perilLocator: peril.locator, data, amounts })
   }
 
   #exposure(locator: string): Exposure | undefined {
@@ -325,7 +331,9 @@ export class Content {
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
       const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
-      return span !== undefined && this.#covered.some(one => one.start < span.end && span.start < one.end)
+      return (
+        span !== undefined && this.#covered.some(({ start, end }) => start < span.end && span.start < end)
+      )
     })
   }
 
@@ -337,7 +345,7 @@ export class Content {
     return start < end ? { start, end } : undefined
   }
 
-  #continuing(span: Span): Span {
+  #continuedSpan(span: Span): Span {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
 
@@ -351,7 +359,7 @@ export class Content {
     return { ...run, cuts: [...run.cuts, { by: this.#modification.locator, from: later(run.start, at) }] }
   }
 
-  #made(span: Span) {
+  #newRun(span: Span) {
     const { now, supply } = this.#context
     return {
       ...span,
@@ -380,21 +388,21 @@ export class Content {
       locators[used] ??= this.#context.supply.uuid()
       return locators[used++]!
     }
-    const after = changedData(reportedAs, fields, data, changes, this.#changing(), next)
+    const after = changedData(reportedAs, fields, data, changes, this.#additionContext(), next)
     return after && !isSameData(after, data) ? after : data
   }
 
-  #changing(): AdditionContext {
+  #additionContext(): AdditionContext {
     const { timeZone } = this.#before.policy
     return { ...this.#context, timeZone, quoteLocator: this.#quote.locator, reported: this.reported }
   }
 
-  #stray(exposureLocator: string, index: number): void {
+  #reportUnknownExposure(exposureLocator: string, index: number): void {
     const message = `The policy has no exposure '${exposureLocator}' that is covered then; send the locator of one of its exposures.`
     this.reported.strays.push({ exposureName: '', exposureLocator, index, message })
   }
 
-  #strayPeril(
+  #reportUnknownPeril(
     { name: exposureName, locator: exposureLocator }: Exposure,
     perilName: string,
     index: number,
@@ -417,11 +425,13 @@ function stretchesOf(segments: readonly PolicySegment[]): Span[] {
 
 /** Compares values and groups in any order. */
 const isSameData = (a: FieldData, b: FieldData): boolean =>
-  JSON.stringify([ordered(a.values), a.groups.map(one => ({ ...one, values: ordered(one.values) }))]) ===
-  JSON.stringify([ordered(b.values), b.groups.map(one => ({ ...one, values: ordered(one.values) }))])
+  JSON.stringify([
+    ordered(a.values),
+    a.groups.map(group => ({ ...group, values: ordered(group.values) })),
+  ]) ===
+  JSON.stringify([ordered(b.values), b.groups.map(group => ({ ...group, values: ordered(group.values) }))])
 
-const ordered = (values: FieldData['values']) =>
-  Object.entries(values).sort(([one], [other]) => (one < other ? -1 : 1))
+const ordered = (values: FieldData['values']) => Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1))
 
 const within = (segments: readonly PolicySegment[], span: Span): { segment: PolicySegment; part: Span }[] =>
   segments.flatMap(segment => {

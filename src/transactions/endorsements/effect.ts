@@ -18,18 +18,18 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { type Carried, newModification } from '../../policy/transitions.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
-import { Content, type EndorsementContext, type Ends } from './content.ts'
+import { EndorsedContent, type EndorsementContext, type Ends } from './content.ts'
 import { repricingOf } from './repricing.ts'
 
 /** The policy with the endorsement applied, neither issued nor priced; problems of its content are in `reported`. */
-export type Endorsed = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
+export type EndorsementResult = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
 
 /** Refuses (409) a time without coverage. Takes the digits that `digitsForEndorsement` counts. */
 export function endorsed(
   aggregate: PolicyAggregate,
   endorsement: Endorsement,
   context: EndorsementContext,
-): Endorsed {
+): EndorsementResult {
   const { now, supply, product, prorated } = context
   const quote = boundQuote(aggregate)
   const { startAt, changes } = endorsement
@@ -54,7 +54,7 @@ export function endorsed(
     { now, supply },
   )
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
-  const content = new Content(before, quote, line, modification, ends, context)
+  const content = new EndorsedContent(before, quote, line, modification, ends, context)
   const going = affected.filter(segment => segment.start < ends.new)
   const parts = going.flatMap((segment): PolicySegment[] => {
     const part = (span: { start: Instant; end: Instant }, data: PolicySegment['data']): PolicySegment => ({
@@ -93,7 +93,7 @@ export function endorsed(
 }
 
 /**
- * Coverage ends before and after; an earlier end removes later terms too. Refuses (409) a new end in a coverage gap, or
+ * The old and new end of coverage; an earlier end removes later terms too. Refuses (409) a new end in a coverage gap, or
  * on a cancelled or lapsed policy: a reinstatement must not restore cover beyond an end agreed since.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {

@@ -14,33 +14,36 @@ import type { FieldChanges } from '../../product/fields/groups.ts'
 type Names = Pick<LocatorSupply, 'uuid'>
 type Groups = FieldChanges['addFieldGroups']
 
-const named = <T extends { locator?: string }>(additions: T[] | null | undefined, names: Names): T[] =>
-  (additions ?? []).map(one => ({ ...one, locator: one.locator ?? names.uuid() }))
+const withLocators = <T extends { locator?: string }>(additions: T[] | null | undefined, names: Names): T[] =>
+  (additions ?? []).map(addition => ({ ...addition, locator: addition.locator ?? names.uuid() }))
 
 const distinct = (locators: string[] | null | undefined): string[] => [...new Set(locators ?? [])]
 
-const namedPerils = (perils: PerilCreate[] | undefined, names: Names): PerilCreate[] =>
-  named(perils, names).map(one => ({ ...one, fieldGroups: named(one.fieldGroups, names) }))
+const perilsWithLocators = (perils: PerilCreate[] | undefined, names: Names): PerilCreate[] =>
+  withLocators(perils, names).map(peril => ({
+    ...peril,
+    fieldGroups: withLocators(peril.fieldGroups, names),
+  }))
 
-const namedGroups = <T extends FieldChanges>(changes: T, names: Names): T => ({
+const groupsWithLocators = <T extends FieldChanges>(changes: T, names: Names): T => ({
   ...changes,
-  addFieldGroups: named(changes.addFieldGroups, names),
+  addFieldGroups: withLocators(changes.addFieldGroups, names),
   removeFieldGroups: distinct(changes.removeFieldGroups),
 })
 
 /** Gives each addition a locator; drops repeated ends and removals. */
-export const namedChanges = (changes: EndorsementChanges, names: Names): EndorsementChanges => ({
-  ...namedGroups(changes, names),
-  addExposures: named(changes.addExposures, names).map(one => ({
-    ...one,
-    fieldGroups: named(one.fieldGroups, names),
-    perils: namedPerils(one.perils, names),
+export const withAdditionLocators = (changes: EndorsementChanges, names: Names): EndorsementChanges => ({
+  ...groupsWithLocators(changes, names),
+  addExposures: withLocators(changes.addExposures, names).map(exposure => ({
+    ...exposure,
+    fieldGroups: withLocators(exposure.fieldGroups, names),
+    perils: perilsWithLocators(exposure.perils, names),
   })),
-  updateExposures: (changes.updateExposures ?? []).map(one => ({
-    ...namedGroups(one, names),
-    addPerils: namedPerils(one.addPerils, names),
-    updatePerils: (one.updatePerils ?? []).map(peril => namedGroups(peril, names)),
-    endPerils: distinct(one.endPerils),
+  updateExposures: (changes.updateExposures ?? []).map(update => ({
+    ...groupsWithLocators(update, names),
+    addPerils: perilsWithLocators(update.addPerils, names),
+    updatePerils: (update.updatePerils ?? []).map(peril => groupsWithLocators(peril, names)),
+    endPerils: distinct(update.endPerils),
   })),
   endExposures: distinct(changes.endExposures),
 })
@@ -54,21 +57,21 @@ export function joinedChanges(
   more: EndorsementChanges,
   names: Names,
 ): EndorsementChanges {
-  const first = namedChanges(before, names)
-  const second = namedChanges(more, names)
-  const isAdded = among(first.addExposures)
-  const updates = Map.groupBy(second.updateExposures!, one => one.exposureLocator)
+  const first = withAdditionLocators(before, names)
+  const second = withAdditionLocators(more, names)
+  const isAdded = belongsTo(first.addExposures)
+  const updates = Map.groupBy(second.updateExposures!, update => update.exposureLocator)
   const ended = new Set(second.endExposures)
   const additions = first
-    .addExposures!.filter(one => !ended.has(one.locator!))
-    .map(one => (updates.get(one.locator!) ?? []).reduce(changedAddition, one))
+    .addExposures!.filter(exposure => !ended.has(exposure.locator!))
+    .map(exposure => (updates.get(exposure.locator!) ?? []).reduce(changedAddition, exposure))
   return {
     ...fieldsOfBoth(first, second),
     addExposures: [...additions, ...second.addExposures!],
     updateExposures: joinedUpdates([
       ...first.updateExposures!,
-      ...second.updateExposures!.filter(one => !isAdded(one.exposureLocator)),
-    ]).map(one => one.update),
+      ...second.updateExposures!.filter(update => !isAdded(update.exposureLocator)),
+    ]).map(({ update }) => update),
     endExposures: distinct([...first.endExposures!, ...ended].filter(locator => !isAdded(locator))),
     newPaymentScheduleName: second.newPaymentScheduleName ?? first.newPaymentScheduleName,
     reprice: second.reprice ?? first.reprice,
@@ -95,19 +98,21 @@ function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): Ex
 function assertAdded(
   { locator }: ExposureCreate,
   property: string,
-  asked: string[] | null | undefined,
+  ended: string[] | null | undefined,
   additions: readonly { locator?: string }[] | undefined,
 ): void {
-  const isAdded = among(additions)
-  const unknown = (asked ?? []).find(one => !isAdded(one))
+  const isAdded = belongsTo(additions)
+  const unknown = (ended ?? []).find(part => !isAdded(part))
   if (unknown === undefined) return
   throw invalidRequest(
     `${property} names '${unknown}', which the exposure '${locator}' that is yet to be added does not have; name what addExposures of the answer shows.`,
   )
 }
 
-function among(additions: readonly { locator?: string }[] | null | undefined): (locator: string) => boolean {
-  const locators = new Set((additions ?? []).map(one => one.locator))
+function belongsTo(
+  additions: readonly { locator?: string }[] | null | undefined,
+): (locator: string) => boolean {
+  const locators = new Set((additions ?? []).map(addition => addition.locator))
   return locator => locators.has(locator)
 }
 
@@ -115,8 +120,8 @@ function withoutNamed<T extends { locator?: string }>(
   additions: readonly T[],
   ended: readonly string[] | null | undefined,
 ): T[] {
-  const gone = new Set<string | undefined>(ended ?? [])
-  return additions.filter(one => !gone.has(one.locator))
+  const locators = new Set<string | undefined>(ended ?? [])
+  return additions.filter(addition => !locators.has(addition.locator))
 }
 
 /** One update for each exposure, in request order; of two values for a field the later wins. */
@@ -128,15 +133,15 @@ export function joinedUpdates(
     const first = joined.get(update.exposureLocator)
     joined.set(
       update.exposureLocator,
-      first ? { index: first.index, update: both(first.update, update) } : { index, update },
+      first ? { index: first.index, update: joinedUpdate(first.update, update) } : { index, update },
     )
   }
   return [...joined.values()]
 }
 
-function both(first: EndorsedExposure, second: EndorsedExposure): EndorsedExposure {
+function joinedUpdate(first: EndorsedExposure, second: EndorsedExposure): EndorsedExposure {
   const added = first.addPerils ?? []
-  const isAdded = among(added)
+  const isAdded = belongsTo(added)
   const perils = new Map<string, PerilUpdate>()
   for (const update of [...(first.updatePerils ?? []), ...(second.updatePerils ?? [])]) {
     if (isAdded(update.perilLocator))
@@ -171,14 +176,18 @@ const AMOUNTS = {
 
 /** An amount in the second update cancels its removal in the first. */
 function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUpdate> {
-  const later = said(second)
-  const isSaid = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
-  const kept = (Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[]).filter(isSaid)
-  return { ...said(first), ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])), ...later }
+  const later = definedValues(second)
+  const isDefined = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined
+  const kept = (Object.keys(AMOUNTS) as (keyof typeof AMOUNTS)[]).filter(isDefined)
+  return {
+    ...definedValues(first),
+    ...Object.fromEntries(kept.map(name => [AMOUNTS[name], undefined])),
+    ...later,
+  }
 }
 
 /** Missing values must not replace earlier ones. */
-const said = <T extends object>(update: T): Partial<T> =>
+const definedValues = <T extends object>(update: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== undefined && value !== null),
   ) as Partial<T>
@@ -186,9 +195,9 @@ const said = <T extends object>(update: T): Partial<T> =>
 /** Drops added groups that the second removes, and merges the values of groups that both update. */
 function fieldsOfBoth(first: FieldChanges, second: FieldChanges): FieldChanges {
   const added = first.addFieldGroups ?? []
-  const isAdded = among(added)
+  const isAdded = belongsTo(added)
   const updates = second.updateFieldGroups ?? []
-  const updatesOf = Map.groupBy(updates, one => one.fieldGroupLocator)
+  const updatesOf = Map.groupBy(updates, update => update.fieldGroupLocator)
   const kept: NonNullable<Groups> = withoutNamed(added, second.removeFieldGroups).map(group => ({
     ...group,
     fieldValues: (updatesOf.get(group.locator!) ?? []).reduce<object>(
@@ -197,13 +206,13 @@ function fieldsOfBoth(first: FieldChanges, second: FieldChanges): FieldChanges {
     ),
   }))
   const groups = new Map<string, NonNullable<FieldChanges['updateFieldGroups']>[number]>()
-  for (const one of [
+  for (const update of [
     ...(first.updateFieldGroups ?? []),
-    ...updates.filter(one => !isAdded(one.fieldGroupLocator)),
+    ...updates.filter(({ fieldGroupLocator }) => !isAdded(fieldGroupLocator)),
   ]) {
-    const key = JSON.stringify([one.fieldGroupLocator, one.fieldName])
+    const key = JSON.stringify([update.fieldGroupLocator, update.fieldName])
     const before = groups.get(key)
-    groups.set(key, before ? { ...before, fieldValues: valuesOfBoth(before, one) } : one)
+    groups.set(key, before ? { ...before, fieldValues: valuesOfBoth(before, update) } : update)
   }
   return {
     fieldValues: valuesOfBoth(first, second),

@@ -25,7 +25,7 @@ import {
 } from '../mechanism/kind.ts'
 import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
-import { type Beginning, planApplication, planEndorsementUpdate, planReferral } from './application.ts'
+import { type CreateOperation, planApplication, planEndorsementUpdate, planReferral } from './application.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import {
   assertEndorsementAllows,
@@ -37,7 +37,7 @@ import {
   planEndorsementQuote,
   recorded,
 } from './plans.ts'
-import { assertApplicationValid, carriedOut, ownBillsOf, withOwnBills } from './pricing.ts'
+import { assertApplicationValid, carryOutEndorsement, ownBillsOf, withOwnBills } from './pricing.ts'
 import { ENDORSEMENTS, RENEWALS, transactionResponse } from './projection.ts'
 
 declare module '../mechanism/kind.ts' {
@@ -61,20 +61,20 @@ const showEndorsement =
   ({ aggregate, product }) =>
     transactionResponse(aggregate, endorsementOf(aggregate, locator), product)
 
-async function previewOf(loaded: Loaded, operation: Beginning, attempt: Attempt): Promise<Previewed> {
+async function previewOf(loaded: Loaded, operation: CreateOperation, attempt: Attempt): Promise<Previewed> {
   const { planned, endorsement } = await previewEndorsement(loaded, operation, attempt)
   const { modificationLocator } = endorsementOf(planned.aggregate, endorsement)
   return { planned, modificationLocator: modificationLocator! }
 }
 
-async function priceOfNew(loaded: Loaded, operation: Beginning, attempt: Attempt) {
+async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: Attempt) {
   const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
-  const carried = await carriedOut(aggregate, endorsement, loaded, attempt)
-  return plannedPriceChange(loaded.aggregate, carried, loaded.product)
+  const priced = await carryOutEndorsement(aggregate, endorsement, loaded, attempt)
+  return plannedPriceChange(loaded.aggregate, priced, loaded.product)
 }
 
-const created = (request: EndorsementCreateRequest): Beginning => ({ action: 'create', request })
-const renewed = (request: RenewalCreateRequest): Beginning => ({ action: 'renew', request })
+const created = (request: EndorsementCreateRequest): CreateOperation => ({ action: 'create', request })
+const renewed = (request: RenewalCreateRequest): CreateOperation => ({ action: 'renew', request })
 
 export const endorsementKind = defineKind<'endorsement'>({
   name: 'endorsement',
@@ -115,7 +115,7 @@ export const endorsementKind = defineKind<'endorsement'>({
           modificationLocator !== undefined && aggregate.modifications.has(modificationLocator)
         if (!isRecorded && state === 'discarded')
           throw wrongState(`The ${kind} ${locator} is discarded and was never priced.`)
-        const carryOut = () => carriedOut(aggregate, endorsement, loaded, attempt)
+        const carryOut = () => carryOutEndorsement(aggregate, endorsement, loaded, attempt)
         if (asked === 'price') return await priceChangeOf(loaded, endorsement, carryOut)
         return underwritingResponse(isRecorded ? underwriting! : (await carryOut()).underwriting)
       },
@@ -151,7 +151,7 @@ export const endorsementKind = defineKind<'endorsement'>({
 /** The result, and the endorsement that the answer shows. */
 export type EndorsementDecision = { planned: Planned; endorsement: EndorsementLocator }
 
-type Course = {
+type AdvanceContext = {
   readonly loaded: Loaded
   readonly attempt: Attempt
   /** Default `block`. */
@@ -172,21 +172,21 @@ export async function decideEndorsement(
   operation: EndorsementOperation,
   attempt: Attempt,
 ): Promise<EndorsementDecision> {
-  const course: Course = { loaded, attempt, assertDecision: assertUnderwritten }
+  const context: AdvanceContext = { loaded, attempt, assertDecision: assertUnderwritten }
   if (operation.action === 'create' || operation.action === 'renew') {
     const conflictHandling = operation.action === 'create' ? operation.request.conflictHandling : undefined
-    return await apply(operation, operation.request.state ?? 'application', { ...course, conflictHandling })
+    return await apply(operation, operation.request.state ?? 'application', { ...context, conflictHandling })
   }
   const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
-  return { planned: await planAction(endorsement, operation, course), endorsement: endorsement.locator }
+  return { planned: await planAction(endorsement, operation, context), endorsement: endorsement.locator }
 }
 
 async function planAction(
   endorsement: Endorsement,
-  operation: Exclude<EndorsementOperation, Beginning>,
-  course: Course,
+  operation: Exclude<EndorsementOperation, CreateOperation>,
+  context: AdvanceContext,
 ): Promise<Planned> {
-  const { loaded, attempt } = course
+  const { loaded, attempt } = context
   const { aggregate } = loaded
   const { now } = attempt
   switch (operation.action) {
@@ -204,14 +204,14 @@ async function planAction(
       return planEndorsementInvalidation(aggregate, endorsement, now)
     case 'refer': {
       assertEndorsementAllows(endorsement, 'refer')
-      const { underwriting } = await carriedOut(aggregate, endorsement, loaded, attempt)
+      const { underwriting } = await carryOutEndorsement(aggregate, endorsement, loaded, attempt)
       return planReferral(aggregate, endorsement, operation, underwriting, now)
     }
     default: {
       const { action, conflictHandling } = operation
       assertEndorsementAllows(endorsement, action)
-      const begun: Planned = { aggregate, events: [] }
-      return await advance(begun, endorsement.locator, REACHES[action], { ...course, conflictHandling })
+      const start: Planned = { aggregate, events: [] }
+      return await advance(start, endorsement.locator, REACHES[action], { ...context, conflictHandling })
     }
   }
 }
@@ -222,45 +222,43 @@ async function planAction(
  */
 const previewEndorsement = (
   loaded: Loaded,
-  operation: Beginning,
+  operation: CreateOperation,
   attempt: Attempt,
 ): Promise<EndorsementDecision> =>
   apply(operation, 'issued', { loaded, attempt, conflictHandling: 'invalidate', assertDecision: () => {} })
 
-/**
- * Quoting repeats the checks of an application, so only conflicts need them earlier: invalid content is refused first.
- */
+/** Quoting repeats an application's checks; only before conflicts must content be refused first. */
 async function apply(
-  operation: Beginning,
+  operation: CreateOperation,
   state: EndorsementState,
-  course: Course,
+  context: AdvanceContext,
 ): Promise<EndorsementDecision> {
-  const { loaded, attempt } = course
+  const { loaded, attempt } = context
   const { endorsement, ...created } = await planApplication(loaded, operation, attempt)
   const { locator } = endorsement
   if (state === 'application' || hasConflicts(created.aggregate, String(locator)))
     await assertApplicationValid(created.aggregate, endorsement, loaded, attempt)
-  return { planned: await advance(created, locator, state, course), endorsement: locator }
+  return { planned: await advance(created, locator, state, context), endorsement: locator }
 }
 
 /** Takes every step on the way to the state (brief 1.4). */
 async function advance(
-  begun: Planned,
+  start: Planned,
   locator: EndorsementLocator,
   state: EndorsementState,
-  course: Course,
+  context: AdvanceContext,
 ): Promise<Planned> {
-  let planned = begun
-  for (const step of stepsBetween(endorsementOf(begun.aggregate, locator).state, state))
-    planned = chain(planned, await advanceTo(step, planned.aggregate, locator, course))
-  return state === 'quoted' ? await withOwnBills(planned, locator, course.loaded, course.attempt) : planned
+  let planned = start
+  for (const step of stepsBetween(endorsementOf(start.aggregate, locator).state, state))
+    planned = chain(planned, await advanceTo(step, planned.aggregate, locator, context))
+  return state === 'quoted' ? await withOwnBills(planned, locator, context.loaded, context.attempt) : planned
 }
 
 async function advanceTo(
   step: Step,
   before: PolicyAggregate,
   locator: EndorsementLocator,
-  { loaded, attempt, conflictHandling = 'block', assertDecision }: Course,
+  { loaded, attempt, conflictHandling = 'block', assertDecision }: AdvanceContext,
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
@@ -271,9 +269,9 @@ async function advanceTo(
   switch (step) {
     case 'quoted': {
       assertEndorsementAllows(endorsement, 'quote')
-      const carried = await carriedOut(from, endorsement, loaded, attempt)
-      const quoted = planEndorsementQuote(from, endorsement, carried, carried.underwriting, now)
-      assertDecision(endorsement.kind, carried.underwriting)
+      const priced = await carryOutEndorsement(from, endorsement, loaded, attempt)
+      const quoted = planEndorsementQuote(from, endorsement, priced, priced.underwriting, now)
+      assertDecision(endorsement.kind, priced.underwriting)
       return chain(cleared, quoted)
     }
     case 'accepted': {
@@ -301,7 +299,7 @@ function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread 
   if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
 }
 
-/** Refuses (409) a policy that cannot be endorsed before it calls any plugin or service. */
+/** Calls no plugin or service for a policy that cannot be endorsed (409). */
 async function fillNewEndorsement(
   request: EndorsementCreateRequest,
   loaded: Loaded,
@@ -313,7 +311,7 @@ async function fillNewEndorsement(
   return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
 }
 
-/** Refuses (409) a policy that cannot be renewed before it calls any plugin or service. */
+/** Calls no plugin or service for a policy that cannot be renewed (409). */
 async function fillNewRenewal(
   request: RenewalCreateRequest,
   loaded: Loaded,

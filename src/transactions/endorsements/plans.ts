@@ -110,26 +110,26 @@ export function assertEndorsementAllows(
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
-  carried: Carried,
+  priced: Carried,
   underwriting: UnderwritingResult,
   now: Instant,
 ): Planned {
   assertEndorsementAllows(endorsement, 'quote')
   assertPolicyAllows(before, endorsement.kind === 'renewal' ? 'renew' : 'endorse')
-  const modification: Modification = { ...carried.modification, underwriting }
+  const modification: Modification = { ...priced.modification, underwriting }
   const quoted: Endorsement = {
     ...endorsement,
     state: 'quoted',
     underwriting,
-    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, carried.aggregate)],
+    touches: endorsement.touches && [...endorsement.touches, ...addedExposures(before, priced.aggregate)],
     modificationLocator: modification.locator,
     basedOn: issuedCount(before),
     updatedAt: now,
   }
   const aggregate = withEndorsement(
     {
-      ...carried.aggregate,
-      modifications: putRecords(carried.aggregate.modifications, [modification]),
+      ...priced.aggregate,
+      modifications: putRecords(priced.aggregate.modifications, [modification]),
     },
     quoted,
   )

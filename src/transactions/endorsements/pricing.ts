@@ -47,17 +47,17 @@ import { withConstraints } from '../constraints/validation.ts'
 import { prorationOf } from '../mechanism/prorating.ts'
 import { digitsForRenewal, renewed } from '../renewals/effect.ts'
 import { personsDecision } from './application.ts'
-import { type Endorsed, endorsed } from './effect.ts'
+import { type EndorsementResult, endorsed } from './effect.ts'
 import { policyOnIssue } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
-export async function carriedOut(
+export async function carryOutEndorsement(
   before: PolicyAggregate,
   endorsement: Endorsement,
   loaded: Loaded,
   attempt: Attempt,
 ) {
-  const result = await proratedContent(before, endorsement, loaded, attempt)
+  const result = await applyProrated(before, endorsement, loaded, attempt)
   const context = contextOf(result, endorsement, { ...loaded, aggregate: result.aggregate }, attempt)
   const priced = await pricedEndorsement(result, context)
   const underwriting: UnderwritingResult =
@@ -66,36 +66,36 @@ export async function carriedOut(
 }
 
 /** The valid endorsement, with the amounts that it splits as the product's plugin gives them. */
-async function proratedContent(
+async function applyProrated(
   before: PolicyAggregate,
   endorsement: Endorsement,
   loaded: Loaded,
   attempt: Attempt,
-): Promise<Endorsed> {
-  const result = await applied(before, endorsement, loaded, attempt)
+): Promise<EndorsementResult> {
+  const result = await applyEndorsement(before, endorsement, loaded, attempt)
   await assertContent(result, loaded, attempt, true)
   if (endorsement.kind === 'renewal') return result
   const { product } = loaded
   const supply = transientLocators(shardOfDigits(before.policy.locator))
-  const said = await prorationOf(loaded, attempt, prorated =>
+  const answer = await prorationOf(loaded, attempt, prorated =>
     endorsed(before, endorsement, { product, now: attempt.now, supply, prorated }),
   )
-  return said ? await applied(before, endorsement, loaded, attempt, said) : result
+  return answer ? await applyEndorsement(before, endorsement, loaded, attempt, answer) : result
 }
 
-async function applied(
+async function applyEndorsement(
   before: PolicyAggregate,
   endorsement: Endorsement,
   { product, unread }: Loaded,
   { now, digits }: Attempt,
   prorated?: Prorated,
-): Promise<Endorsed> {
+): Promise<EndorsementResult> {
   const { kind, changes } = endorsement
   // The configuration may have changed since the application, so the touched exposures may have too.
   if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
   const isRenewal = kind === 'renewal'
-  const going = isRenewal ? digitsForRenewal(before, endorsement) : 0
-  const supply = await digits(digitsForEndorsement(changes) + going)
+  const renewalDigits = isRenewal ? digitsForRenewal(before, endorsement) : 0
+  const supply = await digits(digitsForEndorsement(changes) + renewalDigits)
   const result = (isRenewal ? renewed : endorsed)(before, endorsement, { product, now, supply, prorated })
   assertWithinLimits(result.aggregate, unread)
   if (changes.newPaymentScheduleName !== undefined) paymentSchedule(product, changes.newPaymentScheduleName)
@@ -109,11 +109,11 @@ export async function assertApplicationValid(
   loaded: Loaded,
   attempt: Attempt,
 ): Promise<void> {
-  await assertContent(await applied(before, endorsement, loaded, attempt), loaded, attempt, false)
+  await assertContent(await applyEndorsement(before, endorsement, loaded, attempt), loaded, attempt, false)
 }
 
 async function assertContent(
-  { aggregate, quote, modification, reported }: Endorsed,
+  { aggregate, quote, modification, reported }: EndorsementResult,
   loaded: Loaded,
   attempt: Attempt,
   requireMissing: boolean,
@@ -141,7 +141,7 @@ async function assertContent(
 
 /** Rates new runs without a price; runs that continue without repricing have their share of the old one. */
 async function pricedEndorsement(
-  { aggregate, modification, quote }: Endorsed,
+  { aggregate, modification, quote }: EndorsementResult,
   context: RatingContext,
 ): Promise<Carried> {
   const unpriced = [...aggregate.perilRuns.values()].filter(
@@ -187,7 +187,7 @@ const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionName
 
 /** Templates see the policy as it will be when the endorsement is issued. */
 const contextOf = (
-  { modification }: Endorsed,
+  { modification }: EndorsementResult,
   endorsement: Endorsement,
   loaded: Loaded,
   attempt: Attempt,
@@ -227,7 +227,7 @@ export async function ownBillsOf(
   attempt: Attempt,
 ): Promise<BillPlan | undefined> {
   const modification = before.modifications.get(endorsement.modificationLocator!)!
-  if (!plansItsBills(loaded) || !isPlannedAnew(before, endorsement, modification)) return undefined
+  if (!plansItsBills(loaded) || !changesPlan(before, endorsement, modification)) return undefined
   const transaction = {
     operation: endorsement.kind,
     policy: policyOnIssue(before, endorsement),
@@ -237,7 +237,7 @@ export async function ownBillsOf(
 }
 
 /** Only a renewal, a charge or a new payment schedule changes the plan; any other endorsement has one invoice for 0. */
-const isPlannedAnew = (
+const changesPlan = (
   before: PolicyAggregate,
   { kind, changes }: Endorsement,
   modification: Modification,

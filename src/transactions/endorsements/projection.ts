@@ -138,7 +138,7 @@ function planned(
   const lastSegmentOf = (maker: Uuid): PolicySegment =>
     [...segments.values()].findLast(one => one.madeBy === maker)!
   const bills =
-    shownBills(aggregate, modification) ??
+    quotedOwnBills(aggregate, modification) ??
     planBills(aggregate, modification, {
       product,
       now: quotedAt,
@@ -168,7 +168,7 @@ function planned(
  * The product's own bills from the time of the quote; undefined where it plans none. They bill other transactions as of
  * that time.
  */
-function shownBills(
+function quotedOwnBills(
   aggregate: PolicyAggregate,
   modification: Modification,
 ): Pick<BillPlan, 'charges' | 'plan'> | undefined {

@@ -243,7 +243,7 @@ export function assertNoConflicts(
   )
 }
 
-/** Invalidates conflicting transactions, or refuses (409) with `block` and names them. */
+/** Invalidates transactions that conflict with `own`, or refuses (409) with `block` and names them. */
 export function withoutConflicts(
   before: PolicyAggregate,
   own: string,

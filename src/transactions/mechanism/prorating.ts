@@ -27,11 +27,11 @@ export async function prorated<P extends Plan>(
 ): Promise<P> {
   const { product } = loaded
   const { now } = attempt
-  const shown = transientLocators(shardOfDigits(loaded.aggregate.policy.locator))
-  const said = await prorationOf(loaded, attempt, known =>
-    plan({ product, now, supply: shown, prorated: known, ownBills: BUILT_IN_BILLS }),
+  const transient = transientLocators(shardOfDigits(loaded.aggregate.policy.locator))
+  const answer = await prorationOf(loaded, attempt, known =>
+    plan({ product, now, supply: transient, prorated: known, ownBills: BUILT_IN_BILLS }),
   )
-  return await plan({ product, now, supply: await attempt.digits(digits), prorated: said, ownBills })
+  return await plan({ product, now, supply: await attempt.digits(digits), prorated: answer, ownBills })
 }
 
 /**
@@ -50,28 +50,28 @@ export async function prorationOf(
   let known = NOTHING_PRORATED
   for (;;) {
     const aggregate = (await plan(known))?.aggregate
-    const modification = aggregate && madeSince(before, aggregate)
+    const modification = aggregate && addedModification(before, aggregate)
     if (!modification) return known
     const { runs, fees } = openSplits(aggregate, boundQuote(aggregate), modification, known)
     const at = [...runs, ...fees]
-      .map(one => one.at)
+      .map(split => split.at)
       .reduce<Instant | undefined>(
         (first, time) => (first === undefined ? time : earlier(first, time)),
         undefined,
       )
     if (at === undefined) return known
-    const asked = { runs: runs.filter(one => one.at === at), fees: fees.filter(one => one.at === at) }
+    const atOnce = { runs: runs.filter(run => run.at === at), fees: fees.filter(fee => fee.at === at) }
     const context = ratingContext({ ...loaded, aggregate }, attempt, modification)
-    known = both(known, await askProration(aggregate, modification, at, asked, context))
+    known = merged(known, await askProration(aggregate, modification, at, atOnce, context))
     if (modification.kind !== 'endorsement' || modification.policyEnd >= before.policy.effectiveEnd)
       return known
   }
 }
 
-const madeSince = (before: PolicyAggregate, after: PolicyAggregate): Modification | undefined =>
-  [...after.modifications.values()].find(one => !before.modifications.has(one.locator))
+const addedModification = (before: PolicyAggregate, after: PolicyAggregate): Modification | undefined =>
+  [...after.modifications.values()].find(({ locator }) => !before.modifications.has(locator))
 
-const both = (known: Prorated, more: Prorated): Prorated => {
+const merged = (known: Prorated, more: Prorated): Prorated => {
   const runs = new Map(known.runs)
   for (const [run, splits] of more.runs) runs.set(run, [...(runs.get(run) ?? []), ...splits])
   return { runs, fees: new Map([...known.fees, ...more.fees]), holdbacks: more.holdbacks ?? known.holdbacks }

@@ -1,4 +1,4 @@
-// Operations on a policy before it is issued: validate, price, underwrite, bill. Pure.
+// Creates, updates, prices, finalizes and issues a policy: validate, price, underwrite, bill. Pure.
 
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'

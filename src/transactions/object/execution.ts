@@ -210,6 +210,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   })
 }
 
+/** Refuses (412) a record that has changed since the client read it. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
   const record = kindNamed(operation.kind).record?.(operation)
   // A policy has two forms with different tags.
@@ -222,9 +223,7 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
-  /**
-   * The tenant's restores and token epoch: after a restore, or a move and back, the same version may have other rows.
-   */
+  /** The tenant's restores and token epoch: after a restore or a move, the same version may have other rows. */
   era?: string
 }
 

@@ -216,12 +216,12 @@ async function planReinstatementAcceptance(
   const { now } = context
   assertReinstatementAllows(reinstatement, 'accept')
   assertCanReturn(before, reinstatement, now)
-  const carried = reinstated(before, orderOf(before, reinstatement), context)
-  const modification = { ...carried.modification, underwriting }
-  const modifications = putRecords(carried.aggregate.modifications, [modification])
+  const restored = reinstated(before, orderOf(before, reinstatement), context)
+  const modification = { ...restored.modification, underwriting }
+  const modifications = putRecords(restored.aggregate.modifications, [modification])
   const { locator: modificationLocator } = modification
   const accepted: Reinstatement = { ...reinstatement, state: 'accepted', modificationLocator, updatedAt: now }
-  const recorded = withReinstatement({ ...carried.aggregate, modifications }, accepted)
+  const recorded = withReinstatement({ ...restored.aggregate, modifications }, accepted)
   const billed = await billTransaction(recorded, modification, context)
   const accepting = reinstatementEvent(billed.aggregate, 'reinstatement.accept', accepted)
   return { ...billed, events: [accepting, ...billed.events] }

@@ -21,7 +21,7 @@ import {
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
-import type { Endorsed } from '../endorsements/effect.ts'
+import type { EndorsementResult } from '../endorsements/effect.ts'
 
 /** One for each continuing peril; changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
@@ -35,7 +35,7 @@ export function renewed(
   before: PolicyAggregate,
   renewal: Endorsement,
   context: EndorsementContext,
-): Endorsed {
+): EndorsementResult {
   const { now, supply, product } = context
   const quote = boundQuote(before)
   const cancellation = standingCancellations(before).at(-1)

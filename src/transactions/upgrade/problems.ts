@@ -246,15 +246,17 @@ function withoutKnown(found: PolicyValidationErrors, known: PolicyValidationErro
     const key = JSON.stringify(problem)
     return !seen.has(key) && seen.add(key) !== undefined
   }
-  sifted(known, isNew)
-  return sifted(found, isNew)
+  filterPolicyErrors(known, isNew)
+  return filterPolicyErrors(found, isNew)
 }
 
-type Sieve = (...problem: string[]) => boolean
+type KeepsProblem = (...problem: string[]) => boolean
 
-function sifted(errors: PolicyValidationErrors, keeps: Sieve): PolicyValidationErrors {
-  const policyFieldErrors = siftedFields(errors.policyFieldErrors, 'policy', keeps)
-  const exposureValidationErrors = errors.exposureValidationErrors.flatMap(one => siftedExposure(one, keeps))
+function filterPolicyErrors(errors: PolicyValidationErrors, keeps: KeepsProblem): PolicyValidationErrors {
+  const policyFieldErrors = filterFieldErrors(errors.policyFieldErrors, 'policy', keeps)
+  const exposureValidationErrors = errors.exposureValidationErrors.flatMap(one =>
+    filterExposureErrors(one, keeps),
+  )
   return {
     hasErrors: policyFieldErrors !== undefined || exposureValidationErrors.length > 0,
     ...(policyFieldErrors && { policyFieldErrors }),
@@ -263,28 +265,41 @@ function sifted(errors: PolicyValidationErrors, keeps: Sieve): PolicyValidationE
   }
 }
 
-function siftedExposure(errors: ExposureValidationErrors, keeps: Sieve): ExposureValidationErrors[] {
+function filterExposureErrors(
+  errors: ExposureValidationErrors,
+  keeps: KeepsProblem,
+): ExposureValidationErrors[] {
   const { exposureLocator = '', message, exposureFieldErrors, perilValidationErrors, ...rest } = errors
   const left: ExposureValidationErrors = {
     ...rest,
     exposureLocator,
     ...(message !== undefined && keeps(exposureLocator, message) && { message }),
-    exposureFieldErrors: siftedFields(exposureFieldErrors, exposureLocator, keeps),
-    perilValidationErrors: perilValidationErrors.flatMap(one => siftedPeril(one, exposureLocator, keeps)),
+    exposureFieldErrors: filterFieldErrors(exposureFieldErrors, exposureLocator, keeps),
+    perilValidationErrors: perilValidationErrors.flatMap(one =>
+      filterPerilErrors(one, exposureLocator, keeps),
+    ),
   }
   const isClean = !left.message && !left.exposureFieldErrors && left.perilValidationErrors.length === 0
   return isClean ? [] : [left]
 }
 
-function siftedPeril(errors: PerilValidationErrors, exposure: string, keeps: Sieve): PerilValidationErrors[] {
+function filterPerilErrors(
+  errors: PerilValidationErrors,
+  exposure: string,
+  keeps: KeepsProblem,
+): PerilValidationErrors[] {
   const { name, message } = errors
-  const fields = siftedFields(errors.fieldErrors, `${exposure}/${name}`, keeps)
+  const fields = filterFieldErrors(errors.fieldErrors, `${exposure}/${name}`, keeps)
   const kept = message !== undefined && keeps(exposure, name, message)
   if (!fields && !kept) return []
   return [{ name, hasErrors: true, ...(kept && { message }), ...(fields && { fieldErrors: fields }) }]
 }
 
-function siftedFields(errors: FieldErrors | undefined, place: string, keeps: Sieve): FieldErrors | undefined {
+function filterFieldErrors(
+  errors: FieldErrors | undefined,
+  place: string,
+  keeps: KeepsProblem,
+): FieldErrors | undefined {
   if (!errors) return undefined
   const left = fieldErrors(
     errors.errors.filter(one => keeps(place, one.fieldName, one.code)),
