@@ -39,7 +39,7 @@ export const CancellationCreateRequest = z
   .openapi('CancellationCreateRequest')
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
 
-/** Omitted values stay. Some types need a category before they can be issued. */
+/** Changes of a draft. Omitted values stay, also the category, without which some types cannot be issued. */
 export const CancellationUpdateRequest = z
   .object({
     effectiveTimestamp: OptionalTimestamp,

@@ -1,4 +1,5 @@
-// Actions on a policy's cancellations, with their events (brief 1.5, 1.7). Pure.
+// Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the
+// loaded policy.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -165,7 +166,7 @@ export function planCancellationCreation(
   return { ...recorded(before, cancellation, 'cancellation.create'), cancellation }
 }
 
-/** Omitted terms stay. */
+/** Changes the terms that the request gives; the others stay. */
 function planCancellationUpdate(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -196,7 +197,7 @@ export const orderOf = ({ name, effectiveAt, locator }: Cancellation): Cancellat
 
 export type CancellingContext = EffectContext & { ownBills: OwnBills }
 
-/** Takes two digits, and one for each conflict. */
+/** Cancels and bills the rest. Takes two digit locators, and one for each conflict. */
 export async function planCancellationIssue(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -214,7 +215,10 @@ export async function planCancellationIssue(
   return await planCancelled(before, context, orderOf(cancellation), cancellation)
 }
 
-/** Its modification names no type, so nothing is held back (brief 1.7, 3.2). Takes three digits. */
+/**
+ * The legacy cancellation in one step, recorded as issued. Its modification names no type, so nothing is held
+ * back (brief 1.7, 3.2). Takes three digits.
+ */
 async function planLegacyCancellation(
   before: PolicyAggregate,
   effectiveAt: Instant,
@@ -249,8 +253,8 @@ async function planWithdrawal(before: PolicyAggregate, context: CancellingContex
 }
 
 /**
- * Invalidates conflicting transactions, then cancels and bills. A record that the policy does not contain yet gets no
- * event.
+ * Invalidates conflicting transactions, then cancels and bills. `cancellation` is the record, if there is
+ * one; a record that the policy does not contain yet gets no event of its own.
  */
 export async function planCancelled(
   before: PolicyAggregate,

@@ -1,5 +1,6 @@
-// The effect of a cancellation (brief 2.2): ends segments, returns premium, reduces fees. Runs stay unchanged; their
-// rest follows from the segments. Withdrawals and legacy cancellations use the same plan.
+// The effect of a cancellation (brief 2.2): segments end, premium is returned, fees shrink. Runs stay
+// unchanged, since their rest follows from the segments: a reinstatement only has to restore these. Previews,
+// cancellations, withdrawals and legacy cancellations use this one plan.
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
@@ -32,7 +33,7 @@ export type CancellationOrder = {
   proration: Proration
   transactionLocator?: string
   cancellationName?: string
-  /** Accepts a policy without any coverage, and changes nothing then. */
+  /** Accepts a policy without any coverage and changes nothing; otherwise that is a refusal (409). */
   mayBeEmpty?: boolean
 }
 
@@ -94,6 +95,7 @@ export function cancelled(
   }
 }
 
+/** The premium that the modification removes from each run, by run. */
 function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
   const { currency, timeZone } = after.policy
   const line = lineOf(after, boundQuote(after))
@@ -119,7 +121,10 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
 }
 
 // Holdbacks are short rates set by a cancellation type (brief 3.2, 10.7): `{ "amount": 50 }` or `{ "percent": 10 }`.
-/** Never more than the returned premium; rounded once and split in proportion to each run's return. */
+/**
+ * The part of each run's returned premium that is kept: never more than the return, rounded once, and split
+ * in proportion to each run's return.
+ */
 function holdbacksOf(
   terms: HoldbackTerms,
   removed: ReadonlyMap<Uuid, Money>,

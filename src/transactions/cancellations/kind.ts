@@ -1,4 +1,4 @@
-// Cancellations, withdrawals and reinstatements, and the timer for the end of cover.
+// Cancellations, withdrawals and reinstatements as kinds of operations, and the timer for the end of cover.
 
 import { notFound } from '../../kernel/errors.ts'
 import {
@@ -50,7 +50,7 @@ declare module '../mechanism/kind.ts' {
   interface PlannedChanges {
     cancellation: { cancellation: CancellationLocator }
     reinstatement: { reinstatement: Uuid }
-    /** Legacy; default now. */
+    /** A legacy cancellation at that time; default now. */
     value: { coverageEndAt?: Instant }
   }
   interface Previews {
@@ -116,7 +116,10 @@ const CANCELLATION_EFFECTIVE = 'cancellation.effective'
 const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
   (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
 
-/** Reports new cancellations that are effective already, and sets timers for the others. */
+/**
+ * For the cancellations of one write: an event where the time has come, otherwise a timer. It is read off the
+ * policy, so every kind of write is covered.
+ */
 export function coverEnds(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
@@ -141,7 +144,10 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
   payload: { modificationLocator: locator },
 })
 
-/** Undefined when the policy was reinstated, or cancelled by another modification, since. */
+/**
+ * Handles the timer. Undefined when the policy no longer ends by that modification: it was reinstated, or
+ * cancelled by another one, since.
+ */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const last = [...aggregate.modifications.values()]
     .filter(endsCover)

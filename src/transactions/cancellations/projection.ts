@@ -56,7 +56,7 @@ export function cancellationResponse(
   }
 }
 
-/** The refund and the balance after the cancellation is billed (brief 3.4, 4.5). */
+/** The refund of a cancellation and what is owed after it is billed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
   billed: Carried,
@@ -81,7 +81,10 @@ export function cancellationValue(
   }
 }
 
-/** Open invoices and planned bills, after they settle each other. Limits a refund to what may be paid out. */
+/**
+ * What the policyholder owes for the policy: open invoices and planned bills, after they settle each other. A
+ * refund is limited to what may be paid out.
+ */
 function balanceOf(aggregate: PolicyAggregate): Money {
   const { currency } = aggregate.policy
   const totalDueOf = totalsDueOf(aggregate)

@@ -22,10 +22,15 @@ import {
 } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
+/** The operations that create an endorsement or renewal. */
 export type CreateOperation = Extract<EndorsementOperation, { action: 'create' | 'renew' }>
 
 type Terms = Pick<Endorsement, 'kind' | 'name' | 'startAt' | 'endAt' | 'changes'>
 
+/**
+ * A new endorsement, or a renewal for another term from where the policy ends. Later actions change, quote or
+ * discard it.
+ */
 export async function planApplication(
   loaded: Loaded,
   operation: CreateOperation,
@@ -71,7 +76,10 @@ function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Ter
   return { kind: 'renewal', name: 'renewal', startAt, endAt: validEnd(before, renewalEndTimestamp), changes }
 }
 
-/** Adds the update's changes to the earlier ones; a new time replaces the old one. */
+/**
+ * Adds the update's changes to the earlier ones (joined-changes.ts); a new time replaces the old one. A
+ * person's decision becomes void, since it covers other content.
+ */
 export function planEndorsementUpdate(
   loaded: Loaded,
   endorsement: Endorsement,
@@ -98,7 +106,10 @@ export function planEndorsementUpdate(
 /** The feature that lets endorsements change the policy's end (brief 2.5). */
 export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
 
-/** Refuses (400) a new policy end where the configuration does not allow it. The present end does not count as new. */
+/**
+ * The terms that the request sets. Refuses (400) a new policy end where the configuration does not allow it;
+ * the present end does not count as new.
+ */
 function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
   const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
   const isNew = endAt !== undefined && endAt !== aggregate.policy.effectiveEnd
@@ -116,10 +127,14 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   )
 }
 
+/** The default start: now, or the start of a contract that has not begun. */
 const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
-/** Drops a new end that equals the present one: kept, it would undo a renewal made before the endorsement is quoted. */
+/**
+ * The start must be within the contract, and a new end after it. Drops a new end that equals the present one:
+ * kept, it would undo a renewal made before the endorsement is quoted.
+ */
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
     throw invalidRequest(
@@ -134,13 +149,17 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
 
 // The decision covers what the person saw: this content, on the issued policy and configuration of that time. An
 // update, an issue or an upgrade makes it void, and underwriting decides again (brief 1.4).
-/** The valid decision on an application; undefined when underwriting must decide. */
+/**
+ * The valid decision of a person; undefined when underwriting must decide. Quotes need no such check: a
+ * decided quote is changed only by a copy, which has no decision.
+ */
 export const personsDecision = (
   aggregate: PolicyAggregate,
   { state, underwriting, basedOn }: Endorsement,
 ): UnderwritingResult | undefined =>
   state === 'application' && basedOn === issuedCount(aggregate) ? underwriting : undefined
 
+/** The application without a person's decision, so that underwriting decides again. */
 export const undecided = (application: Endorsement): Endorsement => ({
   ...application,
   underwriting: undefined,

@@ -1,4 +1,6 @@
-// The content of a policy under an endorsement: cuts runs and starts new ones.
+// The content of a policy under an endorsement. Runs are never changed in place: a run is cut at the
+// endorsement's time and a new one continues it, so that an invalidation or a reinstatement restores the old
+// content exactly.
 
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -55,6 +57,7 @@ export type Ends = { readonly old: Instant; readonly new: Instant }
  */
 type Continuation = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
+/** What the request changes of one peril, and whether its exposure changes. */
 type PerilChange = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
 export class EndorsedContent {
@@ -72,6 +75,7 @@ export class EndorsedContent {
   readonly #perilRuns: PerilRun[] = []
   /** The covered spans from the endorsement's time on; the gaps between them were cancelled. */
   #covered: readonly Span[] = []
+  /** The runs in force at the endorsement's time or later, by run. */
   #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
   /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
@@ -205,7 +209,10 @@ export class EndorsedContent {
     }
   }
 
-  /** Cuts untouched exposures at an earlier policy end, or extends them to a later one. */
+  /**
+   * Cuts exposures that the request leaves alone at an earlier policy end, so that later transactions find
+   * the policy as it now ends. With a later end they continue to it from the endorsement's time.
+   */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
     const done = new Set(this.#exposureRuns.map(run => run.locator))
@@ -239,8 +246,9 @@ export class EndorsedContent {
   }
 
   /**
-   * Beyond the old end a run continues as a separate one, so that an invalidation drops it whole. It costs its month
-   * rates, or is rated as new if changes are rated.
+   * Cuts the run at an earlier end of the policy, or continues it at its old price, or to be rated again.
+   * Beyond the old end it continues as a separate run, so that an invalidation drops that run whole. It costs
+   * its month rates, or is rated as new where changes are rated.
    */
   #continue(
     run: PerilRun,
@@ -276,7 +284,10 @@ export class EndorsedContent {
     this.#perilRuns.push({ ...run, ...this.#newRun(more), ...own, price })
   }
 
-  /** What a cancellation removed is no piece until it is reinstated. */
+  /**
+   * Runs in force from the endorsement's time on. What a cancellation removed is no piece of a run until it
+   * is reinstated.
+   */
   #findContinuations(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Continuation> {
     const { timeZone } = this.#before.policy
     const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
@@ -294,6 +305,7 @@ export class EndorsedContent {
     return continuations
   }
 
+  /** The segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -328,6 +340,7 @@ export class EndorsedContent {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
+  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
       const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
@@ -345,6 +358,7 @@ export class EndorsedContent {
     return start < end ? { start, end } : undefined
   }
 
+  /** The rest of a run, up to the policy's end after the endorsement. */
   #continuedSpan(span: Span): Span {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
@@ -373,7 +387,10 @@ export class EndorsedContent {
     }
   }
 
-  /** The stored data after the changes; the same object when nothing changes. */
+  /**
+   * The stored data after the changes. Returns the same object when nothing changes, so that callers can
+   * compare by identity.
+   */
   #changed(
     owner: string,
     reportedAs: string,

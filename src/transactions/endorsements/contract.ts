@@ -47,8 +47,8 @@ export const OptionalFirstState = optional(
 )
 
 /**
- * `endPerils` are peril locators. A change of a peril also applies to the perils that renew it, unless the request
- * names those.
+ * `endPerils` contains locators of perils whose cover ends. A change of a peril also applies to the perils
+ * that renew it, unless the request names those too.
  */
 export const EndorsementExposureUpdateRequest = z
   .object({
@@ -69,7 +69,8 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
   /**
-   * A renewal bills its term by it. For an endorsement, even the present schedule plans again what is not invoiced yet.
+   * A renewal bills its term by this schedule. For an endorsement, it is applied to what is not invoiced yet
+   * together with the new charges, even where the policy already has that schedule.
    */
   newPaymentScheduleName: OptionalName,
   autofill: OptionalAutofill,
@@ -107,8 +108,8 @@ export const EndorsementPolicyUpdateRequest = z
 const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
 
 /**
- * Legacy endorse and previewEndorsementPrice (brief 0.10). Published clients send no `reprice`, but types with
- * repricing `input` need it here too.
+ * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published
+ * clients send no `reprice`; endorsement types that are configured to ask for it need it here too.
  */
 export const EndorsementIssueRequest = z
   .object({
@@ -155,6 +156,7 @@ export function readAction<Update>(
   return z.NEVER
 }
 
+/** PATCH /endorsements/{endorsementLocator}. */
 export const EndorsementActionRequest = z
   .object({
     action: OptionalAction,
@@ -173,7 +175,10 @@ const repeated = (request: string) => ({
   allOf: [{ $ref: `#/components/schemas/${request}` }],
 })
 
-/** An addition without a locator in the request gets one. The record made from it has a different one. */
+/**
+ * An addition without a locator in the request gets one, so that an update can undo it. The record made from
+ * the addition has a different one.
+ */
 const additionLocator = (takenBackBy: string) => ({
   locator: {
     type: 'string' as const,

@@ -1,5 +1,6 @@
-// Merges the changes of several requests. Every addition gets a locator, so that a later update can name it; the
-// records made from additions have other locators.
+// Merges what several requests ask of one endorsement or renewal. Every addition gets a locator, the caller's
+// or a new one, so that a later update can name it. The exposures, perils and groups made from additions have
+// locators of their own.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import type {
@@ -49,8 +50,9 @@ export const withAdditionLocators = (changes: EndorsementChanges, names: Names):
 })
 
 /**
- * Of two values the later wins; an addition that `more` ends or removes is dropped. Refuses (400) other changes of an
- * addition's parts.
+ * The earlier changes and `more` as one. Of two values the later wins; an addition that `more` ends or
+ * removes is dropped. Refuses (400) other changes of an addition's parts: it does not exist yet, so they have
+ * no locators.
  */
 export function joinedChanges(
   before: EndorsementChanges,
@@ -78,6 +80,7 @@ export function joinedChanges(
   }
 }
 
+/** Applies an update to an exposure that is not added yet. */
 function changedAddition(exposure: ExposureCreate, update: EndorsedExposure): ExposureCreate {
   if (update.updatePerils?.length || update.updateFieldGroups?.length)
     throw invalidRequest(
@@ -109,6 +112,7 @@ function assertAdded(
   )
 }
 
+/** A test for locators: does one of the additions have it? */
 function belongsTo(
   additions: readonly { locator?: string }[] | null | undefined,
 ): (locator: string) => boolean {

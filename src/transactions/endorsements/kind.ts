@@ -46,6 +46,7 @@ declare module '../mechanism/kind.ts' {
     endorsement: { operation: EndorsementOperation; answersPolicy?: boolean }
   }
   interface PlannedChanges {
+    /** The price change or the underwriting decision, stored or computed. */
     endorsement: { endorsement: EndorsementLocator; asked: 'price' | 'underwriting' }
     newEndorsement: { request: EndorsementCreateRequest }
     renewal: { request: RenewalCreateRequest }
@@ -67,6 +68,7 @@ async function previewOf(loaded: Loaded, operation: CreateOperation, attempt: At
   return { planned, modificationLocator: modificationLocator! }
 }
 
+/** The price change of a transaction on the present policy; stores nothing. */
 async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: Attempt) {
   const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
   const priced = await carryOutEndorsement(aggregate, endorsement, loaded, attempt)
@@ -156,6 +158,7 @@ type AdvanceContext = {
   readonly attempt: Attempt
   /** Default `block`. */
   readonly conflictHandling?: ConflictHandling
+  /** Refuses what underwriting does not accept. A preview accepts everything. */
   readonly assertDecision: typeof assertUnderwritten
 }
 
@@ -164,6 +167,7 @@ type Step = (typeof STEPS)[number]
 
 const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const
 
+/** The steps from one state to another; an application precedes all of them. */
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
@@ -227,7 +231,10 @@ const previewEndorsement = (
 ): Promise<EndorsementDecision> =>
   apply(operation, 'issued', { loaded, attempt, conflictHandling: 'invalidate', assertDecision: () => {} })
 
-/** Quoting repeats an application's checks; only before conflicts must content be refused first. */
+/**
+ * Quoting repeats the checks of an application, so only conflicts need these checks earlier: a request with
+ * invalid content is refused before its conflicts are handled.
+ */
 async function apply(
   operation: CreateOperation,
   state: EndorsementState,
@@ -241,7 +248,10 @@ async function apply(
   return { planned: await advance(created, locator, state, context), endorsement: locator }
 }
 
-/** Takes every step on the way to the state (brief 1.4). */
+/**
+ * Takes every step from the present state to the wanted one (brief 1.4). Only a transaction that stays quoted
+ * asks the product for bills, since acceptance asks again.
+ */
 async function advance(
   start: Planned,
   locator: EndorsementLocator,
@@ -254,6 +264,7 @@ async function advance(
   return state === 'quoted' ? await withOwnBills(planned, locator, context.loaded, context.attempt) : planned
 }
 
+/** One step towards the issue, after conflicting transactions are invalidated or refused. */
 async function advanceTo(
   step: Step,
   before: PolicyAggregate,
@@ -281,6 +292,7 @@ async function advanceTo(
       const bills =
         (await ownBillsOf(from, endorsement, loaded, attempt)) ??
         planBills(from, modification, { product, now, newPaymentScheduleName })
+      // One digit for each invoice that is due at once.
       const supply = await attempt.digits(invoicedAtOnce(bills.plan, now))
       return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
     }
@@ -289,7 +301,10 @@ async function advanceTo(
   }
 }
 
-/** Other transactions that conflict, or are billed again, need the whole policy. */
+/**
+ * Throws `NeedsWholePolicy` when only a part was read and the operation affects the rest: other transactions
+ * conflict, or are billed again with this one.
+ */
 function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
   if (!unread) return
   const { locator, startAt, modificationLocator } = endorsement
@@ -299,7 +314,10 @@ function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread 
   if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
 }
 
-/** Calls no plugin or service for a policy that cannot be endorsed (409). */
+/**
+ * Adds the values of plugins and services. Refuses (409) first where the policy cannot be endorsed, so that
+ * nothing is called in vain.
+ */
 async function fillNewEndorsement(
   request: EndorsementCreateRequest,
   loaded: Loaded,
@@ -311,7 +329,10 @@ async function fillNewEndorsement(
   return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
 }
 
-/** Calls no plugin or service for a policy that cannot be renewed (409). */
+/**
+ * Adds the values of plugins and services. Refuses (409) first where the policy cannot be renewed, so that
+ * nothing is called in vain.
+ */
 async function fillNewRenewal(
   request: RenewalCreateRequest,
   loaded: Loaded,
@@ -326,6 +347,7 @@ async function fillNewRenewal(
   })
 }
 
+/** Only requests that create or update a transaction are filled in. */
 async function fillOperation(
   operation: EndorsementOperation,
   loaded: Loaded,

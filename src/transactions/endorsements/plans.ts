@@ -66,6 +66,7 @@ export function partOf(operation: EndorsementOperation): Part | undefined {
   }
 }
 
+/** Endorsements and renewals have the same states, with events of their own. */
 export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 
 type Table = TransitionTable<EndorsementAction, EndorsementState>
@@ -106,7 +107,10 @@ export function assertEndorsementAllows(
   assertAllowed(table, `${noun} ${locator}`, state, action)
 }
 
-/** Locks the endorsement with its price and underwriting's decision. */
+/**
+ * Locks the endorsement with its price and underwriting's decision, so that the price holds until the policy
+ * changes.
+ */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -139,7 +143,10 @@ export function planEndorsementQuote(
 const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[] =>
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
-/** Shows the segments although they are not issued yet. Takes the digits that `digitsForAcceptance` counts. */
+/**
+ * Bills the endorsement by `bills`. Its segments show from then on, although they are not issued yet. Takes
+ * the digits that `digitsForAcceptance` counts.
+ */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -203,7 +210,7 @@ export function planEndorsementIssue(
   }
 }
 
-/** A new end in the past is reported at once. */
+/** Timers for the policy's new end, if it has one. An end in the past is reported at once, not by a timer. */
 function endTimers(
   { policy: before }: PolicyAggregate,
   { policy: after }: PolicyAggregate,
@@ -216,8 +223,8 @@ function endTimers(
 }
 
 /**
- * Voids the invoices of a quoted or accepted endorsement, reverses their payments and restores absorbed installments.
- * Those already due are billed at once.
+ * Undoes a quoted or accepted endorsement or renewal for good: voids its invoices, reverses their payments
+ * and restores the installments that it absorbed. Those already due are billed at once.
  */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
@@ -233,8 +240,9 @@ export function planEndorsementInvalidation(
 }
 
 /**
- * As GET /policy will show it; stores nothing. Invalidates other pending transactions first. Refuses (409) an
- * endorsement that is not accepted or is outdated.
+ * The policy as GET /policy will show it after the issue; stores nothing. Invalidates other pending
+ * transactions first, as a preview does, since nothing can be issued beside them. Refuses (409) an
+ * endorsement that is not accepted, or that the policy has outdated.
  */
 export function policyWhenIssued(
   { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
@@ -249,7 +257,10 @@ export function policyWhenIssued(
   return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
 }
 
-/** Decisions and quotes depend on this number. Changes of fees or bills alone do not count: quotes stay valid. */
+/**
+ * The number of issued modifications, which decisions and quotes depend on. Changes of fees or bills alone do
+ * not count, since quotes stay valid after them.
+ */
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
@@ -280,12 +291,14 @@ export const endorsementEvent = (
     ...more,
   })
 
+/** The policy with the endorsement in it; its time of update is the endorsement's. */
 export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
   endorsements: putRecords(aggregate.endorsements, [endorsement]),
 })
 
+/** The policy with the endorsement in it, and the event of the step. */
 export function recorded(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
   const aggregate = withEndorsement(before, endorsement)
   return { aggregate, events: [endorsementEvent(aggregate, step, endorsement)] }

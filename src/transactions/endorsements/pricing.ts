@@ -51,6 +51,10 @@ import { type EndorsementResult, endorsed } from './effect.ts'
 import { policyOnIssue } from './plans.ts'
 import { touchesOf } from './repricing.ts'
 
+/**
+ * Validates, prices and underwrites. Takes the digits of the transaction; a valid decision of a person
+ * replaces underwriting's. Refuses (400) invalid content.
+ */
 export async function carryOutEndorsement(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -65,7 +69,10 @@ export async function carryOutEndorsement(
   return { ...priced, underwriting }
 }
 
-/** The valid endorsement, with the amounts that it splits as the product's plugin gives them. */
+/**
+ * The valid content with the plugin's amounts. Content is checked first, so that the plugin never sees an
+ * invalid policy. A renewal splits nothing.
+ */
 async function applyProrated(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -175,9 +182,11 @@ async function pricedEndorsement(
   }
 }
 
+/** Within the span of the run and before its cuts. */
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
+/** The names under which plugins see the transaction. */
 const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
   [`${kind}Locator`]: String(locator),
   ...(changes.newPaymentScheduleName !== undefined && {
@@ -204,7 +213,10 @@ const contextOf = (
     ),
 })
 
-/** The quoted endorsement shows these bills until it is accepted; then they are planned again for what is open. */
+/**
+ * Stores the bills that the product plans. The quoted endorsement shows them until it is accepted; then they
+ * are planned again for what is open.
+ */
 export async function withOwnBills(
   quoted: Planned,
   locator: EndorsementLocator,
@@ -219,7 +231,10 @@ export async function withOwnBills(
   return { ...quoted, aggregate: withPlan(aggregate, modification, bills.plan, attempt.supply) }
 }
 
-/** Undefined where the product does not plan its own bills. */
+/**
+ * The bills as the product plans them; undefined where it does not, and for an endorsement that changes no
+ * plan.
+ */
 export async function ownBillsOf(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -236,7 +251,10 @@ export async function ownBillsOf(
   return await ownTransaction(before, modification, transaction, loaded, attempt)
 }
 
-/** Only a renewal, a charge or a new payment schedule changes the plan; any other endorsement has one invoice for 0. */
+/**
+ * A renewal, a charge or a payment schedule changes the plan. Any other endorsement leaves it as it is and
+ * has one invoice for 0, so the product is not asked.
+ */
 const changesPlan = (
   before: PolicyAggregate,
   { kind, changes }: Endorsement,

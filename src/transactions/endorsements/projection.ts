@@ -165,8 +165,8 @@ function planned(
 }
 
 /**
- * The product's own bills from the time of the quote; undefined where it plans none. They bill other transactions as of
- * that time.
+ * The product's own bills from the time of the quote; undefined where it plans none. They bill other
+ * transactions as of that time, so all charges count, whatever was billed since.
  */
 function quotedOwnBills(
   aggregate: PolicyAggregate,
@@ -224,6 +224,7 @@ const newPerils = (perils: readonly PerilCreate[] | undefined) =>
     ...amountsOf(peril),
   }))
 
+/** The changes as requested, with every value as a list. */
 const repeated = (changes: EndorsementChanges) => ({
   fieldValues: values(changes.fieldValues),
   ...groupChanges(changes),

@@ -72,7 +72,10 @@ export function transactionRoutes(
       kind: 'endorsement',
       operation: operationOn(locator),
     }))
-  /** The stored price change or underwriting decision, or the present one; stores nothing. */
+  /**
+   * The stored price change or underwriting decision, or the present one where nothing is recorded yet.
+   * Stores nothing.
+   */
   const ask = (context: RequestContext, params: unknown, asked: 'price' | 'underwriting') =>
     service.act(context, locatorIn(params), endorsement => ({
       kind: 'change',

@@ -1,5 +1,6 @@
-// Adds and reverses fees of an issued policy at any time (brief 3.3), billed at once. An update is a modification, so
-// later transactions treat its fees like any other. Before the issue, pricing replaces all fees.
+// Adds and reverses fees by hand on an issued policy, at any time (brief 3.3). An update is a modification,
+// so later cancellations, reinstatements and withdrawals treat its fees like any other; it is billed at once.
+// Before the issue, pricing replaces all fees, so there is nothing to update.
 import { makeBills, planBills } from '../../billing/billing.ts'
 import { withFeeReversed } from '../../billing/plugin-bills.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
@@ -34,8 +35,9 @@ export type FeeUpdateContext = { product: ProductDefinition; now: Instant; suppl
 export const DIGITS_FOR_FEE_UPDATE = 2
 
 /**
- * One invoice; `policy.update` precedes its events. Refuses undeclared or zero fees (400), unknown fees (404) and fees
- * no longer charged (409). One list must have entries.
+ * One invoice for new and reversed fees; `policy.update` precedes the events of the invoice. Refuses a fee
+ * that the product does not declare or that charges nothing (400), an unknown one (404), and one that is no
+ * longer charged (409). At least one of the lists has entries.
  */
 export function planFeeUpdate(
   before: PolicyAggregate,
@@ -110,7 +112,7 @@ function declared(
   return { name: feeName, description: description ?? definition.displayName, amount, start, end }
 }
 
-/** Not rounded: that would charge an amount nobody asked for. */
+/** The amount exactly as sent. Rounding an amount that a person set would charge a different one. */
 function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   const digits = minorDigits(currency)
   const amount = decimal(text)
@@ -123,7 +125,10 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   return money(amount, currency)
 }
 
-/** The named fees without their charge; the installments of named installment fees, with those fees returned. */
+/**
+ * The named fees, each without its charge; and the installments whose fees are named, with those fees
+ * returned.
+ */
 function reversedFees(
   before: PolicyAggregate,
   locators: readonly string[],

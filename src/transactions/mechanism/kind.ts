@@ -1,5 +1,7 @@
-// A kind of operation on a policy is one value. The policy's object, previews, price changes and plugins loop over the
-// kinds listed in src/transactions/kinds.ts (docs/design.md, section 4).
+// A kind of operation on a policy is one value: its name, its decision, how its record is shown, what
+// conflicts with it. The policy's object, previews, price changes and plugins loop over
+// src/transactions/kinds.ts, so a new kind is its folder and one line of that list (docs/design.md, section
+// 4).
 import { missedInvoices } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
@@ -27,8 +29,9 @@ import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
 
 /**
- * The messages to a policy's object by kind; each kind declares its member (`declare module`). Plain data that the
- * previous and next version can read.
+ * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value
+ * (`declare module`). Members are plain data that the previous and the next version can read, since the
+ * Worker and the object are not replaced at the same moment.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PolicyOperations {}
@@ -62,14 +65,17 @@ export type Run = {
   readonly database: Database
 }
 
-/** An answer alone, or a plan to record. Undefined: nothing to do, and an empty answer. */
+/**
+ * The result of an operation: an answer alone, or a plan to record. Undefined means that there was nothing to
+ * do; the answer is then empty.
+ */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
   | {
       readonly planned: Planned
       /** Shows the recorded state; default the policy. */
       readonly response?: Response
-      /** What the response shows, after the policy's locator: a repeat reads it again. */
+      /** What the response shows, after the policy's locator: a repeat of the request reads it again. */
       readonly subject?: string
       /** Set where the operation changes more than the aggregate, e.g. the configuration. */
       readonly loaded?: Loaded
@@ -87,6 +93,7 @@ export type PreviewOf<Request> = {
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
 }
 
+/** The plan of a previewed transaction, and the modification that it makes. */
 export type Previewed = { readonly planned: Planned; readonly modificationLocator: Uuid }
 
 export type ChangeResponse =
@@ -102,17 +109,19 @@ export type ChangeOf<Change> = {
 
 type KindBase<Name extends KindName> = {
   readonly name: Name
-  /** May use memory of the policy that is up to 2 s old. */
+  /** The operation stores nothing, so it may use memory of the policy that is up to 2 s old. */
   isReadOnly?(operation: PolicyOperation<Name>): boolean
   /** The part of a large policy that may be enough; undefined for the whole policy. */
   part?(operation: PolicyOperation<Name>): Part | undefined
   /** The record that `If-Match` refers to; undefined means the policy. */
   record?(operation: PolicyOperation<Name>): Response | undefined
+  /** Whether the object's memory of the policy is too old for the operation. */
   isOutdated?(
     remembered: PolicyAggregate | undefined,
     operation: PolicyOperation<Name>,
     now: Instant,
   ): boolean
+  /** The policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
   readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }
   readonly previews?: { readonly [P in keyof Previews]?: PreviewOf<Previews[P]> }
@@ -123,9 +132,15 @@ type KindBase<Name extends KindName> = {
 export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
   /** Adds the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
-  /** Digits in `attempt.supply`. A decision that learns the number later uses `attempt.digits`. */
+  /**
+   * The number of digit locators that the decision takes from `attempt.supply`. A decision that learns the
+   * number only later uses `attempt.digits`.
+   */
   locators?(operation: PolicyOperation<Name>): number
-  /** Pure except for calls of the tenant's plugins and services. Throws a Refusal. */
+  /**
+   * Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not
+   * allowed; nothing is recorded then.
+   */
   decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
 }
 
@@ -142,7 +157,7 @@ export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   }>
 }
 
-/** The creating operation leases further locators itself. */
+/** What the creating operation can use. It leases further locators itself, besides those in its message. */
 export type FirstRun = Omit<Run, 'attempt'> & {
   lease(count: number): Promise<number[]>
   attemptWith(supply: LocatorSupply): Attempt
@@ -230,7 +245,10 @@ export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
-/** The refusal (409) names the conflicts and the `remedy`. */
+/**
+ * Refuses (409) when a pending transaction conflicts with the transaction `own`. The refusal names the
+ * conflicts and the `remedy`.
+ */
 export function assertNoConflicts(
   before: PolicyAggregate,
   own: string,
@@ -243,7 +261,10 @@ export function assertNoConflicts(
   )
 }
 
-/** Invalidates transactions that conflict with `own`, or refuses (409) with `block` and names them. */
+/**
+ * The policy without pending transactions other than `own`. Refuses (409) instead when the request says
+ * `block`, and names the conflicts.
+ */
 export function withoutConflicts(
   before: PolicyAggregate,
   own: string,
@@ -259,8 +280,9 @@ export function withoutConflicts(
 }
 
 /**
- * Voids the invoices of a modification that is not issued, reverses their payments and restores absorbed installments.
- * Those already due are billed at once.
+ * Undoes a modification that is not issued, for good: its invoices are void, their payments are reversed, and
+ * what it made no longer counts. Installments that it absorbed are billed as they were planned, and at once
+ * where they are already due.
  */
 export function withoutModification(
   before: PolicyAggregate,
@@ -279,7 +301,7 @@ export type PolicyMessage = {
   caller: Caller
   requestId: Uuid
   idempotency?: IdempotencyKey
-  /** The operation's record must have one of these tags. */
+  /** `If-Match`: the operation's record must have one of these tags. */
   ifMatch?: IfMatch
   /** As in RequestContext. */
   adds?: boolean
@@ -289,7 +311,7 @@ export type PolicyMessage = {
 
 export type PolicyReply = ObjectReply<JsonAnswer | AnswerBySubject>
 
-/** Throws the object's Refusal. */
+/** Sends the message to the policy's object. Throws the Refusal that the object returns. */
 export const askPolicy = (
   { env, calls }: Pick<RequestContext, 'env' | 'calls'>,
   message: PolicyMessage,

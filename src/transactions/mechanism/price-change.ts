@@ -11,6 +11,7 @@ import { policyPriceChangeResponse } from '../../rating/price.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
+/** The stored change where the transaction is recorded; otherwise the change as it would be now. */
 export async function priceChangeOf(
   { aggregate, product }: Loaded,
   { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
@@ -22,7 +23,7 @@ export async function priceChangeOf(
     : plannedPriceChange(aggregate, await carryOut(), product)
 }
 
-/** Compared with what was issued before the modification. */
+/** The price change of a recorded modification, compared with what was issued before it. */
 export function recordedPriceChange(
   aggregate: PolicyAggregate,
   modification: Modification,

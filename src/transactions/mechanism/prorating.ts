@@ -1,5 +1,6 @@
-// Lets the product's plugin split amounts (brief 5.6, getProrationResult). Plans are pure: a first plan finds the
-// splits, the plugin answers, and a second plan uses the answer. Without a split nothing is asked.
+// Transactions whose amounts the product's plugin splits (brief 5.6, getProrationResult). Plans are pure: a
+// first plan finds what it splits and is dropped, the plugin answers, and a second plan uses the answer.
+// Creations, renewals, fees by hand and withdrawals split nothing, so they ask nothing.
 import { BUILT_IN_BILLS, type OwnBills } from '../../billing/plugin-bills.ts'
 import { shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -13,11 +14,12 @@ import { type Attempt, type EffectContext, ratingContext } from '../../rating/ra
 
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
+/** Digit locators, and the product's own planner of bills, if any. */
 type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
 
 /**
- * The first plan calls no plugin for bills. Refuses what the plan refuses before it calls the plugin, and (422) an
- * invalid answer.
+ * The plan with the amounts that the plugin gives. The first plan does not ask a plugin for bills, since it
+ * is dropped. Refuses what the plan refuses before the plugin is called, and (422) an invalid answer.
  */
 export async function prorated<P extends Plan>(
   loaded: Loaded,
@@ -35,8 +37,9 @@ export async function prorated<P extends Plan>(
 }
 
 /**
- * The plugin's answer; undefined without one. Called once for each time that splits amounts: only an endorsement with
- * an earlier policy end has two.
+ * The plugin's answer; undefined for a product without one. `plan` makes the transaction with the amounts
+ * known so far. The plugin is called once for each time that splits amounts: once, or twice for an
+ * endorsement that also brings an earlier end of the policy.
  */
 export async function prorationOf(
   loaded: Loaded,

@@ -1,4 +1,5 @@
-// Creates, updates, prices, finalizes and issues a policy: validate, price, underwrite, bill. Pure.
+// What each operation on a policy before its transactions decides: pure plans over what was loaded, in the
+// order validate, price, underwrite, bill.
 
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
@@ -119,7 +120,7 @@ export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<Pol
   return policyPriceResponse(policyView(priced, quote, loaded.product, isIssued))
 }
 
-/** The stored underwriting result, or the present one of a valid draft; stores nothing. */
+/** The stored underwriting result, or for a valid draft the result as it would be now; stores nothing. */
 export async function decideUnderwriting(
   loaded: Loaded,
   attempt: Attempt,
@@ -143,12 +144,16 @@ async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promis
 type Written = { readonly due: boolean; readonly answer: JsonAnswer }
 
 /**
- * The last price answer per policy in memory. Safe, since the stored price depends on the policy alone and a `Loaded`
- * never changes; object/execution.ts limits its age and size.
+ * The last price answer of each policy in memory. A stored price depends on the policy alone, and a `Loaded`
+ * never changes: a change makes a new one, and the old answer is collected with the old one.
+ * object/execution.ts limits age and size.
  */
 const writtenOf = new WeakMap<Loaded, Written>()
 
-/** `due`: in the form of GET. */
+/**
+ * The stored price, or the present price of a valid draft, `due` in the form of GET. Written as text once and
+ * repeated while the object remembers the policy.
+ */
 export async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
   const written = writtenOf.get(loaded)
   if (written?.due === due) return written.answer
@@ -207,6 +212,7 @@ async function planFinalization(before: PolicyAggregate, context: RatingContext)
   return { aggregate, events: [...events, policyEvent(aggregate, 'policy.finalize', data)] }
 }
 
+/** Issues the accepted quote. Its modification and everything that it made are issued with it. */
 function planIssue(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'issue')
   const quote: Quote = { ...acceptedQuote(before)!, issuedAt: now, updatedAt: now }
@@ -222,8 +228,9 @@ function planIssue(before: PolicyAggregate, now: Instant): Planned {
 }
 
 /**
- * Voids the invoices of all quotes and reverses their payments. Brief 1.2 names unpaid invoices only; paid ones are
- * treated as in 1.3.
+ * Discards the policy with all its quotes, voids their invoices and reverses the payments, since nothing is
+ * owed for a policy that never existed. Brief 1.2 names unpaid invoices only; paid ones are treated as in
+ * 1.3.
  */
 function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'discard')

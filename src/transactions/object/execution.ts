@@ -107,7 +107,10 @@ const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
 /** Rating may call the tenant's services, so only one retry. */
 const ATTEMPTS = 2
 
-/** Reads everything again after a failed guard, or a refusal that used memory. */
+/**
+ * The state may have changed since it was read. After a failed guard, or a refusal that used memory,
+ * everything is read again.
+ */
 function attemptAgain(session: Session): Promise<Answer> {
   const { message, memory } = session
   let fromMemory = false
@@ -127,7 +130,10 @@ function attemptAgain(session: Session): Promise<Answer> {
   })
 }
 
-/** Reads the whole policy when a part is not enough. */
+/**
+ * Tries with a part of a large policy where the kind allows it. Reads the whole policy when the decision
+ * finds that it needs more.
+ */
 async function attempt(session: Session): Promise<Answer> {
   const { message } = session
   // `If-Match` needs the whole policy.
@@ -192,7 +198,10 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
         loaded: { ...(more.loaded ?? loaded), aggregate: planned.aggregate },
       },
     )
-  /** The answer is not kept for a repeat. */
+  /**
+   * Records the plan that a refused call carries, e.g. a log. The answer is not kept, so a repeat tries
+   * again.
+   */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut)
       await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
@@ -219,7 +228,9 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
 }
 
 // A cache of the policy's records, never the truth (docs/design.md, section 5).
-/** Any error drops it. */
+/**
+ * The object's memory of its policy between operations. Any error drops it, since it may be what is wrong.
+ */
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
@@ -227,13 +238,16 @@ export type PolicyMemory = {
   era?: string
 }
 
-/** A price may miss a repair of the configuration for this long. */
+/** How long a price may use memory: for this long it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000
 
-/** About 256 KiB (docs/design.md, section 5). */
+/** An object keeps rows of at most this many records in memory: about 256 KiB (docs/design.md, section 5). */
 const MOST_REMEMBERED_RECORDS = 250
 
-/** Writes are guarded; reads may use memory up to 2 s old. */
+/**
+ * The policy from memory, or read. Writes are safe, since guards fail on stale memory; reads have no guard,
+ * so they use memory for 2 s at most.
+ */
 async function remembered(
   { context, database, memory, message: { locator } }: Session,
   use: 'guarded' | 'unguarded',
@@ -333,7 +347,10 @@ async function record(
   return committed
 }
 
-/** Templates that priced or decided may have read the policyholder. */
+/**
+ * Whether anything was priced or decided again, by templates that may have read the policyholder. Only then
+ * does the write depend on the policyholder's version.
+ */
 const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
   [...after.modifications.values()].some(
     one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
@@ -349,13 +366,14 @@ const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} fro
 const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
   where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
 
-/** The policy is unchanged, or does not exist yet. */
+/** Fails the batch if the policy has changed since it was read, or was created at the same time. */
 function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
   const name = 'guard_policy_version'
   if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
   return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
 }
 
+/** True in the batch while the version has the configuration that the plan used. */
 const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: CONFIGURATION_IS_UNCHANGED,

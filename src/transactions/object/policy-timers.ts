@@ -6,7 +6,10 @@ import type { CustomEventType } from '../../platform/events/types.ts'
 import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
-/** The timer's locator is the idempotency key of the write, so a timer that fires twice acts once. */
+/**
+ * The owner that sends a policy's timer to the policy's object. The timer's locator is the idempotency key of
+ * the write: a timer that fires twice finds its first result and does nothing.
+ */
 const ofPolicy =
   (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
   async (timer, place) => {

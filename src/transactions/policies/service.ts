@@ -39,6 +39,7 @@ export function policyLocator(text: string): PolicyLocator {
   return digits as PolicyLocator
 }
 
+/** The policy as it is stored: one round trip. */
 export async function readPolicy(
   context: RequestContext,
   policyText: string,
@@ -72,8 +73,8 @@ export async function createPolicy(
 }
 
 /**
- * Throws the object's Refusal. `policy` may be a path's text. A repeat whose answer was too long to keep is answered by
- * `reread`.
+ * Sends the operation to the policy's object; throws its Refusal. `policy` may be the text of a locator in a
+ * path. A repeat whose answer was too long to keep is answered by `reread`, from the present state.
  */
 export async function operate(
   context: RequestContext,
@@ -104,6 +105,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
     return { locator, database: shardDatabase(env, tenant, shard, calls), selection: kind.select(locator) }
   }
 
+  /** The record with its policy: one round trip. */
   const load = async (context: RequestContext, text: string) => {
     const { locator, database, selection } = placeOf(context, text)
     const loaded = await loadPolicy(context, database, selection)
@@ -132,7 +134,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
       return text === undefined ? readPolicy(context, policyText!) : reread(context, text)
     })
 
-  /** One more round trip: it finds the policy of the record. */
+  /** An operation on the record of that locator. One more round trip than `operateOn`, to find its policy. */
   const act = async (
     context: RequestContext,
     text: string,
@@ -156,6 +158,7 @@ export const updateFees = (
     feeSummary((await loadStored(context, policyText)).aggregate),
   )
 
+/** All policies of a policyholder: one round trip. */
 export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
@@ -189,7 +192,9 @@ export async function findByDisplayId(
   return { locator: String(rows[0].locator) }
 }
 
-/** The table contents that rated the policy's transactions; 404 for no policy. */
+/**
+ * The contents of the tables that rated the policy's transactions. One round trip; 404 for an unknown policy.
+ */
 export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
   const { locator, database } = placeOf(context, text)
   const uses = await findTableUses(database, locator)

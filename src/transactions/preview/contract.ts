@@ -24,7 +24,10 @@ export type PolicyPreview =
 
 const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
-/** Exactly one of the four. The preview shows it issued, whatever `state` or `issue` says. */
+/**
+ * Exactly one of the four. A final state in the request (`state`, `issue`) does not matter: the preview shows
+ * the transaction issued.
+ */
 export const PolicyPreviewRequest = z
   .object({
     endorsement: optionalRecord(EndorsementCreateRequest),

@@ -40,7 +40,7 @@ export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['req
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }
 
-/** New invoices and all planned ones, by time. */
+/** New invoices, and all bills that are planned after the transaction, by the time of their invoices. */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()

@@ -1,3 +1,4 @@
+// Decides each action on a quote: pure plans over the loaded policy.
 import { billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { QuoteLocator } from '../../kernel/locators.ts'
@@ -32,7 +33,8 @@ export type QuoteOperation =
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
 
 /**
- * Refuses (404) a quote of another policy, and (409) an action that the state of the quote or policy does not allow.
+ * Refuses (404) a quote that is not one of the policy's, and (409) an action that the state of the quote or
+ * of the policy does not allow.
  */
 export async function decideQuote(
   loaded: Loaded,
@@ -102,7 +104,7 @@ function assertUnbound(aggregate: PolicyAggregate): void {
     )
 }
 
-/** As on finalization, the accepting account must be known (brief 1.2). */
+/** As on finalization, the account that accepts must be known (brief 1.2): it is the one that is billed. */
 function assertCompleted({ policyholder }: Loaded): void {
   if (!policyholder.completed)
     throw new Refusal(

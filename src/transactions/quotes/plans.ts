@@ -56,7 +56,10 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
     event: 'policy.quote.create',
     past: 'copied',
   },
-  /** A person overrides underwriting in either direction. */
+  /**
+   * A person overrides underwriting: an acceptance makes a declined quote a quoted one, a refusal the
+   * reverse.
+   */
   refer: {
     from: ['quoted', 'declined'],
     to: ['quoted', 'declined'],
@@ -65,7 +68,10 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   },
 }
 
-/** The refusal (409) for a declined quote includes underwriting's notes. */
+/**
+ * Refuses (409) an action that the quote's state does not allow. For a declined quote the refusal includes
+ * underwriting's notes.
+ */
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =
@@ -89,7 +95,7 @@ function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
   return { ...after, policy: { ...after.policy, originalStart, ...ends, paymentScheduleName, updatedAt } }
 }
 
-/** Problems of the changed content are in `reported`. */
+/** Changes content, span, name and schedule. Problems of the content are in `reported`, not thrown. */
 export function changeQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -126,7 +132,10 @@ export function planQuoteUpdate(
   return { aggregate, reported, events }
 }
 
-/** Prices, underwrites and locks the quote, and plans its payments. Expects valid data. */
+/**
+ * Prices, underwrites and locks the quote; its data must be valid. Its payments are planned now, so that they
+ * show before it is accepted.
+ */
 export async function planQuoting(
   before: PolicyAggregate,
   draft: Quote,
@@ -137,6 +146,7 @@ export async function planQuoting(
   return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
 }
 
+/** A person's decision in place of underwriting's. It adds its own note and keeps underwriting's. */
 export function planReferral(
   before: PolicyAggregate,
   quote: Quote,
@@ -180,7 +190,10 @@ function decided(
   return { aggregate, events: [quoteEvent(aggregate, changed, type, { decision: underwriting.decision })] }
 }
 
-/** Selects the quote too. A policy has at most one accepted quote. */
+/**
+ * Accepts a quoted quote, which becomes the selected one. Refuses (409) a second accepted quote on the
+ * policy.
+ */
 export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'accept')
   const other = acceptedQuote(before)
@@ -194,7 +207,9 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
 }
 
-/** The quote stays quoted; its invoices become void and their payments are reversed. */
+/**
+ * Undoes an acceptance: the quote stays quoted, its invoices become void, and their payments are reversed.
+ */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'invalidate')
   const { modification } = quoteParts(before, quote)
@@ -211,7 +226,10 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [...voided.events, event] }
 }
 
-/** Without its selected quote the policy follows none until another is selected (brief 1.3). */
+/**
+ * The selected quote may be discarded too. The policy then follows none until another is selected (brief
+ * 1.3).
+ */
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'discard')
   const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
@@ -235,13 +253,18 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
-/** Counts the quote, the modification and each part, but not the changes. */
+/**
+ * Digit locators for a copy besides those of its changes: the quote, the modification and one for each part.
+ */
 export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
   const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   return 2 + exposureRuns.length + perilRuns.length
 }
 
-/** The changes name the original's exposures and perils; the copy's have new locators. */
+/**
+ * A new draft with the quote's content after the changes. The changes name the exposures and perils of the
+ * original; in the copy all of them have new locators.
+ */
 export function planCopy(
   before: PolicyAggregate,
   source: Quote,

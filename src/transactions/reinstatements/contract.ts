@@ -24,7 +24,10 @@ const times = {
   reinstatementDeadlineTimestamp: OptionalTimestamp,
 }
 
-/** Defaults: the cancellation's time, and the deadline of its type. */
+/**
+ * PATCH /cancellations/{locator}/reinstate. By default coverage comes back at the cancellation's time, and
+ * the deadline follows from the cancellation's type.
+ */
 export const ReinstatementCreateRequest = z
   .object({
     ...times,

@@ -1,4 +1,5 @@
-// Actions on a policy's reinstatements, with their events (brief 1.6). Pure.
+// Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded
+// policy.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
@@ -58,7 +59,7 @@ export type ReinstatementOperation =
   | { action: 'update'; reinstatement: Uuid; request: ReinstatementUpdateRequest }
   | { action: 'accept' | 'issue' | 'invalidate' | 'expire'; reinstatement: Uuid }
 
-/** An undefined plan changes nothing. */
+/** An undefined plan means that there was nothing to do. The answer shows the reinstatement. */
 export type ReinstatementDecision = { planned: Planned | undefined; reinstatement: Uuid }
 
 export async function decideReinstatement(
@@ -124,6 +125,7 @@ export async function previewReinstatement(
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
+/** Refuses (409) what underwriting does not accept. */
 async function acceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -206,7 +208,10 @@ function planReinstatementUpdate(
 const digitsForAcceptance = (before: PolicyAggregate, reinstatement: Reinstatement, now: Instant): number =>
   2 + returningBills(before, orderOf(before, reinstatement).cancellation, now).length
 
-/** Whatever underwriting decides. Takes `digitsForAcceptance`. */
+/**
+ * Makes the segments, which are not issued yet, and bills them, whatever underwriting decides. Takes
+ * `digitsForAcceptance`.
+ */
 async function planReinstatementAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -257,7 +262,7 @@ function planReinstatementIssue(
   }
 }
 
-/** Voids its invoices, reverses their payments and removes what it made (brief 1.6). */
+/** Undoes an acceptance: voids its invoices, reverses their payments and removes what it made (brief 1.6). */
 export function planReinstatementInvalidation(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -279,7 +284,10 @@ function planExpiry(
   return withoutAcceptance(before, reinstatement, 'expired', 'reinstatement.deadlineReached', now)
 }
 
-/** Only void invoices remain of an acceptance. Restores absorbed installments; those already due are billed at once. */
+/**
+ * The reinstatement in the given state; of an acceptance only void invoices remain. Absorbed installments are
+ * billed as they were planned, and at once where they are already due.
+ */
 function withoutAcceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -344,7 +352,10 @@ function assertNotWithdrawn(before: PolicyAggregate): void {
     throw wrongState(`Policy ${before.policy.locator} is withdrawn; nothing of it can be reinstated.`)
 }
 
-/** Refuses (409) after a withdrawal, a conflicting transaction or the deadline. */
+/**
+ * Refuses (409) coverage that cannot come back: the policy is withdrawn, another transaction is in the way,
+ * or the deadline has passed.
+ */
 function assertCanReturn(
   before: PolicyAggregate,
   { locator, deadlineAt }: Reinstatement,

@@ -1,5 +1,6 @@
-// The effect of a reinstatement (brief 1.6, 2.2): restores what its cancellation removed, exactly at the cancellation's
-// time, later in proportion to the remaining months.
+// The effect of a reinstatement (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At
+// the time of the cancellation that is exactly what it removed; later, it is in proportion to the months that
+// are left.
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -26,7 +27,10 @@ export type ReinstatementOrder = {
   transactionLocator?: string
 }
 
-/** Not issued yet. Takes one digit. Refuses (409) when nothing would come back. */
+/**
+ * The policy with its coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come
+ * back.
+ */
 export function reinstated(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,
@@ -87,8 +91,9 @@ export function reinstated(
 }
 
 /**
- * Restores what the cancellation took: flat fees whole, proratable ones in proportion to the rest, or as the plugin
- * said. Fees reversed by hand since stay reversed.
+ * Restores what the cancellation took. A flat fee comes back whole. A proratable one comes back whole at the
+ * cancellation's time, later in proportion, or without the part that a plugin assigned to the time before.
+ * Fees reversed by hand since stay reversed.
  */
 function restoredFees(
   before: PolicyAggregate,

@@ -28,8 +28,8 @@ export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement):
   continuing(before, renewal).perilRuns.length
 
 /**
- * Neither issued nor priced; content problems are in `reported`. Refuses (409) a cancelled policy: the term would start
- * where a reinstatement may still restore cover.
+ * The policy with the renewal applied, neither issued nor priced; content problems are in `reported`. Refuses
+ * (409) a cancelled policy: the term would start where a reinstatement may still restore cover.
  */
 export function renewed(
   before: PolicyAggregate,

@@ -1,5 +1,6 @@
-// Changes the payment schedule of an issued policy without an endorsement (brief 0.11): plans again what is not
-// invoiced. It is a modification, since plans need one, but charges nothing and is not listed.
+// Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is
+// not invoiced yet is planned again from today on. It is a modification, since plans and invoices belong to
+// one, but it charges nothing and answers do not list it.
 import { makeBills } from '../../billing/billing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replanning.ts'

@@ -1,4 +1,6 @@
-// Moves a policy to another version of the configuration for its later transactions; recorded ones stay.
+// Decides whether a policy can move to another version of the configuration, and what becomes of it. From
+// then on its transactions are rated, underwritten, billed and documented by that version; recorded ones stay
+// as they are.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { storedAnswer } from '../../platform/commit.ts'
@@ -23,8 +25,9 @@ export type UpgradeDecision = {
 }
 
 /**
- * Also takes an earlier version, to undo an upgrade. Refuses pending transactions (409) unless they may be invalidated,
- * and content that the version rejects (400); a dry run returns both.
+ * Accepts any other version, also an earlier one: that is how an upgrade is undone. The version that the
+ * policy already has records nothing, so upgrading a whole book can be repeated. Refuses pending transactions
+ * (409) unless they may be invalidated, and content that the version rejects (400); a dry run returns both.
  */
 export function decideUpgrade(
   loaded: Loaded,

@@ -1,5 +1,6 @@
-// What another version of the configuration rejects in a policy (brief 5.1). Checks what is in force in any part of the
-// term, and cancelled parts, since they can come back. Skips problems that the present version has too.
+// What another version of the configuration rejects in a policy (brief 5.1): fields, types, bounds, names,
+// constraint tables and settings. Checks what is in force in any part of the term, and cancelled parts, since
+// they can come back. Skips what the present version rejects too, such as a date that is no longer recent.
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
