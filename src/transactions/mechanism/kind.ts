@@ -30,8 +30,7 @@ import type { Autofill } from '../autofill/fill.ts'
 
 /**
  * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value
- * (`declare module`). Members are plain data that the previous and the next version can read, since the
- * Worker and the object are not replaced at the same moment.
+ * (`declare module`). Members are plain data that the previous and the next version can read.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PolicyOperations {}

@@ -1,5 +1,5 @@
-// What each operation on a policy before its transactions decides: pure plans over what was loaded, in the
-// order validate, price, underwrite, bill.
+// What each operation on a new policy decides: pure plans over what was loaded, in the order validate, price,
+// underwrite, bill.
 
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'

@@ -199,8 +199,8 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       },
     )
   /**
-   * Records the plan that a refused call carries, e.g. a log. The answer is not kept, so a repeat tries
-   * again.
+   * A refused payout carries a plan, which is recorded all the same. The answer is not kept, so a repeat
+   * tries again.
    */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut)

@@ -13,7 +13,7 @@ export const previewRoutes: readonly Route[] = [
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
     handle: async ({ params, body }, context) => {
-      // Loaded on demand: rules and rating would slow the start.
+      // Loaded on demand: the rules and rating are much code, which would slow the start.
       const { previewOf } = await import('./service.ts')
       return await previewOf(context, policyLocator(params.policyLocator), body)
     },

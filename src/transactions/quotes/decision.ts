@@ -104,7 +104,9 @@ function assertUnbound(aggregate: PolicyAggregate): void {
     )
 }
 
-/** As on finalization, the account that accepts must be known (brief 1.2): it is the one that is billed. */
+/**
+ * Refuses an incomplete policyholder: as on finalization, the account that accepts must be known (brief 1.2).
+ */
 function assertCompleted({ policyholder }: Loaded): void {
   if (!policyholder.completed)
     throw new Refusal(
