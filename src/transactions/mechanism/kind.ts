@@ -1,7 +1,6 @@
 // A kind of operation on a policy is one value: its name, its decision, how its record is shown, what
 // conflicts with it. The policy's object, previews, price changes and plugins loop over
-// src/transactions/kinds.ts, so a new kind is its folder and one line of that list (docs/design.md, section
-// 4).
+// src/transactions/kinds.ts: a new kind is its folder and one line there (docs/design.md, section 4).
 import { missedInvoices } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'

@@ -51,6 +51,7 @@ export async function prorationOf(
   // Every peril in force is split with the policy.
   if (unread) throw new NeedsWholePolicy()
   let known = NOTHING_PRORATED
+  // Each turn asks for the earliest time whose splits are still open.
   for (;;) {
     const aggregate = (await plan(known))?.aggregate
     const modification = aggregate && addedModification(before, aggregate)
