@@ -1,14 +1,14 @@
-// A reader of RFC 4180 that takes its text in pieces and holds one row. It is lenient where the real world is: blanks
-// around cells, any line ends, quotes inside cells that do not begin with one.
+// Reads RFC 4180 in pieces and keeps only one row in memory. Lenient with published files: blanks around cells, any
+// line ends, quotes inside cells that do not begin with one.
 
-/** Columns of one table and characters of one cell (resources brief 1.2). */
+/** Columns per table and characters per cell (resources brief 1.2). */
 export const MOST_COLUMNS = 200
 const LONGEST_CELL = 8_192
 
-/** The text makes no sense from here on. */
+/** The text cannot be read beyond this line. */
 export class CsvFault extends Error {
   readonly line: number
-  /** The row or cell is over a limit; else a quote is not closed, or may not be. */
+  /** The row or cell exceeds a limit; otherwise a quote is unclosed or misplaced. */
   readonly isTooLarge: boolean
   constructor(line: number, message: string, isTooLarge = false) {
     super(message)
@@ -17,7 +17,7 @@ export class CsvFault extends Error {
   }
 }
 
-/** A row with the line that it begins in; cells are trimmed. `fault`: what is wrong with its quotes. */
+/** `line` is where the row begins; cells are trimmed. `fault` describes a problem with quotes. */
 export type CsvRow = { readonly line: number; readonly cells: string[]; readonly fault?: string }
 
 type State = 'start' | 'plain' | 'quoted' | 'quoteInQuoted' | 'afterQuoted'
@@ -39,10 +39,10 @@ export class CsvReader {
   #rowLine = 1
   #fault: string | undefined
   #quoteLine = 1
-  /** The last character was a carriage return: a line feed after it is of the same line end. */
+  /** The last character was a carriage return, so a line feed after it belongs to the same line end. */
   #afterReturn = false
 
-  /** With `keepsLeadingBlanks` cells are trimmed at their ends only, and a quote after a blank is part of the cell. */
+  /** `keepsLeadingBlanks` trims cells only at the end, and makes a quote after a blank part of the cell. */
   constructor(take: (row: CsvRow) => void, { keepsLeadingBlanks = false } = {}) {
     this.#take = take
     this.#keepsLeadingBlanks = keepsLeadingBlanks
@@ -52,7 +52,7 @@ export class CsvReader {
     return this.#line
   }
 
-  /** Rows that are empty, or of blank cells only, are passed over. Throws `CsvFault`. */
+  /** Skips rows that are empty or contain only blank cells. Throws `CsvFault`. */
   push(text: string): void {
     let at = 0
     while (at < text.length) {
@@ -166,9 +166,9 @@ export class CsvReader {
   }
 }
 
-// Bytes of UTF-8 as text, in pieces (resources brief 1.2).
+// Decodes UTF-8 in pieces (resources brief 1.2).
 
-/** The line that is not UTF-8, counted from 0 within the piece. */
+/** `line` counts from 0 within the piece. */
 export class NotUtf8 extends Error {
   readonly line: number
   constructor(line: number) {
@@ -179,7 +179,7 @@ export class NotUtf8 extends Error {
 
 const decoder = (): TextDecoder => new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
 
-/** Decodes pieces one after the other, with or without a byte-order mark. */
+/** Accepts text with or without a byte-order mark. */
 export class Utf8Text {
   readonly #decoder = decoder()
 
@@ -192,7 +192,7 @@ export class Utf8Text {
     }
   }
 
-  /** After the last piece. Throws `NotUtf8` when it ends within a character. */
+  /** Call it after the last piece. Throws `NotUtf8` if that ends within a character. */
   end(): string {
     try {
       return this.#decoder.decode()
@@ -202,7 +202,7 @@ export class Utf8Text {
   }
 }
 
-/** The first line of the piece that is none by itself; what began in the piece before counts to the first. */
+/** The first line that is not UTF-8 by itself; bytes left from the piece before belong to the first line. */
 function badLine(piece: Uint8Array): number {
   let line = 0
   let from = 0

@@ -13,46 +13,46 @@ import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
 import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
 
-/** What a caller adds to the engine: its own filters and what they record, and what the engine does not know itself. */
+/** Everything that the caller adds to the engine: filters, their effects, and what the engine does not know. */
 export type Dialect<Effects = unknown> = {
   readonly filters: Filters
-  /** What the filters of a rendering write to: `context.state.effects`. */
+  /** The filters of a rendering write here: `context.state.effects`. */
   newEffects(): Effects
-  /** The effects at the end of a rendering, as its caller gets them. */
+  /** Final effects of a rendering, as the caller gets them. */
   settledEffects(effects: Effects): Effects
   readonly calendar: Calendar
   isCurrency(code: string): boolean
-  /** A sentence, with a blank before it, that names the known name which was probably meant; empty when none was. */
+  /** A sentence with a leading blank that suggests the nearest known name; empty if none is near. */
   suggestion(name: string, known: readonly string[]): string
 }
 
-/** What a template may ask for beyond its data. Nothing here waits: rendering is synchronous. */
+/** Sources beyond the template's data. Nothing is asynchronous, because rendering is synchronous. */
 export type RenderingEnvironment = {
   /** IANA name. */
   timeZone: string
   /** ISO 4217. */
   currency: string
-  /** The time of `"now"`, in milliseconds since the Unix epoch. */
+  /** The time of `"now"`: milliseconds since the Unix epoch. */
   now: number
-  /** For `image_url`; without it the name is printed unchanged. */
+  /** For `image_url`; without it the filter prints the name unchanged. */
   imageUrl?(name: string): string | undefined
-  /** For `include` and `render`, a compiled template; undefined for an unknown name. */
+  /** For `include` and `render`; undefined for an unknown name. */
   templates?(name: string): { readonly nodes: Template[] } | undefined
   limits?: Partial<RenderLimits>
 }
 
-/** State of one rendering, shared by the template and the snippets that it includes. */
+/** State of one rendering. The template shares it with the snippets that it includes. */
 type RenderState = {
   data: unknown
   environment: RenderingEnvironment
   budget: RenderBudget
   dialect: Dialect<unknown>
   effects: unknown
-  /** What filters asked for that was not loaded, by text that names it, so that each is asked for once. */
+  /** Requests of filters that were not loaded, by a text that identifies each, so none is requested twice. */
   missing: Map<string, unknown>
   /** Names of the snippets being rendered, outermost first. */
   snippets: string[]
-  /** Variables and paths that had no value, as they stand in the source; at most 200. */
+  /** Variables and paths without a value, as in the source; at most 200. */
   undefinedNames: Set<string>
 }
 
@@ -76,17 +76,17 @@ export function newRenderState<Effects>(
   }
 }
 
-/** No clock is looked at: what a rendering may take is counted. */
+/** The library's limits read a clock; ours are counted. */
 const UNTIMED = { use: () => {}, check: () => {} } as unknown as Context['renderLimit']
 
-/** The library counts the items of a range that it builds; each takes several bytes. */
+/** The library counts the items of a range; each takes several bytes. */
 const RANGE_ITEM_MEMORY = 4
 
-/** The variables of one template. Reads own members of data only, never calls anything in it and never writes to it. */
+/** Variables of one template. Reads only own members of data, never calls anything in it and never writes to it. */
 export class RenderingContext extends Context {
   readonly state: RenderState
   readonly #engine: Liquid
-  /** The filter that runs, for the position of errors. */
+  /** The running filter, for the position of errors. */
   filter: Token | undefined
 
   constructor(engine: Liquid, state: RenderState) {
@@ -105,12 +105,12 @@ export class RenderingContext extends Context {
     return this.state.budget
   }
 
-  /** Some key was not loaded, so what is rendered is not final. */
+  /** A key was not loaded, so the output is not final. */
   get provisional(): boolean {
     return this.state.missing.size > 0
   }
 
-  /** A context that sees the data and nothing else, for `render`. */
+  /** A context for `render` that sees only the data. */
   override spawn(): RenderingContext {
     return new RenderingContext(this.#engine, this.state)
   }
@@ -120,20 +120,20 @@ export class RenderingContext extends Context {
     return this.valueAt(path)
   }
 
-  /** What the variable that the path begins with has there; that it has nothing is noted. */
+  /** The value at the path in the innermost scope with its first name. A missing value is noted. */
   valueAt(path: readonly unknown[]): unknown {
     let value: unknown = this.#scopeOf(path[0])
     for (const part of path) value = this.readProperty(value, part)
     const { undefinedNames } = this.state
     if (value === undefined && undefinedNames.size < MOST_UNDEFINED) {
       const name = path.map(part => String(toValue(part))).join('.')
-      // Loops ask whether they stand in another.
+      // Loops check whether they are inside another one.
       if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
     }
     return value
   }
 
-  /** The innermost that has the name, as the library looks for it. */
+  /** The innermost scope with that name, as in the library. */
   #scopeOf(name: unknown): object {
     const { scopes } = this as unknown as { readonly scopes: readonly object[] }
     for (let at = scopes.length - 1; at >= 0; at -= 1) if ((name as string) in scopes[at]!) return scopes[at]!
@@ -169,8 +169,8 @@ export class RenderingContext extends Context {
   }
 
   /**
-   * What the template asks for cannot be done: throws `templateFailed` at the running filter. While keys are
-   * missing it returns undefined instead, since a blank in place of their values may be the only reason.
+   * Throws `templateFailed` at the running filter. While keys are missing it returns undefined instead, because a blank
+   * in place of their values may be the only reason.
    */
   reject(message: string): undefined {
     if (this.provisional) return undefined
@@ -184,13 +184,13 @@ function asValue(value: unknown): unknown {
   return typeof value === 'function' ? undefined : value
 }
 
-/** The error with the position of `token`, unless it has one. Anything that is not ours becomes `templateFailed`. */
+/** Adds the position of `token` unless the error has one. Errors that are not ours become `templateFailed`. */
 export function located(error: unknown, token: Token): TemplateError {
   if (error instanceof TemplateError && error.path !== undefined) return error
   const [line, column] = token.getPosition() as [number, number]
   const at = { path: token.file ?? '', line, column }
   if (error instanceof TemplateError) return new TemplateError(error.code, error.message, at)
-  // The only RangeErrors left to the library are a full stack and a text beyond the longest one.
+  // The library throws RangeError only for a full stack or a text beyond the greatest length.
   if (error instanceof RangeError)
     return new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
   const cause = error instanceof Error && 'originalError' in error ? error.originalError : error
@@ -198,7 +198,7 @@ export function located(error: unknown, token: Token): TemplateError {
   return new TemplateError('templateFailed', error instanceof Error ? error.message : String(error), at)
 }
 
-/** Collects what a template writes; `count` is of the budget: output, or memory for what `capture` collects. */
+/** Collects the output. `count` charges the budget: output, or memory for `capture`. */
 export class CountingEmitter implements Emitter {
   readonly #count: (text: string) => void
   buffer = ''

@@ -1,17 +1,18 @@
-// Times by patterns of Joda and of the standard `date` filter. Instants are milliseconds since the Unix epoch, zones IANA names.
+// Formats times by Joda patterns and the standard `date` filter. Instants are milliseconds since 1970, zones IANA
+// names.
 import { asInteger, asNumber } from './values.ts'
 
 export type CalendarUnit = 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
 
-/** The calendar of all time zones, from the caller. */
+/** Calendar arithmetic, which the caller provides. */
 export type Calendar = {
-  /** The number if it is an instant of the years that the calendar knows. */
+  /** Undefined if the number is no instant within the calendar. */
   instant(ms: number): number | undefined
-  /** Start of the day named `YYYY-MM-DD`; undefined when there is no such day. */
+  /** Start of the day `YYYY-MM-DD`; undefined if there is no such day. */
   dayStart(isoDate: string, zone: string): number | undefined
   startOfDay(at: number, zone: string): number
   endOfDay(at: number, zone: string): number
-  /** A day that the month lacks is clamped to its last day; `count` may be negative. Throws RangeError beyond the calendar. */
+  /** Clamps a missing day to the month's last; `count` may be negative. Throws RangeError beyond the calendar. */
   add(at: number, count: number, unit: CalendarUnit, zone: string): number
   localParts(at: number, zone: string): LocalParts
 }
@@ -32,7 +33,7 @@ const padded = (value: number, width: number): string =>
 
 const names = new Map<string, string>()
 
-/** English names, as the reference prints them. Months from January, days from Monday. */
+/** English names, as the reference prints them. Counts from January and Monday. */
 function nameOf(kind: 'month' | 'weekday', style: 'long' | 'short', number: number): string {
   const key = `${kind} ${style} ${number}`
   const known = names.get(key)
@@ -50,7 +51,7 @@ const text = (kind: 'month' | 'weekday', number: number, width: number): string 
 const year = (value: number, width: number): string =>
   width === 2 ? padded(((value % 100) + 100) % 100, 2) : padded(value, width)
 
-/** Week of ISO 8601 and the year that it belongs to. */
+/** ISO 8601. */
 function isoWeek({ year, dayOfYear, dayOfWeek }: Local): { week: number; year: number } {
   const week = Math.floor((dayOfYear - dayOfWeek + 10) / 7)
   if (week < 1) return { week: weeksOf(year - 1), year: year - 1 }
@@ -73,7 +74,7 @@ function offset(local: Local, width: number): string {
   return width === 2 ? local.offset : local.offset.replace(':', '')
 }
 
-/** Letters of Joda patterns. `Y` is the calendar year (year of era), `x` the week year. */
+/** `Y` is the calendar year (year of era), `x` the week year. */
 const LETTERS: Record<string, (local: Local, width: number) => string> = {
   G: () => 'AD',
   C: ({ year: y }, width) => padded(Math.floor(y / 100), width),
@@ -98,7 +99,7 @@ const LETTERS: Record<string, (local: Local, width: number) => string> = {
   Z: offset,
 }
 
-/** The instant by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for other letters. */
+/** Formats by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for other letters. */
 export function formatDate(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
   const local = { ...calendar.localParts(at, zone), at, zone }
@@ -115,14 +116,14 @@ export function formatDate(at: number, pattern: string, zone: string, calendar: 
   )
 }
 
-/** The Joda pattern of each letter of the standard `date` filter. */
+/** The Joda pattern for each letter of the standard `date` filter. */
 const DIRECTIVES: ReadonlyMap<string, string> = new Map(
   `a E,A EEEE,b MMM,B MMMM,d dd,e d,H HH,I hh,j DDD,L SSS,m MM,M mm,p a,S ss,y YY,Y YYYY,z Z,Z z,F YYYY-MM-dd,T HH:mm:ss`
     .split(',')
     .map(pair => pair.split(' ') as [letter: string, pattern: string]),
 )
 
-/** The instant in the zone by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
+/** Formats by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
 export function formatDirectives(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
   return pattern.replace(/%(-?)([a-zA-Z%])/g, (directive: string, bare: string, letter: string) => {
@@ -138,7 +139,7 @@ export function formatDirectives(at: number, pattern: string, zone: string, cale
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})$/
 
-/** The instant of milliseconds, of `2026-01-31` (its start in the zone) or of a full ISO time. Undefined for all else. */
+/** Reads milliseconds, `2026-01-31` (its start in the zone) or a full ISO time; undefined for anything else. */
 export function instantOf(value: unknown, zone: string, calendar: Calendar): number | undefined {
   if (asNumber(value)) return calendar.instant(asInteger(value) ?? Number.NaN)
   if (typeof value !== 'string') return undefined

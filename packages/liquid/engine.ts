@@ -68,7 +68,7 @@ const TAGS: Liquid['tags'] = {
   '#': InlineCommentTag,
 }
 
-/** Renders one node after the other and counts each. The library's own renderer reads a clock and counts nothing. */
+/** Counts each node. The library's own renderer reads a clock and counts nothing. */
 function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
   const { budget } = context as RenderingContext
   const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))
@@ -85,7 +85,7 @@ function renderTemplates(templates: Template[], context: Context, emitter?: Emit
   return out.buffer
 }
 
-/** The library with our tags and filters. It holds no state of any rendering. */
+/** The library with our tags and filters. It keeps no state of a rendering. */
 export function libraryEngine(dialect: Dialect): Liquid {
   const engine = new Liquid({ operators, groupedExpressions: true, ownPropertyOnly: true, locale: 'en-US' })
   Object.assign(engine, { tags: Object.assign(Object.create(null), TAGS), filters: Object.create(null) })
@@ -97,22 +97,22 @@ export function libraryEngine(dialect: Dialect): Liquid {
 export type Rendering<Effects = unknown> = {
   output: string
   effects: Effects
-  /** When there are any, output and effects are provisional: load these and render again. */
+  /** If not empty, output and effects are provisional: load these and render again. */
   missing: unknown[]
-  /** Variables and paths without a value, each once and at most 200. */
+  /** Variables and paths without a value, each once, at most 200. */
   undefinedNames: string[]
-  /** What the template assigned, as plain data, for callers that try a template out. */
+  /** Variables that the template assigned, as plain data; for trying a template out. */
   variables(): Record<string, unknown>
 }
 
-/** A template that was read once. It holds no state, so any number of renderings may use it. */
+/** Has no state, so it can be rendered any number of times. */
 export type CompiledTemplate<Environment = RenderingEnvironment, Effects = unknown> = {
   readonly path: string
   readonly nodes: Template[]
   /**
-   * Renders `data`, which the template sees as the variable `data` and which is never written to. Throws
-   * `TemplateError` with path, line and column. While values are missing nothing fails: a blank in their place may be
-   * the only reason. A holder of a template can render it, without the engine being part of a start-up.
+   * Renders `data` as the variable `data` and never writes to it. Throws `TemplateError` with path, line and column.
+   * While values are missing nothing fails, because a blank in their place may be the only reason. A method, so that
+   * callers need no engine: it is not part of the start-up.
    */
   render(data: unknown, environment: Environment): Rendering<Effects>
 }
@@ -123,9 +123,9 @@ export type TemplateCompiler<Environment = RenderingEnvironment, Effects = unkno
 }) => { template?: CompiledTemplate<Environment, Effects>; findings: Finding[] }
 
 /**
- * A compiler of sources. Untidy forms are mended and listed as warnings; only what cannot be read at all, unknown filters
- * and unknown tags are errors, and with an error there is no template. Findings carry line and column from 1, at most
- * 100 errors and 100 warnings. Never throws.
+ * Makes a compiler. It repairs untidy forms and reports them as warnings. Unreadable markup, unknown filters and
+ * unknown tags are errors; with an error there is no template. Lines and columns count from 1, with at most 100 errors
+ * and 100 warnings. The compiler never throws.
  */
 export function createLiquid<Environment extends RenderingEnvironment, Effects>(
   dialect: Dialect<Effects>,
@@ -185,15 +185,15 @@ function rendered<Effects>(
   }
 }
 
-/** Of all variables together: values, and characters of text; what is beyond is `CUT`. */
+/** For all variables together; the rest becomes `CUT`. */
 const MOST_VALUES = 2_000
 const MOST_CHARACTERS = 100_000
 const DEEPEST = 6
 const CUT = '…'
 
 /**
- * What a template assigned, as plain data: numbers where a JSON number is the very value, else their text. Made of no
- * more than so many values, however much of its data a template assigned.
+ * Variables as plain data. A number becomes text if a JSON number cannot represent it exactly. The result is limited,
+ * however much of its data a template assigned.
  */
 function plainVariables(scope: object): Record<string, unknown> {
   let values = 0

@@ -1,6 +1,5 @@
-// Values of a template, read once into functions. The library evaluates by generators, of which one rendering makes hundreds
-// that take most of its time; rendering is synchronous here, so nothing is left to wait for. What comes of a value, in which
-// order its parts are evaluated and what is counted are the same.
+// Compiles values of a template into functions. The library evaluates with generators, which take most of a rendering's
+// time; rendering is synchronous here, so none are needed. Results, order of evaluation and counts are unchanged.
 import {
   Drop,
   type Expression,
@@ -18,13 +17,13 @@ import { instantOf } from './date-format.ts'
 import { FILTER_WORK, ITEM_WORK, STEP_WORK } from './limits.ts'
 import { asNumber, printed } from './values.ts'
 
-/** What a part of a template comes to in a context. */
+/** Evaluates a part of a template in a context. */
 type Evaluate = (context: RenderingContext) => unknown
 
 type FilterToken = Token & { readonly name: string; readonly args: readonly FilterArgument[] }
 type FilterArgument = Token | readonly [string, Token | undefined]
 
-/** An expression and its filters. A literal of the library stays one, as the operators need it. */
+/** An expression with its filters. A literal of the library stays one, because operators need it. */
 export function evaluationOf(value: Value): Evaluate {
   const initial = expressionEvaluation(value.initial)
   const filters = value.filters.map(filterEvaluation)
@@ -41,12 +40,12 @@ type Filtering = (input: unknown, context: RenderingContext) => unknown
 function filterEvaluation(applied: object): Filtering {
   const filter = filterOf(applied)
   if (!filter) return input => input
-  // The library keeps the token of a filter to itself.
+  // The library does not expose the token of a filter.
   const { token } = applied as { token: FilterToken }
   const args = token.args.map(argumentEvaluation)
   return (input, context) => {
     const values = args.map(evaluate => evaluate(context))
-    return carriedOut(filter, token, input, values, context)
+    return runFilter(filter, token, input, values, context)
   }
 }
 
@@ -62,7 +61,7 @@ const isNamed = (argument: FilterArgument): argument is readonly [string, Token 
 
 const nothing: Evaluate = () => undefined
 
-/** The library has the operands of an operator before it. A long condition is no deep one: its steps are taken one by one. */
+/** Operands precede their operator (postfix). Evaluating step by step keeps a long condition from filling the stack. */
 function expressionEvaluation({ postfix }: Expression): Evaluate {
   const steps = postfix.map(token =>
     TypeGuards.isOperatorToken(token)
@@ -93,7 +92,7 @@ const compared =
     return compare(value, right(context), context)
   }
 
-/** As the library's `evalToken`: a literal of the library stays one. */
+/** Like the library's `evalToken`: its literals stay literals. */
 export function tokenEvaluation(token: Token | undefined): Evaluate {
   if (!token) return nothing
   if ('content' in token) {
@@ -104,7 +103,7 @@ export function tokenEvaluation(token: Token | undefined): Evaluate {
   return context => toValueSync(evalToken(token, context))
 }
 
-/** As the library's `evalTokenValue`: a plain value. */
+/** Like the library's `evalTokenValue`: a plain value. */
 export function plainEvaluation(token: Token | undefined): Evaluate {
   const evaluate = tokenEvaluation(token)
   return context => toValue(evaluate(context))
@@ -119,31 +118,31 @@ function pathEvaluation(props: readonly Token[]): Evaluate {
   return context => context.valueAt(steps.map(step => step(context)))
 }
 
-/** What a node gives that is rendered at once: nothing is left to be driven. */
+/** Returned by nodes that render at once, so the library has no generator to run. */
 export const RENDERED = undefined as unknown as Generator<never, never, unknown>
 
-/** A filter of plain values. One that could make far more than it was given counts first; `carriedOut` counts the result. */
+/** A filter that could make far more than its input counts first; `runFilter` counts the result. */
 export type Filter = (input: unknown, args: unknown[], context: RenderingContext) => unknown
 
 export type Filters = Record<string, Filter>
 
-/** The library calls a filter by such a function, for the little that it evaluates itself. */
+/** The library calls a filter this way in the few places that it evaluates itself. */
 type Handler = { readonly filter?: Filter }
 
-/** The filter that a template names; undefined for one that the library put in the place of an unknown one. */
+/** The named filter; undefined for the library's placeholder of an unknown one. */
 const filterOf = (applied: object): Filter | undefined => (applied as { handler: Handler }).handler.filter
 
 export function registerFilters(engine: Liquid, filters: Filters): void {
   for (const [name, filter] of Object.entries(filters)) {
     const handler = function (this: { token: Token; context: unknown }, input: unknown, ...args: unknown[]) {
-      return carriedOut(filter, this.token, input, args, this.context as RenderingContext)
+      return runFilter(filter, this.token, input, args, this.context as RenderingContext)
     }
     engine.registerFilter(name, Object.assign(handler, { filter }))
   }
 }
 
-/** What the filter makes of the input; `args` are its own from here on. What is read and made is counted. */
-function carriedOut(
+/** Runs the filter and counts what it reads and makes. The filter owns `args`. */
+function runFilter(
   filter: Filter,
   token: Token,
   input: unknown,
@@ -167,7 +166,7 @@ function carriedOut(
 const sizeOf = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) ? value.length : 0
 
-/** Milliseconds, `now`, `2026-01-31` (its start in the tenant's zone) or a full ISO time. Undefined for all else. */
+/** Milliseconds, `now`, `2026-01-31` (start in the tenant's zone) or a full ISO time; undefined for anything else. */
 export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
   const { environment, dialect } = context.state
   if (typeof value === 'string' && /^\s*(?:now|today)\s*$/.test(value)) return environment.now
@@ -176,7 +175,7 @@ export function timestampOf(value: unknown, context: RenderingContext): number |
 
 type Work = Pick<RenderingContext, 'budget'>
 
-/** `empty` and `blank`, which know themselves what equals them. */
+/** `empty` and `blank`, which decide themselves what equals them. */
 type ComparableDrop = Drop & { equals(other: unknown): unknown }
 
 const isComparable = (value: unknown): value is ComparableDrop =>
@@ -187,7 +186,7 @@ export const isTrue = (value: unknown): boolean => {
   return plain !== false && plain !== undefined && plain !== null
 }
 
-/** Negative, zero or positive; undefined when the two have no order: nothing, a list, text against a number. */
+/** Negative, zero or positive; undefined without an order: nothing, a list, text against a number. */
 export function order(left: unknown, right: unknown): number | undefined {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   const a = asNumber(left)
@@ -197,7 +196,7 @@ export function order(left: unknown, right: unknown): number | undefined {
   return undefined
 }
 
-/** Numbers are equal by value, also as text (`"5"`, `5`, `" 5.0 "`); lists item by item; nothing equals only nothing. */
+/** Compares numbers by value, also as text (`"5"`, `5`, `" 5.0 "`), and lists by item. Nothing equals only nothing. */
 export function equal(left: unknown, right: unknown, work: Work): boolean {
   work.budget.countWork(ITEM_WORK)
   if (isComparable(left)) return toValueSync(left.equals(right)) === true
@@ -251,7 +250,7 @@ const logical =
 const equals: Comparison = (left, right, context) => equal(left, right, context)
 const differs: Comparison = (left, right, context) => !equal(left, right, context)
 
-/** Operators of conditions. A comparison in order with nothing is false; `and` and `or` bind equally, from the right. */
+/** A comparison in order with nothing is false; `and` and `or` bind equally, from the right. */
 const comparisons = {
   '==': equals,
   '!=': differs,

@@ -1,4 +1,4 @@
-/** A problem of a source, with line and column from 1. `code` is a stable slug, e.g. `unknownFilter`. */
+/** A problem of a source; line and column count from 1. `code` is a stable slug, e.g. `unknownFilter`. */
 export type Finding = {
   severity: 'ERROR' | 'WARNING'
   path: string
@@ -19,10 +19,10 @@ type Adding = (code: string, message: string, offset: number) => void
 
 const MOST_FINDINGS = 100
 
-/** Thrown when a template has so many errors that reading on only costs time. */
+/** Thrown when a template has so many errors that parsing on only costs time. */
 export class TooManyErrors extends Error {}
 
-/** A report of `source` that writes to `findings`, 100 of each severity at most. */
+/** Reports problems of `source` to `findings`, at most 100 of each severity. */
 export function reportOf(
   source: string,
   path: string,

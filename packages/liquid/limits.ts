@@ -1,7 +1,7 @@
 /** Larger sources are refused (resources brief 4.1). */
 export const LARGEST_SOURCE_CHARACTERS = 5_000_000
 
-/** Limits of one rendering. All are counted, none is timed: the clock stands still on the platform. */
+/** Limits of one rendering. They are counted, not timed, because the platform's clock stands still. */
 export type RenderLimits = {
   /** Tags, outputs, texts and loop turns. A filter counts as half a node, a comparison a quarter, 256 characters one. */
   nodes: number
@@ -13,7 +13,7 @@ export type RenderLimits = {
 }
 
 const UNITS_PER_NODE = 256
-/** Work of one filter, one item or comparison, one step of a path; in units of which a node has 256. */
+/** Work of a filter, and of an item, comparison or step of a path. A node is 256 units. */
 export const FILTER_WORK = 128
 export const ITEM_WORK = 64
 export const STEP_WORK = 16
@@ -25,7 +25,7 @@ const DEFAULT_LIMITS: RenderLimits = {
   includeDepth: 8,
 }
 
-/** What one rendering has used up. Every method throws `TemplateError` (`templateLimit`) when its limit is passed. */
+/** Counts the work of one rendering. Every method throws `TemplateError` (`templateLimit`) past its limit. */
 export class RenderBudget {
   readonly limits: RenderLimits
   readonly #mostWork: number
@@ -42,7 +42,7 @@ export class RenderBudget {
     this.countWork(UNITS_PER_NODE)
   }
 
-  /** Work within a node, in units: the characters read, or a multiple of the constants above. */
+  /** `units` are characters read, or a multiple of the constants above. */
   countWork(units: number): void {
     this.#work += units
     if (this.#work > this.#mostWork) throw exceeded(`${this.limits.nodes} rendered nodes and loop turns`)
@@ -79,10 +79,10 @@ function utf8Bytes(text: string): number {
 
 type TemplateErrorCode = 'templateFailed' | 'templateLimit'
 
-/** Where in a template: the path in the archive, line and column counted from 1. */
+/** A place in the archive; line and column count from 1. */
 type TemplatePosition = { path: string; line?: number; column?: number }
 
-/** A template stopped: what it asks for cannot be done, or it passed a counted limit. The service answers HTTP 422. */
+/** The template asks for something impossible or passed a counted limit. The service returns HTTP 422. */
 export class TemplateError extends Error {
   readonly code: TemplateErrorCode
   readonly path?: string
@@ -99,7 +99,7 @@ export class TemplateError extends Error {
   }
 }
 
-/** The snippet of that name, to be rendered within those of `chain`; an unknown one, a cycle and one too deep fail. */
+/** The snippet, to be rendered within those of `chain`. Fails for an unknown name, a cycle and one that is too deep. */
 export function includedSnippet<Snippet>(
   name: unknown,
   find: ((name: string) => Snippet | undefined) | undefined,

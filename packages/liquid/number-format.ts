@@ -23,12 +23,12 @@ function formatOf(locale: string, currency: string | undefined): Intl.NumberForm
 
 const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
 
-/** The number as the locale writes it, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
+/** In the locale's form, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
 export function formatNumber(value: Big, locale: string): string {
   return formatOf(locale, undefined).format(exactText(value.round(3, Big.roundHalfUp)))
 }
 
-/** An amount as the locale writes it, with the symbol before the digits (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. */
+/** In the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. */
 export function formatCurrency(value: Big, locale: string, currency: string): string {
   const format = formatOf(locale, currency)
   const rounded = value.round(format.resolvedOptions().maximumFractionDigits ?? 2, Big.roundHalfUp)
@@ -42,7 +42,7 @@ export function formatCurrency(value: Big, locale: string, currency: string): st
 
 type Pattern = { prefix: string; digits: string; suffix: string }
 
-/** Prefix, digits and suffix; quoted text belongs to the outer two. */
+/** Prefix, digits and suffix; quoted text belongs to prefix or suffix. */
 function patternOf(text: string): Pattern {
   const [, prefix = '', digits = '', suffix = ''] = PATTERN.exec(text) ?? []
   if (!/[#0]/.test(digits)) throw new NumberFormatError(`'${text}' is no number pattern such as '#,##0.00'`)
@@ -54,9 +54,9 @@ const PATTERN = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/
 const unquoted = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
 
 /**
- * The number by a pattern of Java's DecimalFormat: `0` a digit, `#` a digit that may be missing, `,` the size
- * of a group, `.` the point, `%` per cent, `;` before the form of negative numbers, text in single quotes.
- * Rounds half up, not half even as Java does, so that a printed amount is the amount charged.
+ * Formats by a pattern of Java's DecimalFormat: `0` a digit, `#` an optional digit, `,` the group size, `.` the point,
+ * `%` per cent, `;` before the form of negative numbers, text in single quotes. Rounds half up, unlike Java (half
+ * even), so that a printed amount is the amount charged.
  */
 export function formatPattern(value: Big, pattern: string): string {
   if (pattern.length > LONGEST_PATTERN) throw new NumberFormatError('The number pattern is too long')
@@ -89,7 +89,7 @@ function grouped(integer: string, whole: string): string {
   return integer.replace(new RegExp(`\\B(?=(\\d{${size}})+$)`, 'g'), ',')
 }
 
-/** Zeros beyond the least number of places are dropped. */
+/** Drops zeros beyond the least number of places. */
 function point(places: string, fraction: string): string {
   const least = fraction.lastIndexOf('0') + 1
   let length = places.length

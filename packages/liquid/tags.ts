@@ -1,4 +1,4 @@
-// The tags that differ from those of the library: every turn and every test is counted.
+// Tags that differ from the library's: every turn and every test is counted.
 import {
   AssignTag,
   CaseTag,
@@ -27,7 +27,7 @@ import { equal, evaluationOf, isTrue, plainEvaluation, RENDERED, tokenEvaluation
 import { ITEM_WORK, includedSnippet } from './limits.ts'
 import { asInteger, LiquidNumber, printed } from './values.ts'
 
-/** What a loop runs over. A range is never built, so that its length costs nothing. */
+/** The items of a loop. A range is never built, so its length costs nothing. */
 type Turns = { length: number; at(index: number): unknown }
 
 const NO_TURNS: Turns = { length: 0, at: () => undefined }
@@ -47,7 +47,7 @@ function turnsOf(collection: Token): TurnsIn {
   return context => listTurns(list(context))
 }
 
-/** Lists by item, maps as pairs of key and value, any other value once: a field may hold one value or several. */
+/** Lists by item, maps as pairs of key and value, any other value once: a field may contain one value or several. */
 function listTurns(value: unknown): Turns {
   if (Array.isArray(value)) return { length: value.length, at: index => value[index] }
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return NO_TURNS
@@ -69,7 +69,7 @@ function forloopOf(length: number, index: number, parentloop: unknown): object {
   return { length, index: index + 1, index0: index, rindex, rindex0: rindex - 1, first, last, parentloop }
 }
 
-/** `for`: `offset`, then `limit`, then `reversed`, in whatever order they are written. */
+/** `for` applies `offset`, then `limit`, then `reversed`, in whatever order they are written. */
 export class CountedForTag extends ForTag {
   readonly #turns = turnsOf(this.collection)
   readonly #modifiers = Object.keys(this.hash.hash).length
@@ -141,11 +141,11 @@ export class CountedTablerowTag extends TablerowTag {
   }
 }
 
-/** `cycle 'a', 'b'` or `cycle group: 'a', 'b'`: one value after the other, each time it is rendered. */
+/** `cycle 'a', 'b'` or `cycle group: 'a', 'b'` prints the next value each time it is rendered. */
 export class GroupedCycleTag extends Tag {
   readonly #group: Token | undefined
   readonly #values: Value[] = []
-  /** Cycles of the same values go on together, those of different groups apart. */
+  /** Cycles of the same values share their position; those of different groups do not. */
   readonly #signature: string
 
   constructor(token: TagToken, remaining: TopLevelToken[], liquid: Liquid) {
@@ -174,7 +174,7 @@ export class GroupedCycleTag extends Tag {
   }
 }
 
-/** Chooses among the branches of a condition, of which each counts: a long chain is no single node. */
+/** Chooses a branch. Each condition counts, because a long chain is more work than a single node. */
 function conditional(
   branches: IfTag['branches'],
   isNegated: boolean,
@@ -199,7 +199,7 @@ export class CountedIfTag extends IfTag {
   }
 }
 
-/** Its own condition must not hold; those of its `elsif` must. */
+/** Its own condition must be false; those of its `elsif` must be true. */
 export class CountedUnlessTag extends UnlessTag {
   readonly #chosen = conditional(this.branches, true)
 
@@ -209,7 +209,7 @@ export class CountedUnlessTag extends UnlessTag {
   }
 }
 
-/** `case`: the first `when` with an equal value, equal as `==` sees it. */
+/** `case` chooses the first `when` with a value equal by `==`. */
 export class FirstMatchCaseTag extends CaseTag {
   readonly #subject = evaluationOf(this.value)
   readonly #branches = this.branches.map(({ values, templates }) => ({
@@ -228,13 +228,13 @@ export class FirstMatchCaseTag extends CaseTag {
   }
 }
 
-/** What the library keeps to itself of `assign` and `echo`. */
-type Kept = { readonly key: string; readonly value: Value | undefined }
+/** Fields of `assign` and `echo` that the library does not expose. */
+type PrivateFields = { readonly key: string; readonly value: Value | undefined }
 
-/** `assign`: as the library has it, evaluated at once. */
+/** `assign` as in the library, but evaluated at once. */
 export class DirectAssignTag extends AssignTag {
-  readonly #key = (this as unknown as Kept).key
-  readonly #value = evaluationOf((this as unknown as Kept).value!)
+  readonly #key = (this as unknown as PrivateFields).key
+  readonly #value = evaluationOf((this as unknown as PrivateFields).value!)
 
   override render(context: Context): ReturnType<AssignTag['render']> {
     const value = this.#value(context as RenderingContext)
@@ -243,9 +243,10 @@ export class DirectAssignTag extends AssignTag {
   }
 }
 
-/** `echo`: what an output prints, as a tag. */
+/** `echo` is an output as a tag. */
 export class DirectEchoTag extends EchoTag {
-  readonly #value = (this as unknown as Kept).value && evaluationOf((this as unknown as Kept).value!)
+  readonly #value =
+    (this as unknown as PrivateFields).value && evaluationOf((this as unknown as PrivateFields).value!)
 
   override render(context: Context, emitter: Emitter): ReturnType<EchoTag['render']> {
     if (this.#value) emitter.write(this.#value(context as RenderingContext))
@@ -253,7 +254,7 @@ export class DirectEchoTag extends EchoTag {
   }
 }
 
-/** `header … endheader` and `footer … endfooter` print elements that the PDF stage moves to the margins of every page. */
+/** `header` and `footer` print elements that the PDF stage moves to the margins of every page. */
 export class PageBlockTag extends Tag {
   readonly #templates: Template[] = []
 
@@ -278,9 +279,9 @@ export class PageBlockTag extends Tag {
 }
 
 /**
- * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; `render` also with
- * `for list as name`. A snippet of `include` sees and sets the variables around it; one of `render` sees only `data`
- * and what it is given. An unknown name and a cycle fail; nesting is limited (brief 4.3).
+ * `include 'name'` and `render 'name'`, both with `key: value` pairs and `with value as name`; `render` also with `for
+ * list as name`. A snippet of `include` reads and sets the variables around it; one of `render` sees only `data` and
+ * its arguments. An unknown name and a cycle fail; nesting is limited (brief 4.3).
  */
 export class SnippetTag extends Tag {
   readonly #name: Token

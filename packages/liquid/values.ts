@@ -1,5 +1,5 @@
-// Numbers inside templates. A whole number that a JavaScript number holds exactly is one; every other number is
-// a `LiquidNumber`. Text that looks like a number takes part as one (brief 5.4).
+// Numbers in templates. A whole number that a JavaScript number represents exactly stays one; every other number is a
+// `LiquidNumber`. Text that looks like a number counts as one (brief 5.4).
 import Big from 'big.js'
 import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
 import { TemplateError } from './limits.ts'
@@ -8,14 +8,14 @@ const Exact = Big()
 Exact.DP = 40
 Exact.RM = Big.roundHalfUp
 
-/** Places that are kept when a result has more; without it, compounding in a loop grows without end. */
+/** Results are cut to this many places; otherwise compounding in a loop grows without end. */
 export const LARGEST_PLACES = 100
 /** Digits before the point. A larger result is a `templateLimit`. */
 const LARGEST_DIGITS = 400
 
 /**
- * An exact decimal. `whole`: written without a decimal point, or computed from such numbers only; dividing
- * two whole numbers rounds down, as Liquid does. Prints plain: no exponent, no zeros behind the last place.
+ * An exact decimal. `whole`: written without a decimal point, or computed only from such numbers; dividing two whole
+ * numbers rounds down, as Liquid does. Prints plain: no exponent, no trailing zeros.
  */
 export class LiquidNumber {
   readonly #value: Big
@@ -45,7 +45,7 @@ export class LiquidNumber {
 
 const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 
-/** The value as a number, or undefined when it is none. Blanks around text are ignored; exponents are not read. */
+/** Undefined if the value is no number. Ignores blanks around text; does not read exponents. */
 export function asNumber(value: unknown): LiquidNumber | undefined {
   if (value instanceof LiquidNumber) return value
   if (typeof value === 'number')
@@ -57,18 +57,18 @@ export function asNumber(value: unknown): LiquidNumber | undefined {
   return new LiquidNumber(new Exact(text.replace('+', '').replace(/\.$/, '')), !text.includes('.'))
 }
 
-/** As `asNumber`, with 0 for what is no number: what Liquid's arithmetic does with blank and with other text. */
+/** Like `asNumber`, but 0 for anything else, as Liquid's arithmetic does with blank and other text. */
 export const asOperand = (value: unknown): LiquidNumber => asNumber(value) ?? ZERO
 
 const ZERO = new LiquidNumber(new Exact(0), true)
 
-/** A literal of the source as the template sees it: `12` is a plain number, `100.0` keeps its decimal point. */
+/** A literal of the source: `12` is a plain number, `100.0` keeps its decimal point. */
 export function literalNumber(text: string): number | LiquidNumber {
   const parsed = asNumber(text)
   return parsed ? simplest(parsed.value, parsed.whole) : Number(text)
 }
 
-/** An amount of money in the data. It is a decimal to templates, also where it comes to whole units; made one when it is read. */
+/** An amount of money in the data: a decimal to templates, even in whole units. It is converted when it is read. */
 export class DataAmount {
   readonly #value: number
 
@@ -81,11 +81,11 @@ export class DataAmount {
   }
 }
 
-/** Values of data that are numbers to templates. */
+/** Values of data that templates see as numbers. */
 export const isDataNumber = (value: unknown): value is number | Big | DataAmount =>
   typeof value === 'number' || value instanceof DataAmount || value instanceof Big
 
-/** A number from data. Amounts and rates, which are `Big`, are no whole numbers even where they have no places. */
+/** Amounts and rates, which are `Big`, are not whole numbers, even without places. */
 export function dataNumber(value: number | Big | DataAmount): unknown {
   if (typeof value === 'object')
     return simplest(new Exact(value instanceof DataAmount ? value.toJSON() : value), false)
@@ -94,7 +94,7 @@ export function dataNumber(value: number | Big | DataAmount): unknown {
   return parsed && simplest(parsed.value, parsed.whole)
 }
 
-/** The number for further use in the template. Throws `templateLimit` when it has more than 400 digits. */
+/** Normalises a result. Throws `templateLimit` if it has more than 400 digits. */
 export function simplest(value: Big, whole: boolean): number | LiquidNumber {
   if (value.c[0] === 0) return whole ? 0 : new LiquidNumber(new Exact(0), false)
   if (value.e >= LARGEST_DIGITS)
@@ -107,7 +107,7 @@ export function simplest(value: Big, whole: boolean): number | LiquidNumber {
 /** The exact decimal for callers. */
 export const toDecimal = (value: LiquidNumber): Big => new Big(value.toString())
 
-/** The number without its fraction, or undefined when the value is no number or too large to count with. */
+/** Without the fraction; undefined if the value is no number or too large to count with. */
 export function asInteger(value: unknown): number | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value
   const parsed = asNumber(value)?.value.round(0, Big.roundDown)
@@ -133,7 +133,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 }
 
-/** Text as HTML has it, in attributes too. */
+/** Also safe in attributes. */
 export const escapeHtml = (input: string): string =>
   input.replace(/[&<>"']/g, character => ENTITIES[character]!)
 
@@ -153,7 +153,7 @@ export function printed(value: unknown): string {
   return typeof plain === 'boolean' ? String(plain) : ''
 }
 
-/** A list may hold the same long text many times, so it can print as far more than it takes up. */
+/** A list may contain the same long text many times, so it can print as far more than it takes up. */
 const LONGEST_LIST_TEXT = 10_000_000
 
 function printedList(items: unknown[]): string {

@@ -1,5 +1,5 @@
-// Texts that are read from the right: which pieces of a paragraph go which way (Unicode's bidirectional algorithm). The
-// lines are ordered when their words are known (engine-layout.ts).
+// Splits a paragraph by direction (Unicode's bidirectional algorithm). The lines are ordered once their words are known
+// (engine-layout.ts).
 import bidiFactory from 'bidi-js'
 import type { Run } from './engine.ts'
 
@@ -7,10 +7,10 @@ const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10f
 
 const bidi = bidiFactory()
 
-/** Whether the paragraph goes from the right, with `auto` by its first letter. */
+/** The paragraph's direction; undefined means `auto`, by its first letter. */
 type Direction = 'ltr' | 'rtl' | undefined
 
-/** The runs, cut where the direction changes, each with its level: odd ones go from the right. */
+/** Cuts runs where the direction changes and gives each its level; odd levels go from the right. */
 export function directed(runs: readonly Run[], direction: Direction): { runs: Run[]; fromTheRight: boolean } {
   const text = runs.map(run => run.text).join('')
   if (direction !== 'rtl' && !FROM_THE_RIGHT.test(text)) return { runs: [...runs], fromTheRight: false }
@@ -30,17 +30,17 @@ export function directed(runs: readonly Run[], direction: Direction): { runs: Ru
   return { runs: cut, fromTheRight: base % 2 === 1 }
 }
 
-/** Brackets are turned round; what has no letters the engine takes for text from the left. */
+/** Mirrors brackets. The engine takes text without letters for left-to-right. */
 function shown(text: string, level: number): string {
   if (level % 2 === 0) return text
   const mirrored = [...text].map(character => bidi.getMirroredCharacter(character) ?? character)
   return FROM_THE_RIGHT.test(text) ? mirrored.join('') : mirrored.reverse().join('')
 }
 
-/** The most code units that bidi-js reads at once, since its work grows with their square. */
+/** Code units that bidi-js reads at once: its work grows with their square. */
 const MOST_AT_ONCE = 2_000
 
-/** The embedding level of each code unit (UAX 9), and of the first paragraph. Long texts are read in pieces. */
+/** Embedding levels by code unit (UAX 9), and that of the first paragraph. Reads long texts in pieces. */
 export function embeddingLevels(text: string, direction: Direction): { levels: Uint8Array; base: number } {
   const levels = new Uint8Array(text.length)
   const bases: number[] = []
@@ -59,14 +59,14 @@ export function embeddingLevels(text: string, direction: Direction): { levels: U
 
 const isParagraphEnd = (character: string): boolean => bidi.getBidiCharTypeName(character) === 'B'
 
-/** Types of the characters that begin an embedding or an isolate, and of those that end one. */
+/** Types of characters that begin an embedding or an isolate, and of those that end one. */
 const BEGINS = new Set(['LRE', 'RLE', 'LRO', 'RLO', 'LRI', 'RLI', 'FSI'])
 const ENDS = new Set(['PDF', 'PDI'])
 const STRONG = new Set(['L', 'R', 'AL'])
 
 /**
- * A place where the levels of what follows do not depend on what precedes: behind a paragraph, or between two letters outside of
- * brackets, embeddings and isolates. A text without such a place is cut at the most code units.
+ * A place where the levels of the following text do not depend on the preceding: after a paragraph, or between two
+ * letters outside of brackets, embeddings and isolates. A text without such a place is cut at the maximum.
  */
 function endOfPiece(text: string, start: number): number {
   const most = Math.min(text.length, start + MOST_AT_ONCE)

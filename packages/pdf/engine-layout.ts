@@ -1,12 +1,12 @@
-// What the layout engine (pdfmake 0.3) does otherwise than browsers, mended on its own classes: where a text stands
-// within its line and in which order, how far a list is indented; and what takes it time without end.
+// Patches classes of the layout engine (pdfmake 0.3) where it differs from browsers: position and order of text in a
+// line, indentation of lists. Also bounds work that takes it endless time.
 
 import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
 import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
 
-/** Above and below the base line of what stands in a line. Half of what the line is higher than its text lies above. */
+/** Above and below the base line. Half of the line's extra height is above the text. */
 function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
   const ascender = (font.ascender / 1_000) * fontSize
   const half = own === undefined ? 0 : (own - font.lineHeight(fontSize)) / 2
@@ -27,7 +27,7 @@ prototype.getHeight = function (this: EngineLine): number {
   return Math.max(0, this.getAscenderHeight() + below)
 }
 
-/** What is in a list begins where its padding ends; the marker stands before it. */
+/** The contents of a list begin after its padding; the marker is before them. */
 for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   const engines = docMeasure.default.prototype[measure]
   docMeasure.default.prototype[measure] = function (node) {
@@ -40,7 +40,7 @@ for (const measure of ['measureUnorderedList', 'measureOrderedList'] as const) {
   }
 }
 
-/** The words of a text that are still to be put into lines. The engine's own list is copied whole for each of them. */
+/** Words of a text that are not in a line yet. The engine copies its whole list for each of them. */
 class Words {
   readonly #words: Inline[]
   #first = 0
@@ -71,7 +71,7 @@ class Words {
     for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
   }
 
-  /** What follows; it is looked at only where the first word holds on to it. */
+  /** The engine reads this only if the first word must stay with the next. */
   slice(from: number): Inline[] {
     return this[0]?.noNewLine ? this.#words.slice(this.#first + from, this.#first + from + MOST_HELD) : []
   }
@@ -92,7 +92,7 @@ elementWriter.default.prototype.alignLine = function (placed) {
   alignLine.call(this, placed)
 }
 
-/** What goes from the right stands the other way round, from the innermost of it outwards (rule L2 of Unicode). */
+/** Reverses text from the right, from the innermost level outwards (rule L2 of Unicode). */
 function inVisualOrder(placed: EngineLine): void {
   const last = placed.inlines.at(-1)!
   let inlines = placed.inlines
@@ -110,7 +110,7 @@ function inVisualOrder(placed: EngineLine): void {
     }
     inlines = turned
   }
-  // The blank at the line's end, which no line shows, is then at its left.
+  // The blank at the line's end is not shown; here it is at its left.
   let x = inlines[0] === last ? -(last.trailingCut ?? 0) : 0
   for (const inline of inlines) {
     inline.x = x
@@ -119,12 +119,12 @@ function inVisualOrder(placed: EngineLine): void {
   placed.inlines = inlines
 }
 
-// Widths of the columns of tables, which the layout engine (pdfmake 0.3) works out in its own way: mended on its calculator.
+// Patches the layout engine's (pdfmake 0.3) widths of table columns, which it calculates in its own way.
 const ofColumns = columnCalculator.default.buildColumnWidths
 type Column = Parameters<typeof ofColumns>[0][number]
 type Table = NonNullable<Parameters<typeof ofColumns>[3]>
 
-/** Columns of blocks beside one another are the engine's; those of tables have the widths of CSS's `auto` layout. */
+/** Blocks beside one another keep the engine's widths; tables get those of CSS's `auto` layout. */
 columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) =>
   table ? tableWidths(columns, available, offsets, table) : ofColumns(columns, available, offsets)
 
@@ -142,8 +142,8 @@ const percentOf = ({ width }: Column): number | undefined =>
   typeof width === 'string' && width.endsWith('%') ? Number.parseFloat(width) : undefined
 
 /**
- * Columns with a width have it, or what their longest word needs. The others have what their texts need; what a
- * table with a width of its own has beyond that, or lacks, they share by it.
+ * A column with a width gets it, or the width of its longest word. The others get the width of their texts; a table
+ * with a width of its own distributes the difference among them.
  */
 function tableWidths(columns: Column[], available: number, offsets: number, table: Table): void {
   const edges = columns.map((_, at) => edgesOf(table, at))
@@ -152,10 +152,10 @@ function tableWidths(columns: Column[], available: number, offsets: number, tabl
   const open: { column: Column; edge: number }[] = []
   for (const [at, column] of columns.entries()) {
     const percent = percentOf(column)
-    const asked = percent === undefined ? pointsOf(column) : (outer * percent) / 100 - edges[at]!
-    if (asked === undefined) open.push({ column, edge: edges[at]! })
+    const ownWidth = percent === undefined ? pointsOf(column) : (outer * percent) / 100 - edges[at]!
+    if (ownWidth === undefined) open.push({ column, edge: edges[at]! })
     else {
-      column._calcWidth = Math.max(asked, column._minWidth)
+      column._calcWidth = Math.max(ownWidth, column._minWidth)
       rest -= column._calcWidth
     }
   }
@@ -181,7 +181,7 @@ function share(open: { column: Column; edge: number }[], rest: number, fills: bo
   }
 }
 
-/** All have a width, and together less than the table: each more by its share. */
+/** All columns have a width, and together less than the table: each grows by its share. */
 function widen(columns: Column[], edges: readonly number[], rest: number): void {
   const all = columns.reduce((sum, column, at) => sum + column._calcWidth + edges[at]!, 0)
   for (const [at, column] of columns.entries())
@@ -200,7 +200,7 @@ function edgesOf(table: Table, at: number): number {
   )
 }
 
-/** All there is, or where a table without a width has columns in per cent: as much as their texts need at that share. */
+/** All available width. A table without a width but with columns in per cent gets what its texts need at that share. */
 function outerWidth(columns: Column[], edges: readonly number[], most: number, table: Table): number {
   if (table.table.fills || columns.every(column => percentOf(column) === undefined)) return most
   let [wide, others, percents] = [0, 0, 0]

@@ -1,5 +1,5 @@
-// How the layout engine (pdfmake 0.3) measures texts, in its own way but in proportion to their length: it copies all runs of a
-// paragraph for each of them, all glyphs of a line for each word, and asks every block around a word for each of its styles.
+// Makes the layout engine (pdfmake 0.3) measure texts in linear time. It copies all runs of a paragraph for each run
+// and all glyphs of a line for each word, and asks every block around a word for each style.
 
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import documentContext from 'pdfmake/js/DocumentContext.js'
@@ -10,11 +10,11 @@ import textBreaker from 'pdfmake/js/TextBreaker.js'
 import textInlines, { type MeasuredInline, type StyleStack } from 'pdfmake/js/TextInlines.js'
 import type { ConversionBudget } from './limits.ts'
 
-// What the layout engine (pdfmake 0.3) does for a document is counted while it lays it out, which it does in one go:
-// whatever is laid out belongs to the conversion whose budget is set here.
+// Counts the work of the layout engine (pdfmake 0.3). Layout is synchronous, so everything that is laid out belongs to
+// the conversion whose budget is set here.
 let current: ConversionBudget | undefined
 
-/** Of the conversion that is being laid out; undefined while its pages are written. */
+/** Undefined while the pages are written. */
 const layoutBudget = (): ConversionBudget | undefined => current
 
 const layoutDocument = layoutBuilder.default.prototype.layoutDocument
@@ -30,7 +30,7 @@ layoutBuilder.default.prototype.layoutDocument = function (structure, pdf, ...re
 
 const { measureNode, measureSVG } = docMeasure.default.prototype
 
-/** Every block counts each time that it is laid out: with a heading that goes to the next page, on each page of a header. */
+/** A block counts each time it is laid out: again if its heading moves to the next page, and on each page of a header. */
 docMeasure.default.prototype.measureNode = function (node) {
   current?.count('steps')
   return measureNode.call(this, node)
@@ -43,7 +43,7 @@ docMeasure.default.prototype.measureSVG = function (node) {
 
 const { addFragment } = elementWriter.default.prototype
 
-/** What is kept together is laid out apart and copied; heads of tables are copied to every page. */
+/** Blocks that are kept together are laid out separately and copied; table heads are copied to every page. */
 elementWriter.default.prototype.addFragment = function (block, ...rest) {
   current?.count('copies', block.items.length)
   return addFragment.call(this, block, ...rest)
@@ -51,13 +51,13 @@ elementWriter.default.prototype.addFragment = function (block, ...rest) {
 
 const { addPage } = documentContext.default.prototype
 
-/** Pages are counted as they are made: what fills too many of them is stopped before it is all laid out. */
+/** Checked while pages are made, so that a document with too many stops early. */
 documentContext.default.prototype.addPage = function (...given) {
   current?.check('pages', this.pages.length + 1)
   return addPage.apply(this, given)
 }
 
-/** Styles that the blocks around a paragraph give its words: the same for all of them, so each is looked up once. */
+/** Styles from the blocks around a paragraph. They are the same for all its words, so each is looked up once. */
 class BlockStyles implements StyleStack {
   readonly #stack: StyleStack
   readonly #known = new Map<string, unknown>()
@@ -71,13 +71,13 @@ class BlockStyles implements StyleStack {
     return this.#known.get(name)
   }
 
-  /** The word itself has been asked before its blocks. */
+  /** The engine asks the word before its blocks. */
   auto<T>(_item: object, use: () => T): T {
     return use()
   }
 }
 
-/** What a word takes from its run, its blocks or, where neither says anything, from here. */
+/** Styles of a word: from its run, else its blocks, else these defaults. */
 const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
   ...Object.entries({ alignment: 'left', fontSize: 12, characterSpacing: 0, color: 'black', opacity: 1 }),
   ...['sup', 'sub'].map(name => [name, false] as const),
@@ -89,7 +89,7 @@ const STYLES: readonly (readonly [keyof MeasuredInline, unknown])[] = [
   ),
 ]
 
-/** Of the font size; as the engine has it. */
+/** Of the font size; the engine's value. */
 const SCRIPT_SIZE = 0.58
 
 const prototype = textInlines.default.prototype
@@ -136,27 +136,27 @@ prototype.measure = function (words, styles) {
   return words
 }
 
-const mended = new WeakSet<object>()
+const patched = new WeakSet<object>()
 const provideFont = pdfDocument.default.prototype.provideFont
 
-/** The class of fonts has no name outside of its library; each document has its own objects of it. */
+/** The library does not export the class of fonts, and each document has its own instances. */
 pdfDocument.default.prototype.provideFont = function (...face) {
   const font = provideFont.apply(this, face)
   const fonts: EngineFont = Object.getPrototypeOf(font)
-  if (!mended.has(fonts)) {
-    mended.add(fonts)
-    mend(fonts)
+  if (!patched.has(fonts)) {
+    patched.add(fonts)
+    patchFont(fonts)
   }
   return font
 }
 
-function mend(fonts: EngineFont): void {
+function patchFont(fonts: EngineFont): void {
   const { layoutRun } = fonts
   fonts.layoutRun = function (text, features) {
     layoutBudget()?.count('glyphs', text.length)
     return layoutRun.call(this, text, features)
   }
-  /** Word for word, each with the blank after it: so words that come again are shaped once. */
+  /** Shapes each word with the blank after it, so that repeated words are shaped once. */
   fonts.layout = function (text, features, onlyWidth) {
     if (features) return this.layoutRun(text, features)
     const [glyphs, positions]: [unknown[], unknown[]] = [[], []]

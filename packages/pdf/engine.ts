@@ -1,4 +1,4 @@
-// The layout engine: pdfmake, with the platform's own streams and compression, and fonts from memory.
+// The layout engine: pdfmake with the platform's streams and compression, and fonts from memory.
 import './engine-layout.ts'
 import './engine-text.ts'
 import printer from 'pdfmake/js/Printer.js'
@@ -15,7 +15,7 @@ const FACES = {
   },
 } as const
 
-/** Makes PDFs of content with these fonts, under the budget. It reads no files and no addresses. */
+/** Lays out content with these fonts under the budget. It reads no files and no URLs. */
 export class Engine {
   readonly #printer: InstanceType<typeof printer.default>
 
@@ -36,17 +36,17 @@ export class Engine {
     )
   }
 
-  /** Height of the content on a page that is as high as it needs. */
+  /** Height of the content on a page without a limit. */
   async heightOf(content: ContentDefinition): Promise<number> {
     const pdf = await this.#printer.createPdfKitDocument(content)
     return pdf.page.height
   }
 
-  /** `id`: 16 bytes that say which file it is. */
+  /** `id`: 16 bytes that identify the file. */
   async bytesOf(content: ContentDefinition, id: Uint8Array): Promise<Uint8Array> {
     const pdf = await this.#printer.createPdfKitDocument(content)
     pdf._id = id
-    // The library puts texts into XML as they are.
+    // The library writes texts into XML unescaped.
     const addInfo = pdf._addInfo
     pdf._addInfo = function () {
       this.info = Object.fromEntries(
@@ -69,13 +69,13 @@ export class Engine {
 
 const XML_ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Text as XML has it; what XML cannot have is left out. */
+/** Escapes text for XML and drops characters that XML does not allow. */
 const escapedXml = (text: string): string =>
   text
     .replace(/[^\t\n\r -\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
     .replace(/[&<>]/g, sign => XML_ENTITIES[sign]!)
 
-// What the engine takes, as far as documents need it.
+// The part of the engine's input that documents need.
 export type Run = {
   text: string
   font?: string
@@ -88,18 +88,18 @@ export type Run = {
   decorationThickness?: number
   sup?: true
   sub?: true
-  /** Odd where it goes from the right; absent for 0. */
+  /** Odd for text from the right; absent for 0. */
   level?: number
-  /** Height of its line, in points. */
+  /** Line height in points. */
   line?: number
-  /** What a line of its block has above and below the base line at least, in points. */
+  /** Least extent of each line of the block above and below the base line, in points. */
   strut?: { above: number; below: number }
-  /** Its own, where it is in a font that steps in for another: no line is higher for that. */
+  /** Only for a fallback font: it does not make the line higher. */
   extent?: { above: number; below: number }
   characterSpacing?: number
   link?: string
   noWrap?: boolean
-  /** The number of the page on which the block with this id begins stands here. */
+  /** Prints the number of the page on which the block with this id begins. */
   pageReference?: string
 }
 
@@ -125,7 +125,7 @@ export type Cell = (Block | { stack: Block[] } | { text: '' }) & {
   verticalAlignment?: string
 }
 
-/** Null for a line without gaps. */
+/** Null for a solid line. */
 export type LineStyle = { dash: { length: number; space: number } } | null
 
 export type TableLayout = {
@@ -148,7 +148,7 @@ export type Block = Common &
     | { ul: Block[]; type: string; indent: number; markerColor: string; fontSize: number }
     | { ol: Block[]; type: string; indent: number; start: number; markerColor: string; fontSize: number }
     | { image: string; width: number; height: number }
-    /** `weight`: characters that drawing it comes to. */
+    /** `weight`: characters that drawing it costs. */
     | { svg: string; weight: number; width: number; height: number }
     | {
         table: {
@@ -156,7 +156,7 @@ export type Block = Common &
           headerRows: number
           keepWithHeaderRows: number
           dontBreakRows: boolean
-          /** As wide as there is room, whatever its texts need. */
+          /** Takes the full available width, whatever its texts need. */
           fills?: boolean
           heights?: (row: number) => number | 'auto'
           body: Cell[][]

@@ -1,5 +1,5 @@
-// Elements as content of the layout engine: texts flow into paragraphs, blocks follow one another with their margins
-// collapsed, boxes become tables of one cell.
+// Converts elements to content of the layout engine: texts become paragraphs, blocks follow one another with collapsed
+// margins, boxes become tables of one cell.
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
 import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
 
-/** The content of an element, margins between blocks collapsed. */
+/** The content of an element, with collapsed margins between blocks. */
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
@@ -80,7 +80,7 @@ const innerWidth = ({ margin, padding, width }: Style, outer: number): number =>
 const isBox = ({ padding, borders, background }: Style): boolean =>
   background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
 
-/** Left and right margins on every block, top and bottom on the first and the last, whichever is larger. */
+/** Left and right margins on every block, top and bottom on the first and last; the larger one wins. */
 function withMargins(content: Block[], style: Style): Block[] {
   const [left, top, right, bottom] = style.margin
   const last = content.length - 1
@@ -102,7 +102,7 @@ function withMargins(content: Block[], style: Style): Block[] {
 
 const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
 
-/** Of two margins that meet the larger one counts; a page break lies between those that do not. */
+/** Of two adjoining margins the larger one counts; margins around a page break do not adjoin. */
 function collapsed(blocks: Block[]): Block[] {
   let before = 0
   return blocks.map((block, at) => {
@@ -123,7 +123,7 @@ const spacer = (height: number): Block => ({
 
 const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
 
-/** A block of its own width, or as wide as it needs; `auto` margins say on which side the rest of the line stays empty. */
+/** Its own width, or as wide as it needs; `auto` margins decide on which side the rest of the line stays empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
   const own = {
@@ -138,7 +138,7 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
 const ONE_CELL = { widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 }
 const none = (): number => 0
 
-/** Borders, background and padding: a table of one cell, which breaks over pages. */
+/** A table of one cell, which can break over pages, for borders, background and padding. */
 function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
   const { borders, padding, background } = style
   const [left, top, right, bottom] = borders
@@ -171,7 +171,7 @@ export const bordered = (borders: Style['borders']): Pick<Cell, 'border' | 'bord
 
 const sides = <T>(of: (side: number) => T): [T, T, T, T] => [of(0), of(1), of(2), of(3)]
 
-/** Dashes are as long as browsers make them for the width of the line; dots are squares. */
+/** Dashes are as long as in browsers for the width of the line; dots are squares. */
 export function dashes(border: Border | undefined): LineStyle {
   if (!border?.dash) return null
   const { width, dash } = border
@@ -205,7 +205,7 @@ function ruleBlock(style: Style): Block {
 
 const BULLETS = new Set(['disc', 'circle', 'square', 'none'])
 const NUMBERS = new Set(['decimal', 'lower-alpha', 'upper-alpha', 'lower-roman', 'upper-roman', 'none'])
-/** The engine's names of numberings that have another in CSS, and those of the attribute `type`. */
+/** The engine's names for numberings of CSS and of the attribute `type`. */
 const NUMBER_NAMES = {
   'decimal-leading-zero': 'decimal',
   'lower-latin': 'lower-alpha',
@@ -236,15 +236,15 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   return [{ ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
 }
 
-/** An image of pixels as points, shrunk to the room that there is. Unless it is a block, it stands on a line's base line. */
+/** Pixels become points, shrunk to the available width. Unless it is a block, its base is the line's base line. */
 function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
   const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined
   const ratio = image.height / image.width
   const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
-  const asked =
+  const styledWidth =
     style.width && ('percent' in style.width ? (flow.width * style.width.percent) / 100 : style.width.points)
-  const wide = asked ?? (style.height === undefined ? naturalWidth : style.height / ratio)
+  const wide = styledWidth ?? (style.height === undefined ? naturalWidth : style.height / ratio)
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin

@@ -1,7 +1,7 @@
-// Which font has a character. Noto Sans has Latin, Greek, Cyrillic, Vietnamese and Devanagari; what it lacks is
-// looked for in DejaVu Sans: Hebrew, Arabic, Armenian, Georgian, symbols; and in the fonts of a configuration.
+// Chooses a font for each character. Noto Sans covers Latin, Greek, Cyrillic, Vietnamese and Devanagari; DejaVu Sans
+// Hebrew, Arabic, Armenian, Georgian and symbols; the configuration's fonts add theirs.
 
-/** The faces that the renderer needs, each a TrueType file. */
+/** The renderer needs all of them, as TrueType files. */
 export type FontFiles = {
   readonly regular: ArrayBuffer
   readonly bold: ArrayBuffer
@@ -14,13 +14,13 @@ export type FontFiles = {
 export const MAIN_FONT = 'Main'
 export const OTHER_FONT = 'Other'
 
-/** Above the base line and below it, as multiples of the font's size. */
+/** Above and below the base line, as multiples of the font size. */
 export const MAIN_FONT_EXTENT = { above: 1.069, below: 0.293 } as const
 
-/** Spans of code points, flat: start, end (inclusive), start, end … in order. */
+/** Flat, sorted spans of code points: start, end (inclusive), start, end … */
 export type Coverage = readonly number[]
 
-/** The characters that a TrueType font has, by its cmap: formats 4 and 12, which every font in use has. */
+/** Characters of a TrueType font by its cmap: formats 4 and 12, which every font in use has. */
 export function coverageOf(view: DataView): Coverage {
   const tables = view.getUint16(4)
   for (let at = 12; at < 12 + tables * 16; at += 16)
@@ -60,27 +60,27 @@ function covers(spans: Coverage, code: number): boolean {
   return false
 }
 
-/** A font and the characters that it has; `name` is what the engine knows it by. */
+/** `name` is the engine's name of the font. */
 export type Font = { readonly name: string; readonly coverage: Coverage }
 
 export type DocumentFonts = {
   readonly main: Font
   readonly other: Font
-  /** Those of the configuration, by family in lower case (`@font-face`). */
+  /** Fonts of the configuration (`@font-face`), by family in lower case. */
   readonly own: ReadonlyMap<string, Font>
-  /** Characters that were wanted and that no font has. */
+  /** Characters of the document that no font contains. */
   readonly missing: Set<string>
 }
 
-/** Characters that are seen in no font: joiners, marks of direction, variants, blanks. */
+/** Characters that no font shows: joiners, marks of direction, variants, blanks. */
 const UNSEEN = /^(?:[\s\u00a0\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]|\p{Variation_Selector})$/u
 
-/** The text in pieces, each in a font that has its characters; a character that no font has is noted as missing. */
+/** Splits the text by font. A character that no font contains is noted as missing. */
 export function byFont(text: string, fonts: DocumentFonts, family: Font | undefined) {
   const pieces: { text: string; font: string }[] = []
   for (const character of text) {
     const last = pieces.at(-1)
-    // Joiners and marks belong to the letters before them.
+    // Joiners and marks belong to the preceding letter.
     const font =
       last && character !== ' ' && character !== '\n' && UNSEEN.test(character)
         ? last.font
@@ -104,7 +104,7 @@ function fontOf(character: string, fonts: DocumentFonts, family: Font | undefine
 
 export type OwnFontFiles = ReadonlyMap<string, Uint8Array>
 
-/** A source of a style sheet that is a file of the configuration: a name, without a scheme or a folder. */
+/** A source that is a file of the configuration: a name without scheme or folder. */
 const FONT_SOURCE = /url\(\s*["']?([^"'():/]{1,200}\.(?:ttf|otf|woff2?))["']?\s*\)/gi
 
 export function fontNames(html: string): string[] {
@@ -121,7 +121,7 @@ const mediaType = (name: string): string => {
   return ending.startsWith('woff') ? `font/${ending}` : 'font/sfnt'
 }
 
-/** The HTML with the files that `@font-face` names in their places. */
+/** Embeds the files that `@font-face` names into the HTML. */
 export const withFonts = (html: string, fonts: OwnFontFiles): string =>
   fonts.size === 0
     ? html

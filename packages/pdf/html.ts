@@ -1,24 +1,24 @@
-// The HTML as a tree of what the renderer reads: elements, texts, style sheets. Parsed by the rules of browsers, so
-// that a row is never lost over a missing end tag.
+// Parses HTML to the tree that the renderer reads: elements, texts, style sheets. It follows the rules of browsers, so
+// a missing end tag never loses a row.
 import { type DefaultTreeAdapterMap, Parser } from 'parse5'
 import { ConversionBudget } from './limits.ts'
 import { countingAdapter, type Drawing, drawingOf } from './svg.ts'
 
 export type HtmlElement = {
   readonly tag: string
-  /** Of an `svg` element, whose own elements are not read. */
+  /** Only for `svg`, whose own elements are not read. */
   readonly drawing?: Drawing
   readonly attributes: Readonly<Record<string, string>>
   readonly classes: ReadonlySet<string>
   readonly children: readonly HtmlNode[]
   readonly parent: HtmlElement | undefined
-  /** Among the elements of its parent, from 0. */
+  /** Position among the elements of its parent, from 0. */
   readonly index: number
   readonly size: number
 }
 export type HtmlNode = HtmlElement | string
 
-/** Of several headers the last counts, as with a variable that is set again; of footers too. */
+/** Of several headers or footers the last counts, like a variable that is set again. */
 type HtmlDocument = {
   readonly body: HtmlElement
   readonly header: HtmlElement | undefined
@@ -27,7 +27,7 @@ type HtmlDocument = {
   readonly title: string | undefined
 }
 
-/** What Liquid's `header` and `footer` blocks print, and the page filters (packages/liquid). */
+/** Printed by Liquid's `header` and `footer` blocks and by the page filters (packages/liquid). */
 export const HEADER_TAG = 'bindery-header'
 export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
@@ -39,7 +39,7 @@ type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
 type Node = DefaultTreeAdapterMap['childNode']
 type Element = DefaultTreeAdapterMap['element']
 
-/** Reads the HTML. Throws a ConversionError past a limit, and for nothing else. */
+/** Throws a ConversionError past a limit, and nothing else. */
 export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
   const sheets: string[] = []
   const found: Record<string, HtmlElement> = {}
@@ -98,7 +98,7 @@ function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'cla
 
 type WithAttributes = { currentToken: { attrs: unknown[] }; _leaveAttrName(): void }
 
-/** The HTML as a tree. The parser compares each attribute with all before it, so they are counted while it works. */
+/** The parser compares each attribute with all before it, so they are counted while it works. */
 function parsed(html: string, budget: ConversionBudget): DefaultTreeAdapterMap['document'] {
   const parser = new Parser<DefaultTreeAdapterMap>({ treeAdapter: countingAdapter(budget) })
   const tokenizer = parser.tokenizer as unknown as WithAttributes

@@ -1,23 +1,23 @@
-// Images of a document: data addresses of PNG and JPEG, whose size is read from their first bytes, and of SVG.
+// Images of a document: data URLs of PNG and JPEG, whose size is in their first bytes, and of SVG.
 import { inflateSync } from 'node:zlib'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
 import { type Drawing, drawingOfText } from './svg.ts'
 
-/** A picture by the key that content names, its size in pixels; or a drawing, its size in points. */
+/** A picture with its key in the content and size in pixels, or a drawing with its size in points. */
 type DocumentImage = { readonly key: string; readonly width: number; readonly height: number } | Drawing
 
 export class Images {
   readonly #budget: ConversionBudget
   readonly #known = new Map<string, DocumentImage>()
-  /** By the address as it is written: those of headers are asked for on every page. */
-  readonly #asked = new Map<string, DocumentImage>()
+  /** By URL: headers request their images again on every page. */
+  readonly #bySource = new Map<string, DocumentImage>()
 
   constructor(budget: ConversionBudget) {
     this.#budget = budget
   }
 
-  /** Data addresses by the keys that content names. */
+  /** Data URLs by the keys that content uses. */
   get dictionary(): Record<string, string> {
     const pictures = [...this.#known].flatMap(([address, image]) =>
       'key' in image ? [[image.key, address]] : [],
@@ -25,13 +25,13 @@ export class Images {
     return Object.fromEntries(pictures)
   }
 
-  /** The image of the address, its size in pixels; undefined for an address that leads out of the document. */
+  /** Undefined for a URL that leads out of the document. Sizes are in pixels. */
   take(source: string): DocumentImage | undefined {
     if (!/^data:/i.test(source)) return undefined
-    const asked = this.#asked.get(source)
-    if (asked) return asked
+    const known = this.#bySource.get(source)
+    if (known) return known
     const image = this.#read(source)
-    this.#asked.set(source, image)
+    this.#bySource.set(source, image)
     return image
   }
 
@@ -58,7 +58,7 @@ export class Images {
     return { key: `image${this.#known.size}`, ...size }
   }
 
-  /** Unpacks a PNG that the library has to unpack, to no more than its size: the library reports no broken or oversized one. */
+  /** Unpacks a PNG to no more than its size, because the library does not report a broken or oversized one. */
   #pngSize(bytes: Buffer): { width: number; height: number } {
     this.#budget.check('pngBytes', bytes.length)
     const png = readPng(bytes)
@@ -81,7 +81,7 @@ export class Images {
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
-/** The text of a data address, in base64 or with percent signs. */
+/** Decodes base64 or percent encoding. */
 function textOf(address: string): string {
   const comma = address.indexOf(',')
   const [head, data] = [address.slice(0, comma), address.slice(comma + 1)]
@@ -113,16 +113,16 @@ const positive = (width: number, height: number): { width: number; height: numbe
 type Png = {
   readonly width: number
   readonly height: number
-  /** With transparency or interlaced: a PDF holds it in another form. All others go into the file as they are. */
+  /** With transparency or interlaced: a PDF stores it in another form. Other PNGs are embedded unchanged. */
   readonly isUnpacked: boolean
-  /** Bytes of the pixels when unpacked, with the filter that each row begins with. */
+  /** Bytes of the unpacked pixels, including the filter byte of each row. */
   readonly unpackedBytes: number
   readonly data: Buffer
 }
 
 const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
 
-/** Undefined for a file that breaks off or says what no PNG may say. */
+/** Undefined for a truncated or invalid file. */
 function readPng(bytes: Buffer): Png | undefined {
   const data: Buffer[] = []
   let [width, height, bits, colourType, interlaced] = [0, 0, 0, 0, 0]
@@ -158,7 +158,7 @@ function readPng(bytes: Buffer): Png | undefined {
 const rowsBytes = (width: number, height: number, bitsOfPixel: number): number =>
   width === 0 ? 0 : height * (1 + Math.ceil((width * bitsOfPixel) / 8))
 
-/** Where each of the seven passes begins and how far its pixels lie apart: across, down. */
+/** Offset and distance of the pixels of each of the seven passes: across, down. */
 const PASSES = [
   [0, 0, 8, 8],
   [4, 0, 8, 8],

@@ -1,9 +1,9 @@
-// What one document may ask of the renderer. All is counted, nothing is timed (docs/design.md, section 2).
+// Limits of one document. They are counted, not timed (docs/design.md, section 2).
 import { ConversionError } from './page.ts'
 
-/** Each limit, and the words for what it limits. */
+/** Each limit with its name in messages. */
 const LIMITS = {
-  /** Elements of the HTML. A table of 1,500 rows of three cells takes up about half of an isolate's memory. */
+  /** Elements of the HTML. A table of 1,500 rows of three cells needs about half of an isolate's memory. */
   elements: [6_000, 'elements'],
   characters: [400_000, 'characters of text'],
   depth: [100, 'elements within one another'],
@@ -11,28 +11,28 @@ const LIMITS = {
   rules: [1_000, 'style rules'],
   matches: [10_000_000, 'comparisons of elements with selectors'],
   columns: [60, 'columns in a table'],
-  /** Places in the grids of all tables, those that a cell reaches into with them. */
+  /** Cells in the grids of all tables, including those that a span covers. */
   cells: [12_000, 'cells in its tables'],
   images: [200, 'images'],
   imageBytes: [10_000_000, 'bytes of images'],
   imagePixels: [12_000_000, 'pixels in one image'],
-  /** Bytes of one PNG, which takes up many times its size when it is read. */
+  /** Bytes of one PNG, which needs many times its size when it is read. */
   pngBytes: [4_000_000, 'bytes in one PNG'],
-  /** Pixels of all images that have to be unpacked: PNGs with transparency, and interlaced ones. */
+  /** Pixels of all images that must be unpacked: PNGs with transparency, and interlaced ones. */
   unpackedPixels: [8_000_000, 'pixels in PNGs with transparency or interlaced ones'],
   drawingCharacters: [500_000, 'characters in one drawing (SVG)'],
-  /** Elements of a header or footer, which is laid out anew on every page. */
+  /** Elements of a header or footer, which is laid out again on every page. */
   marginElements: [500, 'elements in a header or footer'],
-  /** The same on all pages together. */
+  /** Elements of headers and footers, summed over all pages. */
   marginElementsOnAllPages: [50_000, 'elements of headers and footers on all its pages'],
   pages: [1_000, 'pages'],
-  /** Words and blocks that are laid out, each time that they are: on every page, and when a heading moves to the next. */
+  /** Words and blocks each time they are laid out: on every page, and again when a heading moves to the next. */
   steps: [300_000, 'words and blocks to lay out, counted again on every page that repeats them'],
-  /** Characters whose glyphs are chosen and measured, words that come again once. */
+  /** Characters to shape and measure; repeated words count once. */
   glyphs: [1_500_000, 'characters to measure; very long words count several times, so put blanks into them'],
-  /** Lines, borders and the like of what is kept together on a page, and of heads of tables on every page. */
+  /** Lines, borders and the like of blocks kept together, and of table heads on every page. */
   copies: [500_000, 'lines and borders in rows kept together and in repeated heads of tables'],
-  /** Characters of drawings (SVG), on all pages on which they stand; what one refers to counts for each time. */
+  /** Characters of drawings (SVG) on all their pages; referenced parts count each time. */
   drawnCharacters: [
     3_000_000,
     'characters in drawings (SVG), counted on every page, gradients and clips wherever they are used',
@@ -45,7 +45,7 @@ export const CONVERSION_LIMITS = Object.fromEntries(
   Object.entries(LIMITS).map(([what, [most]]) => [what, most]),
 ) as Record<Limited, number>
 
-/** What one conversion has used up. `count` throws a ConversionError when a limit is passed. */
+/** Work of one conversion. `count` throws a ConversionError past a limit. */
 export class ConversionBudget {
   readonly #used = new Map<string, number>()
 
@@ -59,7 +59,7 @@ export class ConversionBudget {
     return this.#used.get(what) ?? 0
   }
 
-  /** All that was counted, in one number: what making the document costs. */
+  /** The sum of everything counted: the cost of the document. */
   get work(): number {
     return [...this.#used.values()].reduce((sum, used) => sum + used, 0)
   }

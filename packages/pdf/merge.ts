@@ -1,5 +1,5 @@
-// Several PDFs as one. This module and the library that it needs are built into a file of their own, merger.bundle.mjs,
-// which the service loads when it first has PDFs to merge (scripts/bundles.ts).
+// Merges PDFs. Built with its library into its own file, merger.bundle.mjs, which the service loads with the first PDFs
+// to merge (scripts/bundles.ts).
 
 import { createHash } from 'node:crypto'
 import {
@@ -22,10 +22,10 @@ import { ConversionError } from './page.ts'
 
 export { ConversionError }
 
-/** A PDF, with the name by which messages speak of it. */
+/** `name` identifies the PDF in messages. */
 type NamedPdf = { readonly name: string; readonly bytes: Uint8Array }
 
-/** One PDF of all pages, made at `madeAt`. Throws a ConversionError that names a source which cannot be merged. */
+/** One PDF of all pages, created at `madeAt`. Throws a ConversionError that names a source that cannot be merged. */
 export async function mergePdfs(
   sources: readonly NamedPdf[],
   title: string,
@@ -39,7 +39,7 @@ export async function mergePdfs(
     const message = `With '${source.name}' the document has more than ${MERGE_LIMITS.pages} pages.`
     if (merged.getPageCount() > MERGE_LIMITS.pages) throw new ConversionError(message)
   }
-  // Pages that were copied wait to be written until then.
+  // Copied pages are written only now.
   await merged.flush()
   shareStreams(merged.context)
   return await merged.save()
@@ -56,16 +56,16 @@ async function pagesOf({ name, bytes }: NamedPdf, merged: PDFDocument) {
     return await merged.copyPages(source, source.getPageIndices())
   } catch (problem) {
     budget.assertWithin(name)
-    // What the library says of a broken file is about its own code.
+    // The library's message is about its own code, not about the file.
     const isEncrypted = problem instanceof Error && /encrypted/i.test(problem.message)
     const reason = isEncrypted ? 'encrypted' : 'no PDF that can be read'
     throw new ConversionError(`'${name}' cannot be merged: it is ${reason}.`)
   }
 }
 
-// What PDFs that were put together have in common, once: images, fonts of the same letters. Each source brings its own.
+// Stores images and fonts that the sources share only once: each source contains its own copy.
 
-/** Leaves one of the streams that are the same, whoever refers to them. */
+/** Keeps one of several equal streams and redirects all references. */
 function shareStreams(context: PDFContext): void {
   const first = new Map<string, PDFRef>()
   const same = new Map<PDFRef, PDFRef>()
@@ -81,7 +81,7 @@ function shareStreams(context: PDFContext): void {
   for (const [, object] of context.enumerateIndirectObjects()) referTo(object, same)
 }
 
-/** What the stream says of itself; what it has elsewhere, as how it was packed, as if it had it here. */
+/** The stream's dictionary as text, with references resolved, so that equal streams compare equal. */
 const wordsOf = (dict: PDFDict): string =>
   dict
     .entries()
@@ -91,7 +91,7 @@ const wordsOf = (dict: PDFDict): string =>
     })
     .join('\n')
 
-/** Refers to what is left, in the object and all that it holds itself. */
+/** Redirects references in the object and in everything inside it. */
 function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   const waiting: PDFObject[] = [object]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -105,10 +105,10 @@ function referTo(object: PDFObject, same: ReadonlyMap<PDFRef, PDFRef>): void {
   }
 }
 
-// What reading PDFs to be merged may use up, counted: an uploaded file of a few kilobytes may unpack to gigabytes, and one of
-// a few megabytes say that it has a billion objects. The library bounds none of it, so that it is counted in its own classes.
+// Counts what reading PDFs uses up: an upload of a few kilobytes may unpack to gigabytes, and one of a few megabytes
+// may claim a billion objects. The library has no limits, so this patches its classes.
 const MERGE_LIMITS = {
-  /** Bytes that all packed objects of a source unpack to; text and images are never unpacked. */
+  /** Bytes of all unpacked objects of a source; text and images are never unpacked. */
   unpackedBytes: 24 * 1_048_576,
   /** Numbers, names, lists and the like in a source. */
   values: 400_000,
@@ -121,7 +121,7 @@ const WORDS: Readonly<Record<keyof typeof MERGE_LIMITS, string>> = {
   pages: 'pages',
 }
 
-/** What one source has used up. Once a limit is passed every count throws: the library goes on after most errors. */
+/** Work of one source. Past a limit every count throws, because the library continues after most errors. */
 class MergeBudget {
   readonly #used = { unpackedBytes: 0, values: 0, pages: 0 }
   #passed: string | undefined
@@ -133,17 +133,17 @@ class MergeBudget {
     if (this.#passed) throw new RangeError(this.#passed)
   }
 
-  /** Throws a ConversionError where the source, by its name, has passed a limit. */
+  /** Throws a ConversionError with the source's name if it has passed a limit. */
   assertWithin(name: string): void {
     if (this.#passed) throw new ConversionError(`'${name}' cannot be merged: it has ${this.#passed}.`)
   }
 }
 
 const budgets = new WeakMap<PDFContext, MergeBudget>()
-/** Of the source whose objects are being unpacked, which nothing interrupts. */
+/** The source whose objects are being unpacked; unpacking is synchronous. */
 let unpacking: MergeBudget | undefined
 
-/** Of the source that is being opened. */
+/** The source that is being opened. */
 let opening: MergeBudget | undefined
 
 const { create } = PDFContext
@@ -153,7 +153,7 @@ PDFContext.create = () => {
   return context
 }
 
-/** What the file that `open` begins to read has, counts for the budget. */
+/** Charges the budget for the file that `open` begins to read. */
 function countedFor<T>(budget: MergeBudget, open: () => Promise<T>): Promise<T> {
   opening = budget
   try {
@@ -172,7 +172,7 @@ PDFObjectParser.prototype.parseObject = function (ref) {
   return parseObject.call(this, ref)
 }
 
-/** Whatever `read` unpacks counts. */
+/** Counts everything that `read` unpacks. */
 const counted =
   <Given extends readonly [PDFRawStream, ...unknown[]], Made>(read: (...given: Given) => Made) =>
   (...given: Given): Made => {
@@ -186,10 +186,10 @@ const counted =
 PDFObjectStreamParser.forStream = counted(PDFObjectStreamParser.forStream)
 PDFXRefStreamParser.forStream = counted(PDFXRefStreamParser.forStream)
 
-/** Where which object lies is of no use to who has read them all, and a file may say that they are a billion. */
+/** All objects are read anyway, so their positions are not needed; a file may claim a billion of them. */
 ;(PDFXRefStreamParser.prototype as unknown as { parseEntries(): [] }).parseEntries = () => []
 
-/** The class of all that is unpacked, which the library does not name. */
+/** The class of unpacked streams, which the library does not export. */
 function unpackedStream(): Growing {
   const empty = PDFRawStream.of(PDFContext.create().obj({ Filter: 'ASCIIHexDecode' }), Uint8Array.of(0x3e))
   return Object.getPrototypeOf(Object.getPrototypeOf(decodePDFRawStream(empty)))
@@ -202,7 +202,7 @@ stream.ensureBuffer = function (size) {
   return ensureBuffer.call(this, size)
 }
 
-/** Counts the pages of the tree, in which a file may name a part of it any number of times, or within itself. */
+/** Counts pages of the tree. A file may include a part of it many times, or inside itself. */
 function countPages(tree: PDFPageTree, budget: MergeBudget): void {
   const waiting: PDFPageTree[] = [tree]
   for (let next = waiting.pop(); next; next = waiting.pop()) {

@@ -1,11 +1,11 @@
-// Fonts that a configuration or a tenant's resources bring: `@font-face` with a `src` that names a file of
-// static_documents, or a font in force: TrueType, OpenType, WOFF or WOFF2. The PDF holds the letters in use only.
+// Fonts of a configuration or of a tenant's resources: `@font-face` whose `src` names a static document, or a font in
+// force. TrueType, OpenType, WOFF or WOFF2. The PDF contains only the letters in use.
 import { type Coverage, coverageOf, type Font, type OwnFontFiles } from './fonts.ts'
 import { ConversionError } from './page.ts'
 import type { FontFace } from './sheet.ts'
 import { damaged, FontError, plainFont, tagsOf, viewOf } from './web-fonts.ts'
 
-/** The four faces of a family, by the names of their files. */
+/** File names of the four faces of a family. */
 type FamilyFaces = Record<'normal' | 'bold' | 'italics' | 'bolditalics', string>
 
 type OwnFonts = {
@@ -14,10 +14,10 @@ type OwnFonts = {
   readonly files: OwnFontFiles
 }
 
-/** Bytes of all fonts of a document together, unpacked. */
+/** Unpacked bytes of all fonts of a document. */
 const MOST_BYTES = 24_000_000
 
-/** The families that the style sheets declare. Throws a ConversionError for a file that is no font. */
+/** Families that the style sheets declare. Throws a ConversionError for a file that is no font. */
 export function ownFonts(declared: readonly FontFace[], packed: OwnFontFiles): OwnFonts {
   const files = new Map<string, Uint8Array>()
   let left = MOST_BYTES
@@ -65,12 +65,12 @@ function coverageIn(file: string, bytes: Uint8Array): Coverage {
 const unusable = (file: string, { message }: FontError): ConversionError =>
   new ConversionError(`The font '${file}' cannot be used: ${message}.`)
 
-/** Tables without which no letter has a shape or a place, by their tags. */
+/** Tags of tables without which no letter has a shape or a place. */
 const NEEDED = ['cmap', 'head', 'hhea', 'hmtx', 'maxp'] as const
-/** Outlines: TrueType's, or those of PostScript. */
+/** Outlines of TrueType or PostScript. */
 const OUTLINES = ['glyf', 'CFF ', 'CFF2'] as const
 
-/** Why an uploaded font cannot be used, as the end of a sentence; undefined if it can. `mostBytes`: once unpacked. */
+/** Why an uploaded font cannot be used, as the end of a sentence; undefined if it can. `mostBytes` applies once unpacked. */
 export function fontProblem(bytes: Uint8Array, mostBytes: number): string | undefined {
   try {
     const plain = plainFont(bytes, mostBytes)
@@ -81,7 +81,7 @@ export function fontProblem(bytes: Uint8Array, mostBytes: number): string | unde
     return coverageOf(viewOf(plain)).length === 0 ? 'it says of no character which letter it is' : undefined
   } catch (problem) {
     if (problem instanceof FontError) return problem.message
-    // A place that it names lies behind its end.
+    // An offset in the file is beyond its end.
     if (problem instanceof RangeError) return damaged().message
     throw problem
   }

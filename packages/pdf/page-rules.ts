@@ -1,5 +1,5 @@
-// `@page` of style sheets: size, margins, and what stands in the boxes of its margins, as `@top-right`, with the numbers of
-// pages. The boxes are made the header and footer of a document that has none of its own.
+// `@page` of style sheets: size, margins and margin boxes such as `@top-right`, with page numbers. The boxes become
+// header and footer of a document that has none.
 import { FOOTER_TAG, HEADER_TAG, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
 import { type Margins, PAGE_SIZES, type PageRule, type PageSize } from './page.ts'
 import { lengthOf, ROOT_SIZE } from './values.ts'
@@ -16,10 +16,10 @@ export const NO_PAGE_RULES: PageRules = { margins: {}, top: {}, bottom: {} }
 
 type Declarations = ReadonlyMap<string, string>
 
-/** Points of a side; others are no page. */
+/** Points; pages with other sides are ignored. */
 const [SHORTEST_SIDE, LONGEST_SIDE] = [72, 3_000]
 
-/** The rules with another `@page` after them; `boxes` are what stands in it, by their names. */
+/** Adds another `@page` to the rules; `boxes` are its margin boxes by name. */
 export function withPageRule(
   rules: PageRules,
   declarations: Declarations,
@@ -61,7 +61,7 @@ const escaped = (text: string): string =>
 
 const CONTENT = /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|counter\(\s*(page|pages)\s*(?:,[^)]*)?\)/gi
 
-/** `"Page " counter(page) " of " counter(pages)` as HTML. */
+/** Converts `"Page " counter(page) " of " counter(pages)` to HTML. */
 const contentOf = (text: string): string =>
   [...text.matchAll(CONTENT)]
     .map(([, double, single, counter]) => {
@@ -80,7 +80,7 @@ const styleOf = (declarations: Declarations): string =>
     return value === undefined ? [] : [`${name}: ${value};`]
   }).join(' ')
 
-/** HTML of the header and the footer that the boxes make; undefined where they make none. */
+/** Header and footer as HTML; undefined without boxes. */
 export function marginBoxes({ top, bottom }: PageRules): { header?: string; footer?: string } {
   const made = (tag: string, boxes: Boxes): string | undefined => {
     if (!PLACES.some(place => boxes[place]?.html)) return undefined

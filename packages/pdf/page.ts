@@ -1,17 +1,17 @@
-// What a PDF is made of, whichever renderer makes it.
+// Page layout, common to all renderers.
 import { lengthOf, ROOT_SIZE } from './values.ts'
 
 /** Points, 72 to the inch. */
 export type Margins = Readonly<Record<'top' | 'right' | 'bottom' | 'left', number>>
 
-/** What a document's pageLayout says; what it leaves out `@page` of its style sheets says, else it is A4 upright with 20 mm. */
+/** A document's pageLayout. Its gaps are filled by `@page` of the style sheets, else by A4 upright with 20 mm margins. */
 export type Page = {
   readonly size?: PageSize
   readonly orientation?: 'portrait' | 'landscape'
   readonly margins: Partial<Margins>
 }
 
-/** Width and height upright, in points (resources brief 4.2; B is ISO's). */
+/** Upright width and height in points (resources brief 4.2; B is ISO's). */
 export const PAGE_SIZES = {
   letter: [612, 792],
   legal: [612, 1008],
@@ -30,13 +30,13 @@ export type PageLayout = {
   readonly [side in `margin${'Left' | 'Right' | 'Top' | 'Bottom'}`]?: string
 } & { readonly orientation?: 'portrait' | 'landscape'; readonly pageSize?: PageSize }
 
-/** Wider ones leave no room for a text. */
+/** Wider margins leave no room for text. */
 const WIDEST_MARGIN = PAGE_SIZES.A4[0] / 3
 
-/** A margin as a pageLayout says it. */
+/** A margin in a pageLayout. */
 export const MARGIN = /^\s*(\d{1,4}(?:\.\d{1,4})?)\s*(mm|cm|in|pt|pc|px)?\s*$/i
 
-/** In points; without a unit it is millimetres (brief 5.1 shows none: a decision). */
+/** In points. The default unit is the millimetre (brief 5.1 shows none: a decision). */
 function marginPoints(text: string | undefined): number | undefined {
   const [, digits, unit = 'mm'] = MARGIN.exec(text ?? '') ?? []
   return digits === undefined ? undefined : Math.min(lengthOf(digits + unit, ROOT_SIZE)!, WIDEST_MARGIN)
@@ -77,13 +77,13 @@ export function paperOf(page: Page, rule: PageRule = { margins: {} }): Paper {
 
 export type RenderedPdf = {
   readonly bytes: Uint8Array
-  /** Characters that no font has, each once; a box stands in their places. */
+  /** Characters that no font contains, each once; the page shows boxes. */
   readonly missing: string
-  /** Counted units of work, in proportion to the document (limits.ts). Undefined where a browser made it. */
+  /** Counted work, in proportion to the document (limits.ts). Undefined if a browser made it. */
   readonly work?: number
 }
 
-/** The HTML cannot be made a PDF; the message says why and what to do. */
+/** The HTML cannot become a PDF; the message says why and how to fix it. */
 export class ConversionError extends Error {
   static readonly NAME = 'ConversionError'
   override readonly name = ConversionError.NAME

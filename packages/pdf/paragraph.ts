@@ -11,12 +11,12 @@ export type Flow = {
   readonly budget: ConversionBudget
   readonly images: Images
   readonly fonts: DocumentFonts
-  /** Points that there are across the page between its margins. */
+  /** Points between the margins of the page. */
   readonly width: number
-  /** In a header or footer: the page that it stands on. In the text the page of a block is found by its id. */
+  /** Only in headers and footers: the current page. Elsewhere the id of a block gives its page. */
   readonly page?: number
   readonly pages?: number
-  /** Hands out ids for blocks that name their page. */
+  /** Makes ids for blocks that print their page. */
   readonly nextId: () => string
 }
 
@@ -24,7 +24,7 @@ type Paragraph = { runs: Run[]; id: string | undefined; endsBlank: boolean; hasT
 
 export const newParagraph = (): Paragraph => ({ runs: [], id: undefined, endsBlank: true, hasText: false })
 
-/** The text with blanks as browsers show them: runs of blanks are one, and none at the start of a line. */
+/** Collapses blanks as browsers do: a run becomes one, and none remain at the start of a line. */
 export function addText(paragraph: Paragraph, text: string, style: Style, flow: Flow): void {
   if (style.whiteSpace === 'pre') {
     addRun(paragraph, text.replace(/\t/g, '    ').replace(/\r/g, ''), style, flow)
@@ -55,7 +55,7 @@ export function addRun(paragraph: Paragraph, given: string, style: Style, flow: 
       })
 }
 
-/** Cuts very long words and runs of blanks: the engine measures the whole rest of them for each line that they fill. */
+/** Cuts very long words and runs of blanks: the engine measures the whole rest of them for each line. */
 const inParts = (text: string): string[] =>
   /[^ \n]{400}| {400}/.test(text) ? text.match(/[^ \n]{1,200}[ \n]{0,200}|[ \n]{1,200}/gu)! : [text]
 
@@ -101,7 +101,7 @@ export function paragraphBlock({ runs, id, hasText }: Paragraph, style: Style): 
   const strut = strutOf(style)
   for (const run of runs) if (run.fontSize !== style.fontSize || run.font !== undefined) run.strut = strut
   const last = runs.at(-1)!
-  // A line break at the end of a block breaks nothing.
+  // A line break at the end of a block has no effect.
   if (style.whiteSpace !== 'pre') last.text = last.text.replace(/ +$/, '').replace(/\n$/, '')
   const { runs: text, fromTheRight } = directed(runs, style.direction)
   return {
@@ -118,7 +118,7 @@ export const alignmentOf = ({ align }: Style, fromTheRight: boolean): string => 
   return align
 }
 
-/** A line is as high as one of the block's own text, however small what stands in it is. */
+/** A line is at least as high as one of the block's own text, however small its contents are. */
 export function strutOf({ fontSize, lineHeight }: Style): { above: number; below: number } {
   const { above, below } = MAIN_FONT_EXTENT
   const half = (fontSize * (lineHeight - above - below)) / 2

@@ -1,12 +1,12 @@
-// The part of pdfmake that lays out and writes, without the part that reads files and addresses.
+// The part of pdfmake that lays out and writes, without the part that reads files and URLs.
 declare module 'pdfmake/js/Printer.js' {
   type PdfStream = {
     readonly page: { readonly height: number }
     /** Identifies the file in its trailer. */
     _id: Uint8Array
-    /** Creation date and the like; texts. */
+    /** Texts, such as the creation date. */
     info: Record<string, unknown>
-    /** Writes the info into the metadata, which are XML. */
+    /** Writes the info into the metadata, which is XML. */
     _addInfo(): void
     on(event: 'data', take: (chunk: Uint8Array) => void): void
     on(event: 'end', done: () => void): void
@@ -28,7 +28,7 @@ declare module 'pdfmake/js/Printer.js' {
     )
     createPdfKitDocument(content: object): Promise<PdfStream>
   }
-  /** A CommonJS module that was an ES module: its default is a property of what is imported as the default. */
+  /** CommonJS compiled from an ES module: its default is a property of the imported default. */
   const printer: { readonly default: typeof PdfPrinter }
   export default printer
 }
@@ -38,15 +38,15 @@ declare module 'pdfmake/js/Line.js' {
   export type Inline = {
     readonly font: { readonly ascender: number; lineHeight(size: number): number }
     readonly fontSize: number
-    /** Of the text itself. */
+    /** Height of the text itself. */
     readonly height: number
-    /** Height of its line (engine.ts); markers of lists have none. */
+    /** Height of its line (engine.ts); list markers have none. */
     readonly line?: number
     readonly level?: number
     readonly width: number
     readonly trailingCut?: number
     x: number
-    /** Nothing may break between it and what follows. */
+    /** No line break is allowed after it. */
     readonly noNewLine?: boolean
     readonly strut?: Extent
     readonly extent?: Extent
@@ -136,12 +136,12 @@ declare module 'bidi-js' {
     ): { levels: Uint8Array; paragraphs: { start: number; end: number; level: number }[] }
     /** Such as `L`, `AL`, `B`. */
     getBidiCharTypeName(character: string): string
-    /** Null for what is no bracket. */
+    /** Null if it is no bracket. */
     openingToClosingBracket(character: string): string | null
     closingToOpeningBracket(character: string): string | null
-    /** The bracket that means the same; null for most. */
+    /** The equivalent bracket; null for most. */
     getCanonicalBracket(character: string): string | null
-    /** Null for a character that looks the same both ways. */
+    /** Null if the character has no mirror image. */
     getMirroredCharacter(character: string): string | null
   }
   export default function bidiFactory(): Bidi

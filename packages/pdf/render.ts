@@ -1,5 +1,5 @@
-// HTML to PDF without a browser. This module and what it needs (parse5, pdfmake) are built into one file of their own,
-// renderer.bundle.mjs, which the service loads when it makes its first document (scripts/bundles.ts).
+// HTML to PDF without a browser. Built with its libraries (parse5, pdfmake) into its own file, renderer.bundle.mjs,
+// which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
 import { type Block, type ContentDefinition, Engine, type Margin } from './engine.ts'
 import { flowOf } from './flow.ts'
@@ -17,13 +17,13 @@ import { ROOT_SIZE } from './values.ts'
 
 export { ConversionError }
 
-/** Between a header or footer and the edge of the page, and the text, at least; points. */
+/** Least distance of headers and footers from the page's edge and from the text; points. */
 const GAP = 12
 
 type Fonts = { files: ReadonlyMap<string, Uint8Array>; main: Font; other: Font }
 let fonts: Fonts | undefined
 
-/** Fonts are read once in an isolate. */
+/** Fonts are read once per isolate. */
 function readFonts(files: FontFiles): Fonts {
   if (fonts) return fonts
   const bytes = (name: string) => new Uint8Array(files[name as keyof FontFiles])
@@ -36,16 +36,16 @@ function readFonts(files: FontFiles): Fonts {
 }
 
 /**
- * The PDF of the HTML: of the same HTML, page, fonts and time the same bytes. `madeAt` is the time that it says it was made,
- * in milliseconds. `bindery-header` and `bindery-footer` stand in the margins of every page, which grow where
- * they need more. Throws a ConversionError past a limit, and for images that cannot be read.
+ * The same HTML, page, fonts and time give the same bytes. `madeAt` is the creation time in milliseconds.
+ * `bindery-header` and `bindery-footer` are in the margins of every page, which grow if they need more. Throws a
+ * ConversionError past a limit, and for images that cannot be read.
  */
 export async function renderPdf(...given: Parameters<typeof pdfOf>): Promise<RenderedPdf> {
   try {
     return await pdfOf(...given)
   } catch (problem) {
     if (problem instanceof ConversionError) throw problem
-    // Nothing but the HTML decides what comes of it: another try would fail in the same way.
+    // The result depends only on the HTML, so a retry would fail in the same way.
     const reason = problem instanceof Error ? problem.message : problem
     throw new ConversionError(`It could not be laid out: ${reason}`)
   }
@@ -149,20 +149,20 @@ async function pdfOf(
           budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),
       }),
     })
-    // Images of headers and footers are known once these were laid out to be measured.
+    // Measuring headers and footers collects their images, so use the dictionary only now.
     const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary }, id)
     return { bytes, pages: counted }
   }
   const first = await make(undefined)
-  // Text that tells how many pages there are is laid out again when they are known.
+  // Text with the number of pages is laid out again once that is known.
   const { bytes } = has(document.body, PAGE_COUNT_TAG) ? await make(first.pages) : first
   return { bytes, missing: [...missing].join(''), work: budget.work }
 }
 
-/** A heading that nothing follows on its page goes to the next. Longer documents go without: it lays them out again. */
+/** Moves a heading with nothing after it to the next page. Longer documents skip this: it lays them out again. */
 const MOST_KEPT_WITH_NEXT = 3_000
 
-/** The same for documents with so many such headings that laying them out again takes half of all steps. */
+/** Documents with many such headings skip it too, if laying them out again takes half of all steps. */
 const MOST_STEPS_KEPT_WITH_NEXT = CONVERSION_LIMITS.steps / 2
 
 const isLonelyHeading: NonNullable<ContentDefinition['pageBreakBefore']> = (

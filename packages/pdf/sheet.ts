@@ -1,9 +1,9 @@
-// Style sheets: declarations, and selectors of elements, classes, ids, attributes, descendants and children.
+// Style sheets: declarations, and selectors by element, class, id, attribute, descendant and child.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { NO_PAGE_RULES, type PageRules, withPageRule } from './page-rules.ts'
 
-/** Longhand properties with their texts, in lower case. */
+/** Longhand properties in lower case. */
 export type Declarations = ReadonlyMap<string, string>
 
 type Simple = {
@@ -13,7 +13,7 @@ type Simple = {
   readonly attributes: readonly { name: string; value?: string }[]
   readonly place?: 'first' | 'last' | 'odd' | 'even'
 }
-/** From the element itself outwards; `parent`: the next one must be its very parent. */
+/** From the element outwards; `parent`: the next part must match its direct parent. */
 type Selector = { readonly parts: readonly { simple: Simple; parent: boolean }[]; readonly weight: number }
 
 type Rule = {
@@ -22,7 +22,7 @@ type Rule = {
   readonly important: Declarations
 }
 
-/** An `@font-face` whose `src` names a file; other sources are passed over. */
+/** An `@font-face` whose `src` names a file; other sources are ignored. */
 export type FontFace = {
   /** In lower case. */
   readonly family: string
@@ -35,14 +35,14 @@ export type Sheet = {
   readonly rules: readonly Rule[]
   readonly faces: readonly FontFace[]
   readonly page: PageRules
-  /** What elements were found to have: those of headers are asked for on every page. */
+  /** Cached results: headers request theirs on every page. */
   readonly known: WeakMap<HtmlElement, Declarations>
 }
 
-/** `@media` within one another, and characters before a pair of braces or of one declaration; what is more is skipped. */
+/** Nested `@media`, and characters before a pair of braces or in a declaration; anything beyond is skipped. */
 const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 
-/** Reads style sheets. What is not understood is skipped, as browsers do; `@media print` and `all` hold. */
+/** Skips anything unknown, as browsers do; `@media print` and `all` apply. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
   const rules: { rule: Rule; at: number }[] = []
   const faces: FontFace[] = []
@@ -75,7 +75,7 @@ export function readSheets(texts: readonly string[], budget: ConversionBudget): 
 
 const MOST_BOXES = 20
 
-/** `@page` as it stands in the sheet; one of some pages only, as `@page :first`, is skipped. */
+/** Reads `@page`; skips rules for some pages only, such as `@page :first`. */
 function withPage(page: PageRules, body: string): PageRules {
   const boxes = [...blocks(body)]
     .slice(0, MOST_BOXES)
@@ -83,7 +83,7 @@ function withPage(page: PageRules, body: string): PageRules {
   return withPageRule(page, declarationsOf(outsideBraces(body)).plain, boxes)
 }
 
-/** The text without what stands in braces, and without what stands before them. */
+/** The text without braces, their contents and the text before them. */
 const outsideBraces = (text: string): string => text.replace(/@[\w-]{1,30}\s*\{[^{}]*\}/g, ';')
 
 function faceOf(body: string): FontFace[] {
@@ -96,7 +96,7 @@ function faceOf(body: string): FontFace[] {
   return [{ family, bold, italic: /italic|oblique/i.test(plain.get('font-style') ?? ''), file: file.trim() }]
 }
 
-/** As families are compared: without quotes, in lower case. */
+/** Families are compared without quotes and in lower case. */
 export const familyName = (text: string): string =>
   text
     .trim()
@@ -104,7 +104,7 @@ export const familyName = (text: string): string =>
     .trim()
     .toLowerCase()
 
-/** Each pair of braces: what stands before it, and what it holds. */
+/** Each pair of braces: the text before it, and its contents. */
 function* blocks(text: string): Generator<[string, string]> {
   let at = 0
   for (let open = text.indexOf('{'); open >= 0; open = text.indexOf('{', at)) {
@@ -168,7 +168,7 @@ function selectorOf(text: string): Selector | undefined {
   return parent || parts.length === 0 ? undefined : { parts, weight }
 }
 
-/** The declarations that the rules and the element's own style give it; later ones stand over earlier ones. */
+/** Declarations of the matching rules and the element's own style; later ones win. */
 export function declared(element: HtmlElement, sheet: Sheet, budget: ConversionBudget): Declarations {
   const known = sheet.known.get(element) ?? findDeclared(element, sheet, budget)
   sheet.known.set(element, known)
@@ -194,8 +194,8 @@ function findDeclared(element: HtmlElement, sheet: Sheet, budget: ConversionBudg
 }
 
 function matches(element: HtmlElement, { parts }: Selector, budget: ConversionBudget): boolean {
-  const asked = parts[0]!.simple.attributes.length
-  if (asked > 0) budget.count('matches', asked)
+  const attributeCount = parts[0]!.simple.attributes.length
+  if (attributeCount > 0) budget.count('matches', attributeCount)
   if (!fits(element, parts[0]!.simple)) return false
   let at: HtmlElement | undefined = element
   for (let index = 1; index < parts.length; index += 1) {
@@ -241,7 +241,7 @@ function declarationsOf(text: string): { plain: Declarations; important: Declara
   return { plain, important }
 }
 
-/** The text cut at a character, but for those within parentheses; a parenthesis that nothing closes holds no one. */
+/** Splits the text, but not inside parentheses. An unclosed parenthesis does not count. */
 function outsideParentheses(text: string, cut: string): string[] {
   const parts: string[] = []
   let [start, open] = [0, -1]
@@ -281,7 +281,7 @@ function longhands(name: string, value: string): [string, string][] {
   return [[name, value]]
 }
 
-/** The words of a value; a blank before a parenthesis that closes, as in `rgb(0, 0, 0)`, divides none. */
+/** Splits a value into words, but not at a blank inside parentheses, as in `rgb(0, 0, 0)`. */
 function wordsOf(value: string): string[] {
   const words: string[] = []
   let [word, closes] = ['', false]

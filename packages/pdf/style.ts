@@ -1,5 +1,4 @@
-// The computed style of an element: what browsers give it by its tag, what attributes and style sheets say, and what
-// it takes over from its parent.
+// The computed style of an element: defaults of its tag, then attributes and style sheets, and the inherited style.
 import type { HtmlElement } from './html.ts'
 import type { ConversionBudget } from './limits.ts'
 import { type Declarations, declared, familyName, type Sheet } from './sheet.ts'
@@ -15,20 +14,20 @@ export type Border = {
   readonly dash: 'dashed' | 'dotted' | undefined
 }
 
-/** A share of the width that there is, in per cent, or points. */
+/** Per cent of the available width, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
 
 type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
 
-/** What elements take over from those around them. */
+/** Inherited from the parent element. */
 type Inherited = {
   readonly fontSize: number
   readonly bold: boolean
   readonly italic: boolean
   readonly colour: string
-  /** `start` is where lines of the direction begin. */
+  /** `start` is the side where lines of the direction begin. */
   readonly align: 'start' | 'end' | 'left' | 'center' | 'right' | 'justify'
-  /** Undefined for `dir="auto"`: that of the first letter. */
+  /** Undefined for `dir="auto"`: the first letter decides. */
   readonly direction: 'ltr' | 'rtl' | undefined
   readonly families: readonly string[]
   /** A multiple of the font size. */
@@ -39,7 +38,7 @@ type Inherited = {
   readonly listType: string
   readonly underline: boolean
   readonly lineThrough: boolean
-  /** Of the text itself, as a marker. */
+  /** Behind the text only, like a marker. */
   readonly highlight: string | undefined
   readonly script: 'sub' | 'super' | undefined
   readonly link: string | undefined
@@ -120,7 +119,7 @@ const OF_TAGS: Readonly<Record<string, Record<string, string>>> = {
   a: { color: '#0000ee', 'text-decoration': 'underline' },
 }
 
-/** A list within a list has no margins of its own. */
+/** A list inside a list has no margins. */
 const INNER_LIST = Object.entries({ 'margin-top': '0', 'margin-bottom': '0' })
 const isInnerList = ({ tag, parent }: HtmlElement): boolean =>
   (tag === 'ul' || tag === 'ol') && parent?.tag === 'li'
@@ -139,18 +138,20 @@ const displayOf = (tag: string): Display => {
 }
 
 function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
-  const said: [string, string][] = []
+  const declarations: [string, string][] = []
   const { align, valign, bgcolor, color, size, width, height } = attributes
-  if (align !== undefined && tag !== 'table' && tag !== 'img') said.push(['text-align', align])
-  if (align === 'center' && tag === 'table') said.push(['margin-left', 'auto'], ['margin-right', 'auto'])
-  if (align === 'right' && tag === 'table') said.push(['margin-left', 'auto'])
-  if (valign !== undefined) said.push(['vertical-align', valign])
-  if (bgcolor !== undefined) said.push(['background-color', bgcolor])
-  if (tag === 'font' && color !== undefined) said.push(['color', color])
-  if (tag === 'font' && size !== undefined) said.push(['font-size', FONT_SIZES[Number(size)] ?? '1em'])
-  if (width !== undefined) said.push(['width', /^\d+$/.test(width) ? `${width}px` : width])
-  if (height !== undefined) said.push(['height', /^\d+$/.test(height) ? `${height}px` : height])
-  return said
+  if (align !== undefined && tag !== 'table' && tag !== 'img') declarations.push(['text-align', align])
+  if (align === 'center' && tag === 'table')
+    declarations.push(['margin-left', 'auto'], ['margin-right', 'auto'])
+  if (align === 'right' && tag === 'table') declarations.push(['margin-left', 'auto'])
+  if (valign !== undefined) declarations.push(['vertical-align', valign])
+  if (bgcolor !== undefined) declarations.push(['background-color', bgcolor])
+  if (tag === 'font' && color !== undefined) declarations.push(['color', color])
+  if (tag === 'font' && size !== undefined)
+    declarations.push(['font-size', FONT_SIZES[Number(size)] ?? '1em'])
+  if (width !== undefined) declarations.push(['width', /^\d+$/.test(width) ? `${width}px` : width])
+  if (height !== undefined) declarations.push(['height', /^\d+$/.test(height) ? `${height}px` : height])
+  return declarations
 }
 
 const FONT_SIZES = ['1em', '.63em', '.82em', '1em', '1.13em', '1.5em', '2em', '3em']
@@ -167,7 +168,7 @@ const SIZE_WORDS: ReadonlyMap<string, number> = new Map(
   }),
 )
 
-/** The element's style; `parent` is that of the element around it. */
+/** `parent` is the style of the parent element. */
 export function styleOf(
   element: HtmlElement,
   parent: Inherited,
@@ -175,34 +176,36 @@ export function styleOf(
   budget: ConversionBudget,
 ): Style {
   const { tag } = element
-  const said = new Map<string, string>([
+  const declarations = new Map<string, string>([
     ...Object.entries(OF_TAGS[tag] ?? {}),
     ...(isInnerList(element) ? INNER_LIST : []),
     ...ofAttributes(element),
     ...declared(element, sheet, budget),
   ])
-  const fontSize = fontSizeOf(said.get('font-size'), parent.fontSize)
-  const colour = colourOf(said.get('color') ?? '') ?? parent.colour
-  const display = displayIn(said, displayOf(tag))
+  const fontSize = fontSizeOf(declarations.get('font-size'), parent.fontSize)
+  const colour = colourOf(declarations.get('color') ?? '') ?? parent.colour
+  const display = displayIn(declarations, displayOf(tag))
   const isBlock = display !== 'inline'
-  const background = colourOf(said.get('background-color') ?? '')
-  const decoration = said.get('text-decoration')?.toLowerCase() ?? ''
-  const vertical = said.get('vertical-align')?.toLowerCase()
+  const background = colourOf(declarations.get('background-color') ?? '')
+  const decoration = declarations.get('text-decoration')?.toLowerCase() ?? ''
+  const vertical = declarations.get('vertical-align')?.toLowerCase()
   return {
     fontSize,
     colour,
-    bold: weightOf(said.get('font-weight'), parent.bold),
-    italic: /italic|oblique/i.test(said.get('font-style') ?? (parent.italic ? 'italic' : '')),
+    bold: weightOf(declarations.get('font-weight'), parent.bold),
+    italic: /italic|oblique/i.test(declarations.get('font-style') ?? (parent.italic ? 'italic' : '')),
     align:
-      oneOf(said.get('text-align'), ['start', 'end', 'left', 'center', 'right', 'justify']) ?? parent.align,
-    direction: directionOf(said.get('direction') ?? element.attributes.dir, parent.direction),
-    families: familiesOf(said.get('font-family')) ?? parent.families,
-    lineHeight: lineHeightOf(said.get('line-height'), fontSize) ?? parent.lineHeight,
-    whiteSpace: whiteSpaceOf(said.get('white-space')) ?? parent.whiteSpace,
+      oneOf(declarations.get('text-align'), ['start', 'end', 'left', 'center', 'right', 'justify']) ??
+      parent.align,
+    direction: directionOf(declarations.get('direction') ?? element.attributes.dir, parent.direction),
+    families: familiesOf(declarations.get('font-family')) ?? parent.families,
+    lineHeight: lineHeightOf(declarations.get('line-height'), fontSize) ?? parent.lineHeight,
+    whiteSpace: whiteSpaceOf(declarations.get('white-space')) ?? parent.whiteSpace,
     transform:
-      oneOf(said.get('text-transform'), ['none', 'uppercase', 'lowercase', 'capitalize']) ?? parent.transform,
-    letterSpacing: lengthIn(said, 'letter-spacing', fontSize) ?? parent.letterSpacing,
-    listType: said.get('list-style-type')?.toLowerCase() ?? parent.listType,
+      oneOf(declarations.get('text-transform'), ['none', 'uppercase', 'lowercase', 'capitalize']) ??
+      parent.transform,
+    letterSpacing: lengthIn(declarations, 'letter-spacing', fontSize) ?? parent.letterSpacing,
+    listType: declarations.get('list-style-type')?.toLowerCase() ?? parent.listType,
     underline: decoration.includes('underline') || (decoration !== 'none' && parent.underline),
     lineThrough: decoration.includes('line-through') || (decoration !== 'none' && parent.lineThrough),
     highlight: isBlock ? undefined : (background ?? parent.highlight),
@@ -211,23 +214,27 @@ export function styleOf(
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
     display,
     margin: sides(side =>
-      isBlock || tag === 'img' || tag === 'svg' ? (lengthIn(said, `margin-${side}`, fontSize) ?? 0) : 0,
+      isBlock || tag === 'img' || tag === 'svg'
+        ? (lengthIn(declarations, `margin-${side}`, fontSize) ?? 0)
+        : 0,
     ),
-    autoLeft: said.get('margin-left') === 'auto',
-    autoRight: said.get('margin-right') === 'auto',
-    padding: sides(side => Math.max(0, lengthIn(said, `padding-${side}`, fontSize) ?? defaultPadding(tag))),
-    borders: isBlock ? sides(side => borderOf(side, said, fontSize, colour)) : [],
+    autoLeft: declarations.get('margin-left') === 'auto',
+    autoRight: declarations.get('margin-right') === 'auto',
+    padding: sides(side =>
+      Math.max(0, lengthIn(declarations, `padding-${side}`, fontSize) ?? defaultPadding(tag)),
+    ),
+    borders: isBlock ? sides(side => borderOf(side, declarations, fontSize, colour)) : [],
     background: isBlock ? background : undefined,
-    width: widthOf(said.get('width') ?? said.get('max-width'), fontSize),
-    height: lengthIn(said, 'height', fontSize),
-    breakBefore: isForced(said.get('page-break-before')),
-    breakAfter: isForced(said.get('page-break-after')),
-    keepTogether: /^avoid/.test(said.get('page-break-inside') ?? ''),
+    width: widthOf(declarations.get('width') ?? declarations.get('max-width'), fontSize),
+    height: lengthIn(declarations, 'height', fontSize),
+    breakBefore: isForced(declarations.get('page-break-before')),
+    breakAfter: isForced(declarations.get('page-break-after')),
+    keepTogether: /^avoid/.test(declarations.get('page-break-inside') ?? ''),
   }
 }
 
-const lengthIn = (said: Declarations, property: string, fontSize: number): number | undefined =>
-  lengthOf(said.get(property) ?? '', fontSize)
+const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>
+  lengthOf(declarations.get(property) ?? '', fontSize)
 
 const sides = <T>(of: (side: Side) => T): [T, T, T, T] => SIDES.map(of) as [T, T, T, T]
 
@@ -238,9 +245,9 @@ const isForced = (text: string | undefined): boolean => /^(?:always|page|left|ri
 const oneOf = <T extends string>(text: string | undefined, allowed: readonly T[]): T | undefined =>
   allowed.find(one => one === text?.toLowerCase())
 
-function displayIn(said: Declarations, otherwise: Display): Display {
-  const display = said.get('display')?.toLowerCase()
-  if (display === 'none' || said.get('visibility') === 'hidden') return 'none'
+function displayIn(declarations: Declarations, otherwise: Display): Display {
+  const display = declarations.get('display')?.toLowerCase()
+  if (display === 'none' || declarations.get('visibility') === 'hidden') return 'none'
   if (otherwise === 'table' || otherwise === 'none') return otherwise
   if (display === 'block' || display === 'inline' || display === 'list-item') return display
   return otherwise
@@ -284,7 +291,7 @@ function lineHeightOf(text: string | undefined, fontSize: number): number | unde
 const whiteSpaceOf = (text: string | undefined): Style['whiteSpace'] | undefined =>
   text === 'pre-wrap' ? 'pre' : oneOf(text, ['normal', 'pre', 'nowrap', 'pre-line'])
 
-/** Addresses that lead out of the document: no other scheme is put into a file. */
+/** Only schemes that lead out of the document; no other is written into a file. */
 const linkOf = (href: string | undefined): string | undefined =>
   /^(?:https?:|mailto:|tel:)/i.test(href ?? '') ? href : undefined
 
@@ -298,15 +305,20 @@ function widthOf(text: string | undefined, fontSize: number): Width | undefined 
 
 const BORDER_WORDS: Readonly<Record<string, number>> = { thin: 0.75, medium: 2.25, thick: 3.75 }
 
-function borderOf(side: Side, said: Declarations, fontSize: number, colour: string): Border | undefined {
-  const style = said.get(`border-${side}-style`) ?? 'none'
+function borderOf(
+  side: Side,
+  declarations: Declarations,
+  fontSize: number,
+  colour: string,
+): Border | undefined {
+  const style = declarations.get(`border-${side}-style`) ?? 'none'
   if (/^(?:none|hidden)$/.test(style)) return undefined
-  const text = said.get(`border-${side}-width`) ?? 'medium'
+  const text = declarations.get(`border-${side}-width`) ?? 'medium'
   const width = BORDER_WORDS[text.toLowerCase()] ?? lengthOf(text, fontSize) ?? BORDER_WORDS.medium!
   if (width <= 0) return undefined
   return {
     width: Math.min(width, 40),
-    colour: colourOf(said.get(`border-${side}-color`) ?? '') ?? colour,
+    colour: colourOf(declarations.get(`border-${side}-color`) ?? '') ?? colour,
     dash: style === 'dashed' || style === 'dotted' ? style : undefined,
   }
 }

@@ -1,37 +1,37 @@
-// Drawings (SVG) within a document and as its images: what they hold is checked, and they are written anew, so that the
-// engine reads nothing but what stands here.
+// Drawings (SVG), inline and as images. Their contents are checked and written again, so that the engine reads nothing
+// else.
 import { type DefaultTreeAdapterMap, defaultTreeAdapter, parseFragment, serializeOuter } from 'parse5'
 import type { ConversionBudget } from './limits.ts'
 import { ConversionError } from './page.ts'
 import { lengthOf } from './values.ts'
 
-/** A drawing as the engine takes it; its size in points. */
+/** A drawing for the engine; its size is in points. */
 export type Drawing = {
   readonly svg: string
   readonly width: number
   readonly height: number
-  /** Characters that it comes to with gradients and clips wherever it refers to them. */
+  /** Characters including gradients and clips for each reference. */
   readonly weight: number
 }
 
 type Element = DefaultTreeAdapterMap['element']
 
-/** What would draw the same many times over, or something from elsewhere. */
+/** Elements that draw the same many times, or something from elsewhere. */
 const REFUSED = new Set(['use', 'symbol', 'image', 'pattern', 'mask', 'marker', 'foreignobject', 'filter'])
-/** What draws nothing here. */
+/** Elements that draw nothing here. */
 const LEFT_OUT = new Set('script style animate animatetransform animatemotion set metadata a'.split(' '))
 
-/** The drawing of an element. Throws a ConversionError past a limit, and for what no drawing may hold. */
+/** Throws a ConversionError past a limit, and for forbidden contents. */
 export function drawingOf(element: Element, budget: ConversionBudget): Drawing {
   clean(element, budget, 1)
   const size = sizeOf(element)
-  // The engine reads XML, which knows no such name.
+  // The engine reads XML, which does not define this entity.
   const svg = serializeOuter(element).replaceAll('&nbsp;', '&#160;')
   budget.check('drawingCharacters', svg.length)
   return { svg, ...size, weight: weightOf(element, svg.length) }
 }
 
-/** Makes the parser's elements, of which each counts: it makes some that nobody wrote, and many of few. */
+/** Counts every element of the parser: it adds some that nobody wrote, and many from a few. */
 export const countingAdapter = (budget: ConversionBudget): typeof defaultTreeAdapter => ({
   ...defaultTreeAdapter,
   createElement(...given) {
@@ -40,7 +40,7 @@ export const countingAdapter = (budget: ConversionBudget): typeof defaultTreeAda
   },
 })
 
-/** The drawing of a file's text; undefined when it is none. */
+/** Undefined if the text is no drawing. */
 export function drawingOfText(text: string, budget: ConversionBudget): Drawing | undefined {
   budget.check('drawingCharacters', text.length)
   const { childNodes } = parseFragment(text.replace(/^[\s\S]*?(?=<svg[\s>])/i, ''), {
@@ -67,7 +67,7 @@ function clean(element: Element, budget: ConversionBudget, depth: number): void 
 
 const REFERENCE = /url\(\s*["']?#([^"')]+)/g
 
-/** Gradients and clips may refer to others: each counts with what it refers to, and one within itself once. */
+/** Gradients and clips may refer to others: each counts with its references, and a circular one once. */
 function weightOf(drawing: Element, length: number): number {
   const named = new Map<string, Element>()
   const elementsIn = (element: Element): Element[] =>
@@ -100,7 +100,7 @@ function weightOf(drawing: Element, length: number): number {
   return length + referredTo(drawing)
 }
 
-/** Its width and height, else those of its view box; pixels become points as those of images do. */
+/** Its width and height, else those of its view box. Pixels become points, as for images. */
 function sizeOf({ attrs }: Element): { width: number; height: number } {
   const attributes = new Map(attrs.map(({ name, value }) => [name.toLowerCase(), value]))
   const points = (text: string | undefined): number | undefined =>

@@ -1,4 +1,4 @@
-// Tables: the grid with its spans, widths of columns, borders by the collapsing model, heads that repeat on every page.
+// Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './engine.ts'
 import { bordered, dashes, flowOf, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
@@ -17,10 +17,10 @@ type GridCell = {
 }
 type Row = { readonly cells: GridCell[]; readonly isHead: boolean; readonly height: number | undefined }
 
-/** A row whose longest cell has more text than this may break over pages. */
+/** A row whose longest cell has more text may break over pages. */
 const UNBROKEN_CHARACTERS = 1_200
 
-/** The table, with its caption before it; nothing for a table without cells. */
+/** The table after its caption; empty without cells. */
 export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   const { rows, captions, columns } = gridOf(element, style, flow)
   if (columns.length === 0) return captions
@@ -40,7 +40,7 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
     },
     layout: layoutOf(rows, columns.length, lines),
   }
-  // A caption stands over its table, however wide that is.
+  // The caption is above its table, at any width.
   const whole: Block = captions.length === 0 ? block : { stack: [...captions, block] }
   const isPlaced = style.width !== undefined || style.autoLeft || captions.length > 0
   return [isPlaced ? placed(whole, style, style.width) : block]
@@ -54,7 +54,7 @@ const elementsOf = (children: readonly HtmlNode[]): HtmlElement[] =>
 
 function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const { sheet, budget } = flow
-  // What is set on the table as a box is not taken over by its cells.
+  // Cells do not inherit the box properties of the table.
   const around = { ...tableStyle, background: undefined }
   const [head, body, foot]: [Row[], Row[], Row[]] = [[], [], []]
   const captions: Block[] = []
@@ -95,7 +95,7 @@ const span = (text: string | undefined, most: number): number => {
   return Number.isSafeInteger(count) ? Math.max(1, Math.min(count, most)) : 1
 }
 
-/** `border`, `cellpadding` of the table, for cells that say nothing themselves. */
+/** `border` and `cellpadding` of the table apply to cells without their own. */
 function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   const padding = lengthOf(`${attributes.cellpadding ?? ''}px`, 0)
   const width = lengthOf(`${attributes.border ?? ''}px`, 0)
@@ -111,7 +111,7 @@ function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   }
 }
 
-/** The width as the engine takes it. */
+/** The width in the engine's form. */
 const widthOf = ({ width }: Style): ColumnWidth =>
   width && ('percent' in width ? `${width.percent}%` : width.points)
 
@@ -121,7 +121,7 @@ const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow
     return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(width)
   })
 
-/** Each cell gets its column; places that a cell above reaches into are left out. */
+/** Assigns a column to each cell; skips places that a cell above spans. */
 function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captions'> {
   const reached: number[] = []
   let most = 0
@@ -146,7 +146,7 @@ function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'capti
   return { rows: placedRows, columns }
 }
 
-/** The first column is the one at the right. */
+/** The first column is at the right. */
 function fromTheRight({ rows, columns }: Omit<Grid, 'captions'>): Omit<Grid, 'captions'> {
   const turned = rows.map(row => ({
     ...row,
@@ -173,10 +173,10 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
       const fill = cell.background ?? style.background
       const [only] = stack
       body[at]![cell.column] = {
-        // A cell of one paragraph is that paragraph: large tables take up less.
+        // A cell of one paragraph becomes that paragraph, which saves memory in large tables.
         ...(stack.length === 1 && only!.margin!.every(side => side === 0) ? only! : { stack }),
         ...bordered(cell.style.borders),
-        // The engine loses a cell over several rows that is to stand in their middle.
+        // The engine loses a cell that spans rows and is vertically centred.
         verticalAlignment: cell.rowSpan > 1 ? 'top' : cell.style.verticalAlign,
         ...(fill !== undefined && { fillColor: fill }),
         ...(cell.columnSpan > 1 && { colSpan: cell.columnSpan }),
@@ -205,7 +205,7 @@ function outlineOf(body: Cell[][], { borders }: Style): void {
 
 type Lines = { across: (Border | undefined)[]; down: (Border | undefined)[] }
 
-/** The widest border along each line of the grid. */
+/** The widest border along each line of the grid wins. */
 function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lines {
   const lines: Lines = {
     across: new Array(rows.length + 1).fill(undefined),
@@ -233,7 +233,7 @@ function bordersOf(rows: readonly Row[], width: number, { borders }: Style): Lin
   return lines
 }
 
-/** Padding is that of the widest cell of the column, the highest of the row. */
+/** Padding of the widest cell in the column, and of the highest in the row. */
 function layoutOf(rows: readonly Row[], width: number, { across, down }: Lines): TableLayout {
   const [left, right] = [new Array<number>(width).fill(0), new Array<number>(width).fill(0)]
   const [top, bottom] = [new Array<number>(rows.length).fill(0), new Array<number>(rows.length).fill(0)]

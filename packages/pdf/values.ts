@@ -3,10 +3,10 @@
 /** Points of each unit. */
 const UNITS = { px: 0.75, pt: 1, mm: 72 / 25.4, cm: 72 / 2.54, in: 72, pc: 12, q: 72 / 101.6 } as const
 
-/** The font size of the root, which `rem` refers to: that of browsers, 16 px. */
+/** Root font size for `rem`: 16 px, as in browsers. */
 export const ROOT_SIZE = 12
 
-/** A length in points; `em` of the font size given. Undefined for percentages and what is no length. */
+/** In points; `em` uses the given font size. Undefined for percentages and anything that is no length. */
 export function lengthOf(text: string, fontSize: number): number | undefined {
   const match = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
   if (!match) return undefined
@@ -19,7 +19,7 @@ export function lengthOf(text: string, fontSize: number): number | undefined {
   return Object.hasOwn(UNITS, unit) ? value * UNITS[unit as keyof typeof UNITS] : undefined
 }
 
-/** `40%` as 40. */
+/** Reads `40%` as 40. */
 export function percentageOf(text: string): number | undefined {
   const match = /^(\d+(?:\.\d+)?|\.\d+)%$/.exec(text.trim())
   return match ? Math.min(Number(match[1]), 1_000) : undefined
@@ -45,7 +45,7 @@ const hex = (part: number): string =>
 
 const RGB = /^rgba?\(\s*([\d.]+%?)[\s,]+([\d.]+%?)[\s,]+([\d.]+%?)(?:[\s,/]+([\d.]+%?))?\s*\)$/
 
-/** The colour as #rrggbb; undefined for what is none, `transparent` included. Alpha is laid over white. */
+/** As #rrggbb; undefined for anything else, including `transparent`. Alpha is blended with white. */
 export function colourOf(text: string): string | undefined {
   const value = text.trim().toLowerCase()
   if (Object.hasOwn(NAMED, value)) return `#${NAMED[value]}`

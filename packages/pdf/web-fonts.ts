@@ -1,11 +1,11 @@
-// Fonts as the layout engine reads them: TrueType and OpenType as they are, WOFF and WOFF2 unpacked. There are libraries for
-// WOFF2: those that read all of it are WebAssembly that is compiled while it runs, which the platform does not do, and fontkit,
-// which reads the outlines, cannot put letters made of parts, as `ü`, into a PDF.
+// Converts fonts for the layout engine: TrueType and OpenType stay unchanged, WOFF and WOFF2 are unpacked. No WOFF2
+// library works here: complete ones compile WebAssembly at run time, which the platform forbids, and fontkit cannot
+// write letters made of parts, such as `ü`, to a PDF.
 import { brotliDecompressSync, inflateSync } from 'node:zlib'
 
 type Table = { readonly tag: string; readonly bytes: Uint8Array }
 
-/** The file is no font, or is damaged, or too large once it is unpacked. */
+/** The file is no font, is damaged, or is too large once unpacked. */
 export class FontError extends Error {}
 
 export const damaged = (): FontError => new FontError('it is damaged')
@@ -20,7 +20,7 @@ const tagAt = (bytes: Uint8Array, at: number): string =>
 const PLAIN = new Set([0x74727565, 0x00010000, 0x4f54544f])
 const [WOFF, WOFF2] = [0x774f4646, 0x774f4632]
 
-/** The font, of at most `mostBytes` once it is unpacked. Throws a FontError for whatever is none. */
+/** The font, at most `mostBytes` once unpacked. Throws a FontError for anything else. */
 export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
   try {
     const signature = viewOf(bytes).getUint32(0)
@@ -36,7 +36,7 @@ export function plainFont(bytes: Uint8Array, mostBytes: number): Uint8Array {
 const [SFNT_HEADER, SFNT_ENTRY] = [12, 16]
 const aligned = (size: number): number => (size + 3) & ~3
 
-/** The tags of a font file's tables. Throws a FontError where one lies beyond its end. */
+/** Tags of the font's tables. Throws a FontError if a table is beyond the end. */
 export function tagsOf(font: Uint8Array): Set<string> {
   const view = viewOf(font)
   const tags = new Set<string>()
@@ -48,7 +48,7 @@ export function tagsOf(font: Uint8Array): Set<string> {
   return tags
 }
 
-/** A font file of the tables. */
+/** Builds a font file from the tables. */
 export function assembled(flavor: number, tables: readonly Table[]): Uint8Array {
   if (!PLAIN.has(flavor)) throw new FontError('it is a collection of fonts; use one of them')
   const sorted = [...tables].sort((a, b) => (a.tag < b.tag ? -1 : 1))
@@ -78,10 +78,10 @@ function checksum(view: DataView, from: number, size: number): number {
   return sum
 }
 
-/** The platform wants room for a piece more than comes out. */
+/** The platform's decompressor needs spare room for one more piece. */
 const UNPACKING_ROOM = 65_536
 
-/** Counts what tables come to once they are unpacked. Throws a FontError past `mostBytes`. */
+/** Throws a FontError past `mostBytes`, which applies to unpacked tables. */
 function assertSize(bytes: number, mostBytes: number): void {
   if (bytes > mostBytes) throw new FontError(`it is larger than ${mostBytes} bytes once it is unpacked`)
 }
@@ -107,10 +107,10 @@ function unpackedWoff(bytes: Uint8Array, mostBytes: number): Uint8Array {
   return assembled(view.getUint32(4), tables)
 }
 
-// WOFF2 (W3C WOFF 2.0): all tables are one Brotli stream, in which outlines and widths may be written in another way than
-// in a font file.
+// WOFF2 (W3C WOFF 2.0): all tables are one Brotli stream, in which outlines and widths may have another form than in a
+// font file.
 
-/** Reads bytes one after the other, by the ways in which WOFF2 writes numbers. Whatever reaches beyond the end throws. */
+/** Reads bytes in sequence, with the number formats of WOFF2. Throws beyond the end. */
 class ByteReader {
   readonly #bytes: Uint8Array
   #at = 0
@@ -138,7 +138,7 @@ class ByteReader {
     return (this.uint16() << 16) >> 16
   }
 
-  /** Seven bits a byte, five bytes at most. */
+  /** Seven bits per byte, at most five bytes. */
   base128(): number {
     let value = 0
     for (let index = 0; index < 5; index += 1) {
@@ -150,7 +150,7 @@ class ByteReader {
     throw new RangeError('It is no number.')
   }
 
-  /** One byte, or up to three for numbers from 253 on. */
+  /** One byte, or up to three for numbers from 253. */
   short255(): number {
     const code = this.byte()
     if (code === 253) return this.uint16()
@@ -164,7 +164,7 @@ const KNOWN_TAGS =
 const OTHER_TAG = 63
 const WOFF2_HEADER = 48
 
-/** `size` is that in the stream. */
+/** `size` is the size in the stream. */
 type Woff2Entry = { readonly tag: string; readonly isTransformed: boolean; readonly size: number }
 
 function unpackedWoff2(bytes: Uint8Array, mostBytes: number): Uint8Array {
@@ -181,7 +181,7 @@ function unpackedWoff2(bytes: Uint8Array, mostBytes: number): Uint8Array {
   if (transformed.has('glyf')) {
     const { glyf, loca, leftmost } = plainGlyphs(tables.get('glyf')!)
     const head = new Uint8Array(tables.get('head')!)
-    // Offsets of outlines are long.
+    // Offsets of outlines are 32-bit.
     viewOf(head).setInt16(50, 1)
     tables.set('glyf', glyf).set('loca', loca).set('head', head)
     if (transformed.has('hmtx')) {
@@ -200,13 +200,13 @@ function readEntry(reader: ByteReader): Woff2Entry {
   const known = flags & 0x3f
   const tag = known === OTHER_TAG ? tagAt(reader.take(4), 0) : KNOWN_TAGS.slice(known * 4, known * 4 + 4)
   const version = flags >> 6
-  // Of outlines 3 says that they are as in a font file, of everything else 0 does.
+  // For outlines 3 means unchanged, for everything else 0 does.
   const isTransformed = version !== (tag === 'glyf' || tag === 'loca' ? 3 : 0)
   const size = reader.base128()
   return { tag, isTransformed, size: isTransformed ? reader.base128() : size }
 }
 
-/** Widths and left bearings; bearings that are left out are where the outlines begin. */
+/** Widths and left bearings. An omitted bearing is the left edge of the outline. */
 function plainWidths(reader: ByteReader, count: number, leftmost: Int16Array): Uint8Array {
   const flags = reader.byte()
   const glyphs = leftmost.length
@@ -223,17 +223,17 @@ function plainWidths(reader: ByteReader, count: number, leftmost: Int16Array): U
   return table
 }
 
-// Outlines as WOFF2 writes them, in seven streams, made what a TrueType file has: the tables `glyf` and `loca`.
+// Rebuilds `glyf` and `loca` of TrueType from WOFF2's seven streams of outlines.
 type PlainGlyphs = {
   readonly glyf: Uint8Array
   /** With long offsets. */
   readonly loca: Uint8Array
-  /** Where each outline begins at the left, for bearings that are left out. */
+  /** Left edge of each outline, for omitted bearings. */
   readonly leftmost: Int16Array
 }
 
 const COMPOSITE = 0xffff
-/** Left, bottom, right, top of an outline: 8 bytes. */
+/** Left, bottom, right and top of an outline: 8 bytes. */
 const BOX_BYTES = 8
 const MOST_POINTS = 65_536
 
@@ -268,7 +268,7 @@ function plainGlyphs(table: Uint8Array): PlainGlyphs {
   return { glyf: new Uint8Array(Buffer.concat(outlines)), loca: new Uint8Array(loca.buffer), leftmost }
 }
 
-/** What `glyf` has of the next outline, in a whole number of four bytes. */
+/** The next outline in `glyf`'s form, padded to four bytes. */
 function outlineOf(streams: Streams, box: Uint8Array | undefined, overlaps: boolean): Uint8Array {
   const contours = streams.contours.uint16()
   if (contours === 0 && !box) return new Uint8Array()
@@ -281,7 +281,7 @@ function outlineOf(streams: Streams, box: Uint8Array | undefined, overlaps: bool
 const ARGUMENTS_ARE_WORDS = 0x01
 const MORE_COMPONENTS = 0x20
 const HAS_INSTRUCTIONS = 0x100
-/** Bytes of what a component is scaled by. */
+/** Bytes of a component's scale. */
 const SCALES = [
   [0x08, 2],
   [0x40, 4],
@@ -332,7 +332,7 @@ function simple(
 
 const signed = (flag: number, size: number): number => ((flag & 1) === 1 ? size : -size)
 
-/** A step to the next point, in one to four bytes beside its flag. */
+/** Reads the step to the next point: one to four bytes beside its flag. */
 function pointOf({ flags, glyphs }: Streams): Point {
   const byte = flags.byte()
   const flag = byte & 0x7f
@@ -373,7 +373,7 @@ function boxOf(points: readonly Point[]): [left: number, bottom: number, right: 
 
 const [ON_CURVE, SHORT_X, SHORT_Y, SAME_X, SAME_Y, OVERLAP] = [0x01, 0x02, 0x04, 0x10, 0x20, 0x40]
 
-/** Flags, then steps across, then steps up, each as short as it can be. */
+/** Flags, then steps across, then steps up, each in its shortest form. */
 function coordinates(points: readonly Point[], overlaps: boolean): Uint8Array[] {
   const [across, up]: [number[], number[]] = [[], []]
   const step = (size: number, short: number, same: number, bytes: number[]): number => {

@@ -1,10 +1,10 @@
-// What a Velocity template is made of, as plain data without state of any rendering; and its expressions and references,
-// read by descent.
+// The parts of a Velocity template, as plain data without state of a rendering, and a recursive-descent parser for
+// expressions and references.
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: string | number | boolean | null }
   | { readonly kind: 'decimal'; readonly text: string }
-  /** Text in double quotes that has references or directives. */
+  /** Text in double quotes with references or directives. */
   | { readonly kind: 'text'; readonly nodes: readonly Node[] }
   | { readonly kind: 'list'; readonly items: readonly Expression[] }
   | { readonly kind: 'range'; readonly from: Expression; readonly to: Expression }
@@ -29,11 +29,11 @@ export type Reference = {
   readonly kind: 'reference'
   readonly name: string
   readonly steps: readonly Step[]
-  /** `$!x`: prints nothing where there is nothing. */
+  /** `$!x` prints nothing without a value. */
   readonly quiet: boolean
-  /** `${x|'none'}`: the value where there is none, or one that counts as false. */
+  /** `${x|'none'}`: the default for no value, or one that counts as false. */
   readonly otherwise?: Expression
-  /** As it stands in the source: what it prints as where there is nothing. */
+  /** Its source text, which prints if there is no value. */
   readonly source: string
   readonly offset: number
 }
@@ -42,7 +42,7 @@ export type Call = {
   readonly kind: 'call'
   readonly name: string
   readonly args: readonly Expression[]
-  /** Of `#@name(…) … #end`. */
+  /** Body of `#@name(…) … #end`. */
   readonly body?: readonly Node[]
   readonly source: string
   readonly offset: number
@@ -55,7 +55,7 @@ export type Node =
   | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly offset: number }
   | {
       readonly kind: 'if'
-      /** The last may have no condition: `#else`. */
+      /** Only the last may have no condition: `#else`. */
       readonly branches: readonly { readonly condition?: Expression; readonly body: readonly Node[] }[]
       readonly offset: number
     }
@@ -78,10 +78,10 @@ export type Node =
 
 export type Macro = { readonly parameters: readonly string[]; readonly body: readonly Node[] }
 
-/** Reads the nodes of a text in double quotes. */
+/** Parses a text in double quotes to nodes. */
 type TextReader = (cursor: Cursor) => readonly Node[]
 
-/** By how tightly they bind, loosest first; the words are the same as the signs. */
+/** From loosest to tightest binding; words are synonyms of signs. */
 const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator])[])[] = [
   [[/\|\||or\b/y, '||']],
   [[/&&|and\b/y, '&&']],
@@ -184,7 +184,7 @@ function readText(cursor: Cursor, text: TextReader): Expression {
   }
 }
 
-/** A doubled quote is one of the text. */
+/** A doubled quote is part of the text. */
 function closingQuote({ source, at, end }: Cursor, quote: string): number {
   for (let close = at; ; close += 2) {
     close = source.indexOf(quote, close + (close === at ? 1 : 0))
@@ -227,7 +227,7 @@ function readMap(cursor: Cursor, text: TextReader): Expression {
   return { kind: 'map', entries }
 }
 
-/** Undefined, with nothing read, where a `$` begins no reference and so is text. */
+/** Undefined, without reading anything, if the `$` begins no reference and so is text. */
 export function readReference(cursor: Cursor, text: TextReader): Reference | undefined {
   const offset = cursor.at
   const [opening] = cursor.match(/\$!?\{?/y) ?? []
@@ -263,7 +263,7 @@ function readSteps(cursor: Cursor, text: TextReader): Step[] {
   }
 }
 
-/** `$x[0]`, `$x[$i]`, `$x["a"]`; other brackets behind a reference are text, as in `$name [sic]`. */
+/** `$x[0]`, `$x[$i]`, `$x["a"]`; other brackets after a reference are text, as in `$name [sic]`. */
 const isIndex = ({ source, at, end }: Cursor): boolean =>
   /^\[\s*[\d$"'-]/.test(source.slice(at, Math.min(end, at + 20)))
 
@@ -280,7 +280,7 @@ function readArguments(cursor: Cursor, text: TextReader): Expression[] {
   return args
 }
 
-// A place in the source of a template, and what may be read from there.
+// A position in the source of a template, and the range that may be read from there.
 
 export class Unreadable extends Error {
   readonly offset: number
@@ -290,15 +290,15 @@ export class Unreadable extends Error {
   }
 }
 
-/** Blocks, expressions and texts in each other; deeper ones would fill the stack. */
+/** Nested blocks, expressions and texts; deeper nesting would overflow the stack. */
 const DEEPEST = 100
 
 export class Cursor {
   readonly source: string
   at: number
-  /** Where reading ends; within a text in quotes before the source does. */
+  /** End of the range; inside quoted text it is before the end of the source. */
   end: number
-  /** Within a text in quotes: its quote, which stands doubled for itself. */
+  /** Inside quoted text: its quote, which is doubled to stand for itself. */
   quote = ''
   #depth = 0
 
@@ -322,7 +322,7 @@ export class Cursor {
     return true
   }
 
-  /** What the pattern, which is sticky, finds here; passes over it. */
+  /** Matches the pattern, which must be sticky, here and moves past the match. */
   match(pattern: RegExp): RegExpExecArray | undefined {
     pattern.lastIndex = this.at
     const found = pattern.exec(this.source)
@@ -331,7 +331,7 @@ export class Cursor {
     return found
   }
 
-  /** Up to the next sign that may begin anything but text. */
+  /** Reads up to the next character that may begin something other than text. */
   plainText(): string {
     const pattern = /[^#$\\]*/y
     pattern.lastIndex = this.at

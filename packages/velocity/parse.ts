@@ -1,5 +1,5 @@
-// Reads a Velocity template: text, references and directives. Every problem is reported, and reading goes on behind
-// it. Each character is read once or twice, whatever the template is made of.
+// Parses a Velocity template into text, references and directives. It reports every problem and goes on after it. It
+// reads each character once or twice, whatever the template contains.
 import {
   type Call,
   Cursor,
@@ -19,7 +19,7 @@ const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
 const WITH_ARGUMENTS = new Set(['if', 'elseif', 'foreach', 'set', 'macro', 'define', 'parse', 'include'])
 const WITHOUT = new Set(['else', 'end', 'break', 'stop'])
 const NOTHING: Expression = { kind: 'value', value: null }
-/** Directives make no line of their own: the break behind one is dropped. */
+/** A directive adds no line: the break after it is dropped. */
 const LINE_END = /[ \t]*\r?\n/y
 
 type Ended = 'else' | 'elseif' | 'end' | 'source'
@@ -28,7 +28,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   const cursor = new Cursor(source)
   const macros = new Map<string, Macro>()
 
-  /** What the directive's own arguments are; undefined when they cannot be read, which is reported. */
+  /** Reads a directive's arguments; undefined if they cannot be read, which is reported. */
   function withArguments<T>(begin: number, read: () => T): T | undefined {
     cursor.match(/[ \t]*/y)
     const open = cursor.at
@@ -61,7 +61,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     return block(undefined).nodes
   }
 
-  /** Up to the end of the block that `opener` began, or of the source. */
+  /** Reads up to the end of `opener`'s block, or of the source. */
   function block(opener: { offset: number; name: string } | undefined): { nodes: Node[]; ended: Ended } {
     const nodes: Node[] = []
     let text = ''
@@ -99,7 +99,7 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
         text += '#'
         continue
       }
-      // `#break($foreach)` is `#break`.
+      // `#break($foreach)` equals `#break`.
       if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y)
       if (name === 'end' || name === 'else' || name === 'elseif') {
         const isOfIf = opener?.name === 'if' || (opener?.name === 'foreach' && name === 'else')
@@ -134,11 +134,14 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     }
   }
 
-  /** A name that is no directive is a macro's, if it is called; else it is text, as in a colour of a style sheet. */
+  /** Any other name is a macro if it is called, else text, such as a colour of a style sheet. */
   const isDirective = (name: string): boolean =>
     WITH_ARGUMENTS.has(name) || WITHOUT.has(name) || cursor.peek('(')
 
-  /** What stands here, if it is a comment or text that is not to be read: the text. */
+  /**
+   * Skips a comment or an unparsed block `#[[ … ]]#`, and returns the text that prints: none for a comment.
+   * Undefined if neither begins here; an unclosed one is reported and ends the source.
+   */
   function skipComment(): string | undefined {
     const begin = cursor.at
     if (cursor.take('##')) {
@@ -278,8 +281,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
 }
 
 /**
- * A Velocity template that was read once. The dialect is read and rendered here, under the counted limits that Liquid has: the
- * library for it, velocityjs, counts nothing, calls whatever a value inherits, and lacks much that templates use. In a sandbox
- * it would be stopped without a line. docs/velocity.md has the whole of the decision; a test holds the two against each other.
+ * A parsed Velocity template. We parse and render the dialect ourselves, under the counted limits of Liquid. The
+ * library velocityjs counts nothing, calls inherited members and lacks much that templates use; a sandbox would stop it
+ * without a line number. See docs/velocity.md; a test compares the two.
  */
 export type VelocityTemplate = Parsed & { readonly path: string; readonly source: string }

@@ -1,5 +1,5 @@
-// Renders a Velocity template under the counted limits that Liquid has. It reads own members of data only, calls what
-// is on a list, and writes to what the template made itself.
+// Renders a Velocity template under the counted limits of Liquid. It reads only own members of data, calls only listed
+// methods, and writes only to values that the template made.
 import { positionAt } from '../liquid/findings.ts'
 import {
   FILTER_WORK,
@@ -14,18 +14,18 @@ import { asInteger, literalNumber } from '../liquid/values.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
 import {
-  calculated,
-  called,
-  changed,
-  changes,
+  calculate,
+  callChange,
+  callMethod,
+  callTool,
   ITEM_MEMORY,
+  isChange,
   isMap,
   isTool,
   isTrue,
   printed,
   readable,
   type ToolSurroundings,
-  toolCalled,
 } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
@@ -37,7 +37,7 @@ export type VelocityEnvironment = ToolSurroundings & {
 const MOST_UNDEFINED = 200
 const LONGEST_NAME = 200
 const DEEPEST_CALLS = 30
-/** What a loop sets beside its own variable; the last two are what Velocity 1 has. */
+/** Variables of a loop beside its own; the last two are those of Velocity 1. */
 const LOOP_NAMES = ['foreach', 'velocityCount', 'velocityHasNext']
 
 const failed = (message: string): TemplateError => new TemplateError('templateFailed', message)
@@ -52,7 +52,7 @@ export class VelocityRun {
   readonly #variables = new Map<string, unknown>()
   readonly #macros = new Map<string, { macro: Macro; file: VelocityTemplate }>()
   readonly #defined = new Map<string, { body: readonly Node[]; file: VelocityTemplate }>()
-  /** Maps and lists that the template made, and may change. */
+  /** Maps and lists that the template made, and so may change. */
   readonly #made = new WeakSet<object>()
   /** Names of the snippets being rendered, outermost first. */
   readonly #snippets: string[] = []
@@ -70,7 +70,7 @@ export class VelocityRun {
     return this.#in(template, () => this.#nodes(template.nodes, out))
   }
 
-  /** Positions of errors are those of this file. */
+  /** Errors have positions in this file. */
   #in<T>(file: VelocityTemplate, run: () => T): T {
     const outer = this.#file
     this.#file = file
@@ -104,7 +104,7 @@ export class VelocityRun {
       const { path, source } = this.#file!
       const at = { path, ...positionAt(source, node.offset) }
       if (problem instanceof TemplateError) throw new TemplateError(problem.code, problem.message, at)
-      // A full stack, or a text beyond the longest one.
+      // A full stack, or a text beyond the greatest length.
       if (problem instanceof RangeError)
         throw new TemplateError('templateLimit', 'The template nests too deeply or builds too much.', at)
       throw problem
@@ -160,7 +160,7 @@ export class VelocityRun {
     this.#budget.countMemory(isMap(over) ? items.length : 0)
     const parent = this.#variables.get('foreach')
     const topmost = (isMap(parent) ? parent.topmost : undefined) ?? parent
-    // The body may change a list of the template's own; the loop has as many turns as it had items.
+    // The body may change the template's own list; the number of turns stays that at the start.
     const { length } = items
     return this.#restoring([node.variable, ...LOOP_NAMES], () => {
       let running: Running = 'on'
@@ -178,7 +178,7 @@ export class VelocityRun {
     })
   }
 
-  /** Runs a body of its own, behind which the names have the values again that they had before; a `#break` ends there. */
+  /** Runs a body and then restores the names' values; a `#break` ends there. */
   #restoring(names: readonly string[], run: () => Running): Running {
     const before = names.map(name => [name, this.#variables.has(name), this.#variables.get(name)] as const)
     const running = run()
@@ -287,13 +287,13 @@ export class VelocityRun {
       case 'not':
         return !isTrue(this.#value(expression.of))
       case 'minus':
-        return calculated('-', 0, this.#value(expression.of), this.#budget)
+        return calculate('-', 0, this.#value(expression.of), this.#budget)
       case 'binary': {
         const { operator } = expression
         const left = this.#value(expression.left)
         if (operator === '&&') return isTrue(left) && isTrue(this.#value(expression.right))
         if (operator === '||') return isTrue(left) || isTrue(this.#value(expression.right))
-        return calculated(operator, left, this.#value(expression.right), this.#budget)
+        return calculate(operator, left, this.#value(expression.right), this.#budget)
       }
       case 'reference': {
         const value = this.#referred(expression)
@@ -327,7 +327,7 @@ export class VelocityRun {
     if (!this.#variables.has(name) && isTool(name) && first?.kind === 'method') {
       this.#budget.countWork(FILTER_WORK)
       const args = first.args.map(arg => this.#value(arg))
-      return this.#stepped(toolCalled(name, first.name, args, this.#environment, this.#budget), rest)
+      return this.#stepped(callTool(name, first.name, args, this.#environment, this.#budget), rest)
     }
     return this.#stepped(this.#variables.get(name), steps)
   }
@@ -340,21 +340,21 @@ export class VelocityRun {
       if (step.kind === 'method') {
         this.#budget.countWork(FILTER_WORK)
         const args = step.args.map(arg => this.#value(arg))
-        value = changes(value, step.name)
+        value = isChange(value, step.name)
           ? this.#changed(value, step, args)
-          : called(value, step.name, args, this.#budget)
+          : callMethod(value, step.name, args, this.#budget)
       } else value = this.#member(value, step.kind === 'property' ? step.name : this.#value(step.index))
     }
     return value
   }
 
-  /** Calls what changes a list or map, which must be the template's own. */
+  /** Calls a method that changes a list or map, which the template must have made. */
   #changed(owner: object, { name }: { name: string }, args: readonly unknown[]): unknown {
     if (!this.#made.has(owner))
       throw failed(
         `'${name}' cannot be called: only maps and lists that the template made itself can be changed.`,
       )
-    return changed(owner, name, args, this.#budget)
+    return callChange(owner, name, args, this.#budget)
   }
 
   #member(owner: unknown, key: unknown): unknown {

@@ -1,4 +1,4 @@
-// Values of Velocity: what counts as true, how they compare and how they print.
+// Values of Velocity: truth, comparison and printing.
 import Big from 'big.js'
 import { type Calendar, DatePatternError, formatDate, instantOf } from '../liquid/date-format.ts'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
@@ -14,12 +14,12 @@ import {
 } from '../liquid/values.ts'
 import type { Operator } from './expression.ts'
 
-/** An item of a list or map counts as so many characters. */
+/** Characters that an item of a list or map counts as. */
 export const ITEM_MEMORY = 4
 
 type MapValue = Readonly<Record<string, unknown>>
 
-/** A value of the data as templates see it: numbers exact, and nothing that could be called. */
+/** A value of the data for templates: exact numbers, and nothing that can be called. */
 export function readable(value: unknown): unknown {
   if (isDataNumber(value)) return dataNumber(value)
   return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
@@ -28,7 +28,7 @@ export function readable(value: unknown): unknown {
 export const isMap = (value: unknown): value is MapValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LiquidNumber)
 
-/** Nothing, false, zero and whatever is empty are false, as in Velocity 2. */
+/** Nothing, false, zero and empty values are false, as in Velocity 2. */
 export function isTrue(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === '' || value === 0) return false
   if (value instanceof LiquidNumber) return !value.value.eq(0)
@@ -38,7 +38,7 @@ export function isTrue(value: unknown): boolean {
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof LiquidNumber
 
-/** Numbers by value, also against text that is one; all else by being the same. */
+/** Compares numbers by value, also with numeric text; everything else by identity. */
 export function equal(left: unknown, right: unknown): boolean {
   if (isNumber(left) || isNumber(right)) {
     const [a, b] = [asNumber(left), asNumber(right)]
@@ -47,7 +47,7 @@ export function equal(left: unknown, right: unknown): boolean {
   return (left ?? null) === (right ?? null)
 }
 
-/** Negative, zero or positive; undefined where the two have no order. */
+/** Negative, zero or positive; undefined if the two have no order. */
 function order(left: unknown, right: unknown): number | undefined {
   const [a, b] = [asNumber(left), asNumber(right)]
   if (a && b) return a.value.cmp(b.value)
@@ -55,7 +55,7 @@ function order(left: unknown, right: unknown): number | undefined {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Whether the operator holds for an order of its two sides; of the operators that ask for one. */
+/** Operators of order, by the sign of the difference. */
 const ORDERED: Partial<Record<Operator, (difference: number) => boolean>> = {
   '<': difference => difference < 0,
   '>': difference => difference > 0,
@@ -63,14 +63,14 @@ const ORDERED: Partial<Record<Operator, (difference: number) => boolean>> = {
   '>=': difference => difference >= 0,
 }
 
-/** Decimal places that a quotient is rounded to. */
+/** Decimal places of a quotient. */
 const QUOTIENT_PLACES = 16
 
 /**
- * `+` joins texts and adds numbers; the others take text that is a number as one, since amounts of the contract are text.
- * Exact; whole by whole divides to a whole number, as in Velocity. Nothing where there is no number, or a division by zero.
+ * `+` joins texts and adds numbers; the other operators take numeric text as a number, because amounts of the contract
+ * are text. Exact; whole by whole is whole, as in Velocity. Nothing without a number or by zero.
  */
-export function calculated(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
+export function calculate(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
   if (operator === '==') return equal(left, right)
   if (operator === '!=') return !equal(left, right)
   const holds = ORDERED[operator]
@@ -96,10 +96,10 @@ export function calculated(operator: Operator, left: unknown, right: unknown, bu
   return simplest(quotient.round(isWhole ? 0 : QUOTIENT_PLACES, isWhole ? Big.roundDown : undefined), isWhole)
 }
 
-/** Lists and maps in each other that print. */
+/** Depth of nested lists and maps that print. */
 const DEEPEST = 50
 
-/** Lists as `[a, b]`, maps as `{k=v}`; what is long is counted while it is made. */
+/** Lists as `[a, b]`, maps as `{k=v}`; the length is counted while the text is made. */
 export function printed(value: unknown, budget: RenderBudget, depth = 0): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return 'null'
@@ -119,12 +119,12 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
         .join(', ')}}`
 }
 
-// What may be called on a value (resources brief 12.2): this list and nothing else. What a value inherits is out of
-// reach, so that `getClass` and its like give nothing.
+// The methods that templates may call (resources brief 12.2): only these. Inherited members are out of reach, so
+// `getClass` and the like return nothing.
 type Method<Owner> = (owner: Owner, args: readonly unknown[], budget: RenderBudget) => unknown
 type Methods<Owner> = Readonly<Record<string, Method<Owner>>>
 
-/** Between the two, whichever way they stand. */
+/** Clamped to the length. */
 const within = (index: unknown, length: number, otherwise: number): number =>
   Math.min(length, Math.max(0, asInteger(index) ?? otherwise))
 
@@ -143,7 +143,7 @@ const TEXT: Methods<string> = {
     budget.countMemory(parts.length * by.length)
     return parts.join(by)
   },
-  /** By the text itself, which is no pattern but for a sign behind a backslash; empty parts at the end are left out. */
+  /** Splits by the text itself, not by a pattern, except that a backslash escapes a sign. Drops empty parts at the end. */
   split: (owner, [separator], budget) => {
     const parts = owner.split(printed(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
     budget.countMemory(parts.length)
@@ -202,7 +202,7 @@ const MAP: Methods<MapValue> = {
   size: owner => Object.keys(owner).length,
   isEmpty: owner => Object.keys(owner).length === 0,
   equals: (owner, [other]) => owner === other,
-  /** Of the entries of `entrySet`. */
+  /** For entries of `entrySet`. */
   getKey: owner => own(owner, 'key'),
   getValue: owner => own(owner, 'value'),
 }
@@ -219,14 +219,14 @@ const NUMBER: Methods<unknown> = {
   doubleValue: owner => owner,
 }
 
-/** `getName()` and `isNew()` of a map that has `name` and `new`, as of a Java object. */
+/** `getName()` and `isNew()` for a map with `name` and `new`, like on a Java object. */
 function getter(owner: MapValue, name: string, args: readonly unknown[]): unknown {
   const property = args.length === 0 ? /^(?:get|is)([A-Z].*)$/.exec(name)?.[1] : undefined
   return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
-/** Calls a method that changes nothing; undefined for one that the value has not. */
-export function called(owner: unknown, name: string, args: readonly unknown[], budget: RenderBudget) {
+/** Calls a method that changes nothing; undefined for an unknown one. */
+export function callMethod(owner: unknown, name: string, args: readonly unknown[], budget: RenderBudget) {
   const use = <Owner>(methods: Methods<Owner>, value: Owner): unknown => {
     if (!Object.hasOwn(methods, name)) return undefined
     if (typeof value === 'string') budget.countWork(value.length)
@@ -242,8 +242,8 @@ export function called(owner: unknown, name: string, args: readonly unknown[], b
   return asNumber(owner) ? use(NUMBER, owner) : undefined
 }
 
-// Methods that change a list or map which the template made itself.
-/** As in Java: `add` says true, `put`, `set` and `remove` give what was there before. */
+// Methods that change the template's own list or map. As in Java, `add` returns true; `put`, `set` and `remove` return
+// the previous value.
 const LIST_CHANGES: Methods<unknown[]> = {
   add: (owner, [item], budget) => {
     budget.countMemory(ITEM_MEMORY)
@@ -297,12 +297,12 @@ const MAP_CHANGES: Methods<OwnMap> = {
   },
 }
 
-/** Whether the method, of this value, is one that changes it. */
-export const changes = (owner: unknown, name: string): owner is object =>
+/** Whether the value's method changes it. */
+export const isChange = (owner: unknown, name: string): owner is object =>
   Array.isArray(owner) ? Object.hasOwn(LIST_CHANGES, name) : isMap(owner) && Object.hasOwn(MAP_CHANGES, name)
 
-/** Calls it; `owner` is a list or map of the template's own, which has no prototype that a key could reach. */
-export function changed(owner: object, name: string, args: readonly unknown[], budget: RenderBudget) {
+/** `owner` is the template's own list or map, which has no prototype that a key could reach. */
+export function callChange(owner: object, name: string, args: readonly unknown[], budget: RenderBudget) {
   if (Array.isArray(owner)) return LIST_CHANGES[name]!(owner, args, budget)
   return MAP_CHANGES[name]!(owner as OwnMap, args, budget)
 }
@@ -323,7 +323,7 @@ type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBu
 
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
-    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing for what is no time. */
+    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing if the value is no time. */
     format: ([pattern, value], given) => {
       const at = instantOf(value, given.timeZone, given.calendar)
       return at === undefined || typeof pattern !== 'string'
@@ -333,7 +333,7 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
     now: (_args, { now }) => now,
   },
   number: {
-    /** `$number.format('#,##0.00', $amount)`, or `'currency'` for an amount of the tenant's currency. */
+    /** `$number.format('#,##0.00', $amount)`, or `'currency'` for the tenant's currency. */
     format: ([pattern, value], { currency }) => {
       const number = asNumber(value)
       if (!number || typeof pattern !== 'string') return undefined
@@ -367,8 +367,8 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
 
 export const isTool = (name: string): boolean => Object.hasOwn(TOOLS, name)
 
-/** What the tool's method gives; nothing for one that it has not. Throws TemplateError for a pattern that is none. */
-export function toolCalled(
+/** Nothing for an unknown method. Throws TemplateError for an invalid pattern. */
+export function callTool(
   tool: string,
   name: string,
   args: readonly unknown[],

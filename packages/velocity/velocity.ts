@@ -8,7 +8,7 @@ const MOST_PROBLEMS = 100
 
 class TooManyProblems extends Error {}
 
-/** As `compileTemplate` of Liquid: with an error there is no template; lines and columns count from 1. Never throws. */
+/** Like Liquid's `compileTemplate`: with an error there is no template; lines and columns count from 1. Never throws. */
 export function compileVelocity({ path, source }: { readonly path: string; readonly source: string }): {
   template?: VelocityTemplate
   findings: Finding[]
@@ -37,7 +37,7 @@ export function compileVelocity({ path, source }: { readonly path: string; reado
   return { findings }
 }
 
-/** Renders `data`, which is never written to, as `$data`. Throws `TemplateError` with path, line and column. */
+/** Renders `data` as `$data` and never writes to it. Throws `TemplateError` with path, line and column. */
 export function renderVelocity(
   template: VelocityTemplate,
   data: unknown,
@@ -57,6 +57,6 @@ export function renderVelocity(
 
 type VelocityRendering = {
   readonly output: string
-  /** References that had no value, as they stand in the source; at most 200. */
+  /** References without a value, as in the source; at most 200. */
   readonly undefinedNames: readonly string[]
 }

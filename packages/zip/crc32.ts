@@ -4,7 +4,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value
 })
 
-/** The CRC-32 of zips; `earlier` is that of the bytes before these. */
+/** CRC-32 of zips; `earlier` is the checksum of the preceding bytes. */
 export function crc32(bytes: Uint8Array, earlier = 0): number {
   let crc = ~earlier
   for (let index = 0; index < bytes.byteLength; index += 1)

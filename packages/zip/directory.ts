@@ -2,10 +2,10 @@ import { Inflate, inflateSync } from 'fflate'
 import { crc32 } from './crc32.ts'
 import { ArchiveRefused } from './refusal.ts'
 
-/** Most entries, folders included (resources brief 10.3). */
+/** Includes folders (resources brief 10.3). */
 const LARGEST_ENTRY_COUNT = 20_000
 
-/** One record of the central directory, the only part of a zip whose sizes and names are believed. */
+/** A record of the central directory, the only part of a zip whose sizes and names we trust. */
 export type DirectoryEntry = {
   name: Uint8Array
   flags: number
@@ -15,7 +15,7 @@ export type DirectoryEntry = {
   compressedBytes: number
   sizeBytes: number
   headerOffset: number
-  /** Unix file mode; 0 where the archiver had none. */
+  /** Unix file mode; 0 if the archiver wrote none. */
   mode: number
 }
 
@@ -33,7 +33,7 @@ const ZIP64_FIELD = 0x0001
 const damaged = (what: string): ArchiveRefused =>
   new ArchiveRefused('damagedArchive', `The zip is damaged: ${what}. Make the archive again and upload that.`)
 
-/** The entries of the central directory. The file has `before` bytes ahead of those given. Throws `ArchiveRefused`. */
+/** Entries of the central directory. `before`: bytes of the file ahead of `zip`. Throws `ArchiveRefused`. */
 export function readDirectory(zip: Uint8Array, before = 0): DirectoryEntry[] {
   const view = new DataView(zip.buffer, zip.byteOffset, zip.byteLength)
   const end = findEnd(view, before)
@@ -71,7 +71,7 @@ function readEntry(view: DataView, at: number, nameBytes: number, extraBytes: nu
   return entry
 }
 
-/** Streaming archivers write the 64-bit forms for small files too, so they are read, not refused. */
+/** Accepted because streaming archivers write 64-bit fields for small files too. */
 function readZip64Field(view: DataView, start: number, length: number, entry: DirectoryEntry): void {
   const end = start + length
   for (let at = start; at + 4 <= end; ) {
@@ -123,9 +123,9 @@ function readEnd(view: DataView, at: number, before: number): DirectoryEnd {
 
 const LOCAL_SIGNATURE = 0x04034b50
 const LOCAL_BYTES = 30
-/** Compressed bytes inflated at once: deflate unpacks at most 1032-fold, so at most 8 MiB at a time. */
+/** Compressed bytes per step: deflate unpacks at most 1032-fold, so at most 8 MiB at a time. */
 const STEP_BYTES = 8_192
-/** Enough packed bytes to hold the longest block header and the first letters after it. */
+/** Enough compressed bytes for the longest block header and the first letters after it. */
 const PREFIX_BYTES = 320
 
 const damagedEntry = (path: string, what: string): ArchiveRefused =>
@@ -133,7 +133,7 @@ const damagedEntry = (path: string, what: string): ArchiveRefused =>
 
 type DataRange = { start: number; end: number }
 
-/** Where the entry's local header begins and its packed bytes end. Throws `ArchiveRefused` when outside the zip. */
+/** Start of the local header and end of the compressed bytes. Throws `ArchiveRefused` if outside the zip. */
 export function entryRange(zip: Uint8Array, entry: DirectoryEntry, path: string): DataRange {
   const start = dataStart(zip, entry, path)
   const end = start + entry.compressedBytes
@@ -149,7 +149,7 @@ function dataStart(zip: Uint8Array, entry: DirectoryEntry, path: string): number
   return at + LOCAL_BYTES + view.getUint16(at + 26, true) + view.getUint16(at + 28, true)
 }
 
-/** The unpacked bytes. Stops once there are more than the directory declares. Throws `ArchiveRefused`. */
+/** The unpacked bytes. Stops past the declared size. Throws `ArchiveRefused`. */
 export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: string): Uint8Array {
   const packed = packedBytes(zip, entry, path)
   const content = entry.method === 0 ? packed : inflate(packed, entry.sizeBytes, path)
@@ -158,7 +158,7 @@ export function entryContent(zip: Uint8Array, entry: DirectoryEntry, path: strin
   return content
 }
 
-/** As `entryContent`, but keeps nothing: throws `ArchiveRefused` unless the entry has the size that the directory declares. */
+/** Unpacks without keeping anything. Throws `ArchiveRefused` unless the size is the declared one. */
 export function checkSize(zip: Uint8Array, entry: DirectoryEntry, path: string): void {
   const packed = packedBytes(zip, entry, path)
   let length = packed.byteLength
@@ -182,14 +182,14 @@ function inflate(packed: Uint8Array, sizeBytes: number, path: string): Uint8Arra
     return content.subarray(0, length)
   }
   try {
-    // One byte more than declared: what does not fit is dropped, and a filled buffer tells.
+    // One byte more than declared: a full buffer shows that the entry is larger.
     return inflateSync(packed, { out: new Uint8Array(sizeBytes + 1) })
   } catch {
     throw damagedEntry(path, 'cannot be unpacked')
   }
 }
 
-/** The unpacked bytes one after the other to `take`, and how many they were. */
+/** Passes the unpacked bytes to `take` in steps; returns their number. */
 function inflateInSteps(
   packed: Uint8Array,
   sizeBytes: number,
@@ -211,7 +211,7 @@ function inflateInSteps(
   }
 }
 
-/** Whether the unpacked bytes begin like a zip. Unpacks no more than the beginning. */
+/** Whether the unpacked bytes begin like a zip. Unpacks only the beginning. */
 export function beginsLikeZip(zip: Uint8Array, entry: DirectoryEntry, path: string): boolean {
   if (entry.sizeBytes < END_OF_SMALLEST_ZIP) return false
   const start = dataStart(zip, entry, path)
@@ -223,7 +223,7 @@ export function beginsLikeZip(zip: Uint8Array, entry: DirectoryEntry, path: stri
   try {
     inflateSync(packed, { out: first })
   } catch {
-    // It always ends early; what came before is in `first`.
+    // The prefix always ends early; `first` contains the bytes before that.
   }
   return isZipMagic(first)
 }

@@ -1,6 +1,4 @@
-/**
- * Why an archive, or one file of it, is not read. Code to the rule; an instance's message names the entry and says what to do.
- */
+/** Why an archive or a file of it is refused, by code. The message of an instance names the entry and the fix. */
 export const refusals = {
   notAZip: 'The upload is no zip archive.',
   damagedArchive: 'The zip contradicts itself: cut off, overlapping or overwritten.',
@@ -22,7 +20,7 @@ export const refusals = {
 
 export type RefusalCode = keyof typeof refusals
 
-/** The archive is refused. `path` is the entry concerned, absent when it is the archive as a whole. */
+/** `path` is the entry concerned; absent if it is the whole archive. */
 export class ArchiveRefused extends Error {
   readonly code: RefusalCode
   readonly path: string | undefined

@@ -3,18 +3,18 @@ import { equal, type Filter, type Filters, isTrue, order } from '../evaluation.t
 import { ITEM_WORK } from '../limits.ts'
 import { asInteger, asNumber, asOperand, LiquidNumber, printed, simplest } from '../values.ts'
 
-/** The value as a list: nothing is the empty one, a single value a list of itself, a map its pairs. */
+/** Nothing becomes an empty list, a single value a list of one, a map its pairs. */
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value
   if (value === undefined || value === null) return []
   return typeof value === 'object' && !(value instanceof LiquidNumber) ? Object.entries(value) : [value]
 }
 
-/** A map in a list stands for itself, not for its pairs: `where` on a single field group. */
+/** Keeps a map as one item, not as pairs: `where` on a single field group. */
 const itemsOf = (value: unknown): unknown[] =>
   Array.isArray(value) || typeof value !== 'object' || value === null ? listOf(value) : [value]
 
-/** The member at a path like `a.b`; without a path the item itself. */
+/** The member at a path such as `a.b`; without a path the item itself. */
 function memberOf(item: unknown, path: unknown, context: RenderingContext): unknown {
   if (path === undefined || path === null) return item
   return printed(path)
@@ -24,7 +24,7 @@ function memberOf(item: unknown, path: unknown, context: RenderingContext): unkn
 
 type Test = (item: unknown) => boolean
 
-/** `property` alone: its value is true; `property, value`: it equals the value. */
+/** `property` alone tests for a true value; `property, value` for an equal one. */
 function tester(args: unknown[], context: RenderingContext): Test {
   const [property, expected] = args
   return item => {
@@ -41,7 +41,7 @@ const search =
 
 type Keyed = { item: unknown; key: unknown }
 
-/** Items in the order of their keys, those without one last. */
+/** Sorts items by key; items without one are last. */
 function inOrder(
   keyed: Keyed[],
   compare: (a: unknown, b: unknown) => number,
@@ -78,7 +78,7 @@ function nothingLast(a: unknown, b: unknown): number | undefined {
   return noA || noB ? Number(noA) - Number(noB) : undefined
 }
 
-/** Numbers before text, so that any list has one order. */
+/** Numbers precede text, so that every list has an order. */
 function naturalOrder(a: unknown, b: unknown): number {
   const [numberA, numberB] = [asNumber(a) !== undefined, asNumber(b) !== undefined]
   if (numberA !== numberB) return numberA ? -1 : 1
@@ -99,7 +99,7 @@ const sum: Filter = (input, [property], context) => {
   return simplest(total, isWhole)
 }
 
-/** Equal values once, the first of each; maps and lists are compared by what they hold. */
+/** Keeps the first of equal values; compares maps and lists by content. */
 const uniq: Filter = (input, [property], context) => {
   const seen = new Map<string, unknown>()
   for (const item of itemsOf(input)) {
@@ -113,7 +113,7 @@ const uniq: Filter = (input, [property], context) => {
   return [...seen.values()]
 }
 
-/** `slice: begin, length` of text or a list; a negative `begin` counts from the end. */
+/** `slice: begin, length` for text or a list; a negative `begin` counts from the end. */
 const slice: Filter = (input, args) => {
   const whole = Array.isArray(input) ? input : printed(input)
   const begin = asInteger(args[0]) ?? 0
@@ -127,7 +127,7 @@ const size: Filter = input => {
   return typeof input === 'object' ? listOf(input).length : 0
 }
 
-/** Standard filters of lists. Where they compare, they compare as `==` and `<` do. */
+/** Standard list filters. They compare like `==` and `<`. */
 export const listFilters: Filters = {
   join,
   size,

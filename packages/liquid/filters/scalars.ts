@@ -1,4 +1,4 @@
-// Filters of single values: text, numbers, times; and those of documents.
+// Filters of single values: text, numbers, times and documents.
 import Big from 'big.js'
 import { filters as libraryFilters } from 'liquidjs/dist/liquid.browser.mjs'
 import type { RenderingContext } from '../context.ts'
@@ -24,7 +24,7 @@ import {
   simplest,
 } from '../values.ts'
 
-/** A filter of text with text arguments, some of which may be left out. */
+/** A filter of text whose text arguments are optional. */
 const text =
   (change: (input: string, ...args: string[]) => string): Filter =>
   (input, args) =>
@@ -32,7 +32,7 @@ const text =
 
 const KNOWN_ENTITY = /&(?!(?:[a-z][a-z0-9]*|#\d+|#x[0-9a-f]+);)|[<>"']/gi
 
-/** Replaces every `pattern`; counts first, since the result may be as long as the product of its parts. */
+/** Counts first, because the result may be as long as the product of its parts. */
 const replaceAll: Filter = (input, args, context) => {
   const whole = printed(input)
   const pattern = printed(args[0])
@@ -63,7 +63,7 @@ const truncateWords: Filter = (input, args, context) => {
   return words.length <= count ? whole : words.slice(0, count).join(' ') + ellipsis
 }
 
-/** Empty pieces at the end are dropped, as Liquid does. */
+/** Drops empty pieces at the end, as Liquid does. */
 const split: Filter = (input, args, context) => {
   const whole = printed(input)
   context.budget.countMemory(whole.length)
@@ -72,7 +72,7 @@ const split: Filter = (input, args, context) => {
   return parts
 }
 
-/** `default: value`, `default: value, allow_false: true`. For nil, false and what is empty. */
+/** `default: value`, `default: value, allow_false: true`. Replaces nil, false and empty values. */
 const fallback: Filter = (input, args) => {
   const allowFalse = args.some(arg => Array.isArray(arg) && arg[0] === 'allow_false' && arg[1] === true)
   if (input === false && allowFalse) return false
@@ -82,7 +82,7 @@ const fallback: Filter = (input, args) => {
 
 type LibraryFilter = (this: { context: RenderingContext }, input: string) => unknown
 
-/** Filters as the library has them; they read nothing but text. */
+/** The library's own filters that read only text. */
 const fromLibrary: Filters = Object.fromEntries(
   (['strip_html', 'url_encode', 'url_decode', 'base64_encode', 'base64_decode'] as const).map(name => {
     const filter = libraryFilters[name] as unknown as LibraryFilter
@@ -98,7 +98,7 @@ const fromLibrary: Filters = Object.fromEntries(
   }),
 )
 
-/** Standard filters of text. `capitalize` leaves the rest of the text as it is, as Liquid on Java does. */
+/** Standard text filters. `capitalize` leaves the rest of the text unchanged, as Liquid on Java does. */
 const textFilters: Filters = {
   append: text((input, suffix = '') => input + suffix),
   prepend: text((input, prefix = '') => prefix + input),
@@ -128,7 +128,7 @@ const textFilters: Filters = {
   default: fallback,
 }
 
-/** Filters of documents. The page elements are filled in by the PDF stage, which alone knows the pages. */
+/** The PDF stage fills in the page elements, because only it knows the pages. */
 const documentFilters: Filters = {
   page_number: () => '<bindery-page-number></bindery-page-number>',
   page_count: () => '<bindery-page-count></bindery-page-count>',
@@ -136,7 +136,7 @@ const documentFilters: Filters = {
     context.state.environment.imageUrl?.(printed(input)) ?? printed(input),
 }
 
-/** Filters of a time. Nothing gives nothing; what is no time fails. */
+/** Nothing returns nothing; anything else that is no time fails. */
 const ofTime =
   (compute: (at: number, args: unknown[], context: RenderingContext) => unknown): Filter =>
   (input, args, context) => {
@@ -186,7 +186,7 @@ const dayCount = ofTime((start, [other], context) => {
   return days30360(start, end, context.state.environment.timeZone, context.state.dialect.calendar)
 })
 
-/** Beyond this a number given to `date` is milliseconds, as all times of the data are; seconds would be past 5138. */
+/** Larger numbers are milliseconds, like all times of the data; as seconds they would be past 5138. */
 const LARGEST_SECONDS = 100_000_000_000
 
 const printedByDirectives = printedBy(formatDirectives)
@@ -197,7 +197,7 @@ const standardDate: Filter = (input, args, context) => {
   return printedByDirectives(input, args, context)
 }
 
-/** Times are milliseconds, calendar arithmetic and printing happen in the tenant's zone. */
+/** Times are milliseconds; arithmetic and printing use the tenant's zone. */
 const dateFilters: Filters = {
   date: standardDate,
   timestamp_millis_print: printedBy(formatDate),
@@ -205,7 +205,7 @@ const dateFilters: Filters = {
   timestamp_millis_round_day_floor: ofTime((at, _args, context) =>
     context.state.dialect.calendar.startOfDay(at, context.state.environment.timeZone),
   ),
-  /** The start of the next day; a time at the start of a day stays. */
+  /** The start of the next day; a time at the start of a day is unchanged. */
   timestamp_millis_round_day_ceiling: ofTime((at, _args, context) => {
     const zone = context.state.environment.timeZone
     const { calendar } = context.state.dialect
@@ -216,8 +216,8 @@ const dateFilters: Filters = {
 }
 
 /**
- * Days from `start` to `end` where every month has 30 days: the bond basis of 30/360. Day 31 of the start is
- * taken as 30; so is day 31 of the end when the start is on day 30 or 31. Negative when `end` is before `start`.
+ * Days from `start` to `end` by the bond basis of 30/360. Day 31 of the start counts as 30; so does day 31 of the end
+ * if the start is on day 30 or 31. Negative if `end` is before `start`.
  */
 function days30360(start: number, end: number, zone: string, { localParts }: Calendar): number {
   const from = localParts(start, zone)
@@ -227,12 +227,12 @@ function days30360(start: number, end: number, zone: string, { localParts }: Cal
   return (to.year - from.year) * 360 + (to.month - from.month) * 30 + (lastDay - firstDay)
 }
 
-/** Digits times digits is what a product costs. */
+/** A product costs digits times digits. */
 function countDigits(a: LiquidNumber, b: LiquidNumber, context: RenderingContext): void {
   context.budget.countWork(a.value.c.length * b.value.c.length)
 }
 
-/** Nothing, and text that is no number, counts as 0, as everywhere in Liquid. */
+/** Nothing and text that is no number count as 0, as everywhere in Liquid. */
 const binary =
   (compute: (a: Big, b: Big) => Big): Filter =>
   (input, args, context) => {
@@ -252,7 +252,7 @@ const dividedBy: Filter = (input, args, context) => {
   return simplest(a.value.div(b.value), false)
 }
 
-/** Has the sign of the divisor, as rounding down demands: -7 modulo 3 is 2. */
+/** Has the sign of the divisor, because division rounds down: -7 modulo 3 is 2. */
 const modulo: Filter = (input, args, context) => {
   const a = asOperand(input)
   const b = asOperand(args[0])
@@ -262,7 +262,7 @@ const modulo: Filter = (input, args, context) => {
   return simplest(!rest.eq(0) && rest.lt(0) !== b.value.lt(0) ? rest.plus(b.value) : rest, a.whole && b.whole)
 }
 
-/** From the exact remainder: the rounded quotient of two long numbers may be one too high. */
+/** Uses the exact remainder: the rounded quotient of two long numbers may be one too high. */
 function floorQuotient(a: Big, b: Big): Big {
   const rest = a.mod(b)
   const quotient = a.minus(rest).div(b)
@@ -276,7 +276,7 @@ const unary =
     return simplest(compute(value.value), whole(value))
   }
 
-/** Half away from zero: 346.5 gives 347, -346.5 gives -347. Without places the result is whole. */
+/** Rounds half away from zero: 346.5 to 347, -346.5 to -347. The default is no places. */
 const round: Filter = (input, args) => {
   const value = asOperand(input)
   const places = Math.max(-LARGEST_PLACES, Math.min(LARGEST_PLACES, asInteger(args[0]) ?? 0))
@@ -292,7 +292,7 @@ const bound =
     return simplest(kept.value, kept.whole)
   }
 
-/** Arithmetic on exact decimals, never on binary floats. */
+/** Exact decimals, never binary floats. */
 const arithmeticFilters: Filters = {
   plus: binary((a, b) => a.plus(b)),
   minus: binary((a, b) => a.minus(b)),
@@ -310,7 +310,7 @@ const arithmeticFilters: Filters = {
   at_most: bound((value, limit) => value.lte(limit)),
 }
 
-/** Nothing and blank text print nothing; other text that is no number prints as it is. */
+/** Nothing and blank text print nothing; other text that is no number prints unchanged. */
 const ofNumber =
   (format: (value: Big, args: unknown[], context: RenderingContext) => string): Filter =>
   (input, args, context) => {
@@ -324,13 +324,13 @@ const ofNumber =
     }
   }
 
-/** `"en", "US"` as a locale; English of the United States when left out. */
+/** The locale of `"en", "US"`; default US English. */
 function localeOf([language, country]: unknown[]): string {
   if (language === undefined) return 'en-US'
   return country === undefined ? printed(language) : `${printed(language)}-${printed(country)}`
 }
 
-/** Arguments: language and country, with the tenant's currency; or a currency code, written as in English. */
+/** With language and country it uses the tenant's currency; with a currency code, English. */
 const currency: Filter = ofNumber((value, args, context) => {
   const code = printed(args[0])
   if (args.length === 1 && context.state.dialect.isCurrency(code)) return formatCurrency(value, 'en-US', code)
@@ -343,7 +343,7 @@ const numberFormatFilters: Filters = {
   format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printed(pattern))),
 }
 
-/** Filters of text, numbers and times, and those of documents. */
+/** Filters of text, numbers, times and documents. */
 export const scalarFilters: Filters = {
   ...textFilters,
   ...arithmeticFilters,

@@ -15,14 +15,14 @@ export type Markup = {
   report: Report
   isFilter(name: string): boolean
   filterNames: readonly string[]
-  /** The tag lacks its end and ran into the text behind it: what follows a readable expression is ignored. */
+  /** The tag has no end and ran into the text after it: everything after a readable expression is ignored. */
   cut?: boolean
   isCondition?: boolean
-  /** Values stand one behind the other, with commas between them. */
+  /** Values follow one another, separated by commas. */
   isList?: boolean
 }
 
-/** What people write in the place of something else, and what they are to write. */
+/** Common mistakes, and the correct form for each. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^=>/, "Write '>='."],
   [/^=</, "Write '<='."],
@@ -40,20 +40,20 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^;/, "Remove the ';'."],
 ]
 
-/** How far the neighbourhood of a place is looked at. */
+/** Characters around a place that the checks look at. */
 const NEIGHBOURHOOD = 40
 
 const SHORT_NUMBER = /^(-?)\.(\d+)(?![\w.])/
 
-/** Filters that compute with one number, where a second one is what stands behind a comma of thousands. */
+/** Filters with one numeric argument: a second one is the rest of a number with a thousands comma. */
 const ARITHMETIC: ReadonlySet<string> = new Set(['plus', 'minus', 'times', 'divided_by', 'modulo'])
 
 const OPERATOR_SYNONYMS: Record<string, '==' | '!='> = { '===': '==', '!==': '!=' }
 
-/** Filters of pages: they take no value, and archives write them so, `{{ | page_number }}` (resources brief 12.1). */
+/** Page filters take no value, and archives write `{{ | page_number }}` (resources brief 12.1). */
 const WITHOUT_INPUT = /^\|\s*page_(?:number|count)\b/
 
-/** Reads what stands between `{{ }}` or `{% %}`. Mends the untidy forms of brief 5.4 and reports each. */
+/** Reads the inside of `{{ }}` and `{% %}`. Repairs the untidy forms of brief 5.4 and reports each. */
 export class MarkupTokenizer extends Tokenizer {
   readonly #markup: Markup
 
@@ -62,7 +62,7 @@ export class MarkupTokenizer extends Tokenizer {
     this.#markup = markup
   }
 
-  /** Values and operators must take turns; the library would silently compute something else. */
+  /** Values and operators must alternate; otherwise the library silently computes something else. */
   override readExpression(): Expression {
     this.skipBlank()
     this.#skipSecondEqualsSign()
@@ -101,7 +101,7 @@ export class MarkupTokenizer extends Tokenizer {
     return token
   }
 
-  /** Nothing may follow the value, such as the rest of `1,000`: the library would take it for 1 and go on. */
+  /** Nothing may follow the value, such as the rest of `1,000`: the library would read 1 and go on. */
   override readFilteredValue(): ReturnType<Tokenizer['readFilteredValue']> {
     const value = super.readFilteredValue()
     this.skipBlank()
@@ -152,13 +152,13 @@ export class MarkupTokenizer extends Tokenizer {
     return filter
   }
 
-  /** `not a`, which would be read as a name with something behind it. */
+  /** `not a`, which would be read as a name followed by something else. */
   #isNegation(tokens: readonly Token[]): boolean {
     this.skipBlank()
     return tokens.length === 1 && tokens[0]!.getText() === 'not' && /^[\w(]/.test(this.peek())
   }
 
-  /** `||` with anything but a filter behind it. */
+  /** `||` not followed by a filter. */
   #isDoubleBar(): boolean {
     const name = /^\|\|\s*([\w.]+)/.exec(this.#ahead())?.[1]
     return name !== undefined && !this.#markup.isFilter(name)
@@ -170,12 +170,12 @@ export class MarkupTokenizer extends Tokenizer {
     return this.error(`cannot read ${this.snapshot()} here. ${advice}`)
   }
 
-  /** What stands behind the place, as far as it is looked at. */
+  /** The text after the place, within the neighbourhood. */
   #ahead(end = this.input.length): string {
     return this.input.slice(this.p, Math.min(end, this.p + NEIGHBOURHOOD))
   }
 
-  /** `assign a = = b`, as an archive of the world has it. */
+  /** `assign a = = b`, which occurs in a published archive. */
   #skipSecondEqualsSign(): void {
     const before = this.input.slice(Math.max(0, this.p - NEIGHBOURHOOD), this.p)
     if (this.peek() !== '=' || !/=\s+$/.test(before)) return
@@ -201,12 +201,12 @@ export class MarkupTokenizer extends Tokenizer {
 
   override readNumber(): NumberToken | undefined {
     const token = super.readNumber() ?? this.#readShortNumber()
-    // The library keeps literals as binary floats; here they stay exact.
+    // The library keeps literals as binary floats; ours are exact.
     if (token) Object.assign(token, { content: literalNumber(token.getText()) })
     return token
   }
 
-  /** `.5`, which the library would take for a path of nothing, and so for 0. */
+  /** `.5`, which the library would read as a path of nothing, so as 0. */
   #readShortNumber(): NumberToken | undefined {
     const short = SHORT_NUMBER.exec(this.#ahead(this.N))
     if (!short) return undefined
@@ -215,7 +215,7 @@ export class MarkupTokenizer extends Tokenizer {
     return new Tokenizer(`${sign}0.${places}`).readNumber()
   }
 
-  /** Text in quotes is taken as it stands: Liquid knows no escapes. */
+  /** Takes quoted text unchanged: Liquid has no escapes. */
   override readQuoted(): QuotedToken | undefined {
     this.skipBlank()
     const begin = this.p

@@ -20,12 +20,12 @@ import { type Markup, MarkupTokenizer } from './markup-tokenizer.ts'
 import { missingEnd, SourceTokenizer } from './source.ts'
 
 type Options = ConstructorParameters<typeof TagToken>[3]
-type Content = TopLevelToken & { contentRange: [number, number] }
+type ContentToken = TopLevelToken & { contentRange: [number, number] }
 
-/** Tags with a body, which `end<name>` closes. `comment` and `raw` are closed where the source is cut. */
+/** Tags with a body, which `end<name>` closes. The tokenizer closes `comment` and `raw`. */
 const BLOCKS = new Set(['if', 'unless', 'case', 'for', 'tablerow', 'capture', 'header', 'footer'])
 
-/** Tokens in reverse order, so that `shift` need not move a long array. Only `shift` and `length` mean what they say. */
+/** Tokens in reverse order, so that `shift` moves no long array. Only `shift` and `length` behave as in Array. */
 class TokenQueue extends Array<TopLevelToken> {
   override shift(): TopLevelToken | undefined {
     return this.pop()
@@ -33,8 +33,8 @@ class TokenQueue extends Array<TopLevelToken> {
 }
 
 /**
- * The tokens with every block closed in its order. A `case` that is never closed ends where its surroundings do, with
- * a warning; any other open block, and an end without a beginning, is an error.
+ * Closes every block in its order. An unclosed `case` ends with the block around it and is a warning; any other
+ * unclosed block, and an end without a beginning, is an error.
  */
 function balanced(tokens: TopLevelToken[], options: Options, report: Report): TokenQueue {
   const result: TopLevelToken[] = []
@@ -65,7 +65,7 @@ function balanced(tokens: TopLevelToken[], options: Options, report: Report): To
   return queue
 }
 
-/** Drops the rest of a block that could not be read, its end included. */
+/** Skips the rest of an unreadable block, including its end. */
 function skipBlock(name: string, remaining: TopLevelToken[]): void {
   for (let depth = 1; depth > 0 && remaining.length > 0; ) {
     const token = remaining.shift()
@@ -79,8 +79,8 @@ const DEEPEST_NESTING = 100
 const LONGEST_MARKUP = 50_000
 
 /**
- * Parses one source and reports every problem in it. Mended: a tag without its end, a `case` never closed, and what
- * `MarkupTokenizer` mends. Where something cannot be read the error is reported and parsing goes on behind it.
+ * Parses one source and reports all its problems. Repairs a tag without its end, an unclosed `case`, and what
+ * `MarkupTokenizer` repairs. After something unreadable it reports the error and goes on.
  */
 export class TemplateParser extends Parser {
   readonly #filterNames: readonly string[]
@@ -137,7 +137,7 @@ export class TemplateParser extends Parser {
     }
   }
 
-  #output(token: Content): Template {
+  #output(token: ContentToken): Template {
     const tokenizer = new MarkupTokenizer(this.#markup(token, '{{', '}}'))
     tokenizer.skipBlank()
     if (tokenizer.end()) {
@@ -163,7 +163,7 @@ export class TemplateParser extends Parser {
     if (takesNothing || markup.cut) Object.defineProperty(token, 'args', { value: takesNothing ? '' : text })
   }
 
-  /** Values of `when`, with commas or `or` between them; the library passes over anything else. */
+  /** Values of `when` are separated by commas or `or`; the library ignores anything else. */
   #checkWhen(tokenizer: MarkupTokenizer): void {
     try {
       tokenizer.readList()
@@ -173,7 +173,7 @@ export class TemplateParser extends Parser {
     }
   }
 
-  #markup(token: Content, opening: string, closing: string): Markup {
+  #markup(token: ContentToken, opening: string, closing: string): Markup {
     const [begin, end] = token.contentRange
     const cut = missingEnd(token.input, begin, end)
     const message = `'${opening}' has no '${closing}' of its own: what follows up to the next '${closing}' is lost. Add it.`
@@ -192,7 +192,7 @@ export class TemplateParser extends Parser {
 
 const CONDITIONS: ReadonlySet<string> = new Set(['if', 'elsif', 'unless'])
 
-/** Tags that stand inside of blocks, and those that end them. */
+/** Tags inside blocks, and tags that end them. */
 const INNER_TAGS: ReadonlySet<string> = new Set([
   ...['else', 'elsif', 'when', 'endcomment', 'endraw'],
   ...[...BLOCKS].map(name => `end${name}`),
@@ -239,7 +239,7 @@ function reason(error: unknown): string {
   return `This cannot be read: ${text}${text.endsWith('.') ? '' : '. Correct it.'}`
 }
 
-/** Errors of the library carry a token of the place; those made from other errors carry the whole tag. */
+/** Library errors carry a token at the place; errors that it wraps carry the whole tag. */
 function offsetOf(error: unknown, token: TopLevelToken): number {
   if (!LiquidError.is(error)) return token.begin
   const place = (error as unknown as { token?: { input: string; begin: number } }).token

@@ -1,14 +1,14 @@
-// The source of a template before it is parsed: slips in its markup are repaired, then it is cut into text, outputs and tags.
+// Repairs slips in the markup of a source, then cuts it into text, outputs and tags.
 import { LiquidError, Tokenizer, type TopLevelToken, TypeGuards } from 'liquidjs/dist/liquid.browser.mjs'
 import type { Report } from '../findings.ts'
 
 type Options = NonNullable<Parameters<Tokenizer['readTopLevelTokens']>[0]>
 
-/** `{ % if x %}`, or a path or a filtered value in one brace and two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`. */
+/** `{ % if x %}`, or a path or filtered value with one brace and two: `{ data.x }}`, `{ 12 | add_fee: "fee" }}`. */
 const NEARLY_MARKUP =
   /\{\s{1,9}%-?\s{0,9}[a-z]{1,20}\b[^{}%]{0,200}%\}|(?<!\{)\{\s{0,9}(?:[a-z_]\w{0,99}(?:\.\w{1,99}){1,20}|[\w."' -]{1,99}\|\s{0,9}[a-z_]{1,99})\b[^{}<]{0,200}\}\}/
 
-/** Cuts a source into text, outputs and tags. What never ends is reported and taken as text. */
+/** Cuts a source into text, outputs and tags. Unclosed markup is reported and becomes text. */
 export class SourceTokenizer extends Tokenizer {
   readonly #report: Report
   #inComment = false
@@ -34,14 +34,14 @@ export class SourceTokenizer extends Tokenizer {
       return token
     } catch (error) {
       if (!LiquidError.is(error)) throw error
-      // The parser reports an open comment and an open raw block, at their beginning.
+      // The parser reports an unclosed comment or raw block, at its beginning.
       if (!this.#inRaw)
         this.#report.error('markupNotClosed', notClosed(this.input.slice(begin, begin + 2)), begin)
       return this.#textUpTo(begin, Math.max(this.p, begin + 2))
     }
   }
 
-  /** Warns of text that was meant to be a tag or an output. It prints as it is, since text may hold anything. */
+  /** Warns of text that looks like a tag or an output. It prints unchanged, because text may contain anything. */
   #checkText(begin: number, end: number): void {
     const found = NEARLY_MARKUP.exec(this.input.slice(begin, end))
     if (!found) return
@@ -49,7 +49,7 @@ export class SourceTokenizer extends Tokenizer {
     this.#report.warn('markupNotOpened', message, begin + found.index)
   }
 
-  /** Everything up to `endcomment`, whatever it looks like. */
+  /** Everything up to `endcomment` is the comment. */
   #readCommentBody(): TopLevelToken | undefined {
     const begin = this.p
     const end = /\{%-?\s*endcomment\b/g
@@ -68,7 +68,7 @@ export class SourceTokenizer extends Tokenizer {
     return token
   }
 
-  /** Quotes end at the next one of their kind: Liquid knows no escapes. */
+  /** A quote ends at the next one of its kind: Liquid has no escapes. */
   override readQuoted(): ReturnType<Tokenizer['readQuoted']> {
     const quote = this.peek()
     const close = this.input.indexOf(quote, this.p + 1)
@@ -84,8 +84,8 @@ function notClosed(opening: string): string {
 }
 
 /**
- * Where a tag or output whose own end is missing stops making sense: at the end of its line, or where other
- * markup begins. Undefined when `[begin, end)` holds no other markup outside of quotes, so nothing is missing.
+ * Where a tag or output without its own end stops making sense: at the end of its line, or at other markup. Undefined
+ * if `[begin, end)` contains no other markup outside quotes, so nothing is missing.
  */
 export function missingEnd(input: string, begin: number, end: number): number | undefined {
   for (let at = begin; at < end; at = nextUnquoted(input, at, end)) {
@@ -99,14 +99,14 @@ export function missingEnd(input: string, begin: number, end: number): number | 
   return undefined
 }
 
-/** Characters of HTML that editors write in the place of those that a tag needs. */
+/** HTML entities that editors write for characters of a tag. */
 const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
   ...[['&lt;', '<'] as const, ['&gt;', '>'] as const, ['&amp;', '&'] as const, ['&nbsp;', ' '] as const],
   ...['&quot;', '&#34;'].map(entity => [entity, '"'] as const),
   ...['&#39;', '&apos;'].map(entity => [entity, "'"] as const),
 ])
 
-/** The plain quote in the place of one of a word processor. */
+/** The plain quote for a word processor's. */
 const plainQuote = (quote: string): string => ('“”„'.includes(quote) ? '"' : "'")
 
 const OPENING = /\{[{%]/g
@@ -114,13 +114,13 @@ const ENDING = /%\}|\}\}/g
 const TAG_NAME = /-?\s*([a-z#]\w*)/iy
 const UNTIDY = /[{}\uFEFF]|(?:&(?:lt|gt|amp);)+|&(?:nbsp|quot|apos|#34|#39);|[“”„‘’‚]/g
 
-/** A part of a tag in the place of which other characters of the same number stand. */
+/** `text` replaces a part of a tag of the same length. */
 type Repair = { begin: number; end: number; text: string }
 
 /**
- * The source with slips inside of tags and outputs repaired, each with a warning: braces of an output inside of a tag, a brace too
- * many before either, HTML entities and curly quotes. None of these can be read otherwise, so a source that can be read stays as it
- * is. Every character keeps its place, so that offsets hold in both.
+ * Repairs slips inside tags and outputs, each with a warning: braces of an output inside a tag, an extra brace before
+ * either, HTML entities and curly quotes. A source that can be read stays unchanged, because none of these can be read
+ * otherwise. Every character keeps its place, so that offsets are valid in both.
  */
 export function tidySource(source: string, report: Report): string {
   const repairs: Repair[] = []
@@ -141,7 +141,7 @@ function nextMarkup(source: string, from: number): number {
   return OPENING.exec(source)?.index ?? -1
 }
 
-/** Repairs the tag or output that begins there; where to look for the next one. */
+/** Repairs the tag or output at `begin`; returns where to look for the next one. */
 function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Report): number {
   if (source[begin + 1] === '%') return tidyTag(source, begin, repairs, report)
   if (source.startsWith('{{%', begin)) {
@@ -156,9 +156,9 @@ function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Re
   const isTripled = source.startsWith('{{{', begin)
   const opened = begin + (isTripled ? 3 : 2)
   const end = endOfOutput(source, opened)
-  // The parser takes all that follows for text then.
+  // The parser then takes the rest as text.
   if (end < 0) return source.length
-  // An output in an output: the first one lacks its end.
+  // An output inside an output: the first one has no end.
   if (!isTripled)
     return missingEnd(source, opened, end) === undefined
       ? tidyContent(source, opened, end, repairs, report) + 2
@@ -171,13 +171,13 @@ function tidyMarkup(source: string, begin: number, repairs: Repair[], report: Re
   return end + 3
 }
 
-/** Repairs a tag; of a comment and a raw block nothing is read. */
+/** Skips the contents of comments and raw blocks. */
 function tidyTag(source: string, begin: number, repairs: Repair[], report: Report): number {
   const end = source.indexOf('%}', begin + 2)
   if (end < 0) return source.length
   TAG_NAME.lastIndex = begin + 2
   const name = TAG_NAME.exec(source)?.[1] ?? ''
-  // These take no value; the parser drops what follows their name.
+  // These take no value; the parser ignores anything after their name.
   if (/^(?:end|else$)/.test(name)) return end + 2
   if (name !== 'comment' && name !== 'raw') return tidyContent(source, begin + 2, end, repairs, report) + 2
   const closing = new RegExp(`\\{%-?\\s*end${name}\\b`, 'g')
@@ -188,29 +188,29 @@ function tidyTag(source: string, begin: number, repairs: Repair[], report: Repor
 const warnOfBrace = (report: Report, offset: number): void =>
   report.warn('extraBrace', 'There is a brace too many here; it is ignored. Remove it.', offset)
 
-/** Where the output ends, `}}` in quotes aside; negative when it does not end. */
+/** The end of the output, ignoring `}}` in quotes; negative if there is none. */
 function endOfOutput(source: string, begin: number): number {
   for (let at = begin; at < source.length; at = nextUnquoted(source, at, source.length))
     if (source[at] === '}' && source[at + 1] === '}') return at
   return -1
 }
 
-/** The place behind `at`; behind the quote that closes, where one opens there. A quote that nothing closes is a character. */
+/** The place after `at`, or after the closing quote if one opens there. A quote that is never closed is a character. */
 function nextUnquoted(source: string, at: number, end: number): number {
   const character = source[at]!
   const close = character === '"' || character === "'" ? source.indexOf(character, at + 1) : -1
   return close < 0 || close >= end ? at + 1 : close + 1
 }
 
-/** Repairs what stands inside a tag or output, and returns its end. One that runs into other markup stays as it is. */
+/** Repairs the inside of a tag or output and returns its end. Markup that runs into other markup stays unchanged. */
 function tidyContent(source: string, begin: number, end: number, repairs: Repair[], report: Report): number {
   const found = untidyPlaces(source, begin, end)
   const first = found[0]
   if (!first || runsIntoText(source, begin, found)) return end
-  const said = new Set<string>()
+  const reported = new Set<string>()
   const warn = (code: string, message: string, offset: number): void => {
-    if (!said.has(code)) report.warn(code, message, offset)
-    said.add(code)
+    if (!reported.has(code)) report.warn(code, message, offset)
+    reported.add(code)
   }
   let isOpen = false
   for (const { at, text } of found) {
@@ -235,7 +235,7 @@ function tidyContent(source: string, begin: number, end: number, repairs: Repair
     else warn('curlyQuote', `'${text}' is read as ${plain}. Write straight quotes.`, at)
     const isQuote = plain === '"' || plain === "'"
     if (isQuote) isOpen = !isOpen
-    // Blanks that fill the place stand outside of quotes, and before an operator that may go on, such as '&gt;='.
+    // Blanks fill the place outside of quotes, and before an operator that may go on, such as '&gt;='.
     repair(isQuote && !isOpen ? plain.padEnd(length) : plain.padStart(length))
   }
   return end
@@ -255,14 +255,14 @@ function untidyPlaces(source: string, begin: number, end: number): Place[] {
   return places
 }
 
-/** Past all quoted text that begins before the place; more than the place when it stands in quotes. */
+/** Skips quoted text before the place; returns more than the place if that is in quotes. */
 function afterQuotes(source: string, from: number, place: number, end: number): number {
   let at = from
   while (at < place) at = nextUnquoted(source, at, end)
   return at
 }
 
-/** Whether the markup lacks its end: it holds a tag, or it goes on in another line before the first brace. */
+/** Whether the markup has no end: it contains a tag, or continues on another line before the first brace. */
 function runsIntoText(source: string, begin: number, found: readonly Place[]): boolean {
   const brace = found.find(({ text }) => text === '{' || text === '}')
   if (!brace) return false
