@@ -33,7 +33,7 @@ export const list = <S extends z.ZodType>(element: S) =>
 export const component = <S extends z.ZodRawShape>(
   name: string,
   shape: S,
-  metadata: { description?: string } = {},
+  metadata: Parameters<z.ZodObject['openapi']>[1] = {},
 ) => z.object(shape).openapi(name, metadata)
 
 /** Defaults for required properties that clients leave out or set to `null`; the document still lists them as required. */
@@ -249,3 +249,9 @@ export const TimestampIfAny = Timestamp.optional()
 
 /** Deprecated in the contract; old clients still read it. */
 export const DeprecatedText = z.string().openapi({ deprecated: true })
+
+export const ListCompleted = Flag.describe('Whether nothing follows.')
+
+/** A page of a list, as older paths answer it. */
+export const listOf = <Item extends z.ZodType>(name: string, item: Item) =>
+  component(name, { listCompleted: ListCompleted, items: z.array(item) })

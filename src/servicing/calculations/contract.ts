@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   Amount,
   Currency,
+  component,
   Integer,
   LONGEST_LIST,
   Name,
@@ -17,7 +18,6 @@ import {
 import { breaks } from '../../platform/wire-problem.ts'
 import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/billing.ts'
 import { PerilCreateRequest } from '../../policy/contract/requests.ts'
-import { record } from '../contract.ts'
 
 /** Characters of a formula. */
 const LONGEST_FORMULA = 1_000_000
@@ -40,19 +40,19 @@ const FieldGroups = z
 const characteristics = { fieldValues: RequestFieldValues, fieldGroupsByLocator: FieldGroups }
 
 /** Defaults: from midnight today, for a year. */
-export const PolicyCharacteristicsPriceRequest = record('PolicyCharacteristicsPriceRequest', {
+export const PolicyCharacteristicsPriceRequest = component('PolicyCharacteristicsPriceRequest', {
   policyStartTimestamp: OptionalTimestamp,
   policyEndTimestamp: OptionalTimestamp,
   ...characteristics,
 })
 
-export const ExposureCharacteristicsPriceRequest = record(
+export const ExposureCharacteristicsPriceRequest = component(
   'ExposureCharacteristicsPriceRequest',
   characteristics,
 )
 
 /** Missing amounts are the product's defaults for the peril. */
-export const PerilCharacteristicsPriceRequest = record('PerilCharacteristicsPriceRequest', {
+export const PerilCharacteristicsPriceRequest = component('PerilCharacteristicsPriceRequest', {
   ...characteristics,
   ...PerilCreateRequest.pick({
     deductible: true,
@@ -63,7 +63,7 @@ export const PerilCharacteristicsPriceRequest = record('PerilCharacteristicsPric
   }).shape,
 })
 
-export const CheckPerilPremiumRequest = record('CheckPerilPremiumRequest', {
+export const CheckPerilPremiumRequest = component('CheckPerilPremiumRequest', {
   calculation: Formula,
   productName: Name,
   policyCharacteristics: PolicyCharacteristicsPriceRequest,
@@ -75,7 +75,7 @@ export const CheckPerilPremiumRequest = record('CheckPerilPremiumRequest', {
 })
 export type CheckPerilPremiumRequest = z.infer<typeof CheckPerilPremiumRequest>
 
-export const CheckExistingPerilPremiumRequest = record('CheckExistingPerilPremiumRequest', {
+export const CheckExistingPerilPremiumRequest = component('CheckExistingPerilPremiumRequest', {
   calculation: Formula,
   perilDisplayId: z
     .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(64))
@@ -89,7 +89,7 @@ export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPeril
 const CalculationWarning = z.object({ line: Integer, column: Integer, message: Text })
 
 /** Nothing of it is stored. */
-export const CalculationResponse = record('CalculationResponse', {
+export const CalculationResponse = component('CalculationResponse', {
   premium: Amount.describe('For the span of the characteristics.'),
   premiumCurrency: Currency,
   monthPremium: Amount.describe('The rate of a month, with up to 7 places.'),

@@ -3,8 +3,10 @@ import { z } from '@hono/zod-openapi'
 import {
   Amount,
   Currency,
+  component,
   DateTime,
   Integer,
+  listOf,
   OptionalText,
   optional,
   requestInteger,
@@ -12,7 +14,6 @@ import {
 } from '../../platform/wire.ts'
 import { PolicyCharacteristicsResponse, PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
-import { listOf, record } from '../contract.ts'
 
 /** Entries of one page: whole policies are large. */
 export const MOST_WHOLE = 25
@@ -33,7 +34,7 @@ export type PolicySnapshotListResponse = z.output<typeof PolicySnapshotListRespo
 export const QuoteListResponse = listOf('QuoteListResponse', PolicyQuoteResponse)
 export type QuoteListResponse = z.output<typeof QuoteListResponse>
 
-export const InvoiceJobResponse = record('InvoiceJobResponse', {
+export const InvoiceJobResponse = component('InvoiceJobResponse', {
   policyLocator: Text,
   transactionLocator: Text.describe('The modification whose plan it is of.'),
   installmentNumber: Integer.describe('Its place in that plan, from 1.'),
@@ -57,18 +58,18 @@ export type InvoiceJobListResponse = z.output<typeof InvoiceJobListResponse>
 
 const BillingTrigger = z.enum(['accept', 'issue'])
 
-export const BillingTriggerUpdateRequest = record('BillingTriggerUpdateRequest', {
+export const BillingTriggerUpdateRequest = component('BillingTriggerUpdateRequest', {
   billingTrigger: BillingTrigger,
 })
 export type BillingTriggerUpdateRequest = z.output<typeof BillingTriggerUpdateRequest>
 
-export const BillingTriggerResponse = record('BillingTriggerResponse', {
+export const BillingTriggerResponse = component('BillingTriggerResponse', {
   policyLocator: Text,
   billingTrigger: BillingTrigger,
 })
 export type BillingTriggerResponse = z.output<typeof BillingTriggerResponse>
 
-export const SegmentResponse = record('SegmentResponse', {
+export const SegmentResponse = component('SegmentResponse', {
   locator: Text,
   transactionLocator: Text,
   type: z.enum(['coverage', 'gap']).describe('gap: the transaction ended the coverage of this span.'),

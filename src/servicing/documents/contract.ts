@@ -1,14 +1,21 @@
 import { z } from '@hono/zod-openapi'
-import { OptionalName, optional, RequestDateTime, requestInteger, Text, Texts } from '../../platform/wire.ts'
+import {
+  component,
+  OptionalName,
+  optional,
+  RequestDateTime,
+  requestInteger,
+  Text,
+  Texts,
+} from '../../platform/wire.ts'
 import { DocumentType, PageLayout } from '../../policy/contract/documents.ts'
 import { TEMPLATE_FORMATS } from '../../product/resources.ts'
 import { SelectionQuery } from '../../reference/contract.ts'
-import { record } from '../contract.ts'
 
 /** `byStaticName` reads the name as a static name. The date also selects snippets and fonts. */
 export const RenderQuery = SelectionQuery
 
-export const RenderTemplateRequest = record('RenderTemplateRequest', {
+export const RenderTemplateRequest = component('RenderTemplateRequest', {
   data: optional(z.record(z.string(), z.unknown())).describe(
     'What the template sees as `data` (in Velocity `$data`).',
   ),
@@ -24,7 +31,7 @@ export type RenderTemplateRequest = z.output<typeof RenderTemplateRequest>
 
 const Used = z.object({ name: Text, staticName: Text, revision: Text })
 
-export const RenderTemplateResponse = record('RenderTemplateResponse', {
+export const RenderTemplateResponse = component('RenderTemplateResponse', {
   type: DocumentType,
   templateFormat: z.enum(TEMPLATE_FORMATS),
   html: Text.optional().describe('Of type html.'),

@@ -294,7 +294,7 @@ const items = {
 }
 
 /** Further items of an existing account. */
-export const MigrationRequest = z.object(items).openapi('MigrationRequest')
+export const MigrationRequest = component('MigrationRequest', items)
 export type MigrationRequest = z.output<typeof MigrationRequest>
 
 export const AccountMigrationRequest = component('AccountMigrationRequest', {

@@ -1,21 +1,28 @@
 import { z } from '@hono/zod-openapi'
-import { Currency, FieldGroupValues, FieldValueLists, Integer, Text, Timestamp } from '../../platform/wire.ts'
+import {
+  Currency,
+  component,
+  FieldGroupValues,
+  FieldValueLists,
+  Integer,
+  Text,
+  Timestamp,
+} from '../../platform/wire.ts'
 import { PolicyPriceResponse } from '../../policy/contract/billing.ts'
-import { record } from '../contract.ts'
 
 // The price of a policy that does not exist (contract 2, Constraints, which names quick quotes without a shape).
 const fields = { fieldValues: FieldValueLists, fieldGroupsByLocator: FieldGroupValues }
 
-const Peril = record('QuickQuotePerilResponse', { locator: Text, name: Text, ...fields })
+const Peril = component('QuickQuotePerilResponse', { locator: Text, name: Text, ...fields })
 
-const Exposure = record('QuickQuoteExposureResponse', {
+const Exposure = component('QuickQuoteExposureResponse', {
   locator: Text,
   name: Text,
   ...fields,
   perils: z.array(Peril),
 })
 
-export const QuickQuoteResponse = record('QuickQuoteResponse', {
+export const QuickQuoteResponse = component('QuickQuoteResponse', {
   locator: Text,
   policyholderLocator: Text,
   productName: Text,

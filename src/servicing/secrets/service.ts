@@ -13,7 +13,7 @@ import { webhooks } from '../../platform/events/tables.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { referencesIn } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase } from '../../platform/tenancy.ts'
-import { booleanOr, Flag, Integer, Text } from '../../platform/wire.ts'
+import { booleanOr, component, Flag, Integer, Text } from '../../platform/wire.ts'
 import { versionQuery } from '../../product/cache.ts'
 import { recordOnce } from '../../reference/recording.ts'
 import type { Resource } from '../../reference/resource.ts'
@@ -21,7 +21,6 @@ import { forgetSecrets } from '../../reference/secrets/sending.ts'
 import { isReferredToBy, secretAt } from '../../reference/secrets/service.ts'
 import { secretDeletion } from '../../reference/secrets/store.ts'
 import { contentsGuard, findCandidates } from '../../reference/store.ts'
-import { record } from '../contract.ts'
 
 const refers = (staticName: string) =>
   sql`exists (select 1 from json_each(${webhooks.secretNames}) where value = ${staticName})`
@@ -129,7 +128,7 @@ export const SecretDeleteQuery = z.object({
 
 export type SecretDeleteQuery = z.output<typeof SecretDeleteQuery>
 
-export const SecretUsageResponse = record('SecretUsageResponse', {
+export const SecretUsageResponse = component('SecretUsageResponse', {
   staticName: Text,
   webhooks: z.array(z.object({ locator: Text, name: Text })),
   integrations: z.array(Text).describe('Names.'),

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
+  component,
   Name,
   OptionalName,
   OptionalText,
@@ -28,44 +29,38 @@ export type ConflictHandling = z.infer<typeof ConflictHandling>
 export const OptionalConflictHandling = optional(z.enum(ConflictHandling.options))
 
 /** `name` is a cancellation type of the configuration, or `lapse`. */
-export const CancellationCreateRequest = z
-  .object({
-    effectiveTimestamp: RequestTimestamp,
-    name: Name,
-    conflictHandling: OptionalConflictHandling,
-    issue: booleanOr(false).openapi({ description: 'Issue it at once.' }),
-    cancellationCategory: OptionalName,
-  })
-  .openapi('CancellationCreateRequest')
+export const CancellationCreateRequest = component('CancellationCreateRequest', {
+  effectiveTimestamp: RequestTimestamp,
+  name: Name,
+  conflictHandling: OptionalConflictHandling,
+  issue: booleanOr(false).openapi({ description: 'Issue it at once.' }),
+  cancellationCategory: OptionalName,
+})
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
 
 /** Changes of a draft. Omitted values stay, also the category, without which some types cannot be issued. */
-export const CancellationUpdateRequest = z
-  .object({
-    effectiveTimestamp: OptionalTimestamp,
-    name: OptionalName,
-    conflictHandling: OptionalConflictHandling,
-    cancellationCategory: OptionalName,
-  })
-  .openapi('CancellationUpdateRequest')
+export const CancellationUpdateRequest = component('CancellationUpdateRequest', {
+  effectiveTimestamp: OptionalTimestamp,
+  name: OptionalName,
+  conflictHandling: OptionalConflictHandling,
+  cancellationCategory: OptionalName,
+})
 export type CancellationUpdateRequest = z.infer<typeof CancellationUpdateRequest>
 
-export const CancellationResponse = z
-  .object({
-    locator: Text,
-    name: Text,
-    state: CancellationState,
-    effectiveTimestamp: Timestamp,
-    conflictHandling: ConflictHandling,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    issuedTimestamp: TimestampIfAny,
-    cancellationCategory: OptionalText,
-    policyLocator: OptionalText,
-    invoiceLocator: OptionalText,
-    price: PolicyPriceChangeResponse.optional(),
-    reinstatements: z.array(ReinstatementResponse).optional(),
-    documents: z.array(PolicyDocumentResponse),
-  })
-  .openapi('CancellationResponse')
+export const CancellationResponse = component('CancellationResponse', {
+  locator: Text,
+  name: Text,
+  state: CancellationState,
+  effectiveTimestamp: Timestamp,
+  conflictHandling: ConflictHandling,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  cancellationCategory: OptionalText,
+  policyLocator: OptionalText,
+  invoiceLocator: OptionalText,
+  price: PolicyPriceChangeResponse.optional(),
+  reinstatements: z.array(ReinstatementResponse).optional(),
+  documents: z.array(PolicyDocumentResponse),
+})
 export type CancellationResponse = z.infer<typeof CancellationResponse>

@@ -2,6 +2,7 @@
 // built from this one.
 import { z } from '@hono/zod-openapi'
 import {
+  component,
   FieldValueLists,
   Flag,
   Locator,
@@ -50,16 +51,14 @@ export const OptionalFirstState = optional(
  * `endPerils` contains locators of perils whose cover ends. A change of a peril also applies to the perils
  * that renew it, unless the request names those too.
  */
-export const EndorsementExposureUpdateRequest = z
-  .object({
-    exposureLocator: Locator,
-    fieldValues: RequestFieldValues,
-    ...fieldGroupChanges,
-    addPerils: list(PerilCreateRequest),
-    updatePerils: list(PerilUpdateRequest),
-    endPerils: list(Locator),
-  })
-  .openapi('EndorsementExposureUpdateRequest')
+export const EndorsementExposureUpdateRequest = component('EndorsementExposureUpdateRequest', {
+  exposureLocator: Locator,
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addPerils: list(PerilCreateRequest),
+  updatePerils: list(PerilUpdateRequest),
+  endPerils: list(Locator),
+})
 export type EndorsementExposureUpdateRequest = z.infer<typeof EndorsementExposureUpdateRequest>
 
 export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRequest) => ({
@@ -91,14 +90,12 @@ const changes = {
 }
 
 /** `endorsementName` is an endorsement type of the configuration. */
-export const EndorsementCreateRequest = z
-  .object({
-    endorsementName: Name,
-    state: OptionalFirstState,
-    ...changes,
-    conflictHandling: OptionalConflictHandling,
-  })
-  .openapi('EndorsementCreateRequest')
+export const EndorsementCreateRequest = component('EndorsementCreateRequest', {
+  endorsementName: Name,
+  state: OptionalFirstState,
+  ...changes,
+  conflictHandling: OptionalConflictHandling,
+})
 export type EndorsementCreateRequest = z.infer<typeof EndorsementCreateRequest>
 
 export const EndorsementPolicyUpdateRequest = z
@@ -128,7 +125,7 @@ export const EndorsementIssueRequest = z
   .openapi('EndorsementIssueRequest')
 export type EndorsementIssueRequest = z.infer<typeof EndorsementIssueRequest>
 
-export const EndorsementUpdateRequest = z.object(changes).openapi('EndorsementUpdateRequest')
+export const EndorsementUpdateRequest = component('EndorsementUpdateRequest', changes)
 export type EndorsementUpdateRequest = z.infer<typeof EndorsementUpdateRequest>
 
 const ACTIONS = ['discard', 'quote', 'accept', 'issue', 'invalidate', 'update'] as const
@@ -286,15 +283,13 @@ export const transaction = {
   plannedInvoices: z.array(FutureInvoiceResponse).optional().openapi({ description: 'Once it is quoted.' }),
 }
 
-export const EndorsementResponse = z
-  .object({
-    ...transaction,
-    endorsementName: Text,
-    state: EndorsementState,
-    startTimestamp: TimestampIfAny,
-    newPolicyEndTimestamp: TimestampIfAny,
-    reprice: Flag,
-    ...repeatedPolicyChanges('EndorsementExposureUpdateRequest'),
-  })
-  .openapi('EndorsementResponse')
+export const EndorsementResponse = component('EndorsementResponse', {
+  ...transaction,
+  endorsementName: Text,
+  state: EndorsementState,
+  startTimestamp: TimestampIfAny,
+  newPolicyEndTimestamp: TimestampIfAny,
+  reprice: Flag,
+  ...repeatedPolicyChanges('EndorsementExposureUpdateRequest'),
+})
 export type EndorsementResponse = z.infer<typeof EndorsementResponse>

@@ -1,6 +1,6 @@
 // Previews a transaction: price, underwriting, bills and the resulting policy (brief 10.8).
 import { z } from '@hono/zod-openapi'
-import { Amount, Currency, optionalRecord } from '../../platform/wire.ts'
+import { Amount, Currency, component, optionalRecord } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 import {
   AutomatedUnderwritingResultResponse,
@@ -44,29 +44,25 @@ export const PolicyPreviewRequest = z
   .openapi('PolicyPreviewRequest')
 export type PolicyPreviewRequest = z.infer<typeof PolicyPreviewRequest>
 
-export const PreviewedInvoiceResponse = z
-  .object({
-    ...FutureInvoiceResponse.shape,
-    invoiceType: InvoiceType,
-    totalDue: Amount.openapi({ description: 'The sum of its transactions without commissions.' }),
-    totalDueCurrency: Currency,
-  })
-  .openapi('PreviewedInvoiceResponse')
+export const PreviewedInvoiceResponse = component('PreviewedInvoiceResponse', {
+  ...FutureInvoiceResponse.shape,
+  invoiceType: InvoiceType,
+  totalDue: Amount.openapi({ description: 'The sum of its transactions without commissions.' }),
+  totalDueCurrency: Currency,
+})
 export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
 
 /** Locators of the transaction's records are transient: no record will ever have them. */
-export const PolicyPreviewResponse = z
-  .object({
-    price: PolicyPriceChangeResponse,
-    policyWhenIssued: PolicyResponse,
-    automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().openapi({
-      description:
-        'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
-    }),
-    invoices: z.array(PreviewedInvoiceResponse),
-    conflicts: z.array(ConflictResponse).openapi({
-      description: 'What stands in the way. The rest of the answer is as if it had been invalidated first.',
-    }),
-  })
-  .openapi('PolicyPreviewResponse')
+export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
+  price: PolicyPriceChangeResponse,
+  policyWhenIssued: PolicyResponse,
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().openapi({
+    description:
+      'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
+  }),
+  invoices: z.array(PreviewedInvoiceResponse),
+  conflicts: z.array(ConflictResponse).openapi({
+    description: 'What stands in the way. The rest of the answer is as if it had been invalidated first.',
+  }),
+})
 export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>

@@ -2,6 +2,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   Currency,
+  component,
   Flag,
   Locator,
   list,
@@ -33,61 +34,55 @@ import {
   QuoteState,
 } from '../../policy/contract/response.ts'
 
-export const PolicyQuoteInvoiceResponse = z
-  .object({
-    issueTimestamp: Timestamp,
-    dueTimestamp: TimestampIfAny,
-    startTimestamp: Timestamp,
-    endTimestamp: Timestamp,
-    financialTransactions: z.array(FinancialTransactionResponse).openapi({
-      description: 'Of a very large policy, those of the same type and name are summed up.',
-    }),
-  })
-  .openapi('PolicyQuoteInvoiceResponse')
+export const PolicyQuoteInvoiceResponse = component('PolicyQuoteInvoiceResponse', {
+  issueTimestamp: Timestamp,
+  dueTimestamp: TimestampIfAny,
+  startTimestamp: Timestamp,
+  endTimestamp: Timestamp,
+  financialTransactions: z.array(FinancialTransactionResponse).openapi({
+    description: 'Of a very large policy, those of the same type and name are summed up.',
+  }),
+})
 export type PolicyQuoteInvoiceResponse = z.infer<typeof PolicyQuoteInvoiceResponse>
 
-export const PolicyQuoteResponse = z
-  .object({
-    locator: Text,
-    name: Text,
-    policyholderLocator: Text,
-    policyLocator: Text,
-    productLocator: Text,
-    productName: Text,
-    state: QuoteState,
-    selected: Flag,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    issuedTimestamp: TimestampIfAny,
-    contractStartTimestamp: Timestamp,
-    contractEndTimestamp: Timestamp,
-    paymentScheduleName: OptionalText,
-    characteristics: PolicyCharacteristicsResponse,
-    exposures: z.array(ExposureResponse),
-    documents: z.array(PolicyDocumentResponse),
-    invoices: z.array(PolicyQuoteInvoiceResponse).openapi({ description: 'Planned once it is quoted.' }),
-    grossFees: OptionalAmount,
-    grossFeesCurrency: Currency.optional(),
-    fees: z.array(FeeResponse),
-    automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
-  })
-  .openapi('PolicyQuoteResponse')
+export const PolicyQuoteResponse = component('PolicyQuoteResponse', {
+  locator: Text,
+  name: Text,
+  policyholderLocator: Text,
+  policyLocator: Text,
+  productLocator: Text,
+  productName: Text,
+  state: QuoteState,
+  selected: Flag,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  contractStartTimestamp: Timestamp,
+  contractEndTimestamp: Timestamp,
+  paymentScheduleName: OptionalText,
+  characteristics: PolicyCharacteristicsResponse,
+  exposures: z.array(ExposureResponse),
+  documents: z.array(PolicyDocumentResponse),
+  invoices: z.array(PolicyQuoteInvoiceResponse).openapi({ description: 'Planned once it is quoted.' }),
+  grossFees: OptionalAmount,
+  grossFeesCurrency: Currency.optional(),
+  fees: z.array(FeeResponse),
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
+})
 export type PolicyQuoteResponse = z.infer<typeof PolicyQuoteResponse>
 
 /** Changes of a draft, or of the copy that createNew makes. */
-export const PolicyQuoteUpdateRequest = z
-  .object({
-    name: OptionalLongName,
-    policyStartTimestamp: OptionalTimestamp,
-    policyEndTimestamp: OptionalTimestamp,
-    fieldValues: RequestFieldValues,
-    ...fieldGroupChanges,
-    addExposures: list(ExposureCreateRequest),
-    updateExposures: list(DraftPolicyExposureUpdateRequest),
-    removeExposures: list(Locator),
-    paymentScheduleName: OptionalName,
-  })
-  .openapi('PolicyQuoteUpdateRequest')
+export const PolicyQuoteUpdateRequest = component('PolicyQuoteUpdateRequest', {
+  name: OptionalLongName,
+  policyStartTimestamp: OptionalTimestamp,
+  policyEndTimestamp: OptionalTimestamp,
+  fieldValues: RequestFieldValues,
+  ...fieldGroupChanges,
+  addExposures: list(ExposureCreateRequest),
+  updateExposures: list(DraftPolicyExposureUpdateRequest),
+  removeExposures: list(Locator),
+  paymentScheduleName: OptionalName,
+})
 export type PolicyQuoteUpdateRequest = z.infer<typeof PolicyQuoteUpdateRequest>
 
 /** At least one property must be set (contract 1, Errors). */

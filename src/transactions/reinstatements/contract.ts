@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
   Currency,
+  component,
   Locator,
   OptionalAmount,
   OptionalText,
@@ -28,36 +29,32 @@ const times = {
  * PATCH /cancellations/{locator}/reinstate. By default coverage comes back at the cancellation's time, and
  * the deadline follows from the cancellation's type.
  */
-export const ReinstatementCreateRequest = z
-  .object({
-    ...times,
-    issue: booleanOr(false).openapi({ description: 'Accept and issue it at once.' }),
-  })
-  .openapi('ReinstatementCreateRequest')
+export const ReinstatementCreateRequest = component('ReinstatementCreateRequest', {
+  ...times,
+  issue: booleanOr(false).openapi({ description: 'Accept and issue it at once.' }),
+})
 export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
 
 /** Omitted values stay. */
-export const ReinstatementUpdateRequest = z.object(times).openapi('ReinstatementUpdateRequest')
+export const ReinstatementUpdateRequest = component('ReinstatementUpdateRequest', times)
 export type ReinstatementUpdateRequest = z.infer<typeof ReinstatementUpdateRequest>
 
 /** `price`, `reinstatementPaymentAmount` and `invoiceLocator` appear on acceptance. */
-export const ReinstatementResponse = z
-  .object({
-    locator: Text,
-    cancellationLocator: Text,
-    state: ReinstatementState,
-    createdTimestamp: Timestamp,
-    updatedTimestamp: Timestamp,
-    issuedTimestamp: TimestampIfAny,
-    effectiveTimestamp: Timestamp,
-    reinstatementDeadlineTimestamp: TimestampIfAny,
-    reinstatementPaymentAmount: OptionalAmount,
-    reinstatementPaymentAmountCurrency: Currency.optional(),
-    invoiceLocator: OptionalText,
-    price: PolicyPriceChangeResponse.optional(),
-    documents: z.array(PolicyDocumentResponse),
-  })
-  .openapi('ReinstatementResponse')
+export const ReinstatementResponse = component('ReinstatementResponse', {
+  locator: Text,
+  cancellationLocator: Text,
+  state: ReinstatementState,
+  createdTimestamp: Timestamp,
+  updatedTimestamp: Timestamp,
+  issuedTimestamp: TimestampIfAny,
+  effectiveTimestamp: Timestamp,
+  reinstatementDeadlineTimestamp: TimestampIfAny,
+  reinstatementPaymentAmount: OptionalAmount,
+  reinstatementPaymentAmountCurrency: Currency.optional(),
+  invoiceLocator: OptionalText,
+  price: PolicyPriceChangeResponse.optional(),
+  documents: z.array(PolicyDocumentResponse),
+})
 export type ReinstatementResponse = z.infer<typeof ReinstatementResponse>
 
 /** The request of PATCH /cancellations/{locator}/reinstate, with the cancellation from its path. */

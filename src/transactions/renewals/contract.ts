@@ -1,6 +1,12 @@
 // Renewals add a term to an issued policy, in steps or in one legacy request (contract 1, Renewals; brief 1.4).
 import { z } from '@hono/zod-openapi'
-import { OptionalTimestamp, optionalRecord, RequestTimestamp, Timestamp } from '../../platform/wire.ts'
+import {
+  component,
+  OptionalTimestamp,
+  optionalRecord,
+  RequestTimestamp,
+  Timestamp,
+} from '../../platform/wire.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'
 import {
   EndorsementExposureUpdateRequest,
@@ -44,7 +50,7 @@ export const RenewalActionRequest = z
   .openapi('RenewalActionRequest')
 export type RenewalActionRequest = z.infer<typeof RenewalActionRequest>
 
-export const RenewalPolicyUpdateRequest = z.object(changes).openapi('RenewalPolicyUpdateRequest')
+export const RenewalPolicyUpdateRequest = component('RenewalPolicyUpdateRequest', changes)
 
 const NO_CHANGES = RenewalPolicyUpdateRequest.parse({})
 
@@ -63,13 +69,11 @@ export const RenewalIssueRequest = z
   .openapi('RenewalIssueRequest')
 export type RenewalIssueRequest = z.infer<typeof RenewalIssueRequest>
 
-export const RenewalResponse = z
-  .object({
-    ...transaction,
-    state: RenewalState,
-    renewalStartTimestamp: Timestamp,
-    renewalEndTimestamp: Timestamp,
-    ...repeatedPolicyChanges('RenewalExposureUpdateRequest'),
-  })
-  .openapi('RenewalResponse')
+export const RenewalResponse = component('RenewalResponse', {
+  ...transaction,
+  state: RenewalState,
+  renewalStartTimestamp: Timestamp,
+  renewalEndTimestamp: Timestamp,
+  ...repeatedPolicyChanges('RenewalExposureUpdateRequest'),
+})
 export type RenewalResponse = z.infer<typeof RenewalResponse>

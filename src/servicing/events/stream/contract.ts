@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { EVENT_TYPES, eventTypes } from '../../../platform/events/catalogue.ts'
 import { CUSTOM_EVENT_TYPE, streamTypes } from '../../../platform/events/types.ts'
 import {
+  component,
   DateTime,
   Flag,
   Integer,
@@ -17,7 +18,6 @@ import {
   Texts,
   Timestamp,
 } from '../../../platform/wire.ts'
-import { record } from '../../contract.ts'
 
 export const EventStreamQuery = z.object({
   startTimestamp: OptionalTimestamp.describe('Events from this time on.'),
@@ -53,7 +53,7 @@ const StreamedType = z.union([
 /** Flat: the locators that exist, and the properties of the type. */
 export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')
 
-export const Event = record('Event', {
+export const Event = component('Event', {
   id: Text,
   timestamp: Timestamp.describe('When the causing call completed: milliseconds, as text.'),
   type: StreamedType,
@@ -62,7 +62,7 @@ export const Event = record('Event', {
 })
 
 /** Oldest first. `pagingToken` is optional in the contract, but always sent. */
-export const EventPageResponse = record('EventPageResponse', {
+export const EventPageResponse = component('EventPageResponse', {
   events: z.array(Event),
   pagingToken: OptionalText.describe('Always sent; it never expires.'),
 })
@@ -85,7 +85,7 @@ const EventData = z
     'What the newer type says (`quoteLocator`; `policyLocator` and `transactionLocator`; …), and all that the older does.',
   )
 
-export const EventResponse = record('EventResponse', {
+export const EventResponse = component('EventResponse', {
   locator: Text.describe('Also the `id` of the event in the stream, and of its deliveries.'),
   userLocator: Text.describe('The account that caused it; one of its own for the clock.'),
   requestId: Text.describe('The same for all events that one call caused: the X-Request-Id of its answer.'),
@@ -95,13 +95,13 @@ export const EventResponse = record('EventResponse', {
 })
 export type EventResponse = z.infer<typeof EventResponse>
 
-export const EventStreamResponse = record('EventStreamResponse', {
+export const EventStreamResponse = component('EventStreamResponse', {
   pagingToken: Text.describe('Always sent, on the last page too; it never expires.'),
   events: z.array(EventResponse),
 })
 export type EventStreamResponse = z.infer<typeof EventStreamResponse>
 
-export const EventTypeResponse = record('EventTypeResponse', {
+export const EventTypeResponse = component('EventTypeResponse', {
   type: Text.describe('In the stream.'),
   newerTypes: Texts.describe('In the events interface and in webhooks; none: as in the stream.'),
   description: Text,
@@ -120,7 +120,7 @@ export type EventTypeResponse = z.infer<typeof EventTypeResponse>
 const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
 
 /** If the older name matches, alone or with the newer. */
-export const WebhookEvent = record('WebhookEvent', {
+export const WebhookEvent = component('WebhookEvent', {
   id: Text.describe('Also the `webhook-id` of every attempt.'),
   locator: Text.describe('The same as `id`.'),
   type: z.union([OlderType, z.literal('webhook.test')]),
@@ -135,7 +135,7 @@ export const WebhookEvent = record('WebhookEvent', {
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
 /** If only the newer name matches. */
-export const WebhookEventResponse = record('WebhookEventResponse', {
+export const WebhookEventResponse = component('WebhookEventResponse', {
   ...EventResponse.shape,
   id: Text.describe('The same as `locator`; also the `webhook-id` of every attempt.'),
   sequence: Sequence,

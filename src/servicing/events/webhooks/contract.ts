@@ -6,12 +6,15 @@ import { checkHeaders, HeaderValue, OutboundUrl } from '../../../platform/outbou
 import { isSecret } from '../../../platform/outbound/signature.ts'
 import {
   booleanOr,
+  component,
   DateTime,
   Flag,
   Integer,
+  ListCompleted,
   LONGEST_LIST,
   LongName,
   list,
+  listOf,
   Name,
   OptionalBoolean,
   OptionalName,
@@ -27,7 +30,6 @@ import {
   Texts,
 } from '../../../platform/wire.ts'
 import { breaks, rule } from '../../../platform/wire-problem.ts'
-import { ListCompleted, listOf, record } from '../../contract.ts'
 
 const headerValues = z.preprocess(wire => (typeof wire === 'string' ? [wire] : wire), z.array(HeaderValue))
 
@@ -50,7 +52,7 @@ const Secret = optional(LongName.refine(isSecret, SECRET_RULE)).openapi({
 const Tag = optional(HeaderValue.min(1).max(128)).describe('Sent beside the signature, to name the secret.')
 
 /** Deliveries are signed unless `hmacEnabled` is false; without a `secret` Bindery makes one. */
-export const CreateEndpointRequest = record('CreateEndpointRequest', {
+export const CreateEndpointRequest = component('CreateEndpointRequest', {
   url: OutboundUrl,
   headers: Headers,
   secureSsl: booleanOr(true).describe(SECURE_SSL),
@@ -63,7 +65,7 @@ export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 const strategies = z.enum(['linear', 'exponential'])
 
 /** `interval` in seconds; `attempts` counts the first. */
-export const RetryStrategyRequest = record('RetryStrategyRequest', {
+export const RetryStrategyRequest = component('RetryStrategyRequest', {
   type: strategies,
   interval: requestInteger(1, 86_400),
   attempts: z.preprocess(wire => wire ?? 3, requestInteger(1, 10)).openapi({ default: 3 }),
@@ -73,7 +75,7 @@ const TRIGGER_RULE = rule("must be a code such as '503', '3xx', '4xx', '5xx' or 
 const Trigger = z.string().regex(/^([1-5]\d\d|[1345]xx|timeout)$/, TRIGGER_RULE)
 
 /** Without a strategy a failed delivery is not tried again (resources brief 7.1). */
-export const FailureHandlingCreateRequest = record('FailureHandlingCreateRequest', {
+export const FailureHandlingCreateRequest = component('FailureHandlingCreateRequest', {
   triggers: z
     .preprocess(wire => wire ?? [...DEFAULT_TRIGGERS], z.array(Trigger).max(100))
     .openapi({
@@ -92,7 +94,7 @@ const EventTypePattern = z.string().refine(isEventTypePattern, TYPE_RULE)
 const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
 /** The contract requires `failureHandling`; here it may be missing, and `OWN_FAILURE_HANDLING` applies. */
-export const CreateWebhookRequest = record(
+export const CreateWebhookRequest = component(
   'CreateWebhookRequest',
   {
     name: Name,
@@ -114,7 +116,7 @@ const REMOVED_FIRST = 'Removals come first: what is in both lists is there after
 const Removals = list(Name).describe(`What is not there is passed over. ${REMOVED_FIRST}`)
 
 /** Missing properties stay. */
-export const UpdateEndpointRequest = record(
+export const UpdateEndpointRequest = component(
   'UpdateEndpointRequest',
   {
     url: optional(OutboundUrl),
@@ -132,7 +134,7 @@ export const UpdateEndpointRequest = record(
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
 
 /** Missing properties keep their values, or get those of `OWN_FAILURE_HANDLING`. */
-export const FailureHandlingUpdateRequest = record('FailureHandlingUpdateRequest', {
+export const FailureHandlingUpdateRequest = component('FailureHandlingUpdateRequest', {
   alertEndpoint: optionalRecord(UpdateEndpointRequest).describe('Needs `url` where there is none yet.'),
   removeAlertEndpoint: booleanOr(false),
   addTriggers: list(Trigger),
@@ -145,7 +147,7 @@ export const FailureHandlingUpdateRequest = record('FailureHandlingUpdateRequest
 export type FailureHandlingUpdateRequest = z.infer<typeof FailureHandlingUpdateRequest>
 
 /** Missing properties stay, though the contract requires all. Removals come before additions (contract 2, Webhooks). */
-export const UpdateWebhookRequest = record(
+export const UpdateWebhookRequest = component(
   'UpdateWebhookRequest',
   {
     name: OptionalName,
@@ -185,7 +187,7 @@ export const WebhookListQuery = z.object({
 export type WebhookListQuery = z.infer<typeof WebhookListQuery>
 
 /** The response that creates the `secret` shows it; later it is `********`. */
-export const EndpointResponse = record('EndpointResponse', {
+export const EndpointResponse = component('EndpointResponse', {
   url: Text,
   headers: z.record(Text, Texts),
   secureSsl: Flag,
@@ -195,13 +197,13 @@ export const EndpointResponse = record('EndpointResponse', {
 })
 export type EndpointResponse = z.infer<typeof EndpointResponse>
 
-export const RetryStrategyResponse = record('RetryStrategyResponse', {
+export const RetryStrategyResponse = component('RetryStrategyResponse', {
   type: strategies,
   interval: Integer,
   attempts: Integer,
 })
 
-export const FailureHandlingResponse = record('FailureHandlingResponse', {
+export const FailureHandlingResponse = component('FailureHandlingResponse', {
   triggers: Texts,
   retryStrategy: RetryStrategyResponse.optional(),
   divert: Flag,
@@ -210,7 +212,7 @@ export const FailureHandlingResponse = record('FailureHandlingResponse', {
 })
 export type FailureHandlingResponse = z.infer<typeof FailureHandlingResponse>
 
-export const WebhookResponse = record('WebhookResponse', {
+export const WebhookResponse = component('WebhookResponse', {
   locator: Text,
   name: Text,
   enabled: Flag,
@@ -262,10 +264,10 @@ const attemptFields = {
   excerpt: OptionalText.describe('The beginning of the answer, at most 4 KiB, without secrets.'),
 }
 
-export const DeliveryAttemptResponse = record('DeliveryAttemptResponse', attemptFields)
+export const DeliveryAttemptResponse = component('DeliveryAttemptResponse', attemptFields)
 export type DeliveryAttemptResponse = z.infer<typeof DeliveryAttemptResponse>
 
-export const DeliveryResponse = record('DeliveryResponse', {
+export const DeliveryResponse = component('DeliveryResponse', {
   eventLocator: Text.describe('Also the `webhook-id` of every attempt.'),
   requestLocator: Text,
   eventType: Text.describe('The name that the webhook knows the event by.'),
@@ -286,7 +288,7 @@ export const DeliveryResponse = record('DeliveryResponse', {
 export type DeliveryResponse = z.infer<typeof DeliveryResponse>
 
 /** In the order of the events; finished deliveries are kept for 30 days. */
-export const DeliveryListResponse = record('DeliveryListResponse', {
+export const DeliveryListResponse = component('DeliveryListResponse', {
   listCompleted: ListCompleted,
   items: z.array(DeliveryResponse),
   pagingToken: OptionalText.describe('Absent on the last page.'),
@@ -322,12 +324,12 @@ export const DivertedResendRequest = z
   .openapi('DivertedResendRequest')
 export type DivertedResendRequest = z.infer<typeof DivertedResendRequest>
 
-export const ResendResponse = record('ResendResponse', {
+export const ResendResponse = component('ResendResponse', {
   events: Integer.describe('How many are sent again.'),
 })
 export type ResendResponse = z.infer<typeof ResendResponse>
 
-export const TestDeliveryResponse = record('TestDeliveryResponse', {
+export const TestDeliveryResponse = component('TestDeliveryResponse', {
   ...attemptFields,
   eventLocator: Text,
   delivered: Flag.describe('Whether a 2xx came.'),
@@ -337,7 +339,7 @@ export type TestDeliveryResponse = z.infer<typeof TestDeliveryResponse>
 export const DivertedListQuery = z.object({ offset: Offset, count: PageSize })
 export type DivertedListQuery = z.infer<typeof DivertedListQuery>
 
-export const DivertedEventResponse = record('DivertedEventResponse', {
+export const DivertedEventResponse = component('DivertedEventResponse', {
   requestLocator: Text,
   eventLocator: Text,
   failureTrigger: Text.describe(
