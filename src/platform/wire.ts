@@ -154,9 +154,7 @@ export const PageSize = z
   .openapi({ description: 'Rows of one page, at most 1,000.', default: 100 })
 
 /** Opaque, from the previous answer. */
-export const PagingToken = optional(z.string().max(4_096)).openapi({
-  description: 'From the answer before; opaque.',
-})
+export const PagingToken = optional(z.string().max(4_096)).describe('From the answer before; opaque.')
 
 /** As the body reader passes it. */
 export const filePart = (name: string) =>

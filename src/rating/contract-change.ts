@@ -58,12 +58,11 @@ export type PolicyPriceChangeResponse = z.infer<typeof PolicyPriceChangeResponse
 
 /** Response of GET /policy/{policyLocator}/cancellationValue. */
 export const CancellationValueResponse = component('CancellationValueResponse', {
-  value: Amount.openapi({ description: 'What the cancellation gives back: -totalChange.' }),
+  value: Amount.describe('What the cancellation gives back: -totalChange.'),
   valueCurrency: Currency,
-  balanceAfterCancellation: Amount.openapi({
-    description:
-      'What the policyholder would still owe for the policy: open invoices and the planned ones that remain; negative: to be given back.',
-  }),
+  balanceAfterCancellation: Amount.describe(
+    'What the policyholder would still owe for the policy: open invoices and the planned ones that remain; negative: to be given back.',
+  ),
   balanceAfterCancellationCurrency: Currency,
   ...policyPriceChange,
 })

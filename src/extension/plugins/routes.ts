@@ -3,7 +3,7 @@ import { forTenant, type Route } from '../../platform/http/route.ts'
 import { PluginLogPageResponse, PluginLogsQuery } from './contract-log.ts'
 import { readLogs } from './logs.ts'
 
-const Anything = z.unknown().openapi({ description: 'Any JSON.' })
+const Anything = z.unknown().describe('Any JSON.')
 
 const { get, post } = forTenant('Plugins')
 

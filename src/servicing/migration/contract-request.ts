@@ -120,7 +120,7 @@ export const AccountMigrationData = component('AccountMigrationData', {
 export type AccountMigrationData = z.output<typeof AccountMigrationData>
 
 export const InstallmentItemMigrationRequest = component('InstallmentItemMigrationRequest', {
-  id: optional(Id).openapi({ description: 'Left out: its place, as `charges[0]/installmentItems[0]`.' }),
+  id: optional(Id).describe('Left out: its place, as `charges[0]/installmentItems[0]`.'),
   amount: RequestDecimal,
   installmentNumber: requestInteger(1, 10_000),
 })
@@ -129,7 +129,7 @@ export const ChargeMigrationRequest = component('ChargeMigrationRequest', {
   chargeType: Name,
   rate: leftOut(optional(Rate), 'derived from its amount. A rate is per unit of the policy’s durationBasis.'),
   referenceRate: leftOut(optional(Rate), 'nothing. It is not kept.'),
-  tag: OptionalName.openapi({ description: 'Name of the tax, fee or recipient. Left out: chargeType.' }),
+  tag: OptionalName.describe('Name of the tax, fee or recipient. Left out: chargeType.'),
   installmentItems: leftOut(
     list(InstallmentItemMigrationRequest),
     'the charge comes to nothing; a technical premium, to its rate over the time that it is for.',
@@ -143,9 +143,7 @@ const elementFields = {
   data: OptionalData,
   coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
   charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for it.'),
-  ended: optional(z.boolean()).openapi({
-    description: 'Bindery only: cover has ended, and charges are refunds.',
-  }),
+  ended: optional(z.boolean()).describe('Bindery only: cover has ended, and charges are refunds.'),
 }
 
 export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>> & {
@@ -182,13 +180,13 @@ export const ElementMigrationRequest = nestedAt(1).openapi('ElementMigrationRequ
 export const SegmentMigrationRequest = component('SegmentMigrationRequest', {
   segmentType: z.enum(['coverage', 'gap']),
   startTime: Time,
-  rootElement: optionalRecord(ElementMigrationRequest).openapi({
-    description: 'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
-  }),
+  rootElement: optionalRecord(ElementMigrationRequest).describe(
+    'Needed in a coverage segment. Left out of a gap: nothing is charged or given back.',
+  ),
 })
 
 export const InstallmentMigrationRequest = component('InstallmentMigrationRequest', {
-  id: optional(Id).openapi({ description: 'Left out: its place, as `installments[0]`.' }),
+  id: optional(Id).describe('Left out: its place, as `installments[0]`.'),
   startTime: Time,
   dueTime: Time,
   generateTime: leftOut(OptionalTime, 'dueTime.'),

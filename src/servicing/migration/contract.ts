@@ -17,7 +17,7 @@ import { ACCOUNT_STATES, MIGRATION_STATES } from './tables.ts'
 const ValidationItems = z.array(
   z.object({
     elementType: Text,
-    locator: Text.openapi({ description: 'Path of original ids, as P1/terms[0]/transactions[2]/veh-3.' }),
+    locator: Text.describe('Path of original ids, as P1/terms[0]/transactions[2]/veh-3.'),
     errors: Texts,
   }),
 )
@@ -26,9 +26,9 @@ export const MigrationResponse = component('MigrationResponse', {
   locator: Text,
   migrationState: z.enum(MIGRATION_STATES),
   migrationType: z.enum(['fullMigration', 'addAccountItems']),
-  processedAccounts: Integer.openapi({ description: 'Accounts that are completed.' }),
+  processedAccounts: Integer.describe('Accounts that are completed.'),
   totalAccounts: Integer,
-  validateOnly: Flag.openapi({ description: 'Whether everything is checked and no record written.' }),
+  validateOnly: Flag.describe('Whether everything is checked and no record written.'),
   accounts: z
     .object({
       pending: Integer,
@@ -37,12 +37,12 @@ export const MigrationResponse = component('MigrationResponse', {
       failed: Integer,
       error: Integer,
     })
-    .openapi({ description: 'How many accounts are in which state.' }),
+    .describe('How many accounts are in which state.'),
   accountsPerSecond: z
     .number()
     .optional()
-    .openapi({ description: 'While processing: the rate since it last started or resumed.' }),
-  secondsLeft: Integer.optional().openapi({ description: 'While processing: estimated time for the rest.' }),
+    .describe('While processing: the rate since it last started or resumed.'),
+  secondsLeft: Integer.optional().describe('While processing: estimated time for the rest.'),
   createdAt: DateTime,
   updatedAt: DateTime,
 })
@@ -53,10 +53,10 @@ export const AccountMigrationResponse = component('AccountMigrationResponse', {
   accountOriginalId: Text,
   accountMigrationState: z.enum(ACCOUNT_STATES),
   totalItems: Integer,
-  processedItems: Integer.openapi({ description: 'Items that were migrated.' }),
-  errorItems: Integer.openapi({ description: 'Items that failed, by their data or by a system error.' }),
+  processedItems: Integer.describe('Items that were migrated.'),
+  errorItems: Integer.describe('Items that failed, by their data or by a system error.'),
   lastUpdated: DateTime,
-  warnings: ValidationItems.optional().openapi({ description: 'Oddities that were accepted.' }),
+  warnings: ValidationItems.optional().describe('Oddities that were accepted.'),
 })
 export type AccountMigrationResponse = z.output<typeof AccountMigrationResponse>
 
@@ -79,7 +79,7 @@ export const MigrationFailuresResponse = component('MigrationFailuresResponse', 
   accountLocator: Text,
   accountOriginalId: Text,
   accountError: ErrorDetailsResponse.optional(),
-  ...byKind(z.record(Text, ErrorDetailsResponse).openapi({ description: 'By original id.' })),
+  ...byKind(z.record(Text, ErrorDetailsResponse).describe('By original id.')),
 })
 export type MigrationFailuresResponse = z.output<typeof MigrationFailuresResponse>
 
@@ -117,11 +117,7 @@ export const AccountMigrationIdMappingsResponse = z.object({
   accountLocator: Text,
   migrationLocator: Text,
   originalAccountId: Text,
-  ...byKind(
-    z
-      .record(Text, MappingObject)
-      .openapi({ description: 'By locator, or with `by=originalId` by original id.' }),
-  ),
+  ...byKind(z.record(Text, MappingObject).describe('By locator, or with `by=originalId` by original id.')),
 })
 export type AccountMigrationIdMappingsResponse = z.output<typeof AccountMigrationIdMappingsResponse>
 
@@ -142,14 +138,11 @@ export const AccountMigrationIdMappingsListResponse = listOf(
 const page = {
   offset: optional(requestInteger(0, 1_000_000))
     .transform(offset => offset ?? 0)
-    .openapi({ description: 'Entries to skip; 0 by default.' }),
+    .describe('Entries to skip; 0 by default.'),
   count: PageSize,
-  extended: booleanOr(true).openapi({ description: 'false: the bare list.' }),
+  extended: booleanOr(true).describe('false: the bare list.'),
 }
-const By = z
-  .enum(['locator', 'originalId'])
-  .default('locator')
-  .openapi({ description: 'What the maps are keyed by.' })
+const By = z.enum(['locator', 'originalId']).default('locator').describe('What the maps are keyed by.')
 
 export const MigrationPageQuery = z.object(page)
 export type MigrationPageQuery = z.output<typeof MigrationPageQuery>
@@ -160,7 +153,5 @@ export type MappingPageQuery = z.output<typeof MappingPageQuery>
 export const MappingQuery = z.object({ by: By })
 
 export const MigrationPostQuery = z.object({
-  validateOnly: booleanOr(false).openapi({
-    description: 'Check and report everything, but write no record.',
-  }),
+  validateOnly: booleanOr(false).describe('Check and report everything, but write no record.'),
 })

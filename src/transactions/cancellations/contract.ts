@@ -33,7 +33,7 @@ export const CancellationCreateRequest = component('CancellationCreateRequest', 
   effectiveTimestamp: RequestTimestamp,
   name: Name,
   conflictHandling: OptionalConflictHandling,
-  issue: booleanOr(false).openapi({ description: 'Issue it at once.' }),
+  issue: booleanOr(false).describe('Issue it at once.'),
   cancellationCategory: OptionalName,
 })
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>

@@ -17,7 +17,7 @@ export const LARGEST_OFFSET = 10_000
 export const ScheduleListQuery = z.object({
   offset: z.preprocess(wire => wire ?? 0, requestInteger(0, LARGEST_OFFSET)).openapi({ default: 0 }),
   count: PageSize,
-  policyLocator: OptionalLocator.openapi({ description: 'Those of one policy.' }),
+  policyLocator: OptionalLocator.describe('Those of one policy.'),
 })
 export type ScheduleListQuery = z.infer<typeof ScheduleListQuery>
 
@@ -26,11 +26,10 @@ export const EventScheduleResponse = component('EventScheduleResponse', {
   policyLocator: Text,
   type: Text,
   state: z.enum(['active', 'failed']),
-  nextTimestamp: DateTime.optional().openapi({
-    description:
-      'When it is due next; of a failed one, the time that was missed. Absent: it is never due again.',
-  }),
-  failures: Integer.openapi({ description: 'Tries of that time that failed.' }),
+  nextTimestamp: DateTime.optional().describe(
+    'When it is due next; of a failed one, the time that was missed. Absent: it is never due again.',
+  ),
+  failures: Integer.describe('Tries of that time that failed.'),
   problem: OptionalText,
   createdAt: DateTime,
 })

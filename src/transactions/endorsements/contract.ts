@@ -75,18 +75,17 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   autofill: OptionalAutofill,
 })
 
-const newPolicyEndTimestamp = OptionalTimestamp.openapi({
-  description:
-    'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
-})
+const newPolicyEndTimestamp = OptionalTimestamp.describe(
+  'An earlier end cuts everything there, later terms too; with a later one the last segment goes on. Needs the feature `property.endorsement.policy.end.enabled` in config.json, unless it is the end that the policy has anyway.',
+)
 
 const changes = {
   startTimestamp: OptionalTimestamp,
   newPolicyEndTimestamp,
   ...policyChanges(EndorsementExposureUpdateRequest),
-  reprice: OptionalBoolean.openapi({
-    description: 'Only of endorsements that are configured to ask for it, and there it must be given.',
-  }),
+  reprice: OptionalBoolean.describe(
+    'Only of endorsements that are configured to ask for it, and there it must be given.',
+  ),
 }
 
 /** `endorsementName` is an endorsement type of the configuration. */
@@ -280,7 +279,7 @@ export const transaction = {
   documents: z.array(PolicyDocumentResponse),
   automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional(),
   invoice: PolicyInvoiceResponse.optional(),
-  plannedInvoices: z.array(FutureInvoiceResponse).optional().openapi({ description: 'Once it is quoted.' }),
+  plannedInvoices: z.array(FutureInvoiceResponse).optional().describe('Once it is quoted.'),
 }
 
 export const EndorsementResponse = component('EndorsementResponse', {

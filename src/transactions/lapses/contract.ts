@@ -20,9 +20,9 @@ export const GracePeriodResponse = component('GracePeriodResponse', {
   policyLocator: Text,
   productLocator: Text,
   policyId: Text.openapi({ deprecated: true, description: 'As policyLocator.' }),
-  invoiceLocator: Text.openapi({
-    description: 'The invoice that began it. It is settled when no invoice of the policy is past due.',
-  }),
+  invoiceLocator: Text.describe(
+    'The invoice that began it. It is settled when no invoice of the policy is past due.',
+  ),
   startTimestamp: Timestamp,
   endTimestamp: Timestamp,
   settledTimestamp: TimestampIfAny,
@@ -34,13 +34,9 @@ export type GracePeriodResponse = z.infer<typeof GracePeriodResponse>
 
 /** PATCH /gracePeriod/{locator}; what is left out stays. */
 export const GracePeriodUpdateRequest = component('GracePeriodUpdateRequest', {
-  endTimestamp: OptionalTimestamp.openapi({ description: 'Now or earlier: the policy lapses at once.' }),
-  cancelEffectiveTimestamp: OptionalTimestamp.openapi({
-    description: 'When the policy lapses, instead of at the end.',
-  }),
-  resetCancelEffectiveTimestamp: booleanOr(false).openapi({
-    description: 'The policy lapses at the end again.',
-  }),
+  endTimestamp: OptionalTimestamp.describe('Now or earlier: the policy lapses at once.'),
+  cancelEffectiveTimestamp: OptionalTimestamp.describe('When the policy lapses, instead of at the end.'),
+  resetCancelEffectiveTimestamp: booleanOr(false).describe('The policy lapses at the end again.'),
 })
 
 export const LapseResponse = component('LapseResponse', {
@@ -70,9 +66,9 @@ export const LapseReinstatementResponse = component('LapseReinstatementResponse'
   invoicedTimestamp: TimestampIfAny,
   reinstatementTimestamp: TimestampIfAny,
   invoiceLocator: OptionalText,
-  reinstatementDocument: PolicyDocumentResponse.optional().openapi({
-    description: 'Once it is issued, where the product has a template `reinstatement`.',
-  }),
+  reinstatementDocument: PolicyDocumentResponse.optional().describe(
+    'Once it is issued, where the product has a template `reinstatement`.',
+  ),
 })
 export type LapseReinstatementResponse = z.infer<typeof LapseReinstatementResponse>
 

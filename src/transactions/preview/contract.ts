@@ -47,7 +47,7 @@ export type PolicyPreviewRequest = z.infer<typeof PolicyPreviewRequest>
 export const PreviewedInvoiceResponse = component('PreviewedInvoiceResponse', {
   ...FutureInvoiceResponse.shape,
   invoiceType: InvoiceType,
-  totalDue: Amount.openapi({ description: 'The sum of its transactions without commissions.' }),
+  totalDue: Amount.describe('The sum of its transactions without commissions.'),
   totalDueCurrency: Currency,
 })
 export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
@@ -56,13 +56,12 @@ export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
 export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
   price: PolicyPriceChangeResponse,
   policyWhenIssued: PolicyResponse,
-  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().openapi({
-    description:
-      'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
-  }),
+  automatedUnderwritingResult: AutomatedUnderwritingResultResponse.optional().describe(
+    'Not of a cancellation, which is not underwritten. What is not accepted is shown as issued all the same: so it would be, should a person accept it.',
+  ),
   invoices: z.array(PreviewedInvoiceResponse),
-  conflicts: z.array(ConflictResponse).openapi({
-    description: 'What stands in the way. The rest of the answer is as if it had been invalidated first.',
-  }),
+  conflicts: z
+    .array(ConflictResponse)
+    .describe('What stands in the way. The rest of the answer is as if it had been invalidated first.'),
 })
 export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>

@@ -39,9 +39,9 @@ export const PolicyQuoteInvoiceResponse = component('PolicyQuoteInvoiceResponse'
   dueTimestamp: TimestampIfAny,
   startTimestamp: Timestamp,
   endTimestamp: Timestamp,
-  financialTransactions: z.array(FinancialTransactionResponse).openapi({
-    description: 'Of a very large policy, those of the same type and name are summed up.',
-  }),
+  financialTransactions: z
+    .array(FinancialTransactionResponse)
+    .describe('Of a very large policy, those of the same type and name are summed up.'),
 })
 export type PolicyQuoteInvoiceResponse = z.infer<typeof PolicyQuoteInvoiceResponse>
 
@@ -63,7 +63,7 @@ export const PolicyQuoteResponse = component('PolicyQuoteResponse', {
   characteristics: PolicyCharacteristicsResponse,
   exposures: z.array(ExposureResponse),
   documents: z.array(PolicyDocumentResponse),
-  invoices: z.array(PolicyQuoteInvoiceResponse).openapi({ description: 'Planned once it is quoted.' }),
+  invoices: z.array(PolicyQuoteInvoiceResponse).describe('Planned once it is quoted.'),
   grossFees: OptionalAmount,
   grossFeesCurrency: Currency.optional(),
   fees: z.array(FeeResponse),

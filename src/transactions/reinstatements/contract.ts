@@ -31,7 +31,7 @@ const times = {
  */
 export const ReinstatementCreateRequest = component('ReinstatementCreateRequest', {
   ...times,
-  issue: booleanOr(false).openapi({ description: 'Accept and issue it at once.' }),
+  issue: booleanOr(false).describe('Accept and issue it at once.'),
 })
 export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
 

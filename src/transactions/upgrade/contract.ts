@@ -6,12 +6,10 @@ import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { OptionalConflictHandling } from '../cancellations/contract.ts'
 
 export const PolicyUpgradeRequest = component('PolicyUpgradeRequest', {
-  configVersion: optional(requestInteger(1)).openapi({
-    description: 'Left out: the latest version. An earlier one is taken too, by the same checks.',
-  }),
-  dryRun: booleanOr(false).openapi({
-    description: 'Only list what would stand in the way of the upgrade.',
-  }),
+  configVersion: optional(requestInteger(1)).describe(
+    'Left out: the latest version. An earlier one is taken too, by the same checks.',
+  ),
+  dryRun: booleanOr(false).describe('Only list what would stand in the way of the upgrade.'),
   conflictHandling: OptionalConflictHandling,
 })
 export type PolicyUpgradeRequest = z.infer<typeof PolicyUpgradeRequest>
@@ -21,14 +19,12 @@ export const PolicyUpgradeResponse = component('PolicyUpgradeResponse', {
   policyLocator: Text,
   fromConfigVersion: Integer,
   toConfigVersion: Integer,
-  upgraded: Flag.openapi({
-    description: 'false for a dry run, and where the policy has that version already.',
-  }),
-  validationErrors: PolicyValidationErrors.openapi({
-    description: "What of the policy's content the version does not take.",
-  }),
-  conflicts: z.array(ConflictResponse).openapi({
-    description: 'What is priced by the version that the policy has, and not issued.',
-  }),
+  upgraded: Flag.describe('false for a dry run, and where the policy has that version already.'),
+  validationErrors: PolicyValidationErrors.describe(
+    "What of the policy's content the version does not take.",
+  ),
+  conflicts: z
+    .array(ConflictResponse)
+    .describe('What is priced by the version that the policy has, and not issued.'),
 })
 export type PolicyUpgradeResponse = z.infer<typeof PolicyUpgradeResponse>
