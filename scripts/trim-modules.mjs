@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url'
 const MODULES = fileURLToPath(new URL('../node_modules', import.meta.url))
 
 const UNUSED_PATHS = [
+  // The package that has Node's binary and its headers: `node` has linked the binary.
+  'node/node_modules',
   // Builds for browsers: what runs here is bundled from the modules (`es` and `js`).
   '@cantoo/pdf-lib/dist/pdf-lib.esm.js',
   '@cantoo/pdf-lib/dist/pdf-lib.esm.min.js',
