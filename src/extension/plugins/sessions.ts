@@ -196,12 +196,10 @@ export class PluginSessions {
   facts(): Query[] {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
+    if (writes.length === 0) return []
+    const changes = writes.map(({ plugin: _, ...change }) => change)
     return [
-      ...putAuxData(
-        database,
-        writes.map(({ plugin: _, ...write }) => write),
-        context.now,
-      ),
+      ...putAuxData(database, changes, context.now),
       ...auditRows(database, context, shard, auditOf(writes)),
     ]
   }
