@@ -32,7 +32,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Tests wait for the runtime, and those of the whole service for its start, so that three keep two cores busy.
+    // Tests wait for the runtime, so three keep two cores busy.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // Read by test/support/sizes.ts.
     provide: {
@@ -49,6 +49,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'domain',
+          sequence: { groupOrder: 1 },
           include: ['{test,packages}/**/*.domain.test.ts'],
           environment: 'node',
           // Pure functions have nothing to keep apart; what they import is read once for all files.
@@ -89,6 +90,7 @@ export default defineConfig({
         test: {
           name: 'service',
           retry,
+          sequence: { groupOrder: 1 },
           globalSetup: [
             './test/support/receiver-server.ts',
             './test/support/rater-server.ts',
@@ -114,6 +116,9 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
+          // Mostly waits for processes to start and end, so more files run at once; first, and by itself.
+          maxWorkers: Math.max(4, availableParallelism()),
+          sequence: { groupOrder: 0 },
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

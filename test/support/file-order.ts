@@ -2,13 +2,17 @@
 // none is alone at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Process tests mostly wait, and so come first; domain tests are short, and fill the end. */
+/** Process tests are a group of their own, the first (vitest.config.ts). Domain tests are short, and fill the end. */
 const PROJECTS = ['process', 'service', 'domain']
 
 /** Files that take the longest, the longest first. */
 const LONGEST = [
+  'operate-guide.process',
+  'bad-day.process',
   'start.process',
   'kill.process',
+  'webhooks.process',
+  'environments.process',
   'growth.service',
   'faults.service',
   'two-tenants.service',
@@ -19,7 +23,7 @@ const LONGEST = [
   'schedule-change.service',
   'shards.service',
   'run.service',
-  'pdf/growth.domain',
+  'pdf/test/growth.domain',
   'payments.domain',
   'proration.domain',
   'told-again.domain',
