@@ -90,30 +90,32 @@ export type MappingObject = {
   childrenMappings: Record<string, MappingObject>
 }
 
-export const MappingObject: z.ZodType<MappingObject> = component('AccountMigrationIdMappingsResponse', {
-  originalId: Text,
-  locator: Text,
-  migratedAt: DateTime,
-  childrenMappings: z.record(
-    Text,
-    z.lazy(() => MappingObject),
-  ),
-}).openapi('MappingObject', {
-  type: 'object',
-  // Written by hand, since the schema contains itself.
-  properties: {
-    originalId: { type: 'string' },
-    locator: { type: 'string' },
-    migratedAt: { type: 'string', format: 'date-time' },
-    childrenMappings: {
-      type: 'object',
-      additionalProperties: { $ref: '#/components/schemas/MappingObject' },
+export const MappingObject: z.ZodType<MappingObject> = z
+  .object({
+    originalId: Text,
+    locator: Text,
+    migratedAt: DateTime,
+    childrenMappings: z.record(
+      Text,
+      z.lazy(() => MappingObject),
+    ),
+  })
+  .openapi('MappingObject', {
+    type: 'object',
+    // Written by hand, since the schema contains itself.
+    properties: {
+      originalId: { type: 'string' },
+      locator: { type: 'string' },
+      migratedAt: { type: 'string', format: 'date-time' },
+      childrenMappings: {
+        type: 'object',
+        additionalProperties: { $ref: '#/components/schemas/MappingObject' },
+      },
     },
-  },
-  required: ['originalId', 'locator', 'migratedAt', 'childrenMappings'],
-})
+    required: ['originalId', 'locator', 'migratedAt', 'childrenMappings'],
+  })
 
-export const AccountMigrationIdMappingsResponse = z.object({
+export const AccountMigrationIdMappingsResponse = component('AccountMigrationIdMappingsResponse', {
   accountLocator: Text,
   migrationLocator: Text,
   originalAccountId: Text,

@@ -9,7 +9,8 @@ import type { Route } from '../../../src/platform/http/route.ts'
 import { examplesOf } from '../../../tools/examples/choose.ts'
 import { plain } from '../../../tools/examples/plain.ts'
 
-type Content = Record<string, { example?: unknown }>
+type Schema = { properties?: object; items?: Schema; anyOf?: Schema[] }
+type Content = Record<string, { example?: unknown; schema?: Schema }>
 type Operation = {
   operationId: string
   summary: string
@@ -45,6 +46,10 @@ const statuses = (name: string): string[] => {
 const hasExample = (content: Content): boolean =>
   Object.values(content).some(({ example }) => example !== undefined)
 
+/** Whether a client's types would have no name for the record, or for one of a list. */
+const isNameless = ({ properties, items, anyOf = [] }: Schema): boolean =>
+  properties !== undefined || [...anyOf, ...(items ? [items] : [])].some(isNameless)
+
 test('elements that are migrated are told with all that they have, and in each other', () => {
   const { ElementMigrationRequest, ChargeMigrationRequest, InstallmentItemMigrationRequest } =
     document.components.schemas
@@ -72,6 +77,16 @@ describe('every operation', () => {
       ]
     })
     expect(without).toEqual([])
+  })
+
+  test('answers with a record of the document, by its name', () => {
+    const nameless = operations.filter(({ responses }) =>
+      Object.entries(responses).some(
+        ([status, { content = {} }]) =>
+          status.startsWith('2') && Object.values(content).some(({ schema = {} }) => isNameless(schema)),
+      ),
+    )
+    expect(nameless.map(({ name }) => name)).toEqual(['get /health', 'get /ready'])
   })
 
   test('says in x-permission what its route requires (that the route does, the access matrix holds)', async () => {
