@@ -165,7 +165,7 @@ async function enterAdministration(
   const passwordHash =
     needsRehash(account.passwordHash!) && (await hashPassword(password, env.PASSWORD_PEPPER))
   const open = administratorMayEnter(account, now)
-  // The audit entry comes first: after the account has changed, its hash may be another.
+  // Written only if the account may still sign in, by the same condition as the change after it.
   const entry = administrationAuditRow(
     database,
     { caller: callerOf(account, undefined), requestId, now },

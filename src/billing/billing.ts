@@ -60,7 +60,7 @@ import { planAfterCancellation, planAfterEndorsement, planAfterFeeUpdate, resche
 import { planAfterReinstatement } from './returning.ts'
 import { type BillPlan, recorded, termPlan } from './schedule.ts'
 
-export type PlanContext = {
+type PlanContext = {
   readonly product: ProductDefinition
   readonly now: Instant
   readonly newPaymentScheduleName?: string
@@ -165,9 +165,9 @@ export async function decideNextInvoice(
 
 export const INVOICE_TIMER = 'policy.invoice'
 
-export type InvoicingContext = { readonly now: Instant; readonly supply: LocatorSupply }
+type InvoicingContext = { readonly now: Instant; readonly supply: LocatorSupply }
 
-export type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
+type Invoicing = Planned & { readonly made: { invoice: Invoice; totalDue: Money }[] }
 
 export const invoiceWhatIsDue = (
   aggregate: PolicyAggregate,
@@ -183,7 +183,7 @@ export const invoiceWhatIsDue = (
  * asks for too little is carried forward: it is settled, and the plan's next installment that is not written off asks
  * for its amount too. An invoice that the plan writes off is settled at once.
  */
-export function invoiceInstallments(
+function invoiceInstallments(
   aggregate: PolicyAggregate,
   modification: Modification,
   due: readonly PlannedInstallment[],

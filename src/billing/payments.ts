@@ -113,7 +113,7 @@ function planOneReversal(before: PolicyAggregate, payment: Payment, now: Instant
 }
 
 /** Refuses the wrong sign, and refunds and credit payments beyond what is due. */
-export function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
+function assertFits(amount: Money, rest: Money, source: PaymentSource): void {
   if (amount.minor === 0 || Math.sign(amount.minor) !== Math.sign(rest.minor))
     throw invalidRequest(
       `amount ${toText(amount)} must be ${rest.minor > 0 ? 'above' : 'below'} zero: the invoice asks for ${toText(rest)} ${rest.currency}.`,

@@ -63,7 +63,7 @@ export function noteBookmark(calls: Calls, binding: string, bookmark: string): v
 }
 
 /** Bookmarks of one database sort as text, older before newer. */
-export const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
+const laterBookmark = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other > one) ? other : one
 
 // D1 bookmarks (`x-d1-bookmark`): a client that sends the bookmark of its last answer reads its own writes from the nearest

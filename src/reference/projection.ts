@@ -132,7 +132,7 @@ export const groupResponse = (group: ResourceGroup): ResourceGroupResponse => ({
 
 type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
 
-export type DocumentUses = ReadonlyMap<string, DocumentUse>
+type DocumentUses = ReadonlyMap<string, DocumentUse>
 
 const NONE: DocumentUses = new Map()
 
@@ -142,7 +142,7 @@ const ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
 /** The static name of the resource that takes precedence over the configuration's template of that name. */
 export const staticNameOf = (templateName: string): string => templateName.replace(ENDING, '')
 
-export const isOfDocuments = ({ type }: Resource): boolean =>
+const isOfDocuments = ({ type }: Resource): boolean =>
   type === 'documentTemplate' || type === 'staticDocument'
 
 /** Reads the configuration (`newest` is its latest version) only if a resource is used for documents. */

@@ -11,7 +11,7 @@ const SHORT_BYTES = 262_144
 
 export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(tenant, 'resources', revision)
 
-export type StoredFile = { readonly sizeBytes: number; readonly hash: string }
+type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
 /** Stores the upload under the R2 key. A failed upload leaves nothing. */
 export async function storeStream(

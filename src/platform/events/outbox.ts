@@ -104,7 +104,7 @@ const DELIVERIES = statement(build =>
 // After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: a minute later it finds
 // what a crash left behind.
 
-export type Announcement = ShardName
+type Announcement = ShardName
 
 export const ARM_EVERY_MS = 30_000
 export const ARM_AHEAD_MS = 60_000

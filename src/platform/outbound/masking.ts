@@ -211,4 +211,4 @@ export const withReferences = (
   text.replace(REFERENCE, (_, staticName: string, item: string) => valueOfReference({ staticName, item }))
 
 /** The text without its references. */
-export const besideReferences = (text: string): string => text.replace(REFERENCE, '')
+const besideReferences = (text: string): string => text.replace(REFERENCE, '')

@@ -61,7 +61,7 @@ export function portion({ minor, currency }: Money, part: bigint, whole: bigint)
 }
 
 /** The stated part of the rest before a time; undefined if the rest is shared in proportion. */
-export type StatedShare = (at: Instant) => Money | undefined
+type StatedShare = (at: Instant) => Money | undefined
 
 /**
  * Shares an amount over `whole` among the parts, which are within it and ordered by time. Time between and after the

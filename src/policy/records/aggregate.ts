@@ -236,7 +236,7 @@ type Records = {
 
 export type CollectionName = keyof Records
 
-export type PolicyRecords = {
+type PolicyRecords = {
   readonly [N in CollectionName]: ReadonlyMap<Records[N]['locator'], Records[N]>
 }
 

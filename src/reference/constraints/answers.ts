@@ -17,7 +17,7 @@ import {
 import type { TablesInForce } from './force.ts'
 
 /** The options of the fields that the request names; of all constrained fields if it names none. */
-export type Evaluation = {
+type Evaluation = {
   /** Static names of the tables to read. */
   readonly tables: readonly string[]
   readonly answer: (tableOf: TableOf) => Promise<EvaluationResponse>

@@ -45,7 +45,7 @@ const MARK_WITHIN = 1_024
 /** Media types that clients send for unknown files. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
 
-export type UploadedFile = {
+type UploadedFile = {
   readonly bytes: Uint8Array
   readonly mediaType: string | undefined
   readonly fileName: string | undefined

@@ -23,7 +23,7 @@ import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
 import { type PdfRenderer, pdfRenderer } from './pdf-renderer.ts'
 
-export type MakingContext = {
+type MakingContext = {
   readonly loaded: Loaded
   readonly renderer: PdfRenderer
   readonly files: StaticFiles

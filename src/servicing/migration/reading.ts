@@ -217,7 +217,7 @@ const detailsOf = ({ originalId, problems }: Failure): contract.ErrorDetailsResp
   errors: { success: false, validationItems: problems.map(shownProblem) },
 })
 
-export type MappingKey = 'locator' | 'originalId'
+type MappingKey = 'locator' | 'originalId'
 
 export function mappingsResponse(
   { accountLocator, migrationLocator, originalId }: store.MigrationAccount,

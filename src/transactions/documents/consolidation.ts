@@ -60,7 +60,7 @@ export function issuances(before: PolicyAggregate | undefined, after: PolicyAggr
   })
 }
 
-export type Consolidation = {
+type Consolidation = {
   readonly displayName: string
   readonly fileName: string
   readonly documentLocators: readonly string[]

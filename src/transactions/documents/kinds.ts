@@ -102,7 +102,7 @@ export type Made = { locator: Uuid } & (
  * Records outcomes. Undefined when none of the documents waits any more, because it was removed or recorded meanwhile.
  * Events: document.ready, document.failed (resources brief 8.2).
  */
-export function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
+function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {
   const waiting = made.filter(one => before.documents.get(one.locator)?.state === 'draft')
   if (waiting.length === 0) return undefined
   const unwanted = waiting.filter(one => one.outcome === 'none').map(one => one.locator)

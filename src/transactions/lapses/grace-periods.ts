@@ -304,7 +304,7 @@ export function pastDueRetryTimer(
   return { ...again, payload: { ...again.payload, tries: String(tries) } }
 }
 
-export const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>
+const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>
   timer(policy.locator, GRACE_END_TIMER, 'gracePeriodLocator', locator, endAt)
 
 export const reinstatementPeriodTimer = (
@@ -337,7 +337,7 @@ export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice
 export const isOwed = (aggregate: PolicyAggregate, invoice: Invoice): boolean =>
   totalDueOf(aggregate, invoice).minor > 0
 
-export function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoice[] {
+function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoice[] {
   const totalDueOf = totalsDueOf(aggregate)
   return [...aggregate.invoices.values()].filter(invoice => {
     const from = pastDueFrom(aggregate, invoice)

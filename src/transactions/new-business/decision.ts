@@ -121,7 +121,7 @@ export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<Pol
 }
 
 /** The stored underwriting result, or for a valid draft the result as it would be now; stores nothing. */
-export async function decideUnderwriting(
+async function decideUnderwriting(
   loaded: Loaded,
   attempt: Attempt,
 ): Promise<AutomatedUnderwritingResultResponse> {
@@ -154,7 +154,7 @@ const writtenOf = new WeakMap<Loaded, Written>()
  * The stored price, or the present price of a valid draft, `due` in the form of GET. Written as text once and
  * repeated while the object remembers the policy.
  */
-export async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
+async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
   const written = writtenOf.get(loaded)
   if (written?.due === due) return written.answer
   const price = await decidePrice(loaded, attempt)

@@ -19,7 +19,7 @@ import { referencesIn } from '../../../platform/outbound/masking.ts'
 import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 
-export type ClaimedDelivery = {
+type ClaimedDelivery = {
   readonly event: typeof events.$inferSelect
   readonly line: string | null
   /** Earlier attempts. */

@@ -131,12 +131,7 @@ export const relinkDeliveries = (database: Database, webhookLocator: string): Qu
 ]
 
 /** Deliveries that were put aside wait again if `condition` is true. `relinkDeliveries` must follow. */
-export const replayDeliveries = (
-  database: Database,
-  webhookLocator: string,
-  at: Instant,
-  condition: SQL,
-): Query =>
+const replayDeliveries = (database: Database, webhookLocator: string, at: Instant, condition: SQL): Query =>
   database.build.run(sql`
     update ${deliveries} set state = 'waiting', attempts = 0, due_at = ${at}, finished_at = null
     where webhook_locator = ${webhookLocator} and state in ('skipped', 'diverted') and ${condition}`)

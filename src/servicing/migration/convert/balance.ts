@@ -151,7 +151,7 @@ function coverFromCredit(work: Work, live: readonly InvoiceItem[], moves: Credit
 const uncovered = ({ total, paid }: UnpaidInvoice, left: Money): string =>
   `invoiceState settled must have payments and credit of its total ${toText(total)}; it has payments of ${toText(paid)}, and a credit of ${toText(left)} is left.`
 
-export type PaidOut = {
+type PaidOut = {
   readonly disbursements: readonly ConvertedDisbursement[]
   /** Incoming and outgoing movements of the credit. */
   readonly moves: readonly CreditMove[]

@@ -116,7 +116,7 @@ export type Converted = {
 export type AccountRequest = contract.MigrationRequest &
   Partial<Pick<contract.AccountMigrationRequest, 'accountData'>>
 
-export type Payable = Pick<Making, 'invoices' | 'payments'>
+type Payable = Pick<Making, 'invoices' | 'payments'>
 
 /** One policy's invoice of an invoice in the other system. */
 export type Part = {

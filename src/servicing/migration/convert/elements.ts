@@ -258,7 +258,7 @@ const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
 }
 
 /** `at`: the installment, counted from 0. */
-export type StatedItem = { readonly at: number; readonly amount: Money; readonly id: string }
+type StatedItem = { readonly at: number; readonly amount: Money; readonly id: string }
 
 export type StatedCharge = {
   readonly kind: ChargeKind

@@ -257,7 +257,7 @@ export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
 
 /** Another attempt sends no files and hashes no passwords again. */
-export function releaseWriter(
+function releaseWriter(
   context: RequestContext,
   upload: Upload,
 ): (release: Release) => Promise<JsonAnswer | AnswerBySubject> {

@@ -167,7 +167,7 @@ function addTechnicalPremiums(context: Context): void {
 
 export type Place = { readonly kind: 'premium' | 'tax' | 'commission'; readonly name: string }
 
-export type AmountChange = Place & { readonly by: Money }
+type AmountChange = Place & { readonly by: Money }
 
 /** Whether the element states another premium rate than the price has. */
 export const hasOtherRate = ({ premium }: PerilPrice, { charges }: ReadElement): boolean =>
