@@ -116,8 +116,7 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
-          // Mostly waits for processes to start and end, so more files run at once; first, and by itself.
-          maxWorkers: Math.max(4, availableParallelism()),
+          // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
           sequence: { groupOrder: 0 },
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
