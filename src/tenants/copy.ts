@@ -1,6 +1,6 @@
-// Copies a suspended tenant's rows and files to another environment. Rows go in row id order, one page a batch: an interrupted copy
-// continues after the last row that arrived.
-import { sql } from 'drizzle-orm'
+// Copies a suspended tenant's rows and files to another environment. Rows go in the order of their row ids, or of their keys in a
+// table without row ids, one page a batch: an interrupted copy continues after the last row that arrived.
+import { type SQL, sql } from 'drizzle-orm'
 import { noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 
@@ -10,19 +10,31 @@ const MOST_BYTES = 500_000
 
 type Table = {
   readonly name: string
-  /** Includes `rowid` unless a column is the row id. */
+  /** Includes `rowid` unless a column is the row id, or there is none. */
   readonly columns: readonly string[]
+  /** The columns that order its rows. */
+  readonly key: readonly string[]
 }
+
+/** A row's values of the key. */
+type Place = readonly unknown[]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** Both databases have the same tables. Returns the number of rows. */
+/** Both databases have the same tables with the same keys. Returns the number of rows. */
 export async function copyDatabase(from: D1Database, to: D1Database): Promise<number> {
   const [source, target] = [openDatabase(from, noCalls()), openDatabase(to, noCalls())]
+  const [tables, others] = await Promise.all([tablesOf(from), tablesOf(to)])
+  const keys = new Map(others.map(({ name, key }) => [name, key.join()]))
+  const unlike = tables.find(({ name, key }) => keys.get(name) !== key.join())
+  if (unlike)
+    throw new Error(
+      `${unlike.name} is not the same table in both databases: run this again when both have the same migrations.`,
+    )
   let rows = 0
-  for (const table of await tablesOf(from)) {
+  for (const table of tables) {
     await copyTable(source, target, table)
     const [sourceRows, targetRows] = await Promise.all([countOf(source, table), countOf(target, table)])
     if (sourceRows !== targetRows)
@@ -35,25 +47,30 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
 }
 
 /**
- * The tables with a tenant's rows. `migration` and `fence` belong to the database itself, `goOnBehind` raises `number_sequence`,
- * and names that begin with an underscore belong to the provider.
+ * The tables with a tenant's rows. `migration` and `fence` belong to the database itself, as do the tables of a move
+ * (platform/database/moves.ts), `goOnBehind` raises `number_sequence`, and names that begin with an underscore belong to the provider.
  */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
     .prepare(
-      `select name from sqlite_master where type = 'table' and name not in ('migration', 'fence', 'number_sequence')
-         and substr(name, 1, 1) <> '_' and name not like 'sqlite%' order by name`,
+      `select m.name, l.wr from sqlite_master m join pragma_table_list l on l.name = m.name and l.schema = 'main'
+       where m.type = 'table' and m.name not in ('migration', 'migration_move', 'fence', 'number_sequence')
+         and m.name not like '%\\_moved' escape '\\' and m.name not like '%\\_left' escape '\\'
+         and substr(m.name, 1, 1) <> '_' and m.name not like 'sqlite%' order by m.name`,
     )
-    .all<{ name: string }>()
+    .all<{ name: string; wr: number }>()
   const shapes = await client.batch<{ name: string; type: string; pk: number }>(
     results.map(({ name }) => client.prepare(`pragma table_info(${quoted(name)})`)),
   )
-  return results.map(({ name }, at) => {
+  return results.map(({ name, wr }, at) => {
     const columns = shapes[at]!.results
-    const keys = columns.filter(({ pk }) => pk > 0)
-    const isRowId = keys.length === 1 && keys[0]!.type.toLowerCase() === 'integer'
     const names = columns.map(column => column.name)
-    return { name, columns: isRowId ? names : ['rowid', ...names] }
+    const keys = columns.filter(({ pk }) => pk > 0).sort((a, b) => a.pk - b.pk)
+    const key = keys.map(column => column.name)
+    const isRowId = keys.length === 1 && keys[0]!.type.toLowerCase() === 'integer'
+    return wr || isRowId
+      ? { name, columns: names, key }
+      : { name, columns: ['rowid', ...names], key: ['rowid'] }
   })
 }
 
@@ -65,16 +82,19 @@ async function countOf(database: Database, { name }: Table): Promise<number> {
 }
 
 async function copyTable(source: Database, target: Database, table: Table): Promise<void> {
-  const name = quoted(table.name)
+  const name = sql.raw(quoted(table.name))
+  const key = sql.raw(listed(table.key))
+  const descending = sql.raw(table.key.map(column => `${quoted(column)} desc`).join(', '))
   const [[last]] = await target.batch([
-    target.build.all<{ id: number }>(sql.raw(`select coalesce(max(rowid), 0) as id from ${name}`)),
+    target.build.all<Row>(sql`select ${key} from ${name} order by ${descending} limit 1`),
   ])
-  for (let after = last!.id; ; ) {
+  for (let after = last && placeOf(table, last); ; ) {
     const until = await pageEnd(source, table, after)
     if (until === undefined) return
     const [rows] = await source.batch([
-      source.build.all<Record<string, unknown>>(
-        sql`select ${sql.raw(listed(table.columns))} from ${sql.raw(name)} where rowid > ${after} and rowid <= ${until} order by rowid`,
+      source.build.all<Row>(
+        sql`select ${sql.raw(listed(table.columns))} from ${name}
+          where ${isBehind(table, after)} and (${key}) <= (${listOf(until)}) order by ${key}`,
       ),
     ])
     await target.batch(insertQueries(target, table, rows) as [Query, ...Query[]])
@@ -82,34 +102,40 @@ async function copyTable(source: Database, target: Database, table: Table): Prom
   }
 }
 
-/** Row id of the page's last row; undefined after the last page. */
-async function pageEnd(
-  source: Database,
-  { name, columns }: Table,
-  after: number,
-): Promise<number | undefined> {
-  const size = columns.map(column => `coalesce(length(cast(${quoted(column)} as blob)), 4)`).join(' + ')
+type Row = Readonly<Record<string, unknown>>
+
+const placeOf = ({ key }: Table, row: Row): Place => key.map(column => row[column])
+
+const listOf = (place: Place): SQL =>
+  sql.join(
+    place.map(value => sql`${value}`),
+    sql`, `,
+  )
+
+const isBehind = ({ key }: Table, after: Place | undefined): SQL =>
+  after ? sql`(${sql.raw(listed(key))}) > (${listOf(after)})` : sql`true`
+
+/** Place of the page's last row; undefined after the last page. */
+async function pageEnd(source: Database, table: Table, after: Place | undefined): Promise<Place | undefined> {
+  const size = table.columns.map(column => `coalesce(length(cast(${quoted(column)} as blob)), 4)`).join(' + ')
+  const key = sql.raw(listed(table.key))
   const [rows] = await source.batch([
-    source.build.all<{ id: number; size: number }>(
-      sql`select rowid as id, ${sql.raw(size)} as size from ${sql.raw(quoted(name))} where rowid > ${after} order by rowid limit ${MOST_ROWS}`,
+    source.build.all<Row & { bytes_of_row: number }>(
+      sql`select ${key}, ${sql.raw(size)} as bytes_of_row from ${sql.raw(quoted(table.name))} where ${isBehind(table, after)} order by ${key} limit ${MOST_ROWS}`,
     ),
   ])
   let bytes = 0
-  let end: number | undefined
-  for (const { id, size } of rows) {
-    bytes += size
+  let end: Place | undefined
+  for (const row of rows) {
+    bytes += row.bytes_of_row
     if (end !== undefined && bytes > MOST_BYTES) break
-    end = id
+    end = placeOf(table, row)
   }
   return end
 }
 
 /** A page is one JSON parameter. A row that fills a page is passed by column: its JSON might be too long. */
-function insertQueries(
-  target: Database,
-  { name, columns }: Table,
-  rows: readonly Record<string, unknown>[],
-): Query[] {
+function insertQueries(target: Database, { name, columns }: Table, rows: readonly Row[]): Query[] {
   const into = `insert into ${quoted(name)} (${listed(columns)})`
   const values = rows.map(row => columns.map(column => row[column] ?? null))
   if (values.length === 1)

@@ -84,37 +84,42 @@ export async function noteShard(
   const since = restore.to - MARGIN_MS
   let files = 0
   for (const [list, query] of Object.entries(notedQueries(since))) {
-    for (let after = 0; ; ) {
-      const [rows] = await database.batch([database.build.all<{ row: string; after: number }>(query(after))])
+    for (let after: Place = { place: 0, locator: '' }; ; ) {
+      const [rows] = await database.batch([database.build.all<{ row: string } & Place>(query(after))])
       if (rows.length === 0) break
       const noted = { [list]: rows.map(({ row }) => JSON.parse(row)) }
       calls.r2 += 1
       await bucket.put(noteFile(tenant, restore, shard, files), JSON.stringify(noted))
       files += 1
-      after = rows.at(-1)!.after
+      after = rows.at(-1)!
     }
   }
   return { ...(await givenOut(database)), files }
 }
 
-/** Each query returns `row`, and `after` for the next page. */
-const notedQueries = (since: number): Record<keyof Noted, (after: number) => SQL> => ({
+/** Of a row among those of its table. */
+type Place = { readonly place: number; readonly locator: string }
+
+/** Each query returns `row`, and its place for the next page. Records of policies may be in a table without row ids. */
+const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL> => ({
   events: after => sql`
-    select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as after
-    from event where sequence > ${after} and at >= ${since} order by sequence limit ${ROWS_A_FILE}`,
+    select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as place, locator
+    from event where sequence > ${after.place} and at >= ${since} order by sequence limit ${ROWS_A_FILE}`,
   payments: after => sql`
     select json_object('locator', locator, 'policyLocator', cast(policy_locator as text), 'invoiceLocator', invoice_locator,
-      'amount', amount, 'currency', currency, 'postedAt', posted_at) as row, rowid as after
-    from payment where rowid > ${after} and posted_at >= ${since} order by rowid limit ${ROWS_A_FILE}`,
+      'amount', amount, 'currency', currency, 'postedAt', posted_at) as row, policy_locator as place, locator
+    from payment where (policy_locator, locator) > (${after.place}, ${after.locator}) and posted_at >= ${since}
+    order by policy_locator, locator limit ${ROWS_A_FILE}`,
   documents: after => sql`
     select json_object('locator', locator, 'policyLocator', cast(policy_locator as text), 'displayName', display_name,
-      'createdAt', created_at) as row, rowid as after
-    from document where rowid > ${after} and created_at >= ${since} order by rowid limit ${ROWS_A_FILE}`,
+      'createdAt', created_at) as row, policy_locator as place, locator
+    from document where (policy_locator, locator) > (${after.place}, ${after.locator}) and created_at >= ${since}
+    order by policy_locator, locator limit ${ROWS_A_FILE}`,
   deliveries: after => sql`
     select json_object('webhook', d.webhook_locator, 'name', w.name, 'sequence', d.event_sequence, 'state', d.state,
-      'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.rowid as after
+      'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.rowid as place, '' as locator
     from delivery d join webhook w on w.locator = d.webhook_locator
-    where d.rowid > ${after} and d.finished_at >= ${since} order by d.rowid limit ${ROWS_A_FILE}`,
+    where d.rowid > ${after.place} and d.finished_at >= ${since} order by d.rowid limit ${ROWS_A_FILE}`,
 })
 
 /** A database without `number_sequence` yet derives the next number from its locators. */
@@ -183,7 +188,7 @@ export async function mendShard(
   }
 }
 
-async function missingRows<Row extends { readonly locator: string }>(
+async function missingRows<Row extends { readonly locator: string; readonly policyLocator: string }>(
   database: Database,
   table: 'payment' | 'document',
   rows: readonly Row[],
@@ -191,7 +196,8 @@ async function missingRows<Row extends { readonly locator: string }>(
   if (rows.length === 0) return []
   const [found] = await database.batch([
     database.build.all<{ locator: string }>(
-      sql`select locator from ${sql.raw(table)} where locator in (select value from json_each(${JSON.stringify(rows.map(({ locator }) => locator))}))`,
+      sql`select found.locator from json_each(${JSON.stringify(rows)}) as wanted cross join ${sql.raw(table)} as found
+        on found.policy_locator = cast(wanted.value ->> 'policyLocator' as integer) and found.locator = wanted.value ->> 'locator'`,
     ),
   ])
   const present = new Set(found.map(({ locator }) => locator))

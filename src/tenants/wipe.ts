@@ -73,10 +73,13 @@ export async function wipeReturned(
 }
 
 type Contents = {
-  tablesWithRows: string[]
+  tablesWithRows: FilledTable[]
   /** The newest row of the record of writes, and their number. */
   record: string
 }
+
+/** `key`: the columns that tell its rows apart, as SQL. */
+type FilledTable = { name: string; key: string }
 
 const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}), '') || '/' || coalesce(max(${writes.at}), 0) from ${writes})`
 
@@ -84,31 +87,36 @@ const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
 /**
  * Closes the fence, and lists the tables with rows. `migration` stays, since the schema stays; `fence` stays until the database
- * is free. Names that begin with an underscore belong to D1.
+ * is free; `migration_move` is how far a migration has come. Names that begin with an underscore belong to D1.
  */
 async function inspect(database: Database, former: TenantScope): Promise<Contents> {
   const { sql: text, params } = closeFence(former)
   const [, tables] = (await database.batch([
     database.effect(text, ...params),
     database.build.all(
-      sql`select name from sqlite_master where type = 'table' and name not in ('migration', 'fence') and substr(name, 1, 1) <> '_' and (name not like 'sqlite%' or name = 'sqlite_sequence')`,
+      sql`select m.name, iif(l.wr, (select group_concat('"' || name || '"', ', ' order by pk) from pragma_table_info(m.name) where pk > 0), 'rowid') as key
+        from sqlite_master m join pragma_table_list l on l.name = m.name and l.schema = 'main'
+        where m.type = 'table' and m.name not in ('migration', 'migration_move', 'fence') and substr(m.name, 1, 1) <> '_'
+          and (m.name not like 'sqlite%' or m.name = 'sqlite_sequence')`,
     ),
-  ])) as [unknown, { name: string }[]]
+  ])) as [unknown, FilledTable[]]
   const [record, ...found] = (await database.batch([
     database.build.all(sql`select ${recordOfWrites} as record`),
-    ...tables.map(({ name }) =>
-      database.build.all(sql`select ${name} as name where exists (select 1 from ${quoted(name)})`),
+    ...tables.map(({ name, key }) =>
+      database.build.all(
+        sql`select ${name} as name, ${key} as key where exists (select 1 from ${quoted(name)})`,
+      ),
     ),
-  ])) as [{ record: string }[], ...{ name: string }[][]]
-  return { tablesWithRows: found.flat().map(({ name }) => name), record: record[0]!.record }
+  ])) as [{ record: string }[], ...FilledTable[][]]
+  return { tablesWithRows: found.flat(), record: record[0]!.record }
 }
 
 async function empty(database: Database, contents: Contents): Promise<void> {
   let { tablesWithRows, record } = contents
   for (let batch = 0; batch < BATCHES_A_RUN && tablesWithRows.length > 0; batch += 1) {
-    const deletions = tablesWithRows.map(name =>
+    const deletions = tablesWithRows.map(({ name, key }) =>
       database.build.run(
-        sql`delete from ${quoted(name)} where rowid in (select rowid from ${quoted(name)} limit ${ROWS_A_BATCH})`,
+        sql`delete from ${quoted(name)} where (${sql.raw(key)}) in (select ${sql.raw(key)} from ${quoted(name)} limit ${ROWS_A_BATCH})`,
       ),
     )
     const queries: Query[] = [
@@ -122,7 +130,7 @@ async function empty(database: Database, contents: Contents): Promise<void> {
     const results = (await database.batch(queries as [Query, ...Query[]])) as unknown[]
     record = (results.at(-1) as { record: string }[])[0]!.record
     const deleted = results.slice(1, -1) as D1Result[]
-    tablesWithRows = tablesWithRows.filter((_, at) => deleted[at]!.meta.changes === ROWS_A_BATCH)
+    tablesWithRows = tablesWithRows.filter((_, at) => deleted[at]!.meta.changes >= ROWS_A_BATCH)
   }
 }
 

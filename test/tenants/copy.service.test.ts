@@ -8,7 +8,16 @@ import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
 import { givenOut, goOnBehind, LEAP } from '../../src/tenants/restore.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 6 }))
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 6 })
+  for (const number of [1, 2, 3, 4])
+    await boundDatabase(poolBinding(number))
+      .prepare(
+        `create table keyed (text text not null, locator text not null, policy_locator integer not null,
+           primary key (policy_locator, locator)) without rowid`,
+      )
+      .run()
+})
 
 const TABLES = ['event', 'aux_data', 'write', 'policy'] as const
 
@@ -16,12 +25,13 @@ const TABLES = ['event', 'aux_data', 'write', 'policy'] as const
 async function contents(database: D1Database): Promise<unknown[]> {
   const answers = await database.batch([
     ...TABLES.map(table => database.prepare(`select rowid, * from "${table}" order by rowid`)),
+    database.prepare('select * from keyed order by policy_locator, locator'),
   ])
   return answers.map(({ results }) => results)
 }
 
 const empty = (database: D1Database) =>
-  database.batch(TABLES.map(table => database.prepare(`delete from "${table}"`)))
+  database.batch([...TABLES, 'keyed'].map(table => database.prepare(`delete from "${table}"`)))
 
 const event = (database: D1Database, sequence: number, text: string, policy: number | null) =>
   database
@@ -34,6 +44,12 @@ const auxiliary = (database: D1Database, key: string, text: string) =>
   database
     .prepare(`insert into aux_data (locator, key, value, ui_type, updated_at) values (?, ?, ?, '', 1)`)
     .bind(key, key, text)
+
+/** In a table without row ids. Many rows of one policy, whose locators do not rise. */
+const keyed = (database: D1Database, number: number, text: string) =>
+  database
+    .prepare('insert into keyed (policy_locator, locator, text) values (?, ?, ?)')
+    .bind(number % 7, `${(number * 7_919) % 10_007}`, text)
 
 describe('a database', () => {
   it('arrives with every row and row id, wherever the copy before was cut off', async () => {
@@ -52,7 +68,11 @@ describe('a database', () => {
         let sequence = 0
         const statements = made.flatMap(({ gap, text, policy }) => {
           sequence += gap
-          return [event(from, sequence, text, policy), auxiliary(from, `k${sequence}`, text)]
+          return [
+            event(from, sequence, text, policy),
+            auxiliary(from, `k${sequence}`, text),
+            keyed(from, sequence, text),
+          ]
         })
         if (statements.length > 0) await from.batch(statements)
         expect(await copyDatabase(from, to)).toBe(statements.length)
@@ -61,6 +81,13 @@ describe('a database', () => {
         await to
           .prepare(
             'delete from event where sequence in (select sequence from event order by sequence desc limit ?)',
+          )
+          .bind(lost)
+          .run()
+        await to
+          .prepare(
+            `delete from keyed where (policy_locator, locator) in (
+               select policy_locator, locator from keyed order by policy_locator desc, locator desc limit ?)`,
           )
           .bind(lost)
           .run()
@@ -81,13 +108,26 @@ describe('a database', () => {
     expect(await givenOut(copy)).toMatchObject({ lastEvent: 1, nextNumber: LEAP + 1 })
   })
 
+  it('is not copied into tables with other keys', async () => {
+    const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
+    await from.prepare('create table unlike (a text primary key not null) without rowid').run()
+    await to.prepare('create table unlike (a text primary key not null)').run()
+    await expect(copyDatabase(from, to)).rejects.toThrow('unlike is not the same table in both databases')
+    for (const database of [from, to]) await database.prepare('drop table unlike').run()
+  })
+
   it('goes in pages that fit a parameter, and long rows one by one', async () => {
     const [from, to] = [3, 4].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     // In JSON each quote is two bytes: as one parameter it would be too long.
     const long = '"'.repeat(1_900_000)
     await auxiliary(from, 'long', long).run()
-    for (let at = 0; at < 30; at += 1) await auxiliary(from, `k${at}`, `${at}`.repeat(40_000)).run()
-    expect(await copyDatabase(from, to)).toBe(31)
+    await keyed(from, 1, long).run()
+    for (let at = 0; at < 30; at += 1)
+      await from.batch([
+        auxiliary(from, `k${at}`, `${at}`.repeat(40_000)),
+        keyed(from, 2 + at, `${at}`.repeat(40_000)),
+      ])
+    expect(await copyDatabase(from, to)).toBe(62)
     expect(await contents(to)).toEqual(await contents(from))
   })
 })

@@ -204,6 +204,28 @@ test('a returned database is not free while a request may still write to it, emp
   expect(await wipeLater()).toEqual({ freed: shards, emptied: [] })
 })
 
+test('a returned database loses the rows of tables without row ids too, in bounded steps', async () => {
+  const { shards, name } = await createTenant(env, { name: 'keyed', type: 'test' })
+  const database = boundDatabase(shards[0]!)
+  await database
+    .prepare('create table keyed (b text not null, a integer not null, primary key (a, b)) without rowid')
+    .run()
+  await database
+    .prepare(
+      `with recursive n(x) as (select 1 union all select x + 1 from n where x < 60000)
+       insert into keyed (a, b) select x % 10, x from n`,
+    )
+    .run()
+  await deleteTenant(env, name)
+  const left = () => database.prepare('select count(*) as rows from keyed').first<number>('rows')
+  expect(await wipeLater()).toEqual({ freed: [], emptied: shards })
+  expect(await left()).toBe(10_000)
+  expect(await wipeLater()).toEqual({ freed: [], emptied: shards })
+  expect(await left()).toBe(0)
+  expect(await wipeLater()).toEqual({ freed: shards, emptied: [] })
+  await database.prepare('drop table keyed').run()
+})
+
 const putFiles = (tenant: Tenant, count: number) =>
   Promise.all(
     Array.from({ length: count }, (_, at) => env.FILES.put(fileKey(tenant, 'archives', `${at}`), 'x')),
