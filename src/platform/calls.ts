@@ -18,6 +18,8 @@ export type Calls = {
   ofObjects?: number
   /** How far each database has come in this request, by binding. */
   bookmarks?: Readonly<Record<string, string>>
+  /** Sizes in bytes at the last answers of the tenant's databases in this request, by binding. */
+  sizes?: Readonly<Record<string, number>>
   /** The bookmarks that the client sent, by binding. */
   clientBookmarks?: Readonly<Record<string, string>>
   /** Nothing is written or decided: any copy of a database that has reached the client's bookmark may answer. */
@@ -26,7 +28,10 @@ export type Calls = {
   heavy?: { read(rows: number): Promise<void> }
 }
 
-type Figure = Exclude<keyof Calls, 'ofObjects' | 'bookmarks' | 'clientBookmarks' | 'isRead' | 'heavy'>
+type Figure = Exclude<
+  keyof Calls,
+  'ofObjects' | 'bookmarks' | 'sizes' | 'clientBookmarks' | 'isRead' | 'heavy'
+>
 
 const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
 
@@ -45,6 +50,17 @@ export function addCalls(to: Calls, more: Calls): void {
   for (const name of FIGURES) to[name] += more[name]
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
   for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
+  for (const [binding, bytes] of Object.entries(more.sizes ?? {})) noteSize(to, binding, bytes)
+}
+
+const sizes = new Map<string, number>()
+
+/** Size of a database at the last answer that this isolate had from it, or its objects had; 0 before. */
+export const sizeOf = (binding: string): number => sizes.get(binding) ?? 0
+
+export function noteSize(calls: Calls, binding: string, bytes: number): void {
+  sizes.set(binding, bytes)
+  calls.sizes = { ...calls.sizes, [binding]: bytes }
 }
 
 /** The `Server-Timing` header: `total;dur=12, d1;desc="1", …, rows;desc="12 read, 3 written"`; milliseconds and counts. */

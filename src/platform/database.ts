@@ -3,7 +3,7 @@ import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { memoByObject } from '../kernel/maps.ts'
-import { type Calls, noteBookmark } from './calls.ts'
+import { type Calls, noteBookmark, noteSize, sizeOf } from './calls.ts'
 import {
   type Fence,
   type FenceRow,
@@ -21,7 +21,7 @@ export type Database = {
   bind<Q extends Query>(statement: Statement<Q>, values: Readonly<Record<string, unknown>>): Q
   /** A query of raw SQL; its result is D1's own. */
   effect(text: string, ...params: unknown[]): Query
-  /** Size of the database at this isolate's last answer from it; 0 before. */
+  /** Of a tenant's database, as this isolate last heard; 0 before. */
   bytes(): number
   /** One atomic batch in one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
@@ -69,10 +69,8 @@ type SqlText = { readonly sql: string; readonly params: readonly unknown[] }
 
 const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i.test(text)
 
-const sizes = new WeakMap<D1Database, number>()
-
 /**
- * `binding` is the name of the database's bookmarks. `fence`: for a tenant's database.
+ * `binding` is the name of the database's bookmarks and size. `fence`: for a tenant's database.
  *
  * Uses a session, so that read replicas can be enabled: reads with a client's bookmark may go to a copy that has reached it,
  * everything else goes to the primary.
@@ -125,7 +123,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
   }
   return {
     build,
-    bytes: () => sizes.get(client) ?? 0,
+    bytes: () => sizeOf(binding ?? ''),
     bind<Q extends Query>(template: Statement<Q>, values: Readonly<Record<string, unknown>>) {
       template.prepared ??= prepare(template.make(build))
       const { prepared } = template
@@ -147,8 +145,8 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written
-        sizes.set(client, meta.size_after)
       }
+      if (binding !== undefined) noteSize(calls, binding, results.at(-1)!.meta.size_after)
       // Only reads wait: a write is already committed.
       if (calls.heavy && statements.every(isReading))
         await calls.heavy.read(results.reduce((rows, { results: more }) => rows + more.length, 0))

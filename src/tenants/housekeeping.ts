@@ -116,7 +116,8 @@ export async function measureShards(env: Env, calls: Calls = noCalls(), at: Inst
 }
 
 async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<number> {
-  const database = openDatabase(shardClient(env, tenant, shard).client, calls)
+  const { client, binding } = shardClient(env, tenant, shard)
+  const database = openDatabase(client, calls, binding)
   await database.batch([database.build.all(sql`select 1`)])
   return database.bytes()
 }

@@ -2,12 +2,15 @@
 // full.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { auxDataRoutes } from '../../src/extension/auxdata/routes.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { forgetTenants, readTenant, type Tenant } from '../../src/platform/tenancy.ts'
 import { measureShards } from '../../src/tenants/housekeeping.ts'
 import { addShards, openNewShards } from '../../src/tenants/service.ts'
+import { policyRoutes } from '../../src/transactions/policies/routes.ts'
 import { elapse } from '../faults/injection.ts'
+import { mounted } from '../platform/http/mounted.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
@@ -138,5 +141,32 @@ describe('a database', () => {
       body: { entityValues: { city: 'erased' } },
     })
     expect(erased.status).not.toBe(507)
+  })
+
+  it('that an object fills is full at once for the isolate that asked the object, before anything is measured', async () => {
+    // This test's own copy of the service is another isolate than that of the objects. It asks the database nothing itself: neither
+    // to issue a policy nor to write auxiliary data.
+    const isolate = mounted([...auxDataRoutes, ...policyRoutes])
+    const call = async (method: string, path: string, body: object) => {
+      const headers = { authorization: motor.token, 'content-type': 'application/json' }
+      return (await isolate(method, path, { headers, body: JSON.stringify(body) })).status
+    }
+    const write = () => call('PUT', '/auxData/trips', { auxData: [{ key: 'a', value: 'b' }] })
+    expect(await write()).toBe(200)
+    const policies: string[] = []
+    for (let at = 0; at < 12; at += 1) {
+      const { locator } = (await motor.createPolicy()).body
+      await motor.post(`/policy/${locator}/finalize`)
+      policies.push(locator)
+    }
+    const { shards } = await tenantNow()
+    const size = async () => (await boundDatabase(shards[0]!).prepare('select 1').run()).meta.size_after
+    const before = await size()
+    // Full with the next page.
+    await fill((0.98 * before) / (before + 1))
+    for (const policy of policies)
+      if ((await size()) === before) expect(await call('POST', `/policy/${policy}/issue`, {})).toBe(200)
+    expect(await size()).toBeGreaterThan(before)
+    expect(await write()).toBe(507)
   })
 })
