@@ -32,8 +32,9 @@ export class PolicyObject extends DurableObject<Env> {
   }
 
   #run(message: PolicyMessage): Promise<PolicyReply> {
-    const { tenant, caller, requestId, idempotency, adds = false, operation } = message
+    const { tenant, caller, requestId, idempotency, adds = false, operation, token } = message
     return replyOf({ at: 'policy object', requestId, operation: operation.kind }, async calls => {
+      calls.token = token
       // Rules and rating are much code; an isolate without objects never needs it.
       const { execute } = await import('../src/transactions/object/execution.ts')
       const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)

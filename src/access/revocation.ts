@@ -1,18 +1,24 @@
-// Ends the access tokens of one account everywhere within 5 s, the time for which isolates trust what they read of a tenant. The
-// account's row has the epoch of its next tokens. The control database announces it to all isolates for as long as tokens of an
-// earlier epoch can be valid. It is read with the tenant, so no request reads the account.
+// Ends the access tokens of one account everywhere within 5 s. The account's row has the epoch of its next tokens. For as long as
+// tokens of an earlier epoch can be valid, it stands in two more places. Beside the fence of each of the tenant's databases it is
+// checked with every batch, whatever an isolate knows: in the home shard from the account's own commit on, in the others a moment
+// later. In the control database it is read with the tenant: requests that ask no database of the tenant end within 5 s too.
 
 import { and, eq, lt, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { Calls } from '../platform/calls.ts'
-import type { NewTimer } from '../platform/commit.ts'
+import type { Commit } from '../platform/commit.ts'
+import type { RequestContext } from '../platform/context.ts'
+import { type Database, putRows, type Query } from '../platform/database.ts'
+import { revokedAccounts } from '../platform/tables.ts'
 import { revocations, tenants } from '../platform/tenancy/control-tables.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
   forgetTenants,
+  HOME_SHARD,
+  shardDatabase,
   TENANT_TRUST_MS,
   type Tenant,
   tenantNow,
@@ -28,17 +34,46 @@ export const MOST_REVOCATIONS = 500
 
 /** `tenant` is undefined for an administration account. */
 type Revocation = {
-  readonly tenant: Pick<Tenant, 'locator'> | undefined
+  readonly tenant: Tenant | undefined
   readonly accountLocator: Uuid
   readonly epoch: number
 }
 
+type Place = { readonly env: Env; readonly calls: Calls }
+
 /**
- * Announces the revocation to all isolates. Call it after the account's row is committed. A repeat changes nothing, so a timer
- * can make up for a request that was cut off in between.
+ * Announces the revocation to all isolates and to the tenant's other databases. Call it after the account's row is committed.
+ * Throws when it did not reach all of them. A repeat changes nothing: a timer makes up for what failed or was cut off.
  */
-export async function announceRevocation(
-  { env, calls }: { readonly env: Env; readonly calls: Calls },
+export async function announceRevocation(place: Place, revocation: Revocation): Promise<void> {
+  const { tenant, accountLocator, epoch } = revocation
+  const inShard = async (shard: number): Promise<void> => {
+    const database = shardDatabase(place.env, tenant!, shard, place.calls)
+    await database.batch(revocationQueries(database, [{ accountLocator, epoch, at: now() }]))
+  }
+  const others = tenant?.shards.flatMap((_, shard) => (shard === HOME_SHARD ? [] : [inShard(shard)])) ?? []
+  const outcomes = await Promise.allSettled([announceToIsolates(place, revocation), ...others])
+  forgetTenants()
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+}
+
+/** As `announceRevocation`, for a request with `revocationWrites`: what failed is left to the timer. */
+export const announceOrLeave = (place: Place, revocation: Revocation): Promise<void> =>
+  announceRevocation(place, revocation).catch(problem =>
+    console.error(JSON.stringify({ at: 'revocation', problem: String(problem) })),
+  )
+
+/** Accounts as the fence refuses them. Drops those of which every token has expired. */
+export const revocationQueries = (
+  database: Database,
+  rows: readonly (typeof revokedAccounts.$inferInsert)[],
+): [Query, ...Query[]] => [
+  database.build.delete(revokedAccounts).where(lt(revokedAccounts.at, now() - KEPT_MS)),
+  ...putRows(database, revokedAccounts, rows),
+]
+
+async function announceToIsolates(
+  { env, calls }: Place,
   { tenant, accountLocator, epoch }: Revocation,
 ): Promise<void> {
   const database = controlDatabase(env, calls)
@@ -61,18 +96,31 @@ export async function announceRevocation(
       .where(and(eq(tenants.locator, tenantLocator), tooMany)),
     build.delete(revocations).where(and(ofTenant, tooMany, sql`${tenantLocator} <> ${ADMINISTRATION}`)),
   ])
-  forgetTenants()
 }
 
 const REVOCATION_TIMER = 'account.revocation'
 
 /** Belongs to the commit of the account's row: the revocation is announced even if the request is cut off. */
-export const revocationTimer = (tenant: Tenant, accountLocator: Uuid, epoch: number): NewTimer => ({
-  dueAt: tenantNow(tenant),
-  kind: REVOCATION_TIMER,
-  subject: accountLocator,
-  payload: { epoch: String(epoch) },
-})
+export function revocationWrites(
+  { tenant, caller, calls }: Pick<RequestContext, 'tenant' | 'caller' | 'calls'>,
+  database: Database,
+  accountLocator: Uuid,
+  epoch: number,
+): Required<Pick<Commit, 'facts' | 'timers'>> {
+  // The commit ends this request's own token; what became of the commit can still be looked up.
+  if (caller.accountLocator === accountLocator) calls.token = undefined
+  return {
+    facts: revocationQueries(database, [{ accountLocator, epoch, at: now() }]),
+    timers: [
+      {
+        dueAt: tenantNow(tenant),
+        kind: REVOCATION_TIMER,
+        subject: accountLocator,
+        payload: { epoch: String(epoch) },
+      },
+    ],
+  }
+}
 
 export const revocationDue = (
   { subject, payload }: { subject: string; payload: Record<string, string> },

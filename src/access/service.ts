@@ -1,4 +1,4 @@
-import { forbidden, invalidRequest } from '../kernel/errors.ts'
+import { forbidden, invalidRequest, revoked, unauthenticated } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { homeDatabase } from '../platform/tenancy.ts'
 import type * as contract from './contract.ts'
@@ -11,7 +11,7 @@ import {
   type TenantNamed,
   ZONE_WITHOUT_CONFIGURATION,
 } from './store.ts'
-import { RENEWABLE_MS, revoked, unauthenticated } from './tokens.ts'
+import { RENEWABLE_MS } from './tokens.ts'
 
 /** Without a named tenant: signs in an administration account. */
 export async function authenticate(

@@ -1,12 +1,13 @@
 // Round trips: the tenant, at most every 5 s; for a long-lived token, the token too.
 
+import { revoked, unauthenticated, unavailable } from '../kernel/errors.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
 import {
+  ADMINISTRATION,
   controlDatabase,
-  findAdministrationAccess,
   findTenant,
   findTenantAccess,
   homeDatabase,
@@ -14,16 +15,7 @@ import {
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken } from './revocation.ts'
-import { accountEpoch } from './store.ts'
-import {
-  isAuthToken,
-  NO_TENANT,
-  readToken,
-  revoked,
-  tenantOfAuthToken,
-  tokenOf,
-  unauthenticated,
-} from './tokens.ts'
+import { isAuthToken, NO_TENANT, readToken, tenantOfAuthToken, tokenOf } from './tokens.ts'
 
 /** 401 without a valid token. `requireAccess` decides what the caller may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
@@ -34,24 +26,23 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
 }
 
 /**
- * 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. While the control database does not
- * answer (`isStale`), the epoch is read from the account itself: one more round trip.
+ * 401 when the token's account was revoked, or its tenant was deleted, recreated or revoked. This isolate may not know it yet, so
+ * the tenant's databases check the token too (platform/tenancy/fence.ts). They know nothing of administration accounts, whose
+ * tokens therefore wait (503) while the control database does not answer (`isStale`).
  */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
-  const { tenant: claimed, ...claims } = await readToken(env, token, now)
-  const { tenant, revocations, isStale } = claimed
-    ? await findTenantAccess(env, { locator: claimed.locator }, calls)
-    : { tenant: undefined, revocations: await findAdministrationAccess(env, calls), isStale: false }
+  const { tenant: claimed, isAdministration, ...claims } = await readToken(env, token, now)
+  const locator = claimed?.locator ?? ADMINISTRATION
+  const { tenant, revocations, isStale } = await findTenantAccess(env, { locator }, calls)
   if (tenant?.generation !== claimed?.generation || tenant?.tokenEpoch !== claimed?.tokenEpoch)
     throw revoked()
   if (tenant) requireServed(tenant)
   const { accountLocator } = claims.caller
-  const epoch =
-    tenant && isStale
-      ? await accountEpoch(homeDatabase({ env, tenant, calls }), accountLocator)
-      : revocations.get(accountLocator)
-  if (claims.accountEpoch < (epoch ?? 0)) throw revoked()
-  return { ...claims, tenant }
+  if (claims.accountEpoch < (revocations.get(accountLocator) ?? 0)) throw revoked()
+  if (isAdministration && isStale)
+    throw unavailable('Administration accounts cannot be checked at the moment; try again in a minute.')
+  calls.token = { accountLocator, epoch: claims.accountEpoch }
+  return { ...claims, tenant, isStale }
 }
 
 const unknown = () =>

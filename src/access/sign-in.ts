@@ -248,6 +248,7 @@ export async function authentication(
     accountName: account.name,
     accountEpoch: account.tokenEpoch,
     isPasswordExpired: tenant !== undefined && isTooOld(tenant.rules, account.passwordChangedAt, now),
+    isAdministration: account.accountType === ADMINISTRATION_ACCOUNT,
     tenant,
     signedInAt,
   }

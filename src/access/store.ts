@@ -63,14 +63,6 @@ export async function readNamedTenant(
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
 }
 
-/** Older tokens are revoked. Undefined for an account that is not of this tenant. */
-export async function accountEpoch(database: Database, locator: string): Promise<number | undefined> {
-  const [[row]] = await database.batch([
-    database.build.select({ epoch: accounts.tokenEpoch }).from(accounts).where(eq(accounts.locator, locator)),
-  ])
-  return row?.epoch
-}
-
 /** Deleted accounts are never found. */
 const isAccount = (key: AccountKey) => and(hasKey(accounts, key), isNull(accounts.deletedAt))
 

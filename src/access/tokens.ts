@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import { crc32 } from '../../packages/zip/crc32.ts'
-import { Refusal } from '../kernel/errors.ts'
+import { type Refusal, unauthenticated } from '../kernel/errors.ts'
 import { readUuid, type Uuid } from '../kernel/locators.ts'
 import { Memo } from '../kernel/maps.ts'
 import { type Instant, instant } from '../kernel/time.ts'
@@ -25,6 +25,7 @@ export type TokenHolder = {
   readonly accountEpoch?: number
   /** Then the token can only be used to set a new password. */
   readonly isPasswordExpired?: boolean
+  readonly isAdministration?: boolean
   /** `timeZone` is that of the newest configuration, for the claim only. */
   readonly tenant:
     | (Pick<Tenant, 'locator' | 'name' | 'type' | 'generation' | 'tokenEpoch'> & { timeZone: string })
@@ -37,6 +38,8 @@ type TokenClaims = {
   readonly caller: Caller
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean
+  /** Of an administration account, which may be signed in to a tenant. */
+  readonly isAdministration: boolean
   readonly tenant: { locator: Uuid; generation: number; tokenEpoch: number } | undefined
   readonly signedInAt: Instant
 }
@@ -48,7 +51,7 @@ export async function issueToken(
   holder: TokenHolder,
   now: Instant,
 ): Promise<{ token: string; expiresAt: Instant }> {
-  const { caller, accountName, accountEpoch = 0, isPasswordExpired = false, tenant, signedInAt } = holder
+  const { caller, accountName, accountEpoch = 0, tenant, signedInAt } = holder
   const { signing } = await tokenKeys(env)
   const expiresAt = (seconds(now + TOKEN_LIFE_MS) * 1000) as Instant
   const token = await new SignJWT({
@@ -56,7 +59,8 @@ export async function issueToken(
     'account.type': caller.accountType,
     'account.uuid': caller.accountLocator,
     ...(accountEpoch > 0 && { 'account.epoch': accountEpoch }),
-    ...(isPasswordExpired && { 'password.expired': true }),
+    ...(holder.isPasswordExpired && { 'password.expired': true }),
+    ...(holder.isAdministration && { 'account.administration': true }),
     ...(tenant && {
       'tenant.name': tenant.name,
       'tenant.timezone': tenant.timeZone,
@@ -123,6 +127,7 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
     },
     accountEpoch: Number(payload['account.epoch'] ?? 0),
     isPasswordExpired: payload['password.expired'] === true,
+    isAdministration: tenantLocator === undefined || payload['account.administration'] === true,
     tenant: tenantLocator && {
       locator: tenantLocator,
       generation: Number(payload['tenant.generation']),
@@ -133,12 +138,9 @@ async function checkToken(env: TokenKeys, token: string, now: Instant): Promise<
   return { claims, expiresAt: payload.exp! * 1000 }
 }
 
-export const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message)
-
 const invalid = (): Refusal =>
   unauthenticated('The token is not valid; sign in with POST /account/authenticate.')
 const expired = (): Refusal => unauthenticated('The token has expired; sign in again.')
-export const revoked = (): Refusal => unauthenticated('The token has been revoked; sign in again.')
 
 const AUTHORIZATION = /^(?:(?:bearer|jwt)\s+)?([\w-]+\.[\w-]+\.[\w-]+|bdy_[0-9A-Za-z]+)$/i
 

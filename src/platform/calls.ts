@@ -26,11 +26,15 @@ export type Calls = {
   isRead?: boolean
   /** Called with the number of rows read, before they are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
+  /** Whose access token the request came with: databases of the tenant refuse it once it is revoked (tenancy/fence.ts). */
+  token?: AccessToken | undefined
 }
+
+export type AccessToken = { readonly accountLocator: string; readonly epoch: number }
 
 type Figure = Exclude<
   keyof Calls,
-  'ofObjects' | 'bookmarks' | 'sizes' | 'clientBookmarks' | 'isRead' | 'heavy'
+  'ofObjects' | 'bookmarks' | 'sizes' | 'clientBookmarks' | 'isRead' | 'heavy' | 'token'
 >
 
 const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']

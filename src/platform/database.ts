@@ -10,7 +10,7 @@ import {
   holdFence,
   isAsBelieved,
   isFenceTripped,
-  READ_FENCE,
+  readFence,
 } from './tenancy/fence.ts'
 
 export type Query = BatchItem<'sqlite'>
@@ -101,16 +101,16 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     statements: readonly SqlText[],
   ): Promise<{ results: D1Result[] } | { row: FenceRow | undefined }> => {
     if (statements.every(isReading)) {
-      const [read, ...results] = await sendOrFallBack([READ_FENCE, ...statements])
+      const [read, ...results] = await sendOrFallBack([readFence(calls.token), ...statements])
       const [row] = read!.results as FenceRow[]
       return isAsBelieved(row, tenant) ? { results } : { row }
     }
     try {
-      const [, ...results] = await sendOrFallBack([holdFence(tenant), ...statements])
+      const [, ...results] = await sendOrFallBack([holdFence(tenant, calls.token), ...statements])
       return { results }
     } catch (problem) {
       if (!isFenceTripped(problem)) throw problem
-      const [read] = await sendOrFallBack([READ_FENCE])
+      const [read] = await sendOrFallBack([readFence(calls.token)])
       return { row: read!.results[0] as FenceRow | undefined }
     }
   }

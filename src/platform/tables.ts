@@ -1,6 +1,6 @@
 // Tables in the write path of a tenant's database: guards, writes, timers.
 import { sql } from 'drizzle-orm'
-import { check, index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { check, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** Each asserts that a record is still as the writer read it. */
 export const GUARD_NAMES = [
@@ -40,6 +40,18 @@ export const fences = sqliteTable('fence', {
   tokenEpoch: integer().notNull(),
   restores: integer().notNull(),
 })
+
+/** Accounts whose access tokens of an earlier epoch are refused, for as long as one can be valid (access/revocation.ts). */
+export const revokedAccounts = sqliteTable(
+  'revoked_account',
+  {
+    accountLocator: text().notNull(),
+    epoch: integer().notNull(),
+    /** Real time. */
+    at: integer().notNull(),
+  },
+  table => [primaryKey({ columns: [table.accountLocator, table.epoch] })],
+)
 
 /**
  * One row for each committed write, by the caller's Idempotency-Key or the request's own id. It answers repeats, and shows

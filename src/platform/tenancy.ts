@@ -2,7 +2,7 @@
 // and never from a path or body alone (docs/design.md, section 6).
 
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { notFound, Refusal } from '../kernel/errors.ts'
+import { notFound, Refusal, revoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
@@ -117,10 +117,6 @@ export async function findTenantAccess(
   if (isRenewed) calls.renewed += 1
   return { ...value, isStale }
 }
-
-/** Revocations of administration accounts; read at most every 5 s in an isolate. */
-export const findAdministrationAccess = async (env: Env, calls: Calls): Promise<Revocations> =>
-  (await findTenantAccess(env, { locator: ADMINISTRATION }, calls)).revocations
 
 /** Replaces a tenant's locator where there is no tenant. */
 export const ADMINISTRATION = ''
@@ -261,8 +257,8 @@ export function requireServed({ name, suspension }: Pick<Tenant, 'name' | 'suspe
 }
 
 /**
- * The fence is not as this isolate believed, so the control database decides. Sets the fence of a tenant's database that has
- * none, and refuses anything else.
+ * The fence is not as this isolate believed, so the control database decides, but for a revoked token. Sets the fence of a
+ * tenant's database that has none, and refuses anything else.
  */
 async function settleFence(
   env: Env,
@@ -271,6 +267,7 @@ async function settleFence(
   row: FenceRow | undefined,
   calls: Calls,
 ): Promise<void> {
+  if (row?.is_revoked) throw revoked()
   forgetTenants()
   const known = await readTenant(env, { locator: tenant.locator }, calls)
   if (known) requireServed(known)

@@ -1,6 +1,7 @@
 // Creates, lists, recreates and deletes tenants. This changes only databases and never needs a deploy of the Worker
 // (docs/design.md, section 6). Scripts call the same functions on Node.
 
+import { revocationQueries } from '../access/revocation.ts'
 import { checkedTenantName, hostNameOf } from '../access/tenant-names.ts'
 import { alreadyExists, invalidRequest, Refusal, versionConflict } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
@@ -8,6 +9,7 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { webhooks } from '../platform/events/tables.ts'
+import { revokedAccounts } from '../platform/tables.ts'
 import { closeFence, raiseTokenEpoch, setFence } from '../platform/tenancy/fence.ts'
 import { isJurisdiction, type Place } from '../platform/tenancy/places.ts'
 import type { Quotas } from '../platform/tenancy/quotas.ts'
@@ -254,8 +256,8 @@ const placeOptions = (place: Place): string =>
 
 /**
  * Copies from the home shard what every shard has beside its own policyholders: the versions of the configuration, which policies
- * read in their own batch, and the webhooks, from which the batch of an event makes its deliveries. A copy that another request
- * made meanwhile is newer and stays; the deletion of a webhook removes its copies.
+ * read in their own batch, the webhooks, from which the batch of an event makes its deliveries, and the revoked accounts. A copy
+ * that another request made meanwhile is newer and stays; the deletion of a webhook removes its copies.
  */
 export async function fillShards(
   env: Env,
@@ -265,15 +267,20 @@ export async function fillShards(
 ): Promise<void> {
   if (shards.length === 0) return
   const home = shardDatabase(env, tenant, HOME_SHARD, calls)
-  const [versions, hooks] = await home.batch([allVersionsQuery(home), home.build.select().from(webhooks)])
+  const [versions, hooks, revoked] = await home.batch([
+    allVersionsQuery(home),
+    home.build.select().from(webhooks),
+    home.build.select().from(revokedAccounts),
+  ])
   await Promise.all(
     shards.map(async shard => {
       const database = shardDatabase(env, tenant, shard, calls)
       const queries: Query[] = [
         ...addVersionsQuery(database, versions),
         ...hooks.flatMap(row => copyQueries(database, row, now())),
+        ...revocationQueries(database, revoked),
       ]
-      if (queries.length > 0) await database.batch(queries as [Query, ...Query[]])
+      await database.batch(queries as [Query, ...Query[]])
     }),
   )
 }

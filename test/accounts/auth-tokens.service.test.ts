@@ -370,7 +370,7 @@ describe('ending them', () => {
     ).toBe(200)
   })
 
-  it('revokes a session before all instances have heard of it so far that it leaves no token behind', async () => {
+  it('revokes a session so that it leaves no token behind in an instance that has not heard of it', async () => {
     const call = mounted(accountRoutes)
     const locator = await people.add('stolen', 'account.tenant.admin')
     const authorization = await people.token('stolen')
@@ -378,8 +378,6 @@ describe('ending them', () => {
       call('POST', '/auth/users/tokens', { headers: { authorization }, body: JSON.stringify(wanted()) })
     expect((await make()).status).toBe(200)
     expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)
-    // This instance takes the session still.
-    expect((await call('GET', '/account/v1/accounts/list', { headers: { authorization } })).status).toBe(200)
     expect((await make()).json()).toMatchObject({ code: 'unauthenticated' })
     expect(await callOk('GET', `/auth/users/${locator}/tokens`, { token: boss })).toEqual([])
   })
@@ -395,11 +393,11 @@ describe('ending them', () => {
       .first()
     expect(told).toEqual({ tenant_locator: people.tenant.locator, epoch: 1 })
     await env.CONTROL.prepare('delete from revocation where account_locator = ?').bind(locator).run()
-    const { revocationDue, revocationTimer } = await import('../../src/access/revocation.ts')
+    const { revocationDue } = await import('../../src/access/revocation.ts')
     const { findTenant } = await import('../../src/platform/tenancy.ts')
     const { noCalls } = await import('../../src/platform/calls.ts')
     const tenant = (await findTenant(env, { locator: people.tenant.locator }, noCalls()))!
-    await revocationDue(revocationTimer(tenant, locator, 1), { env, tenant, calls: noCalls() })
+    await revocationDue({ subject: locator, payload: { epoch: '1' } }, { env, tenant, calls: noCalls() })
     later(TENANT_TRUST_MS)
     expect((await callApi('GET', '/v1/ping/authorized', { token })).status).toBe(401)
   })

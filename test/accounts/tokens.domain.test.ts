@@ -54,6 +54,7 @@ describe('tokens', () => {
       caller: HOLDER.caller,
       accountEpoch: 0,
       isPasswordExpired: false,
+      isAdministration: false,
       tenant: { locator: HOLDER.tenant!.locator, generation: 3, tokenEpoch: 2 },
       signedInAt: NOW,
     })

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Shared, Snapshots } from '../../src/platform/tenancy/snapshots.ts'
 import { elapse } from '../faults/injection.ts'
 import { callApi } from '../support/api.ts'
-import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { prepareDatabases } from '../support/databases.ts'
 import { motorTenant } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
@@ -59,26 +59,6 @@ describe('while the control database does not answer', () => {
     }
     elapse(6_000)
     expect((await motor.createPolicy()).status).toBe(200)
-  })
-
-  it('a revocation holds all the same: the account itself is asked', async () => {
-    vi.spyOn(console, 'error').mockImplementation(() => {})
-    const motor = await motorTenant('revoked')
-    const { shards } = (await env.CONTROL.prepare(
-      'select group_concat(binding) as shards from shard where tenant_locator = ?',
-    )
-      .bind(motor.tenantLocator)
-      .first<{ shards: string }>())!
-    expect((await motor.get('/products')).status).toBe(200)
-    const mend = breakControl()
-    try {
-      elapse(6_000)
-      expect((await motor.get('/products')).status).toBe(200)
-      await boundDatabase(shards).prepare('update account set token_epoch = token_epoch + 1').run()
-      expect((await motor.get('/products')).status).toBe(401)
-    } finally {
-      mend()
-    }
   })
 })
 

@@ -31,7 +31,7 @@ beforeEach(async () => {
   await env.CONTROL.prepare('update pool_database set problem = null, tried_at = null, tries = 0').run()
   releases += 1
   table = `made_up_${releases}`
-  newest = `${4 + releases}`.padStart(4, '0').concat('_made_up')
+  newest = `${9000 + releases}_made_up`
   vi.spyOn(console, 'error').mockImplementation(() => {})
 })
 

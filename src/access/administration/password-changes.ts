@@ -1,7 +1,7 @@
 // Password changes and unlocking (contract 1, Authentication 4). A wrong old password counts as a failed sign-in, and a locked
 // account accepts none: a stolen token must not help to guess it.
 import { eq, sql } from 'drizzle-orm'
-import { forbidden, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
+import { forbidden, notFound, Refusal, revoked, unauthenticated, wrongState } from '../../kernel/errors.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -13,12 +13,11 @@ import type { AccountUnlockRequest, PasswordChangeRequest } from '../contract.ts
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword, verifyPassword } from '../passwords.ts'
-import { announceRevocation, revocationTimer } from '../revocation.ts'
+import { announceOrLeave, announceRevocation, revocationWrites } from '../revocation.ts'
 import { requireAuthority } from '../rights.ts'
 import { countNames, tenantNamed } from '../service.ts'
 import { readAccount, readAdministrator, readNamedTenant, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
-import { revoked, unauthenticated } from '../tokens.ts'
 import { newPassword } from './service.ts'
 
 /**
@@ -46,11 +45,10 @@ async function changeOfTenant(
   request: PasswordChangeRequest,
   account: StoredAccount,
   rules: PasswordRules,
-  context: RequestContext & Pick<SignedInContext, 'accountEpoch'>,
+  context: RequestContext,
 ): Promise<void> {
   const { tenant } = context
   const { locator } = account
-  if (context.accountEpoch < account.tokenEpoch || account.disabledAt !== null) throw revoked()
   const database = homeDatabase(context)
   const audit = { action: 'accounts.password', subject: locator, details: {} } as const
   if (!(await isRight(request.oldPassword, account, context))) {
@@ -62,6 +60,7 @@ async function changeOfTenant(
   }
   const hash = await acceptedHash(request, account, rules, context)
   const epoch = account.tokenEpoch + 1
+  const { facts, timers } = revocationWrites(context, database, locator, epoch)
   try {
     await commitAudited(context, database, {
       guards: [{ name: 'guard_account', holds: mayEnter(account, realNow()) }],
@@ -70,14 +69,15 @@ async function changeOfTenant(
           .update(accounts)
           .set({ ...newPassword(hash, account, rules), tokenEpoch: epoch })
           .where(eq(accounts.locator, locator)),
+        ...facts,
       ],
-      timers: [revocationTimer(tenant, locator, epoch)],
+      timers,
       audit,
     })
   } catch (problem) {
     throw problem instanceof GuardTripped ? wrongPassword() : problem
   }
-  await announceRevocation(context, { tenant, accountLocator: locator, epoch })
+  await announceOrLeave(context, { tenant, accountLocator: locator, epoch })
 }
 
 async function changeOfAdministration(

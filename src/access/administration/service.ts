@@ -29,7 +29,7 @@ import type * as contract from '../contract.ts'
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
-import { announceRevocation, forgetAuthTokens, revocationTimer } from '../revocation.ts'
+import { announceOrLeave, forgetAuthTokens, revocationWrites } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin, rolePermissions } from '../rights.ts'
 import * as store from '../store.ts'
 import { accounts, authTokens, passwordRules } from '../tables.ts'
@@ -193,6 +193,7 @@ async function changeOnce(
   const { locator, username } = account
   const epoch = account.tokenEpoch + (endsAccess ? 1 : 0)
   const { build } = database
+  const ending = endsAccess && revocationWrites(context, database, locator, epoch)
   const committed = await commitAudited(context, database, {
     guards: [{ name: 'guard_account', holds: isUnchanged(account) }],
     facts: [
@@ -201,12 +202,13 @@ async function changeOnce(
         .set({ ...set, tokenEpoch: epoch })
         .where(eq(accounts.locator, locator)),
       ...(endsTokens ? [build.delete(authTokens).where(eq(authTokens.accountLocator, locator))] : []),
+      ...(ending ? ending.facts : []),
     ],
-    timers: endsAccess ? [revocationTimer(tenant, locator, epoch)] : [],
+    ...(ending && { timers: ending.timers }),
     ...(answer && { answer }),
     audit: { action, subject: locator, details: { username } },
   })
-  if (endsAccess) await announceRevocation(context, { tenant, accountLocator: locator, epoch })
+  if (ending) await announceOrLeave(context, { tenant, accountLocator: locator, epoch })
   forgetAuthTokens()
   return committed
 }

@@ -1,4 +1,4 @@
-import { alreadyExists, invalidRequest, Refusal, tooLarge, wrongState } from '../../kernel/errors.ts'
+import { alreadyExists, invalidRequest, Refusal, revoked, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
 import { NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
@@ -16,7 +16,7 @@ import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
 import { authTokens } from '../tables.ts'
 import { checkedTenantName } from '../tenant-names.ts'
-import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken, revoked } from '../tokens.ts'
+import { hashOfAuthToken, isAuthToken, NO_TENANT, newAuthToken } from '../tokens.ts'
 import {
   hasRoomFor,
   hasRoomForAdministration,
@@ -33,12 +33,11 @@ const MOST_TOKENS = 100
 const LONGEST_LIFE_MS = 5 * 366 * 24 * 60 * 60 * 1000
 
 /**
- * Creates a token for the caller, in the tenant that they are signed in to. Only this response shows the token. A session that
- * has ended cannot leave a token behind in the 5 s until all isolates know of its end.
+ * Creates a token for the caller, in the tenant that they are signed in to. Only this response shows the token.
  */
 export async function createOwnToken(
   request: AuthTokenCreateRequest,
-  context: RequestContext & Pick<SignedInContext, 'accountEpoch' | 'signedInAt'>,
+  context: RequestContext,
 ): Promise<string> {
   const database = homeDatabase(context)
   const { account } = await readAccount(database, { locator: context.caller.accountLocator })
@@ -46,7 +45,6 @@ export async function createOwnToken(
     throw wrongState(
       'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
     )
-  if (context.signedInAt !== undefined && context.accountEpoch < account.tokenEpoch) throw revoked()
   return createToken(account, request, context, database)
 }
 

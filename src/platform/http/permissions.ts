@@ -189,6 +189,8 @@ export type SignedIn = {
   readonly signedInAt: Instant | undefined
   readonly accountEpoch: number
   readonly isPasswordExpired: boolean
+  /** The token may have been revoked since: some database of the tenant must accept it before the request is answered. */
+  readonly isStale?: boolean
 }
 
 /** Implemented by a higher layer; `mount` takes it. */

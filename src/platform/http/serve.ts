@@ -5,7 +5,7 @@ import { BOOKMARK_HEADER, readBookmarks } from '../calls.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../context.ts'
 import { keyedHash } from '../sealed.ts'
 import { heavyReading } from '../seats.ts'
-import { type Tenant, tenantNow } from '../tenancy.ts'
+import { homeDatabase, type Tenant, tenantNow } from '../tenancy.ts'
 import { contractRefusal } from '../wire-problem.ts'
 import { type FilePlace, filePlace } from './body/bytes.ts'
 import { type FilePart, type Form, readForm } from './body/form.ts'
@@ -70,6 +70,10 @@ export async function serve(
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
     const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant
+    if (tenant && who.isStale && !calls.sizes) {
+      const home = homeDatabase({ env, tenant, calls })
+      await home.batch([home.effect('select 1')])
+    }
     const signing = { env, origin: publicOrigin(env, exchange, tenant), now }
     return answerResponse({ route, exchange, params, query, value }, json =>
       tenant && mayNameFiles(route) ? withFileAddresses(json, signing, tenant) : json,

@@ -1,6 +1,8 @@
 // One row in a tenant's database says which tenant it serves, and whether it does. Reading batches also read it, writing
 // batches guard on it. Isolates, objects and runs with an outdated tenant (suspended, moved, restored, recreated) can
-// therefore neither read nor write the wrong database. It takes no round trip.
+// therefore neither read nor write the wrong database. It takes no round trip. The accounts whose access tokens were revoked
+// lately stand beside it and are checked in the same statement, for the token that the request came with.
+import type { AccessToken } from '../calls.ts'
 import type { FenceState } from '../tables.ts'
 
 /** What a caller knows of the tenant whose database it opens. */
@@ -17,6 +19,8 @@ export type FenceRow = {
   readonly state: FenceState
   readonly token_epoch: number
   readonly restores: number
+  /** 1 when the request's token was revoked. */
+  readonly is_revoked: number
 }
 
 export type FenceStatement = { readonly sql: string; readonly params: readonly (string | number)[] }
@@ -31,21 +35,28 @@ export type Fence = {
   readonly settle: (row: FenceRow | undefined) => Promise<void>
 }
 
-export const READ_FENCE: FenceStatement = {
-  sql: 'select tenant_locator, generation, state, token_epoch, restores from fence',
-  params: [],
-}
+/** Background work has no token. */
+const IS_REVOKED = 'exists (select 1 from revoked_account where account_locator = ? and epoch > ?)'
+
+const ofToken = (token: AccessToken | undefined): [string, number] => [
+  token?.accountLocator ?? '',
+  token?.epoch ?? 0,
+]
+
+export const readFence = (token?: AccessToken): FenceStatement => ({
+  sql: `select tenant_locator, generation, state, token_epoch, restores, ${IS_REVOKED} as is_revoked from fence`,
+  params: ofToken(token),
+})
 
 /** No guard is named null: the batch fails unless the row is as the caller believes. */
-export const holdFence = ({
-  locator,
-  generation,
-  tokenEpoch,
-  restores = [],
-}: FencedTenant): FenceStatement => ({
+export const holdFence = (
+  { locator, generation, tokenEpoch, restores = [] }: FencedTenant,
+  token?: AccessToken,
+): FenceStatement => ({
   sql: `insert into guard (name) select null where not exists (
-    select 1 from fence where tenant_locator = ? and generation = ? and state = 'serving' and token_epoch <= ? and restores = ?)`,
-  params: [locator, generation, tokenEpoch, restores.length],
+    select 1 from fence where tenant_locator = ? and generation = ? and state = 'serving' and token_epoch <= ? and restores = ?
+      and not ${IS_REVOKED})`,
+  params: [locator, generation, tokenEpoch, restores.length, ...ofToken(token)],
 })
 
 export function isFenceTripped(problem: unknown): boolean {
@@ -63,7 +74,8 @@ export const isAsBelieved = (
   row.generation === generation &&
   row.state === 'serving' &&
   row.token_epoch <= tokenEpoch &&
-  row.restores === restores.length
+  row.restores === restores.length &&
+  row.is_revoked === 0
 
 /** Claims a free database, or changes the tenant's state. Ignores databases of other tenants and generations. */
 export const setFence = (tenant: FencedTenant, state: 'serving' | 'suspended'): FenceStatement => ({

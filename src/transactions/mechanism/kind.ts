@@ -7,6 +7,7 @@ import type { PluginRecord, PluginRecords } from '../../extension/plugins/transa
 import { wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { AccessToken } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
 import type { Caller, IdempotencyKey, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -303,6 +304,8 @@ export type PolicyMessage = {
   ifMatch?: IfMatch
   /** As in RequestContext. */
   adds?: boolean
+  /** As in Calls; set by `askPolicy`. */
+  token?: AccessToken | undefined
   locator: PolicyLocator
   operation: PolicyOperation
 }
@@ -316,6 +319,10 @@ export const askPolicy = (
 ): Promise<JsonAnswer | AnswerBySubject> =>
   ask(
     calls,
-    () => policyObject(env, message.tenant, message.locator).execute(message) as Promise<PolicyReply>,
+    () =>
+      policyObject(env, message.tenant, message.locator).execute({
+        ...message,
+        token: calls.token,
+      }) as Promise<PolicyReply>,
     { mayRepeat: message.idempotency !== undefined },
   )
