@@ -6,7 +6,7 @@ import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { type Api, filledPath, type Operation, readApi } from '../support/openapi.ts'
 import { administrator } from '../support/sign-in.ts'
-import { quickly } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { type Built, type Input, inputsOf } from './inputs.ts'
 import { type Cost, DOUBLINGS, disproportion, FIXED_ROWS, TWO_SIZES } from './proportion.ts'
 import { firstNameOf, firstUploads, uploadsFor } from './uploads.ts'
@@ -78,7 +78,7 @@ async function disproportions(
 ): Promise<string[]> {
   const wrong: string[] = []
   for (const { name, smallest, build } of inputs) {
-    const found = await disproportion(smallest, quickly(TWO_SIZES, DOUBLINGS), size =>
+    const found = await disproportion(smallest, size(TWO_SIZES, DOUBLINGS), size =>
       costOf(operation, build(size)),
     )
     if (found) wrong.push(`${nameOf(operation)}, ${name}: ${found}`)

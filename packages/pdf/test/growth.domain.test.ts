@@ -2,7 +2,7 @@
 import bidiFactory from 'bidi-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { quickly } from '../../../test/support/sizes.ts'
+import { size } from '../../../test/support/sizes.ts'
 import { embeddingLevels } from '../bidi.ts'
 import { CONVERSION_LIMITS } from '../limits.ts'
 import { rendered } from './tools.ts'
@@ -50,8 +50,7 @@ test.each(GROWING)(
   '%s: doubled three times, the work that is counted grows in proportion',
   async (_, html) => {
     const work: number[] = []
-    for (const size of quickly([240, 480], [120, 240, 480, 960]))
-      work.push((await rendered(html(size))).work!)
+    for (const parts of size([240, 480], [120, 240, 480, 960])) work.push((await rendered(html(parts))).work!)
     // What does not depend on the size, such as the style of the page, is in all of them.
     for (let at = 1; at < work.length; at += 1) expect(work[at]! / work[at - 1]!).toBeLessThan(2.3)
     expect(work.at(-1)!).toBeGreaterThanOrEqual(work[0]!)
@@ -87,7 +86,7 @@ test.each(
   '%s: eight times as much takes about eight times as long',
   async (_, html) => {
     await rendered(html(100))
-    const few = quickly(250, 500)
+    const few = size(250, 500)
     // Sixty-four times where the work is quadratic.
     expect(await timesAsLong(html(few), html(8 * few), 24)).toBeLessThan(24)
   },

@@ -1,14 +1,6 @@
 // A checkout whose packages are those of this one, but for the provider's tool, which is the one that remembers.
 import { execFile } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { copyCheckout } from '../../../scripts/checkout-copy.ts'
@@ -42,9 +34,6 @@ function linkPackages(folder: string): void {
 export function newCheckout(accountFolder: string, environment: Record<string, string> = {}): Checkout {
   const folder = copyCheckout()
   linkPackages(join(folder, 'node_modules'))
-  const packages = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> }
-  packages.scripts.check = 'true'
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(packages))
   for (const script of ['bundles', 'route-index']) writeFileSync(join(folder, `scripts/${script}.ts`), '')
   const network = resolve('test/support/provider/network.ts')
   const env = {
@@ -53,7 +42,7 @@ export function newCheckout(accountFolder: string, environment: Record<string, s
     PROVIDER_FOLDER: accountFolder,
     BINDERY_DATA: join(folder, 'data'),
     NODE_OPTIONS: `--import ${network}`,
-    // A deployment is a hundred short processes of the same few files.
+    // Each command is a short process of the same few files.
     NODE_COMPILE_CACHE: join(tmpdir(), 'bindery-compiled'),
   }
   const start = (file: string, options: readonly string[]): Promise<Ended> =>

@@ -1,7 +1,9 @@
 // The network and the time as scripts see them: a host answers where a Worker of the account is deployed at it, and whenever a script
 // waits, the provider's clock goes on by a minute. UNREADY is a version that does not get ready. Loaded by `node --import` in front of a script.
+import children, { type ExecFileOptions, type ExecFileSyncOptions } from 'node:child_process'
 import { syncBuiltinESMExports } from 'node:module'
 import timers from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { readAccount } from './account.ts'
 
 // Scripts wait until running Workers know of a change; where none runs, nobody needs to.
@@ -11,6 +13,27 @@ timers.setTimeout = async <T>(ms?: number, value?: T) => {
   await passMinute(process.env.PROVIDER_FOLDER!)
   return process.env.TIME_FLIES ? (value as T) : await sleep(ms, value)
 }
+
+// Scripts call `execFile` by `promisify`. A deployment calls the provider's tool dozens of times, and to start a process for each
+// would be most of its work.
+const { execFile } = children
+const runFile = promisify(execFile)
+const runFileOrTool = async (file: string, args: readonly string[], options: ExecFileOptions = {}) => {
+  const [program = '', ...words] = args
+  if (!program.endsWith('/wrangler/bin/wrangler.js')) return await runFile(file, args, options)
+  const { runTool } = await import('./tool.ts')
+  const { code, ...printed } = await runTool(words, String(options.cwd ?? '.'))
+  if (code === 0) return printed
+  throw Object.assign(new Error(`Command failed: ${words.join(' ')}`), { code, ...printed })
+}
+children.execFile = Object.assign((...given: Parameters<typeof execFile>) => execFile(...given), {
+  [promisify.custom]: runFileOrTool,
+}) as unknown as typeof execFile
+
+// The types of a checkout are taken to be right: npm, which would check them, takes half a second to start.
+const { execFileSync } = children
+children.execFileSync = ((file: string, args: readonly string[], options: ExecFileSyncOptions) =>
+  file === 'npm' && args.at(-1) === 'check' ? '' : execFileSync(file, args, options)) as typeof execFileSync
 syncBuiltinESMExports()
 
 globalThis.fetch = async input => {
