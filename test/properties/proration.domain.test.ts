@@ -8,7 +8,7 @@ import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { type ProraterName, prorations, withProrater } from '../support/prorater.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { quickly, runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   answerNow,
@@ -101,7 +101,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
             expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
           }
         }),
-        { seed: SEED, numRuns: size(10, 1_500) },
+        { seed: SEED, numRuns: size(quickly(5, 10), 1_500) },
       )
       expect(prorations.length).toBeGreaterThan(before + 20)
     },
@@ -136,7 +136,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           const answer = (of: typeof aggregate) => policyResponse(of, product, { summarizeQuotes: false })
           same(answer(storedAggregate(aggregate)), answer(aggregate))
         }),
-        { seed: SEED, numRuns: size(8, 1_000) },
+        { seed: SEED, numRuns: size(quickly(5, 8), 1_000) },
       )
       expect(counted).toBeGreaterThan(50)
     },
