@@ -18,7 +18,7 @@ import {
 } from './deployment/identity.ts'
 import { needsOf } from './deployment/needs.ts'
 import { provider } from './deployment/provider.ts'
-import { OBJECT_UPDATES, rollOut } from './deployment/roll-out.ts'
+import { OBJECT_UPDATES, rollOut, servingVersion } from './deployment/roll-out.ts'
 import { carryOut, listSteps, type Step } from './deployment/steps.ts'
 import {
   apiHost,
@@ -37,7 +37,7 @@ import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.t
 import { isMade, readPool } from './pool-file.ts'
 import { SOME_ARE_BEHIND } from './prepare-databases.ts'
 import { completeSecrets, readSecrets, readSettings, SECRET_NAMES } from './settings.ts'
-import { awaitUpgrades, SomeAreBehind } from './upgrades.ts'
+import { awaitUpgrades, noteReadyMoves, SomeAreBehind } from './upgrades.ts'
 import { databaseAtProvider, databasesMade, remoteTarget, toolFor } from './wrangler.ts'
 import { configFile, environmentConfig, joinedConfig, writeConfig } from './write-config.ts'
 
@@ -172,7 +172,7 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
     {
       name: 'migrations of every database, by the Worker that serves',
       carryOut: async () => {
-        const script = ['scripts/migrate.ts', '--environment', name]
+        const script = ['scripts/migrate.ts', '--needed', '--environment', name]
         const { status } = spawnSync(process.execPath, script, { stdio: 'inherit' })
         if (status === SOME_ARE_BEHIND)
           say('tenants whose database is behind answer 503 until it is migrated; all others go on')
@@ -191,13 +191,19 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
     },
     { name: `answers at https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
     {
+      name: 'moves of tables that this code is ready for are noted',
+      carryOut: () => noteReadyMoves(control, () => servingVersion(tool)),
+    },
+    {
       name: 'migrations of databases that it did not have before',
       async carryOut() {
-        const isDone = await awaitUpgrades(control, say, true).catch((problem: unknown) => {
-          if (!(problem instanceof SomeAreBehind)) throw problem
-          say(problem.message)
-          return true
-        })
+        const isDone = await awaitUpgrades(control, say, { isNeeded: true, withNew: true }).catch(
+          (problem: unknown) => {
+            if (!(problem instanceof SomeAreBehind)) throw problem
+            say(problem.message)
+            return true
+          },
+        )
         if (!isDone) throw new Error('The Worker has not begun within three minutes; look at its log.')
       },
     },

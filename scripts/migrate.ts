@@ -1,8 +1,9 @@
 // `npm run migrate [-- --environment NAME]`: every database of the service up to the migrations of this code. Run again after a failure,
-// it goes on where it stopped.
+// it goes on where it stopped. `--needed` waits only for what this code needs.
 import { parseArgs } from 'node:util'
 import { MigrationFailures } from '../src/platform/database/migrations.ts'
 import { requireStarted } from './databases.ts'
+import { servingVersion } from './deployment/roll-out.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
 import { openLocalDatabases } from './local-databases.ts'
 import { isMisused } from './misuse.ts'
@@ -16,11 +17,13 @@ import { writeConfig } from './write-config.ts'
 const say = (line: string): void => console.log(`migrate: ${line}`)
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: ENVIRONMENT_OPTION })
+  const { values } = parseArgs({
+    options: { ...ENVIRONMENT_OPTION, needed: { type: 'boolean', default: false } },
+  })
   if (values.environment === undefined) {
     writeConfig()
     await migrateLocal()
-  } else await migrateAtProvider(environmentNamed(values.environment))
+  } else await migrateAtProvider(environmentNamed(values.environment), values.needed)
 }
 
 async function migrateLocal(): Promise<void> {
@@ -36,14 +39,16 @@ async function migrateLocal(): Promise<void> {
   say('all databases are up to date')
 }
 
-async function migrateAtProvider(environment: Environment): Promise<void> {
+async function migrateAtProvider(environment: Environment, isNeeded: boolean): Promise<void> {
   if (!environment.controlId)
     throw new Error(`${environment.name} has no control database yet: npm run deploy makes it.`)
   writeConfig(environment)
-  const control = remoteTarget(toolFor(environment), 'CONTROL')
+  const tool = toolFor(environment)
+  const control = remoteTarget(tool, 'CONTROL')
   tellOfControl(await prepareControl(control))
-  await announceMigrations(control)
-  if (await awaitUpgrades(control, say)) say('all databases are up to date')
+  await announceMigrations(control, () => servingVersion(tool))
+  if (await awaitUpgrades(control, say, { isNeeded }))
+    say(isNeeded ? 'all databases have what this code needs' : 'all databases are up to date')
   else say('the Worker that is deployed does not migrate databases; the next one will')
 }
 

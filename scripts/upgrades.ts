@@ -3,11 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   bindingTarget,
+  type Migration,
   type MigrationTarget,
   MOST_FAILURES,
   migrate,
   newestMigration,
+  REQUIRED_TENANT_MIGRATION,
 } from '../src/platform/database/migrations.ts'
+import { moveOf } from '../src/platform/database/moves.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import { registerQueries } from './prepare-databases.ts'
@@ -26,9 +29,43 @@ export async function registerNew(
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
+/** Version of the Worker that has all requests; undefined when there is none. */
+export type Serving = () => Promise<string | undefined>
+
+/**
+ * The migrations that databases may have now. The Worker that serves carries them out and runs on what becomes of them. So they end before
+ * a move of tables that it is not known to be ready for: one that this checkout brings, or that was brought by a release which
+ * was not deployed, or not last. Where nothing was deployed yet, all may be. An Error when this code needs more.
+ */
+export async function announceable(
+  control: MigrationTarget,
+  migrations: readonly Migration[],
+  serving: Serving,
+  required = REQUIRED_TENANT_MIGRATION,
+): Promise<readonly Migration[]> {
+  const [state] = await control.query(
+    `select exists (select 1 from deployment_resource where name like 'Worker %') as is_deployed,
+       (select json_group_array(name) from announced_migration) as announced,
+       (select version from deployment) as version, (select ready_moves from deployment) as ready_moves`,
+  )
+  if (!state?.is_deployed) return migrations
+  const known = new Set(JSON.parse(String(state.announced)) as string[])
+  const isHeld = (migration: Migration): boolean =>
+    moveOf(migration) !== undefined && !known.has(migration.name)
+  if (migrations.some(isHeld) && state.version !== null && state.version === (await serving()))
+    for (const move of JSON.parse(String(state.ready_moves)) as string[]) known.add(move)
+  const held = migrations.find(isHeld)
+  if (!held) return migrations
+  if (required >= held.name)
+    throw new Error(
+      `This code needs the migration ${required}, and the release that serves is not known to be ready for the move ${held.name}. Deploy the release that brought ${held.name} first, and then this one.`,
+    )
+  return migrations.slice(0, migrations.indexOf(held))
+}
+
 /** Tells the Worker of the migrations of this checkout, and has it try those databases again that failed. */
-export async function announceMigrations(control: MigrationTarget): Promise<void> {
-  const migrations = await migrationFiles('tenant')
+export async function announceMigrations(control: MigrationTarget, serving: Serving): Promise<void> {
+  const migrations = await announceable(control, await migrationFiles('tenant'), serving)
   await control.execute([
     ...migrations.map(
       ({ name, hash, statements }) =>
@@ -37,6 +74,19 @@ export async function announceMigrations(control: MigrationTarget): Promise<void
          on conflict (name) do update set hash = excluded.hash, statements = excluded.statements`,
     ),
     'update pool_database set problem = null, tried_at = null, tries = 0 where tries > 0',
+  ])
+}
+
+/** Notes for which moves the Worker is ready that was deployed with this code and answers. */
+export async function noteReadyMoves(
+  control: MigrationTarget,
+  serving: Serving,
+  migrations?: readonly Migration[],
+): Promise<void> {
+  const moves = (migrations ?? (await migrationFiles('tenant'))).filter(moveOf).map(({ name }) => name)
+  const version = moves.length > 0 ? await serving() : undefined
+  await control.execute([
+    `update deployment set version = ${version === undefined ? 'null' : quoted(version)}, ready_moves = ${quoted(JSON.stringify(moves))}`,
   ])
 }
 
@@ -75,6 +125,14 @@ const POLL_MS = 2_000
 /** A Worker looks once a minute: who sees nothing of it for so long has none that does. */
 const MOST_IDLE_MS = 3 * 60_000
 
+/** What is waited for: all that was announced, or only what this code needs, which leaves out moves that go on for hours. */
+type Awaited = { readonly isNeeded?: boolean; readonly withNew?: boolean }
+
+const newestAnnounced = async (control: MigrationTarget): Promise<string> => {
+  const [row] = await control.query('select max(name) as name from announced_migration')
+  return String(row?.name ?? REQUIRED_TENANT_MIGRATION)
+}
+
 /**
  * Waits until the Worker has migrated all that it has bound, or tried to. `SomeAreBehind` names those that failed; an Error says that so many did
  * that it stopped. Returns false where no Worker does it: none is deployed, or one from before it could.
@@ -82,9 +140,9 @@ const MOST_IDLE_MS = 3 * 60_000
 export async function awaitUpgrades(
   control: MigrationTarget,
   say: (line: string) => void,
-  withNew = false,
+  { isNeeded = false, withNew = false }: Awaited = {},
 ): Promise<boolean> {
-  const newest = newestMigration(await migrationFiles('tenant'))
+  const newest = isNeeded ? REQUIRED_TENANT_MIGRATION : await newestAnnounced(control)
   const progress = progressBar(say)
   let lastDone = -1
   for (let idleMs = 0; ; idleMs += POLL_MS) {
@@ -104,9 +162,10 @@ export async function awaitUpgrades(
   }
 }
 
-/** Migrates these databases now, from here. */
+/** Migrates these databases now, from here. Moves that were not announced are left to the Worker. */
 export async function migrateBound(env: Env, bindings: readonly string[]): Promise<void> {
-  const migrations = await migrationFiles('tenant')
+  const control = bindingTarget('CONTROL', env.CONTROL)
+  const migrations = await announceable(control, await migrationFiles('tenant'), async () => undefined)
   for (const binding of bindings) {
     const client = (env as unknown as Record<string, D1Database | undefined>)[binding]
     if (!client) throw new Error(`${binding} is not bound.`)

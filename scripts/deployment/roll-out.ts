@@ -24,11 +24,20 @@ type Deployed = {
   readonly versions?: readonly { readonly version_id: string; readonly percentage: number }[]
 }
 
-/** The version that has all requests now. Throws where there is none, or where an earlier roll-out stopped half-way. */
+const deployed = async (tool: Tool): Promise<NonNullable<Deployed['versions']>> =>
+  jsonOf<Deployed>(await tool('deployments', 'status', '--json')).versions ?? []
+
+const whole = (versions: Deployed['versions']): string | undefined =>
+  versions?.find(({ percentage }) => percentage === 100)?.version_id
+
+/** The version that has all requests now; undefined where several share them. */
+export const servingVersion = async (tool: Tool): Promise<string | undefined> => whole(await deployed(tool))
+
+/** As `servingVersion`. Throws where there is none, or where an earlier roll-out stopped half-way. */
 async function formerVersion(tool: Tool): Promise<string> {
-  const { versions = [] } = jsonOf<Deployed>(await tool('deployments', 'status', '--json'))
-  const whole = versions.find(({ percentage }) => percentage === 100)
-  if (whole) return whole.version_id
+  const versions = await deployed(tool)
+  const former = whole(versions)
+  if (former !== undefined) return former
   throw new Error(
     versions.length === 0
       ? 'nothing is deployed yet; deploy without --gradual first.'

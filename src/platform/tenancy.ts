@@ -6,7 +6,7 @@ import { notFound, Refusal, revoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
-import { NEWEST_TENANT_MIGRATION } from './database/migrations.ts'
+import { REQUIRED_TENANT_MIGRATION } from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
@@ -205,7 +205,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     shards: rows.map(({ binding }) => binding),
     ...(opensAt.some(at => at > 0) && { opensAt }),
     ...(closesAt.some(at => at !== null) && { closesAt }),
-    isBehind: rows.some(({ migration }) => migration === null || migration < NEWEST_TENANT_MIGRATION),
+    isBehind: rows.some(({ migration }) => migration === null || migration < REQUIRED_TENANT_MIGRATION),
   }
 }
 

@@ -5,7 +5,7 @@ import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
-import { NEWEST_TENANT_MIGRATION } from '../platform/database/migrations.ts'
+import { REQUIRED_TENANT_MIGRATION } from '../platform/database/migrations.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { allowedOrigins, pool, shards, tenants } from '../platform/tenancy/control-tables.ts'
 import type { Place } from '../platform/tenancy/places.ts'
@@ -24,7 +24,7 @@ const SHARDS_OF_A_TENANT = 1
 export const MOST_SHARDS = 64
 
 /** A database ahead of the code serves too: migrations only expand (docs/design.md, section 6). */
-const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${NEWEST_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
+const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${REQUIRED_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
 export type NewRow = typeof tenants.$inferInsert
 
@@ -222,7 +222,7 @@ export const poolQuery = (database: Database, place: Place) =>
     .select({
       state: pool.state,
       databases: sql<number>`count(*)`,
-      behind: sql<number>`total(${pool.migration} < ${NEWEST_TENANT_MIGRATION})`,
+      behind: sql<number>`total(${pool.migration} < ${REQUIRED_TENANT_MIGRATION})`,
     })
     .from(pool)
     .where(eq(pool.place, place))

@@ -1,17 +1,18 @@
 // Applies the migrations that a deployment announces in the control database, before the code that needs them is deployed. The
 // Worker that serves applies them through its bindings, with one queue message for each database. Free databases come first, one
 // of them alone, then ten times as many at once as are done. A database that fails is tried again later and delays no other; code
-// that needs more than it has answers 503 `tenantBehind`.
+// that needs more than it has answers 503 `tenantBehind`. A move of tables goes on in as many messages as it takes.
 import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import {
   bindingTarget,
+  type Migrated,
   type Migration,
   MOST_FAILURES,
-  migrate,
-  newestMigration,
+  migrateInSteps,
 } from '../platform/database/migrations.ts'
+import type { Steps } from '../platform/database/moves.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'
@@ -25,6 +26,9 @@ const MOST_AT_ONCE = 200
 const MOST_SENT = 100
 
 const MOST_CONSIDERED = 1_000
+
+/** For all messages of a batch: each step is three or four queries, of which a Worker may make a thousand. */
+const MOST_STEPS = 200
 
 const MINUTE_MS = 60_000
 
@@ -55,9 +59,7 @@ export async function upgradeDatabases(
     .slice(0, Math.max(0, Math.min(MOST_SENT, atOnce - underWay)))
   if (chosen.length === 0) return
   const [begun] = await control.batch([beginQuery(control, chosen, at)])
-  if (begun.length === 0) return
-  calls.queue += 1
-  await env.UPGRADES.sendBatch(begun.map(({ binding }) => ({ body: { binding } satisfies Upgrade })))
+  await sendUpgrades(env, begun, calls)
 }
 
 const behindQuery = (database: Database, at: Instant) =>
@@ -106,47 +108,60 @@ export const consumeUpgrades = (batch: MessageBatch<unknown>, env: Env): Promise
     const bindings = new Set(batch.messages.flatMap(({ body }) => (isUpgrade(body) ? body.binding : [])))
     const control = controlDatabase(env, calls)
     const [migrations] = await control.batch([announcedQuery(control)])
+    const steps = { left: MOST_STEPS }
     const results = await Promise.all(
       [...bindings].map(async binding => ({
         binding,
-        problem: await upgrade(env, binding, migrations, calls),
+        ...(await upgrade(env, binding, migrations, steps, calls)),
       })),
     )
-    const queries = results.map(one => resultQuery(control, one, newestMigration(migrations)))
+    const queries = results.map(one => resultQuery(control, one))
     if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+    const unfinished = results.flatMap(({ binding, isDone }) => (isDone === false ? [{ binding }] : []))
+    await sendUpgrades(env, unfinished, calls)
     await upgradeDatabases(env, calls)
   })
+
+async function sendUpgrades(env: Env, upgrades: readonly Upgrade[], calls: Calls): Promise<void> {
+  if (upgrades.length === 0) return
+  calls.queue += 1
+  await env.UPGRADES.sendBatch(upgrades.map(({ binding }) => ({ body: { binding } satisfies Upgrade })))
+}
 
 const announcedQuery = (database: Database) =>
   database.build.select().from(announcedMigrations).orderBy(announcedMigrations.name)
 
-type UpgradeResult = Upgrade & { readonly problem: string | undefined }
+type UpgradeResult = { readonly problem: string; readonly isDone?: undefined } | Migrated
 
-const resultQuery = (database: Database, { binding, problem }: UpgradeResult, migration: string): Query =>
+/** A move that goes on is neither a failure nor another try; `triedAt` says that it is under way. */
+const resultQuery = (database: Database, { binding, ...result }: Upgrade & UpgradeResult): Query =>
   database.build
     .update(pool)
     .set(
-      problem === undefined
-        ? { migration, problem: null, triedAt: null, tries: 0 }
-        : { problem: problem.slice(0, MOST_PROBLEM_CHARACTERS) },
+      result.isDone === undefined
+        ? { problem: result.problem.slice(0, MOST_PROBLEM_CHARACTERS) }
+        : result.isDone
+          ? { migration: result.newest, problem: null, triedAt: null, tries: 0 }
+          : { migration: result.newest, problem: null, triedAt: now(), tries: 1 },
     )
     .where(eq(pool.binding, binding))
 
-/** Returns the problem; undefined on success. Tries twice: of two simultaneous runs one fails. */
+/** Tries twice: of two simultaneous runs one fails. */
 async function upgrade(
   env: Env,
   binding: string,
   migrations: readonly Migration[],
+  steps: Steps,
   calls: Calls,
-): Promise<string | undefined> {
+): Promise<UpgradeResult> {
   const client = boundDatabase(env, binding)
-  if (!client) return 'It is not bound.'
+  if (!client) return { problem: 'It is not bound.' }
   const target = bindingTarget(binding, client, calls)
   try {
-    await migrate(target, migrations).catch(() => migrate(target, migrations))
-    return undefined
+    const migrated = () => migrateInSteps(target, migrations, steps)
+    return await migrated().catch(migrated)
   } catch (problem) {
     console.error(JSON.stringify({ at: 'upgrades', binding, problem: String(problem) }))
-    return problem instanceof Error ? problem.message : String(problem)
+    return { problem: problem instanceof Error ? problem.message : String(problem) }
   }
 }

@@ -26,12 +26,16 @@ async function announce(statement = `create table ${table} (x integer)`): Promis
     .run()
 }
 
+function nextRelease(): void {
+  releases += 1
+  newest = `${9000 + releases}_made_up`
+}
+
 beforeEach(async () => {
   await prepareDatabases({ tenants: DATABASES })
   await env.CONTROL.prepare('update pool_database set problem = null, tried_at = null, tries = 0').run()
-  releases += 1
+  nextRelease()
   table = `made_up_${releases}`
-  newest = `${9000 + releases}_made_up`
   vi.spyOn(console, 'error').mockImplementation(() => {})
 })
 
@@ -48,8 +52,8 @@ async function upgraded(): Promise<string[]> {
   return noted
 }
 
-/** The service with a queue that a test looks into. */
-function withQueue() {
+/** The service with a queue that a test looks into, and with other databases in the place of some. */
+function withQueue(databases: Record<string, D1Database> = {}) {
   const queue: Upgrade[] = []
   const sent: string[][] = []
   const UPGRADES = {
@@ -59,7 +63,7 @@ function withQueue() {
       sent.push(bodies.map(({ binding }) => binding))
     },
   }
-  const watched = { ...env, UPGRADES } as unknown as Env
+  const watched = { ...env, ...databases, UPGRADES } as unknown as Env
   let at = Date.now()
   return {
     sent,
@@ -163,6 +167,89 @@ describe('a release with a migration', () => {
     await later.deliver()
     for (let round = 0; round < 3; round += 1) await later.deliver()
     expect(await upgraded()).toHaveLength(DATABASES)
+  })
+
+  /** A table that every database has, with so many rows in the fifth. */
+  async function filledTable(rows: number): Promise<D1Database> {
+    await announce(`create table ${table} (x integer primary key, y text)`)
+    const { tick, deliver } = withQueue()
+    await tick()
+    for (let round = 0; round < 3; round += 1) await deliver()
+    expect(await upgraded()).toHaveLength(DATABASES)
+    const client = boundDatabase(FILLED)
+    await client
+      .prepare(
+        `with recursive n(x) as (select 1 union all select x + 1 from n where x < ?) insert into ${table} select x, 'y' from n`,
+      )
+      .bind(rows)
+      .run()
+    nextRelease()
+    return client
+  }
+  const FILLED = poolBinding(5)
+  const move = (): string =>
+    `-- moves: ${table}\ncreate table ${table}_moved (y text, x integer primary key not null) without rowid`
+
+  const numbersIn = (client: D1Database) =>
+    client
+      .prepare(
+        `select count(*) as rows, count(distinct x) as numbers, min(x) as least, max(x) as most from ${table}`,
+      )
+      .first()
+
+  it('moves the tables of a large database in several messages, and holds no other up', async () => {
+    const former = newest
+    const client = await filledTable(300_000)
+    await announce(move())
+    const { tick, deliver, sent } = withQueue()
+    await tick()
+    await deliver()
+    await deliver()
+    // Those of its batch are done; it goes on at once, as do all others.
+    expect(sent.map(({ length }) => length)).toEqual([1, 10, 1, DATABASES - 11])
+    expect(sent[2]).toEqual([FILLED])
+    const filled = async () => (await rows()).find(({ binding }) => binding === FILLED)
+    expect(await filled()).toMatchObject({ migration: former, problem: null, tries: 1 })
+    await client.batch([
+      client.prepare(`delete from ${table} where x <= 1000`),
+      client.prepare(`insert into ${table} (x, y) values (400000, 'late')`),
+    ])
+    await deliver()
+    expect(await filled()).toMatchObject({ migration: newest, problem: null, tries: 0 })
+    expect((await rows()).filter(({ migration }) => migration === newest)).toHaveLength(DATABASES)
+    expect(await numbersIn(client)).toEqual({ rows: 299_001, numbers: 299_001, least: 1_001, most: 400_000 })
+    await client.prepare(`drop table ${table}`).run()
+  })
+
+  it('goes on with a move where it failed in the middle', async () => {
+    const client = await filledTable(30_000)
+    await announce(move())
+    let batches = 0
+    let isBroken = true
+    const failing = {
+      prepare: (text: string) => client.prepare(text),
+      batch: (statements: D1PreparedStatement[]) => {
+        batches += 1
+        if (isBroken && batches > 6) throw new Error('D1_ERROR: Network connection lost.')
+        return client.batch(statements)
+      },
+    } as unknown as D1Database
+    const { tick, deliver, pass, sent } = withQueue({ [FILLED]: failing })
+    await tick()
+    for (let round = 0; round < 4; round += 1) await deliver()
+    const [failed] = (await rows()).filter(({ problem }) => problem !== null)
+    expect(failed).toMatchObject({ binding: FILLED, problem: expect.stringContaining('lost') })
+    expect((await rows()).filter(({ migration }) => migration === newest)).toHaveLength(DATABASES - 1)
+    const reached = await client.prepare('select reached from migration_move').first<number>('reached')
+    expect(reached).toBeGreaterThan(0)
+    isBroken = false
+    pass(3)
+    await tick()
+    expect(sent.at(-1)).toEqual([FILLED])
+    await deliver()
+    expect((await rows()).filter(({ migration }) => migration !== newest)).toEqual([])
+    expect(await numbersIn(client)).toEqual({ rows: 30_000, numbers: 30_000, least: 1, most: 30_000 })
+    await client.prepare(`drop table ${table}`).run()
   })
 
   it('waits for those that are under way, however many these are', async () => {

@@ -1,8 +1,9 @@
 import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
 import { type Calls, noCalls } from '../calls.ts'
+import { carryOutMove, moveOf, type Steps, withMarks } from './moves.ts'
 
-// The same runner for local files, tests and production. A migration is one atomic batch that also records itself, so an
-// interrupted run can simply be repeated.
+// The same runner for local files, tests and production. A migration is one atomic batch that also records itself, or a move of
+// tables in many (moves.ts). An interrupted run can simply be repeated.
 
 /** One file of migrations/, as drizzle-kit wrote it, split into statements. */
 export type Migration = {
@@ -26,6 +27,8 @@ const RECORD = `create table if not exists migration (
   name text primary key not null, hash text not null, applied_at integer not null
 )`
 
+const BREAKPOINT = '--> statement-breakpoint'
+
 const NAME = /^\d{4}_[a-z0-9_]+$/
 
 const hexOf = (bytes: ArrayBuffer): string =>
@@ -36,8 +39,8 @@ export async function readMigrations(files: Record<string, string>): Promise<Mig
   const read = Object.entries(files).map(async ([path, text]) => {
     const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.sql$/, '')
     if (!NAME.test(name)) throw new Error(`A migration is named like 0001_what_it_does.sql, not ${path}.`)
-    const statements = text
-      .split('--> statement-breakpoint')
+    const statements = withMarks(text, BREAKPOINT)
+      .split(BREAKPOINT)
       .map(statement => statement.trim().replace(/;$/, ''))
       .filter(statement => statement !== '')
     const hash = hexOf(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(statements.join('\n'))))
@@ -52,16 +55,39 @@ export function newestMigration(migrations: readonly Migration[]): string {
   return newest.name
 }
 
+export type Migrated = {
+  /** By this run. */
+  readonly applied: string[]
+  /** The newest that the database has. */
+  readonly newest: string
+  /** Else a move is under way. */
+  readonly isDone: boolean
+}
+
 /** Applies missing migrations, oldest first; returns their names. */
-export async function migrate(target: MigrationTarget, migrations: readonly Migration[]): Promise<string[]> {
-  const applied = await appliedMigrations(target)
-  const missing = migrations.filter(migration => !applied.has(migration.name))
-  refuseRewrittenHistory(target, migrations, missing, applied)
-  for (const { name, statements, hash } of missing) {
+export const migrate = async (target: MigrationTarget, migrations: readonly Migration[]): Promise<string[]> =>
+  (await migrateInSteps(target, migrations, { left: Number.POSITIVE_INFINITY })).applied
+
+/** As `migrate`, as far as the steps of moves go. */
+export async function migrateInSteps(
+  target: MigrationTarget,
+  migrations: readonly Migration[],
+  steps: Steps,
+): Promise<Migrated> {
+  const present = await appliedMigrations(target)
+  const missing = migrations.filter(migration => !present.has(migration.name))
+  refuseRewrittenHistory(target, migrations, missing, present)
+  const applied: string[] = []
+  for (const migration of missing) {
+    const { name, statements, hash } = migration
     const record = `insert into migration (name, hash, applied_at) values ('${name}', '${hash}', unixepoch() * 1000)`
-    await target.execute([RECORD, ...statements, record])
+    const move = moveOf(migration)
+    if (!move) await target.execute([RECORD, ...statements, record])
+    else if (!(await carryOutMove(target, move, record, steps)))
+      return { applied, newest: migrations[migrations.indexOf(migration) - 1]?.name ?? '', isDone: false }
+    applied.push(name)
   }
-  return missing.map(migration => migration.name)
+  return { applied, newest: newestMigration(migrations), isDone: true }
 }
 
 /** Hashes by name; empty for a new database without the record. */
@@ -163,5 +189,13 @@ export function bindingTarget(name: string, client: D1Database, calls: Calls = n
   }
 }
 
-/** Newest migration of tenant databases in this code, from drizzle-kit's journal. */
-export const NEWEST_TENANT_MIGRATION: string = journal.entries.at(-1)!.tag
+/**
+ * Moves that this code runs without, since it runs on both layouts: those of this release. The release after it removes them here when its
+ * code needs them.
+ */
+export const OPTIONAL_MOVES: readonly string[] = []
+
+/** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
+export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(
+  ({ tag }) => !OPTIONAL_MOVES.includes(tag),
+)!.tag

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import journal from '../../../migrations/control/meta/_journal.json' with { type: 'json' }
 import { Refusal } from '../../kernel/errors.ts'
 import type { Calls } from '../calls.ts'
-import { NEWEST_TENANT_MIGRATION } from '../database/migrations.ts'
+import { REQUIRED_TENANT_MIGRATION } from '../database/migrations.ts'
 import { pool } from '../tenancy/control-tables.ts'
 import { controlDatabase } from '../tenancy.ts'
 import { tokenKeys } from '../token-keys.ts'
@@ -80,7 +80,7 @@ async function controlState(env: Env, calls: Calls): Promise<number | string> {
     const [applied, behind] = await database.batch([
       database.build.all<{ name: string }>(sql`select name from migration`),
       database.build.all<{ databases: number }>(
-        sql`select count(*) as databases from ${pool} where ${pool.migration} is null or ${pool.migration} < ${NEWEST_TENANT_MIGRATION}`,
+        sql`select count(*) as databases from ${pool} where ${pool.migration} is null or ${pool.migration} < ${REQUIRED_TENANT_MIGRATION}`,
       ),
     ])
     return applied.some(({ name }) => name === NEWEST_CONTROL_MIGRATION)

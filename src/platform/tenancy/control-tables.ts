@@ -81,6 +81,9 @@ export const deployments = sqliteTable('deployment', {
   pepperCheck: text(),
   /** Derived from SEALING_KEY, the first key first: detects a wrong one before it seals anything. */
   sealingCheck: text(),
+  /** The Worker's version that answered last, and the moves of tables that its code is ready for (scripts/upgrades.ts). */
+  version: text(),
+  readyMoves: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
   createdAt: integer().notNull(),
 })
 

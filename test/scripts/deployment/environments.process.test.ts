@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { NEWEST_TENANT_MIGRATION } from '../../../src/platform/database/migrations.ts'
+import { REQUIRED_TENANT_MIGRATION } from '../../../src/platform/database/migrations.ts'
 import { type Account, changeAccount, openStored, readAccount } from '../../support/provider/account.ts'
 import { type Checkout, type Ended, newAccountFolder, newCheckout } from '../../support/provider/checkout.ts'
 
@@ -144,7 +144,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     control.close()
     expect(rows).toMatchObject([
       { migration: '0003_number_sequence' },
-      { migration: NEWEST_TENANT_MIGRATION },
+      { migration: REQUIRED_TENANT_MIGRATION },
     ])
     const shown = await checkout.run('tenant', 'show', 'acme', '--environment', 'eu1')
     expect(shown.output).toMatch(/waits for a migration[\s\S]*problem {7}TENANT_001: .* lacks/)
