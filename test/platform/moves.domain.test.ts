@@ -166,6 +166,33 @@ test('a database that is restored into the middle of a move goes on with it', as
   }
 })
 
+test('a run that has seen a later stage than a restored database is at does nothing to it', async () => {
+  const database = newDatabase()
+  await migrate(database, BEFORE_MOVE)
+  await database.execute([
+    'insert into fence (id) values (1)',
+    `insert into quote (locator, policy_locator, state, amount) values ('q', 1, 's', 1)`,
+  ])
+  let isRestored = false
+  const restored = {
+    ...database,
+    async execute(statements: readonly string[]) {
+      if (!isRestored && statements.some(statement => statement.includes('rename to "quote_left"'))) {
+        isRestored = true
+        await database.execute([
+          `update migration_move set stage = 'copying', reached = 0 where table_name = 'quote'`,
+          'delete from quote_moved',
+        ])
+      }
+      return database.execute(statements)
+    },
+  }
+  await expect(migrate(restored, WITH_MOVE)).rejects.toThrow('NOT NULL')
+  await migrate(restored, WITH_MOVE)
+  expect(await database.query('select locator from quote')).toEqual([{ locator: 'q' }])
+  database.close()
+})
+
 /** Columns that have every value once: of the key, and of each unique index. */
 async function uniqueColumns(target: MigrationTarget, table: string): Promise<string[][]> {
   const key = await target.query(`select name from pragma_table_info('${table}') where pk > 0`)

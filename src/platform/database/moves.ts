@@ -176,13 +176,15 @@ const same = (key: readonly string[], a: string, b: string): string =>
 
 const WRITES = ['insert', 'update', 'delete'] as const
 
-/** They do not replace rows: in a trigger, the statement that fires it says what becomes of conflicts. */
+/**
+ * T_moved has no row that T has not, so a row that comes is new there, or the statement that fires the trigger replaces rows:
+ * then so do those of the trigger. A changed row is removed and put again, since SQLite lets no trigger replace rows of itself.
+ */
 function mirrors(table: string, { columns, key }: Shape): string[] {
-  const remove = (row: 'old' | 'new'): string =>
-    `delete from "${table}_moved" where ${same(key, `"${table}_moved"`, row)};`
   const insert = `insert into "${table}_moved" (${listed(columns)})`
-  const put = `${remove('new')} ${insert} values (${listed(columns, 'new.')});`
-  const actions = { insert: put, update: `${remove('old')} ${put}`, delete: remove('old') }
+  const put = `${insert} values (${listed(columns, 'new.')});`
+  const remove = `delete from "${table}_moved" where ${same(key, `"${table}_moved"`, 'old')};`
+  const actions = { insert: put, update: `${remove} ${put}`, delete: remove }
   return [
     // A number may be given out whose row is gone: a row that is deleted at once has T_moved count on behind it.
     `${insert} select ${columns.map(column => (column === key[0] ? 'seq' : '0')).join()} from sqlite_sequence where name = '${table}'`,

@@ -303,3 +303,65 @@ describe('a new environment', { timeout: 60_000 }, () => {
     expect(made(account)).toEqual({ databases: {}, buckets: [], queues: [], workers: {} })
   })
 })
+
+describe('releases that move tables', { timeout: 120_000 }, () => {
+  const account = newAccountFolder()
+  let checkout: Checkout
+  beforeAll(async () => {
+    checkout = newCheckout(account, { TIME_FLIES: '1' })
+    expect(await checkout.run('deploy', ...EU1)).toMatchObject({ code: 0 })
+  }, 120_000)
+  afterAll(() => {
+    checkout.remove()
+    rmSync(account, { recursive: true })
+  })
+
+  const MOVE = `-- moves: timer
+CREATE TABLE \`timer_moved\` (\`locator\` text PRIMARY KEY NOT NULL, \`due_at\` integer NOT NULL, \`kind\` text NOT NULL,
+  \`subject\` text NOT NULL, \`payload\` text NOT NULL) WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX \`timer_by_due\` ON \`timer_moved\` (\`due_at\`);
+`
+  const deploy = () => checkout.run('deploy', '--environment', 'eu1')
+  const migrations = (): string[] => {
+    const control = openStored(account, readAccount(account).databases['bindery-eu1-control']!.id)
+    const rows = control.prepare('select migration from pool_database').all()
+    control.close()
+    return rows.map(({ migration }) => String(migration))
+  }
+  /** The release after the one that brought the move: its code needs a migration behind it. */
+  function needLater(): void {
+    writeFileSync(
+      join(checkout.folder, 'migrations/tenant/9999_later.sql'),
+      'CREATE TABLE `later` (`x` integer)',
+    )
+    const file = join(checkout.folder, 'migrations/tenant/meta/_journal.json')
+    const journal = JSON.parse(readFileSync(file, 'utf8'))
+    journal.entries.push({ ...journal.entries.at(-1), tag: '9999_later' })
+    writeFileSync(file, JSON.stringify(journal))
+  }
+
+  test('are deployed one after the other: the second has the first, which runs on both layouts, move them', async () => {
+    const journal = join(checkout.folder, 'migrations/tenant/meta/_journal.json')
+    const later = join(checkout.folder, 'migrations/tenant/9999_later.sql')
+    const kept = readFileSync(journal, 'utf8')
+    writeFileSync(join(checkout.folder, 'migrations/tenant/9998_keys.sql'), MOVE)
+    needLater()
+    const early = await deploy()
+    expect(early.code).toBe(1)
+    expect(early.output).toContain('Deploy the release that brought 9998_keys first, and then this one.')
+
+    rmSync(later)
+    writeFileSync(journal, kept)
+    expect(await deploy()).toMatchObject({ code: 0 })
+    expect(migrations()).toEqual([REQUIRED_TENANT_MIGRATION, REQUIRED_TENANT_MIGRATION])
+
+    needLater()
+    expect(await deploy()).toMatchObject({ code: 0 })
+    expect(migrations()).toEqual(['9999_later', '9999_later'])
+    const database = openStored(account, readAccount(account).databases['bindery-eu1-tenant-001-eu']!.id)
+    const [timer] = database.prepare(`select sql from sqlite_master where name = 'timer'`).all()
+    database.close()
+    expect(timer!.sql).toContain('WITHOUT ROWID')
+  })
+})
