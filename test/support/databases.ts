@@ -1,7 +1,8 @@
 import { env } from 'cloudflare:workers'
 import {
   bindingTarget,
-  migrateAll,
+  type Migration,
+  migrate,
   newestMigration,
   readMigrations,
 } from '../../src/platform/database/migrations.ts'
@@ -27,27 +28,67 @@ export function boundDatabase(binding: string): D1Database {
   return client
 }
 
+export const tenantMigrations = (): Promise<Migration[]> => readMigrations(tenantFiles)
+
 /**
  * Migrates the control database and the first `tenants` databases of the pool, and registers these as free.
- * Called in `beforeAll`: every test file has databases of its own, empty at first.
+ * Called in `beforeAll`: every test file has databases of its own, empty at first. `before`: without that migration and those
+ * that follow it.
  */
-export async function prepareDatabases({ tenants }: { tenants: number }): Promise<void> {
+export async function prepareDatabases({
+  tenants,
+  before,
+}: {
+  tenants: number
+  before?: string
+}): Promise<void> {
   const control = await readMigrations(controlFiles)
-  const tenant = await readMigrations(tenantFiles)
-  await migrateAll([bindingTarget('CONTROL', env.CONTROL)], control, 1, { done() {} })
+  const all = await tenantMigrations()
+  const tenant = before === undefined ? all : all.filter(({ name }) => name < before)
+  await makeDatabases(['CONTROL'], control)
   const bindings = Array.from({ length: tenants }, (_, at) => poolBinding(at + 1))
   for (const binding of ['CONTROL', ...bindings]) migratedDatabases.add(binding)
-  await migrateAll(
-    bindings.map(binding => bindingTarget(binding, boundDatabase(binding))),
-    tenant,
-    8,
-    { done() {} },
-  )
+  await makeDatabases(bindings, tenant)
   const register = env.CONTROL.prepare(
     `insert into pool_database (binding, state, migration) values (?, 'free', ?) on conflict (binding) do nothing`,
   )
   if (bindings.length > 0)
     await env.CONTROL.batch(bindings.map(binding => register.bind(binding, newestMigration(tenant))))
+}
+
+/** By the newest migration: what makes an empty database as the migrations would. */
+const schemas = new Map<string, Promise<string[]>>()
+
+/** Each test file makes its databases, some of them dozens: most of what the migrations do is undone by later ones. */
+async function makeDatabases(bindings: readonly string[], migrations: readonly Migration[]): Promise<void> {
+  const [first, ...rest] = bindings
+  if (first === undefined) return
+  const newest = newestMigration(migrations)
+  const migrated = async (binding: string): Promise<void> => {
+    await migrate(bindingTarget(binding, boundDatabase(binding)), migrations)
+  }
+  const made = async (binding: string): Promise<void> => {
+    const schema = await schemas.get(newest)!
+    await bindingTarget(binding, boundDatabase(binding))
+      .execute(schema)
+      // It is there already.
+      .catch(() => migrated(binding))
+  }
+  if (schemas.has(newest)) return void (await Promise.all(bindings.map(made)))
+  await migrated(first)
+  schemas.set(newest, schemaOf(boundDatabase(first)))
+  await Promise.all(rest.map(made))
+}
+
+async function schemaOf(database: D1Database): Promise<string[]> {
+  const { results } = await database
+    .prepare(
+      `select sql from sqlite_master where sql is not null and substr(name, 1, 7) <> 'sqlite_' and substr(name, 1, 1) <> '_'
+       union all select 'insert into migration values (' || quote(name) || ', ' || quote(hash) || ', ' || applied_at || ')'
+       from migration`,
+    )
+    .all<{ sql: string }>()
+  return results.map(({ sql }) => sql)
 }
 
 /** The number that the shard's next lease begins with; 0 before the first. */
