@@ -89,6 +89,27 @@ export function orderedUuid(shard: number): Uuid {
   return timedUuid(time, 7, hex(count, 3), random.slice(19, 23) + random.slice(24, 34), shard)
 }
 
+/** Digits of a request's id with which the locators of its events begin. */
+const OF_REQUEST = 24
+
+/**
+ * Locators of events that one commit of a request makes: each begins as the request's id, so the index of locators also finds
+ * the events of a request. Another commit of the same request makes others.
+ */
+export function eventLocators(request: Uuid, count: number, shard: number): Uuid[] {
+  const first = crypto.getRandomValues(new Uint32Array(1))[0]! * 2 ** 8
+  return Array.from(
+    { length: count },
+    (_, at) => (request.slice(0, OF_REQUEST) + hex((first + at) % 2 ** 40, 10) + hex(shard, 2)) as Uuid,
+  )
+}
+
+/** Between these are the locators of the request's events. */
+export function boundsOfEvents(request: Uuid): { from: string; to: string } {
+  const from = request.slice(0, OF_REQUEST)
+  return { from, to: `${from}g` }
+}
+
 /** A version-8 UUID stores the policy's sequence in three parts of 12, 14 and 21 bits, then the count. */
 const MIDDLE = 2 ** 14
 const LOW = 2 ** 21

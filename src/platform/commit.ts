@@ -257,7 +257,7 @@ async function settle(
   const message = problem instanceof Error ? `${problem.message} ${problem.cause ?? ''}` : String(problem)
   const guard = /CHECK constraint failed: (guard_\w+)/.exec(message)?.[1] as GuardName | undefined
   if (!guard && message.includes('constraint failed') && !message.includes('write.key')) {
-    if (!/UNIQUE constraint failed: \w+\.locator/.test(message)) throw problem
+    if (!/UNIQUE constraint failed: .*\.locator\b/.test(message)) throw problem
     // Numbers that this isolate leased are in use: the shard was restored, or is also served elsewhere.
     forgetBlock(context.tenant, shard)
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))

@@ -123,11 +123,11 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
  * over, since they would hold it up.
  */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
-  const { failed, later: postponed } = await fireClaim(place)
-  if (failed.length + postponed.length === 0) return 0
+  const claim = await fireClaim(place)
+  if (claim.failed.length + claim.later.length === 0) return 0
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
-  await postpone(database, [...failed, ...postponed], (target + TIMER_LEASE_MS) as Instant)
-  return failed.length
+  await postpone(database, claim, (target + TIMER_LEASE_MS) as Instant)
+  return claim.failed.length
 }
 
 /** Never moves the clock back. Returns the tenant with the offset in force. */

@@ -117,9 +117,11 @@ const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL>
     order by policy_locator, locator limit ${ROWS_A_FILE}`,
   deliveries: after => sql`
     select json_object('webhook', d.webhook_locator, 'name', w.name, 'sequence', d.event_sequence, 'state', d.state,
-      'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.rowid as place, '' as locator
+      'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.event_sequence as place,
+      d.webhook_locator as locator
     from delivery d join webhook w on w.locator = d.webhook_locator
-    where d.rowid > ${after.place} and d.finished_at >= ${since} order by d.rowid limit ${ROWS_A_FILE}`,
+    where (d.webhook_locator, d.event_sequence) > (${after.locator}, ${after.place}) and d.finished_at >= ${since}
+    order by d.webhook_locator, d.event_sequence limit ${ROWS_A_FILE}`,
 })
 
 /** A database without `number_sequence` yet derives the next number from its locators. */

@@ -49,8 +49,10 @@ export const PLANTED_ROWS: readonly PlantedRow[] = [
     what: 'an installment that is invoiced twice',
     check: 'invoices',
     table: 'invoice',
-    sql: `insert into invoice select 'twice', display_id, policy_locator, policy_modification_locator, installment_number, type,
-       start, end, due_at, created_at, updated_at, statuses, grace_end_at, is_refund from invoice
+    sql: `insert into invoice (locator, policy_locator, display_id, policy_modification_locator, installment_number, type, start, end,
+         due_at, created_at, updated_at, statuses)
+       select 'twice', policy_locator, display_id, policy_modification_locator, installment_number, type, start, end,
+         due_at, created_at, updated_at, statuses from invoice
        where policy_locator in (select locator from policy where version > 0) limit 1`,
     says: /is invoiced twice/,
   },
@@ -73,8 +75,10 @@ export const PLANTED_ROWS: readonly PlantedRow[] = [
     what: 'a payment taken twice',
     check: 'recordWished',
     table: 'payment',
-    sql: `insert into payment select 'twice', display_id, policy_locator, policyholder_locator, invoice_locator, source, amount,
-       credited, currency, field_values, posted_at, null, offset_invoice_locator from payment where source = 'received' limit 1`,
+    sql: `insert into payment (locator, display_id, policy_locator, policyholder_locator, invoice_locator, source, amount, credited,
+         currency, field_values, posted_at)
+       select 'twice', display_id, policy_locator, policyholder_locator, invoice_locator, source, amount, credited,
+         currency, field_values, posted_at from payment where source = 'received' limit 1`,
     says: /The payment twice is there, and nobody wished for it/,
   },
   {

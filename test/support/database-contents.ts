@@ -181,19 +181,19 @@ async function eachRow(
   try {
     for (const database of await shardsOf(stores, tenant)) {
       const { results: tables } = await database
-        .prepare(`select name from sqlite_master where type = 'table' order by name`)
-        .all<{ name: string }>()
-      for (const { name: table } of tables) {
+        .prepare(
+          `select t.name, iif(t.wr, group_concat('"' || c.name || '"', ', '), 'rowid') as key
+           from pragma_table_list t join pragma_table_info(t.name) c on c.pk > 0 or not t.wr
+           where t.schema = 'main' and t.type = 'table' group by t.name order by t.name`,
+        )
+        .all<{ name: string; key: string }>()
+      for (const { name: table, key } of tables) {
         if (leave.tables.has(table) || /^(sqlite|_cf)_/.test(table)) continue
-        for (let after = 0; ; ) {
+        for (let before = 0; ; before += PAGE) {
           const { results } = await database
-            .prepare(
-              `select rowid as "rowid", * from "${table}" where rowid > ? order by rowid limit ${PAGE}`,
-            )
-            .bind(after)
+            .prepare(`select * from "${table}" order by ${key} limit ${PAGE} offset ${before}`)
             .all()
-          for (const { rowid, ...row } of results) {
-            after = Number(rowid)
+          for (const row of results) {
             const kept = Object.entries(row).filter(([column]) => !leave.columns.has(`${table}.${column}`))
             const text = `${table}: ${kept.map(([column, value]) => `${column}=${String(value)}`).join(' | ')}`
             if (!leave.rows.test(text)) take(text)

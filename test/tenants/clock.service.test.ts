@@ -97,7 +97,8 @@ const endsOf = ({ effectiveContractEndTimestamp: end }: PolicyResponse) => [
 const databaseOf = async (of: Motor): Promise<D1Database> => boundDatabase((await tenantOf(of)).shards[0]!)
 
 const timersOf = async (of: Motor): Promise<Record<string, unknown>[]> =>
-  (await (await databaseOf(of)).prepare('select * from timer order by due_at, rowid').all()).results
+  (await (await databaseOf(of)).prepare('select * from timer order by due_at, subject, locator').all())
+    .results
 
 /** Documents that wait would have the dispatcher look in a minute. */
 const papersMade = async (of: Motor): Promise<void> => {

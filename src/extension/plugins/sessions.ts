@@ -1,8 +1,7 @@
 // The plugin calls of one operation over its attempts. The last attempt's writes go into the transaction's batch. Its log is stored and
 // its custom events emitted even when the operation fails (resources brief 8.3).
-import { eq } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
-import { notFound, Refusal } from '../../kernel/errors.ts'
+import { Refusal } from '../../kernel/errors.ts'
 import {
   newUuid,
   type PolicyLocator,
@@ -21,7 +20,6 @@ import { shardDatabase } from '../../platform/tenancy.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { invoices } from '../../policy/tables/billing.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { policyholderResponse } from '../../policyholders/values.ts'
 import { secretsForPlugin } from '../../reference/secrets/sending.ts'
@@ -87,11 +85,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     return rows[0] ? policyholderResponse(rows[0]) : null
   }),
   Invoice: byUuid(async (context, database, locator) => {
-    const [rows] = await database.batch([
-      database.build.select().from(invoices).where(eq(invoices.locator, locator)),
-    ])
-    if (!rows[0]) throw notFound('invoice', locator)
-    const loaded = await loadPolicy(context, database, { locator: rows[0].policyLocator as PolicyLocator })
+    const loaded = await loadPolicy(context, database, { invoiceLocator: locator })
     return wholePolicy(loaded).invoices.find(one => one.locator === locator) ?? null
   }),
 }

@@ -193,7 +193,7 @@ export function bindingTarget(name: string, client: D1Database, calls: Calls = n
  * Moves that this code runs without, since it runs on both layouts: those of this release. The release after it removes them here when its
  * code needs them.
  */
-export const OPTIONAL_MOVES: readonly string[] = []
+export const OPTIONAL_MOVES: readonly string[] = ['0007_keys_of_policies']
 
 /** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

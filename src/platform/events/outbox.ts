@@ -1,6 +1,6 @@
 // Events are written in the batch that causes them, with one delivery for every subscribed webhook.
 import { sql } from 'drizzle-orm'
-import { orderedUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import { boundsOfEvents, eventLocators, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { later, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../context.ts'
@@ -34,8 +34,9 @@ export function eventRows(
 ): Query[] {
   if (happened.length === 0) return []
   const at = later(context.now, tenantNow(context.tenant))
-  const rows = happened.map(event => ({
-    locator: orderedUuid(shard),
+  const locators = eventLocators(context.requestId, happened.length, shard)
+  const rows = happened.map((event, position) => ({
+    locator: locators[position]!,
     requestId: context.requestId,
     type: event.type,
     newerType: newerTypeOf(event) ?? null,
@@ -46,18 +47,14 @@ export function eventRows(
     policyholderLocator: event.policyholderLocator ?? null,
     policyLocator: event.policyLocator ?? null,
   }))
-  return [
-    ...putRows(database, events, rows),
-    database.bind(NOT_BEFORE_LATEST, { requestId: context.requestId }),
-  ]
+  return [...putRows(database, events, rows), database.bind(NOT_BEFORE_LATEST, { first: locators[0] })]
 }
 
-const latest = sql`(select max(at) from ${events})`
+const first = sql`(select sequence from ${events} where locator = ${sql.placeholder('first')})`
+const latest = sql`(select at from ${events} where sequence < ${first} order by sequence desc limit 1)`
 
 const NOT_BEFORE_LATEST = statement(build =>
-  build.run(
-    sql`update ${events} set at = ${latest} where request_id = ${sql.placeholder('requestId')} and at < ${latest}`,
-  ),
+  build.run(sql`update ${events} set at = ${latest} where sequence >= ${first} and at < ${latest}`),
 )
 
 /** Whether webhook `w` subscribes to event `e`: by either name, exactly or with `prefix.*`. */
@@ -78,7 +75,7 @@ export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policy
  * ahead. One behind an unfinished delivery of its line waits (tables.ts).
  */
 export const deliveriesOf = (database: Database, requestId: Uuid): Query =>
-  database.bind(DELIVERIES, { requestId })
+  database.bind(DELIVERIES, { requestId, ...boundsOfEvents(requestId) })
 
 const DELIVERIES = statement(build =>
   build.run(sql`
@@ -96,7 +93,8 @@ const DELIVERIES = statement(build =>
         coalesce(w.failure_handling ->> 'divert', 0) as divert, cast(unixepoch('subsec') * 1000 as integer) as clock,
         row_number() over (partition by w.locator, ${lineOfEvent} order by e.sequence) as turn
       from ${events} e join ${webhooks} w on w.enabled
-      where e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
+      where e.locator between ${sql.placeholder('from')} and ${sql.placeholder('to')}
+        and e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
         and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
     ) m`),
 )

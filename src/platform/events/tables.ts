@@ -2,6 +2,9 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { Instant } from '../../kernel/time.ts'
 
+/** Events whose locators do not begin as their request's id. It is the condition of an index, so queries must repeat it. */
+export const NOT_BY_REQUEST = sql.raw('substr(locator, 1, 24) <> substr(request_id, 1, 24)')
+
 /** Outbox and stream in one: written in the batch of the change, read in `sequence` order. */
 export const events = sqliteTable(
   'event',
@@ -22,14 +25,12 @@ export const events = sqliteTable(
     policyLocator: integer(),
   },
   table => [
-    uniqueIndex('event_locator').on(table.locator),
-    index('event_request').on(table.requestId),
-    index('event_type').on(table.type, table.sequence),
-    // Half of the events have no newer name.
-    index('event_newer_type').on(table.newerType, table.sequence).where(sql`${table.newerType} is not null`),
-    index('event_at').on(table.at),
+    // Also finds the events of a request.
+    uniqueIndex('event_id').on(table.locator),
+    index('event_older_request').on(table.requestId).where(NOT_BY_REQUEST),
+    index('event_of_type').on(table.type, table.sequence),
     // Queries must repeat the condition exactly.
-    index('event_custom').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
+    index('event_custom_of').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
   ],
 )
 
@@ -99,22 +100,23 @@ export const deliveries = sqliteTable(
     /** The latest `AttemptMade`s as JSON. */
     log: text().notNull().default('[]'),
   },
+  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
   table => [
     primaryKey({ columns: [table.webhookLocator, table.eventSequence] }),
     // Partial indexes: queries must write the condition literally, since SQLite does not look into parameters.
-    index('delivery_due')
+    index('delivery_due_at')
       .on(table.webhookLocator, table.dueAt, table.eventSequence)
       .where(sql`${table.state} = 'pending'`),
-    index('delivery_line')
+    index('delivery_in_line')
       .on(table.webhookLocator, table.line, table.eventSequence)
       .where(sql`${table.finishedAt} is null`),
-    index('delivery_diverted')
+    index('delivery_put_aside')
       .on(table.webhookLocator, table.eventSequence)
       .where(sql`${table.divertedAt} is not null`),
-    index('delivery_skipped')
+    index('delivery_left_out')
       .on(table.webhookLocator, table.eventSequence)
       .where(sql`${table.state} = 'skipped'`),
-    index('delivery_finished').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
+    index('delivery_finished_at').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
   ],
 )
 

@@ -1,6 +1,6 @@
 // Timers: rows with a due time in the tenant's time. The dispatcher calls the owner of each due timer's kind; so does a
 // move of the tenant's clock (tenants/clock.ts).
-import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { asc, desc, eq, lte, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -57,6 +57,7 @@ export async function fireDue(place: ShardPlace): Promise<void> {
 /** Timers in `failed` and `later` are due again when their lease ends. */
 type FiredClaim = {
   readonly claimed: number
+  readonly leaseUntil: Instant
   readonly failed: readonly string[]
   readonly later: readonly string[]
 }
@@ -76,17 +77,17 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
   const { done, failed, later } = outcomes
   if (done.length > 0) await remove(database, done, leaseUntil)
-  return { claimed: due.length, failed, later }
+  return { claimed: due.length, leaseUntil, failed, later }
 }
 
-/** Oldest first, then in the order of creation. */
+/** Oldest first; of a policy's end after the reminders of it. */
 async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
   const { build } = database
   const due = lte(timers.dueAt, at)
-  const oldest = [asc(timers.dueAt), sql`rowid`]
+  const oldest = [asc(timers.dueAt), asc(timers.subject), desc(timers.kind), asc(timers.locator)]
   const all = build.select().from(timers).where(due)
-  const chosen = build.select({ locator: timers.locator }).from(timers).where(due)
-  const claim = inArray(timers.locator, chosen.orderBy(...oldest).limit(MOST_CLAIMED))
+  const claim = sql`(subject, locator) in (select subject, locator from ${timers} where ${due}
+    order by due_at, subject, kind desc, locator limit ${MOST_CLAIMED})`
   const [claimed] = await database.batch([
     all.orderBy(...oldest).limit(MOST_CLAIMED),
     build.update(timers).set({ dueAt: leaseUntil }).where(claim),
@@ -100,8 +101,17 @@ const remove = (database: Database, done: readonly string[], leaseUntil: Instant
     database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
   ])
 
-export const postpone = (database: Database, locators: readonly string[], dueAt: Instant): Promise<unknown> =>
-  database.batch([database.build.run(sql`update ${timers} set due_at = ${dueAt} where ${among(locators)}`)])
+/** Those of a claim that are still leased. */
+export const postpone = (
+  database: Database,
+  { failed, later, leaseUntil }: FiredClaim,
+  dueAt: Instant,
+): Promise<unknown> =>
+  database.batch([
+    database.build.run(
+      sql`update ${timers} set due_at = ${dueAt} where due_at = ${leaseUntil} and ${among([...failed, ...later])}`,
+    ),
+  ])
 
 const among = (locators: readonly string[]) =>
   sql`locator in (select value from json_each(${JSON.stringify(locators)}))`
@@ -153,12 +163,16 @@ export const unlessRecorded =
   (
     table: SQLiteTable & { locator: SQLiteColumn },
     remove: (locator: Uuid, place: ShardPlace) => Promise<unknown>,
+    hasLocator = (locator: Uuid): SQL => eq(table.locator, locator),
   ): TimerOwner =>
   async ({ subject, payload }, place) => {
     const { env, tenant, shard, calls } = place
     const database = shardDatabase(env, tenant, shard, calls)
     const [rows] = await database.batch([
-      database.build.select({ locator: table.locator }).from(table).where(eq(table.locator, subject)),
+      database.build
+        .select({ locator: table.locator })
+        .from(table)
+        .where(hasLocator(subject as Uuid)),
     ])
     if (rows.length > 0) return undefined
     if (now() < Number(payload.until ?? 0)) return 'later'

@@ -27,6 +27,10 @@ export function newerTypesOf(type: EventType): string[] {
   return [newer, chosen].filter(name => name !== undefined)
 }
 
+/** The older types that may have the newer name. */
+export const typesNamed = (newer: string): EventType[] =>
+  eventTypes.filter(type => newerTypesOf(type).includes(newer))
+
 /** The newer name, chosen by the act or derived from the type; undefined if there is none. Subscriptions match both names. */
 export const newerTypeOf = ({
   type,

@@ -2,18 +2,19 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { invalidRequest } from '../../kernel/errors.ts'
-import type {
-  CancellationLocator,
-  DisplayId,
-  EndorsementLocator,
-  PolicyLocator,
-  QuoteLocator,
-  Uuid,
+import {
+  type CancellationLocator,
+  type DisplayId,
+  type EndorsementLocator,
+  type PolicyLocator,
+  policyOfUuid,
+  type QuoteLocator,
+  type Uuid,
 } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query, Statement } from '../../platform/database.ts'
-import { changeRows, deleteRows, insertRows, putRows, statement } from '../../platform/database.ts'
+import { changeRows, deleteOfPolicy, insertRows, putRows, statement } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { unlessRecorded } from '../../platform/events/timers.ts'
 import { fileKey, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
@@ -31,9 +32,11 @@ import {
   cancellations,
   endorsements,
   gracePeriods,
+  hasUuid,
   lapseReinstatements,
   lapses,
   modifications,
+  NAMES_NO_POLICY,
   perils,
   policies,
   quotes,
@@ -61,7 +64,7 @@ type Choices = {
   modificationLocator: Uuid
   /** A JSON list. */
   locators: string
-  /** A JSON list. */
+  /** A JSON list of pairs: the policy that the locator names, if it does, and the locator. */
   invoiceLocators: string
 }
 
@@ -76,9 +79,15 @@ export const aggregateQueries = (database: Database, selection: PolicySelection)
 
 const chosen = sql.placeholder('chosen')
 
-/** The policy of the row of a table that has the locator. */
+/** The policy that a UUID names; null for older ones, digits and lists. */
+const namedPolicy = sql.placeholder('named')
+
+/** The policy of the row of a table that has the digit locator. */
 const ownerIn = (table: SQLiteTable): SQL =>
   sql`(select policy_locator from ${table} where locator = ${chosen})`
+
+const ownerByUuid = (table: SQLiteTable): SQL =>
+  sql`(select policy_locator from ${table} where ${hasUuid(table, chosen, namedPolicy)})`
 
 /** Conditions on a policy's locator, to append to the column. */
 const CONDITIONS: Readonly<Record<Choice, SQL>> = {
@@ -87,20 +96,21 @@ const CONDITIONS: Readonly<Record<Choice, SQL>> = {
   endorsementLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'endorsement')`,
   renewalLocator: sql`= (select policy_locator from ${endorsements} where locator = ${chosen} and kind = 'renewal')`,
   cancellationLocator: sql`= ${ownerIn(cancellations)}`,
-  reinstatementLocator: sql`= ${ownerIn(reinstatements)}`,
-  gracePeriodLocator: sql`= ${ownerIn(gracePeriods)}`,
-  lapseLocator: sql`= ${ownerIn(lapses)}`,
-  lapseReinstatementLocator: sql`= ${ownerIn(lapseReinstatements)}`,
-  invoiceLocator: sql`= ${ownerIn(invoices)}`,
-  paymentLocator: sql`= ${ownerIn(payments)}`,
-  perilLocator: sql`= ${ownerIn(perils)}`,
+  reinstatementLocator: sql`= ${ownerByUuid(reinstatements)}`,
+  gracePeriodLocator: sql`= ${ownerByUuid(gracePeriods)}`,
+  lapseLocator: sql`= ${ownerByUuid(lapses)}`,
+  lapseReinstatementLocator: sql`= ${ownerByUuid(lapseReinstatements)}`,
+  invoiceLocator: sql`= ${ownerByUuid(invoices)}`,
+  paymentLocator: sql`= ${ownerByUuid(payments)}`,
+  perilLocator: sql`= ${ownerByUuid(perils)}`,
   perilDisplayId: sql`= (select policy_locator from ${perils} where display_id = ${chosen})`,
   policyholderLocator: sql`in (select locator from ${policies} where ${policies.policyholderLocator} = ${chosen})`,
-  transactionLocator: sql`= coalesce(${ownerIn(modifications)}, ${ownerIn(endorsements)}, ${ownerIn(quotes)},
-    ${ownerIn(cancellations)}, ${ownerIn(reinstatements)})`,
-  modificationLocator: sql`= ${ownerIn(modifications)}`,
+  transactionLocator: sql`= coalesce(${ownerByUuid(modifications)}, ${ownerIn(endorsements)}, ${ownerIn(quotes)},
+    ${ownerIn(cancellations)}, ${ownerByUuid(reinstatements)})`,
+  modificationLocator: sql`= ${ownerByUuid(modifications)}`,
   locators: sql`in (select value from json_each(${chosen}))`,
-  invoiceLocators: sql`in (select policy_locator from ${invoices} where locator in (select value from json_each(${chosen})))`,
+  invoiceLocators: sql`in (select coalesce(value ->> 0, (
+    select policy_locator from ${invoices} where locator = value ->> 1 and ${NAMES_NO_POLICY})) from json_each(${chosen}))`,
 }
 
 export type ByChoice = Readonly<Record<Choice, Statement<Query>>>
@@ -121,7 +131,8 @@ export function chosenQueries(
   ...statements: [ByChoice, ...ByChoice[]]
 ): [Query, ...Query[]] {
   const [[choice, chosen]] = Object.entries(selection) as [[Choice, number | string]]
-  return statements.map(one => database.bind(one[choice], { chosen })) as [Query, ...Query[]]
+  const named = (typeof chosen === 'string' && policyOfUuid(chosen as Uuid)) || null
+  return statements.map(one => database.bind(one[choice], { chosen, named })) as [Query, ...Query[]]
 }
 
 const POLICIES = byChoice((build, condition) =>
@@ -193,7 +204,7 @@ export function differenceQueries(
     }
     const removed = old ? [...old.keys()].filter(locator => !current.has(locator)) : []
     queries.push(
-      ...deleteRows(database, table, removed),
+      ...deleteOfPolicy(database, table, after.policy.locator, removed),
       ...insertRows(database, table, added as never),
       ...changeRows(database, table, changed as never),
     )

@@ -193,12 +193,9 @@ const isReadWhole = sql`(${policies.perilCount} <= ${READ_WHOLE_PERILS} or exist
 const whole = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and ${isReadWhole})`
 const large = sql`(select ${policies.locator} from ${policies} where ${policies.locator} = ${policy} and not ${isReadWhole})`
 
-/**
- * Collections that a part limits, with the condition of its rows. The plus keeps SQLite from scanning all exposures of
- * the policy.
- */
+/** Collections that a part limits, with the condition of its rows. */
 const PART_CONDITIONS: readonly (readonly [CollectionName, SQL])[] = [
-  ['exposures', sql`locator in ${named} and +policy_locator = ${large}`],
+  ['exposures', sql`policy_locator = ${large} and locator in ${named}`],
   ['exposureRuns', sql`policy_locator = ${large} and exposure_locator in ${named}`],
   ['perils', sql`policy_locator = ${large} and exposure_locator in ${named}`],
   [

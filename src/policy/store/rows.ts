@@ -169,11 +169,11 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   ),
   segments: collection(policySegments, 'start'),
   exposures: collection(exposures, 'display_id'),
-  exposureRuns: collection(exposureRuns, 'rowid'),
+  exposureRuns: collection(exposureRuns, 'locator'),
   perils: collection(perils, 'display_id'),
   perilRuns: {
     table: perilRuns,
-    order: 'rowid',
+    order: 'locator',
     toRow: ({ price, splits, ...run }: PerilRun) => ({
       ...run,
       splits: splits && storedSplits(splits),
@@ -185,7 +185,7 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   },
   fees: collection(
     fees,
-    'rowid',
+    'locator',
     (fee: Fee) => ({
       ...stored(fee),
       changes: fee.changes.map(change => ({
@@ -205,12 +205,12 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
   ),
   endorsements: collection(endorsements, 'locator'),
   cancellations: collection(cancellations, 'locator'),
-  reinstatements: collection(reinstatements, 'rowid'),
-  documents: collection(documents, 'rowid'),
+  reinstatements: collection(reinstatements, 'locator'),
+  documents: collection(documents, 'locator'),
   media: collection(policyMedia, 'rowid'),
-  gracePeriods: collection(gracePeriods, 'rowid'),
-  lapses: collection(lapses, 'rowid'),
-  lapseReinstatements: collection(lapseReinstatements, 'rowid'),
+  gracePeriods: collection(gracePeriods, 'locator'),
+  lapses: collection(lapses, 'locator'),
+  lapseReinstatements: collection(lapseReinstatements, 'locator'),
   installments: collection(
     installments,
     'number',

@@ -4,14 +4,13 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import type { InvoiceType, PaymentSource } from '../contract/billing.ts'
 import type { BillingPeriod, InstallmentFee, InvoiceStatusEntry, Replanned } from '../records/invoice.ts'
-import { policyTable, type Stored, span, times } from './policies.ts'
+import { foundPolicyTable, keyOf, olderLocators, policyTable, type Stored, span, times } from './policies.ts'
 
 /**
  * What an installment bills is derived from the charges (items.ts). Only a plugin's plan stores `items`: minor units by
  * charge id.
  */
 export const installments = policyTable('installment', {
-  locator: text().primaryKey(),
   modificationLocator: text().notNull(),
   number: integer().notNull(),
   ...span,
@@ -29,8 +28,7 @@ export const installments = policyTable('installment', {
   paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
 })
 
-export const invoices = policyTable('invoice', {
-  locator: text().primaryKey(),
+export const invoices = foundPolicyTable('invoice', {
   displayId: integer().notNull(),
   policyModificationLocator: text().notNull(),
   installmentNumber: integer().notNull(),
@@ -50,7 +48,7 @@ export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)
 export const payments = sqliteTable(
   'payment',
   {
-    locator: text().primaryKey(),
+    locator: text().notNull(),
     displayId: integer().notNull(),
     policyLocator: integer().notNull(),
     policyholderLocator: text().notNull(),
@@ -65,8 +63,11 @@ export const payments = sqliteTable(
     reversedAt: integer(),
   },
   table => [
-    index('payment_policy').on(table.policyLocator),
-    index('payment_credit').on(table.policyholderLocator, table.postedAt, table.locator).where(MOVES_CREDIT),
+    keyOf(table),
+    olderLocators('payment', table),
+    index('payment_of_credit')
+      .on(table.policyholderLocator, table.postedAt, table.locator)
+      .where(MOVES_CREDIT),
   ],
 )
 

@@ -2,11 +2,10 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
-import { policyTable, times } from './policies.ts'
+import { foundPolicyTable, times } from './policies.ts'
 
 /** The files are in R2 under the documents' locators. */
-export const documents = policyTable('document', {
-  locator: text().primaryKey(),
+export const documents = foundPolicyTable('document', {
   subject: text().$type<DocumentSubject>().notNull(),
   subjectLocator: text().notNull(),
   modificationLocator: text(),

@@ -1,8 +1,9 @@
 // Amounts are minor units of the policy's currency; rates are decimal text. What a modification made is issued when the
 // modification is, so issuing writes one row.
-import type { SQLiteColumnBuilderBase } from 'drizzle-orm/sqlite-core'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteColumnBuilderBase, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import type { Uuid } from '../../kernel/locators.ts'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type { Cut, FeeChange, PerilPrice, Proration, RunSplit, Upgrade } from '../records/aggregate.ts'
@@ -26,14 +27,51 @@ export type Stored<T> = T extends Money
     ? T
     : { -readonly [K in keyof T]: Stored<T[K]> }
 
-/** A table of records that belong to a policy, indexed by its locator. */
-export const policyTable = <N extends string, C extends Record<string, SQLiteColumnBuilderBase>>(
-  name: N,
-  columns: C,
-) =>
-  sqliteTable(name, { ...columns, policyLocator: integer().notNull() }, table => [
-    index(`${name}_policy`).on(table.policyLocator),
-  ])
+type Columns = Record<string, SQLiteColumnBuilderBase>
+
+const ofPolicy = { locator: text().notNull(), policyLocator: integer().notNull() }
+
+// Tables of records that belong to a policy. Their keys begin with the policy, and they have no row ids, which drizzle cannot
+// say (migrations/tenant/0007_keys_of_policies.sql): a record is one row written, where a row id, a key and an index of policies
+// would be three.
+
+export const policyTable = <N extends string, C extends Columns>(name: N, columns: C) =>
+  sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table)])
+
+/** Its records are also found by locator alone. */
+export const foundPolicyTable = <N extends string, C extends Columns>(name: N, columns: C) =>
+  sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table), olderLocators(name, table)])
+
+const keyWithin = (owner: SQLiteColumn, { policyLocator, locator }: Keyed) =>
+  primaryKey({ columns: [policyLocator, owner, locator] })
+
+type Keyed = { readonly locator: SQLiteColumn; readonly policyLocator: SQLiteColumn }
+
+export const keyOf = ({ policyLocator, locator }: Keyed) => primaryKey({ columns: [policyLocator, locator] })
+
+/** Locators that do not name their policy (kernel/locators.ts). It is the condition of indexes, so queries must repeat it. */
+export const NAMES_NO_POLICY = sql.raw(`substr(locator, 15, 1) <> '8'`)
+
+/**
+ * The record with the UUID. `policy` is the one that the UUID names. Older ones name none, and have an index.
+ */
+export const hasUuid = (
+  table: SQLiteTable,
+  locator: Uuid | Placeholder,
+  policy: PolicyLocator | Placeholder | undefined,
+): SQL => sql`policy_locator = coalesce(${policy ?? null}, (
+  select policy_locator from ${table} where locator = ${locator} and ${NAMES_NO_POLICY})) and locator = ${locator}`
+
+export const olderLocators = (name: string, { locator }: Keyed) =>
+  index(`${name}_older`).on(locator).where(NAMES_NO_POLICY)
+
+/** A table of records with digit locators, which do not name their policy. */
+const digitTable = <N extends string, C extends Columns>(name: N, columns: C) =>
+  sqliteTable(
+    name,
+    { locator: integer().primaryKey(), ...columns, policyLocator: integer().notNull() },
+    table => [index(`${name}_policy`).on(table.policyLocator)],
+  )
 
 export const times = { createdAt: integer().notNull(), updatedAt: integer().notNull() }
 
@@ -69,8 +107,7 @@ export const policies = sqliteTable(
   ],
 )
 
-export const quotes = policyTable('quote', {
-  locator: integer().primaryKey(),
+export const quotes = digitTable('quote', {
   name: text().notNull(),
   state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
   selected: integer({ mode: 'boolean' }).notNull(),
@@ -92,8 +129,7 @@ export type StoredHoldback =
     }
   | { feeLocator: Uuid; amount: number }
 
-export const modifications = policyTable('modification', {
-  locator: text().primaryKey(),
+export const modifications = foundPolicyTable('modification', {
   displayId: integer().notNull(),
   kind: text().$type<ModificationKind>().notNull(),
   quoteLocator: integer(),
@@ -116,7 +152,6 @@ export const modifications = policyTable('modification', {
 })
 
 const made = {
-  locator: text().primaryKey(),
   ...times,
   madeBy: text().notNull(),
   replacedBy: text(),
@@ -131,7 +166,6 @@ export const policySegments = policyTable('policy_segment', {
 })
 
 export const exposures = policyTable('exposure', {
-  locator: text().primaryKey(),
   displayId: integer().notNull(),
   quoteLocator: integer().notNull(),
   name: text().notNull(),
@@ -141,21 +175,20 @@ export const exposures = policyTable('exposure', {
 export const exposureRuns = sqliteTable(
   'exposure_run',
   {
+    ...ofPolicy,
     ...made,
-    policyLocator: integer().notNull(),
     exposureLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     cuts: text({ mode: 'json' }).$type<Cut[]>().notNull(),
   },
-  table => [index('exposure_run_policy').on(table.policyLocator, table.exposureLocator)],
+  table => [keyWithin(table.exposureLocator, table)],
 )
 
 export const perils = sqliteTable(
   'peril',
   {
-    locator: text().primaryKey(),
+    ...ofPolicy,
     displayId: integer().notNull(),
-    policyLocator: integer().notNull(),
     exposureLocator: text().notNull(),
     name: text().notNull(),
     renewalGroup: text().notNull(),
@@ -163,16 +196,17 @@ export const perils = sqliteTable(
     ...times,
   },
   table => [
-    index('peril_policy').on(table.policyLocator, table.exposureLocator),
-    index('peril_display_id').on(table.displayId),
+    keyWithin(table.exposureLocator, table),
+    olderLocators('peril', table),
+    index('peril_number').on(table.displayId),
   ],
 )
 
 export const perilRuns = sqliteTable(
   'peril_run',
   {
+    ...ofPolicy,
     ...made,
-    policyLocator: integer().notNull(),
     perilLocator: text().notNull(),
     data: text({ mode: 'json' }).$type<FieldData>().notNull(),
     amounts: text({ mode: 'json' }).$type<PerilAmounts>().notNull(),
@@ -182,11 +216,10 @@ export const perilRuns = sqliteTable(
     price: text({ mode: 'json' }).$type<Stored<Omit<PerilPrice, 'premium'>>>(),
     splits: text({ mode: 'json' }).$type<Stored<RunSplit[]>>(),
   },
-  table => [index('peril_run_policy').on(table.policyLocator, table.perilLocator)],
+  table => [keyWithin(table.perilLocator, table)],
 )
 
 export const fees = policyTable('fee', {
-  locator: text().primaryKey(),
   quoteLocator: integer().notNull(),
   name: text().notNull(),
   description: text().notNull(),
@@ -196,8 +229,7 @@ export const fees = policyTable('fee', {
   changes: text({ mode: 'json' }).$type<Stored<FeeChange[]>>().notNull(),
 })
 
-export const endorsements = policyTable('endorsement', {
-  locator: integer().primaryKey(),
+export const endorsements = digitTable('endorsement', {
   kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
   name: text().notNull(),
   state: text().$type<EndorsementState>().notNull(),
@@ -212,8 +244,7 @@ export const endorsements = policyTable('endorsement', {
   basedOn: integer(),
 })
 
-export const cancellations = policyTable('cancellation', {
-  locator: integer().primaryKey(),
+export const cancellations = digitTable('cancellation', {
   name: text().notNull(),
   state: text().$type<CancellationState>().notNull(),
   effectiveAt: integer().notNull(),
@@ -224,8 +255,7 @@ export const cancellations = policyTable('cancellation', {
   modificationLocator: text(),
 })
 
-export const reinstatements = policyTable('reinstatement', {
-  locator: text().primaryKey(),
+export const reinstatements = foundPolicyTable('reinstatement', {
   cancellationLocator: integer().notNull(),
   state: text().$type<ReinstatementState>().notNull(),
   effectiveAt: integer().notNull(),
@@ -241,12 +271,11 @@ export const policyTerms = sqliteTable(
   { field: text().notNull(), term: text().notNull(), policyLocator: integer().notNull() },
   table => [
     primaryKey({ columns: [table.field, table.term, table.policyLocator] }),
-    index('policy_term_policy').on(table.policyLocator),
+    index('policy_term_of').on(table.policyLocator),
   ],
 )
 
-export const gracePeriods = policyTable('grace_period', {
-  locator: text().primaryKey(),
+export const gracePeriods = foundPolicyTable('grace_period', {
   invoiceLocator: text().notNull(),
   state: text().$type<GracePeriodState>().notNull(),
   startAt: integer().notNull(),
@@ -257,8 +286,7 @@ export const gracePeriods = policyTable('grace_period', {
   cancellationLocator: integer(),
 })
 
-export const lapses = policyTable('lapse', {
-  locator: text().primaryKey(),
+export const lapses = foundPolicyTable('lapse', {
   gracePeriodLocator: text().notNull(),
   modificationLocator: text().notNull(),
   lapsedAt: integer().notNull(),
@@ -266,8 +294,7 @@ export const lapses = policyTable('lapse', {
   createdAt: integer().notNull(),
 })
 
-export const lapseReinstatements = policyTable('lapse_reinstatement', {
-  locator: text().primaryKey(),
+export const lapseReinstatements = foundPolicyTable('lapse_reinstatement', {
   lapseLocator: text().notNull(),
   statuses: text({ mode: 'json' }).$type<LapseReinstatement['statuses']>().notNull(),
   ...times,

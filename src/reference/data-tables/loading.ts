@@ -178,13 +178,13 @@ const contentsTimer = (revision: Uuid, at: Instant, afterMs: number): NewTimer =
  * Removes the unread rows of a revision: of replaced contents and failed uploads. A repeat does nothing. The file stays in R2, so the
  * rows can be loaded again to explain an old price.
  */
-export const collectContents: TimerOwner = async ({ subject, locator }, { env, tenant, shard, calls }) => {
+export const collectContents: TimerOwner = async (timer, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
-  const { dropped, loadingFrom } = await store.dropUnread(database, subject, now() - LONGEST_LOADING_MS)
+  const { dropped, loadingFrom } = await store.dropUnread(database, timer.subject, now() - LONGEST_LOADING_MS)
   for (const contents of dropped) await store.removeRows(database, contents)
   // Real time: a test tenant's clock may have moved on while rows arrive.
   if (loadingFrom !== null) {
     const leftMs = Math.max(1_000, loadingFrom + LONGEST_LOADING_MS - now())
-    await store.postponeTimer(database, locator, (tenantNow(tenant) + leftMs) as Instant)
+    await store.postponeTimer(database, timer, (tenantNow(tenant) + leftMs) as Instant)
   }
 }

@@ -4,6 +4,7 @@ import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Guard, NewTimer } from '../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { Timer } from '../../platform/events/timers.ts'
 import { timers } from '../../platform/tables.ts'
 import { HOME_SHARD } from '../../platform/tenancy.ts'
 import type { ColumnType } from '../../product/resources.ts'
@@ -199,8 +200,17 @@ export async function removeRows(database: Database, contents: number): Promise<
 }
 
 /** Makes a timer that fires now fire again at `dueAt`. */
-export async function postponeTimer(database: Database, locator: string, dueAt: Instant): Promise<void> {
-  await database.batch([database.build.update(timers).set({ dueAt }).where(eq(timers.locator, locator))])
+export async function postponeTimer(
+  database: Database,
+  { subject, locator }: Pick<Timer, 'subject' | 'locator'>,
+  dueAt: Instant,
+): Promise<void> {
+  await database.batch([
+    database.build
+      .update(timers)
+      .set({ dueAt })
+      .where(and(eq(timers.subject, subject), eq(timers.locator, locator))),
+  ])
 }
 
 /** Cells of a row before and after; null if there is no row. */

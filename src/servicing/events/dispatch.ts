@@ -81,7 +81,7 @@ const DAY_MS = 24 * 60 * 60 * 1000
 const purgeWrites = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${writes} where rowid in (
-      select rowid from ${writes} where at <= ${at - KEEP_WRITES_MS} order by at limit ${MOST_PURGED_ROWS})`,
+      select rowid from ${writes} order by rowid limit ${MOST_PURGED_ROWS}) and at <= ${at - KEEP_WRITES_MS}`,
   )
 
 /** How long finished deliveries are kept. Skipped and diverted ones stay until they are sent or discarded. */
@@ -89,15 +89,15 @@ export const KEEP_DELIVERIES_MS = 30 * DAY_MS
 
 const purgeDeliveries = (database: Database, at: Instant): Query =>
   database.build.run(
-    sql`delete from ${deliveries} where rowid in (
-      select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
+    sql`delete from ${deliveries} where (webhook_locator, event_sequence) in (
+      select webhook_locator, event_sequence from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
       order by finished_at limit ${MOST_PURGED_ROWS})`,
   )
 
 /** SQL for one value: now if a row is too old at `at`, else when the oldest will be, at most once a day. */
 const nextPurge = (at: Instant): SQL => sql`(
   select iif(min(due) <= ${at}, ${at}, max(min(due), ${at + DAY_MS})) from (
-    select min(at) + ${KEEP_WRITES_MS} as due from ${writes}
+    select (select at from ${writes} order by rowid limit 1) + ${KEEP_WRITES_MS} as due
     union all select min(finished_at) + ${KEEP_DELIVERIES_MS} from ${deliveries} where state in ('sent', 'failed')
     union all select min(at) + ${KEEP_LOGS_MS} from ${pluginLogs}
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`

@@ -59,7 +59,8 @@ const GONE = 'Its file was erased with values of the policyholder, and it cannot
 
 /** Its sources do not exist any more. */
 const isOrphaned = sql`sources is not null and exists (
-  select 1 from json_each(sources) source where source.value not in (select locator from ${documents}))`
+  select 1 from json_each(sources) source where not exists (
+    select 1 from ${documents} d where d.policy_locator = ${documents.policyLocator} and d.locator = source.value))`
 
 /** `texts` are the results of `textQueries`. */
 export function erasureQueries(
@@ -216,9 +217,15 @@ const cleanEvent = cleanJson<Record<string, string>>((data, scrub) =>
 )
 
 /** Contents without the marker contain no printed text. */
-const printed = (table: SQLiteTable, column: string, marker: string, clean: Clean): TextStore => ({
+const printed = (
+  table: SQLiteTable,
+  column: string,
+  marker: string,
+  clean: Clean,
+  keys = ['policy_locator', 'locator'],
+): TextStore => ({
   table,
-  keys: ['locator'],
+  keys,
   column,
   where: locator =>
     sql`instr(${sql.identifier(column)}, ${marker}) > 0 and policy_locator in ${policiesOf(locator)}`,
@@ -231,7 +238,7 @@ const TEXT_STORES: readonly TextStore[] = [
   printed(endorsements, 'underwriting', '"notes":["', cleanNotes),
   printed(installments, 'fees', '"description":"', cleanFees),
   printed(fees, 'description', '', cleanText),
-  printed(perilRuns, 'price', '"description":"', cleanPrice),
+  printed(perilRuns, 'price', '"description":"', cleanPrice, ['policy_locator', 'peril_locator', 'locator']),
   {
     table: events,
     keys: ['sequence'],

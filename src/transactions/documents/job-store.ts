@@ -5,6 +5,7 @@ import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
   derivedUuid,
   type PolicyLocator,
+  policyOfUuid,
   readUuid,
   shardOfUuid,
   type Uuid,
@@ -32,6 +33,7 @@ import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type UnplacedDocument } from '../../policy/records/transactions.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
+import { hasUuid } from '../../policy/tables/policies.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
@@ -330,7 +332,9 @@ const deleteFile = (
 }
 
 /** Keeps a file that a record names. Idempotent. */
-export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile)
+export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile, locator =>
+  hasUuid(documents, locator, policyOfUuid(locator)),
+)
 
 /** Await this before storing the file. */
 export const expectDocument = (context: RequestContext, document: Uuid): Promise<void> =>

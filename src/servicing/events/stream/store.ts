@@ -1,11 +1,11 @@
 import { and, asc, eq, gt, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import type { DrizzleD1Database } from 'drizzle-orm/d1'
 import { unionAll } from 'drizzle-orm/sqlite-core'
-import type { Uuid } from '../../../kernel/locators.ts'
+import { boundsOfEvents, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, statement } from '../../../platform/database.ts'
-import { events } from '../../../platform/events/tables.ts'
-import { unstreamedTypes } from '../../../platform/events/types.ts'
+import { events, NOT_BY_REQUEST } from '../../../platform/events/tables.ts'
+import { typesNamed, unstreamedTypes } from '../../../platform/events/types.ts'
 import type { EventRow } from './response.ts'
 
 export type StreamFilter = {
@@ -35,16 +35,28 @@ const COLUMNS = {
 
 export type Form = keyof typeof COLUMNS
 
-/** Time never goes back along the stream, so a sequence bounds a span of time. */
-const firstFrom = (time: Placeholder) =>
-  sql`(select sequence from ${events} where at >= ${time} order by at, sequence limit 1)`
+/**
+ * SQL: no event from that time on has a smaller sequence, and all from this sequence on are not earlier. Time never goes back along
+ * the stream, so the span of sequences is halved until one is left: no index of times is needed.
+ */
+export function firstFrom(time: Placeholder | number): SQL {
+  const isBefore = sql`coalesce((
+    select at < ${time} from ${events} where sequence >= (low + high) / 2 order by sequence limit 1), 0)`
+  return sql`(
+    with recursive span (low, high) as (
+      select coalesce((select min(sequence) from ${events}), 0), coalesce((select max(sequence) from ${events}), 0) + 1
+      union all
+      select iif(${isBefore}, (low + high) / 2 + 1, low), iif(${isBefore}, high, (low + high) / 2)
+      from span where low < high)
+    select low from span where low >= high)`
+}
 
 type Part = Exclude<keyof StreamFilter, 'name'>
 
 const CONDITIONS: Readonly<Record<Part, SQL>> = {
   type: sql`${type} = ${sql.placeholder('type')}`,
   start: sql`${sequence} >= ${firstFrom(sql.placeholder('start'))}`,
-  end: sql`${sequence} < coalesce(${firstFrom(sql.placeholder('end'))}, ${Number.MAX_SAFE_INTEGER})`,
+  end: sql`${sequence} < ${firstFrom(sql.placeholder('end'))}`,
 }
 
 /** Types that the stream does not show. A reader passes each such row once, since its position moves past it. */
@@ -53,7 +65,8 @@ const IS_STREAMED = sql`${type} not in (${sql.raw(unstreamedTypes.map(one => `'$
 const skipsTypes = (form: Form, parts: readonly Part[]): boolean =>
   form !== 'events' && !parts.includes('type')
 
-function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
+/** By a name that is older or newer: `newer` older types may have it as their newer name. */
+function eventsBy(form: Form, parts: readonly Part[], newer: number | undefined) {
   const after = [
     gt(sequence, sql.placeholder('position')),
     ...parts.map(part => CONDITIONS[part]),
@@ -64,20 +77,21 @@ function eventsBy(form: Form, parts: readonly Part[], isByName: boolean) {
       .select(COLUMNS[form] as (typeof COLUMNS)['events'])
       .from(events)
       .where(and(...after, ...more))
-  // Each name has an index in order, and the two are merged; an `or` would sort all events.
-  return statement(build =>
-    isByName
-      ? unionAll(
-          matching(build, eq(type, sql.placeholder('name'))),
-          matching(build, eq(newerType, sql.placeholder('name'))),
-        )
-          .orderBy(asc(sequence))
-          .limit(sql.placeholder('most'))
-      : matching(build).orderBy(asc(sequence)).limit(sql.placeholder('most')),
-  )
+  const name = sql.placeholder('name')
+  // Each type has an index in order, and they are merged; an `or` would sort all events.
+  const ofType = (build: DrizzleD1Database, at: number) =>
+    matching(build, eq(type, sql.placeholder(`type${at}`)), eq(newerType, name))
+  return statement(build => {
+    if (newer === undefined) return matching(build).orderBy(asc(sequence)).limit(sql.placeholder('most'))
+    const byName = matching(build, eq(type, name))
+    const [first, ...rest] = Array.from({ length: newer }, (_, at) => ofType(build, at))
+    return (first ? unionAll(byName, first, ...rest) : byName)
+      .orderBy(asc(sequence))
+      .limit(sql.placeholder('most'))
+  })
 }
 
-/** By form and parts of the filter: at most 36. */
+/** By form, parts of the filter and number of types: less than a hundred. */
 const statements = new Map<string, ReturnType<typeof eventsBy>>()
 
 const lastSequence = statement(build =>
@@ -96,11 +110,12 @@ export async function eventsAfter<F extends Form>(
   most: number,
 ): Promise<{ rows: StreamRow<F>[]; reached: number }> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
-  const isByName = filter.name !== undefined
-  const key = [form, ...parts, isByName].join()
-  const kept = statements.get(key) ?? eventsBy(form, parts, isByName)
+  const types = filter.name === undefined ? undefined : typesNamed(filter.name)
+  const key = [form, ...parts, types?.length].join()
+  const kept = statements.get(key) ?? eventsBy(form, parts, types?.length)
   statements.set(key, kept)
-  const page = database.bind(kept, { ...filter, position, most })
+  const byType = Object.fromEntries(types?.map((one, at) => [`type${at}`, one]) ?? [])
+  const page = database.bind(kept, { ...filter, ...byType, position, most })
   if (!skipsTypes(form, parts)) {
     const [rows] = await database.batch([page])
     return { rows: rowsOf<F>(rows), reached: rows.at(-1)?.sequence ?? position }
@@ -117,7 +132,7 @@ export async function timesAround(
   const [[row]] = await database.batch([
     database.build.all<{ next: number | null; last: number }>(
       sql`select (select ${at} from ${events} where ${sequence} > ${position} order by ${sequence} limit 1) as next,
-        (select coalesce(max(${at}), 0) from ${events}) as last`,
+        coalesce((select ${at} from ${events} order by ${sequence} desc limit 1), 0) as last`,
     ),
   ])
   return row!
@@ -146,11 +161,16 @@ export async function findEvent(database: Database, event: Uuid): Promise<EventR
 
 /** Events of one shard, in the order of the stream. */
 export async function eventsOfRequest(database: Database, request: Uuid): Promise<EventRow[]> {
+  const { from, to } = boundsOfEvents(request)
   const [rows] = await database.batch([
     database.build
       .select(EVENT_COLUMNS)
       .from(events)
-      .where(eq(requestId, request))
+      .where(
+        sql`${requestId} = ${request} and ${sequence} in (
+          select ${sequence} from ${events} where ${locator} between ${from} and ${to}
+          union select ${sequence} from ${events} where ${requestId} = ${request} and ${NOT_BY_REQUEST})`,
+      )
       .orderBy(asc(events.sequence))
       .limit(MOST_OF_REQUEST),
   ])

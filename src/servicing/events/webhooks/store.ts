@@ -1,4 +1,5 @@
 // Lists of webhooks, deliveries and diverted events, and changes of deliveries.
+
 import { and, asc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -8,6 +9,7 @@ import { deliveries, events, webhooks } from '../../../platform/events/tables.ts
 import { shardDatabases } from '../../../platform/tenancy.ts'
 import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
 import { relinkDeliveries } from '../delivery/webhook-copies.ts'
+import { firstFrom } from '../stream/store.ts'
 import type { DeliveryListQuery, WebhookListQuery } from './contract.ts'
 
 /** Undefined where the filter leaves the property out. */
@@ -171,7 +173,8 @@ export type EventChoice =
 const isChosen = (choice: EventChoice): SQL =>
   'eventLocators' in choice
     ? sql`e.locator in (select value from json_each(${JSON.stringify(choice.eventLocators)}))`
-    : sql`e.at >= ${choice.from ?? Number.MIN_SAFE_INTEGER} and e.at < ${choice.to ?? Number.MAX_SAFE_INTEGER}`
+    : sql`e.sequence >= ${choice.from === undefined ? 0 : firstFrom(choice.from)}
+        and e.sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstFrom(choice.to)}`
 
 /** SQL condition on a delivery. */
 const isOfChosen = (choice: EventChoice): SQL =>

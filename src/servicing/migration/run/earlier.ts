@@ -3,7 +3,7 @@
 
 import { desc, eq, sql } from 'drizzle-orm'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
-import { newUuid, type PolicyLocator, type Uuid } from '../../../kernel/locators.ts'
+import { newUuid, type PolicyLocator, policyOfUuid, type Uuid } from '../../../kernel/locators.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
@@ -169,7 +169,7 @@ async function readPolicies(
   { env, tenant, calls, database }: ConfiguredRunContext,
   invoiceLocators: readonly Uuid[],
 ): Promise<Earlier['policies']> {
-  const selection = { invoiceLocators: JSON.stringify(invoiceLocators) }
+  const selection = { invoiceLocators: JSON.stringify(invoiceLocators.map(one => [policyOfUuid(one), one])) }
   const results = (await database.batch([
     ...aggregateQueries(database, selection),
     ...chosenQueries(database, selection, VERSIONS),

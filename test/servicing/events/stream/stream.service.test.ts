@@ -172,6 +172,7 @@ describe('the event stream', () => {
 
   it('tells whoever read before a restore the time to read from, and goes on with the tokens since', async () => {
     await happen(tenant, named('kept', 'undone'))
+    await happenedAt(tenant, 'kept', 1_000)
     const early = (await call('GET', `${STREAM}?startTimestamp=0&pageSize=1`)).body.pagingToken
     const late = (await call('GET', `${STREAM}?startTimestamp=0`)).body.pagingToken
     const database = (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!
