@@ -1,4 +1,4 @@
--- moves: timer, installment, invoice, payment, document, modification, policy_segment, exposure, exposure_run, peril, peril_run, fee, reinstatement, grace_period, lapse, lapse_reinstatement, policy_term, delivery, event
+-- moves: timer, installment, invoice, payment, document, modification, policy_segment, exposure, exposure_run, peril, peril_run, fee, reinstatement, grace_period, lapse, lapse_reinstatement, policy_term, event
 CREATE TABLE `timer_moved` (
 	`locator` text NOT NULL,
 	`due_at` integer NOT NULL,
@@ -256,25 +256,6 @@ CREATE TABLE `policy_term_moved` (
 	PRIMARY KEY(`field`, `term`, `policy_locator`)
 ) WITHOUT ROWID;--> statement-breakpoint
 CREATE INDEX `policy_term_of` ON `policy_term_moved` (`policy_locator`);--> statement-breakpoint
-CREATE TABLE `delivery_moved` (
-	`webhook_locator` text NOT NULL,
-	`event_sequence` integer NOT NULL,
-	`line` text,
-	`state` text NOT NULL,
-	`attempts` integer NOT NULL,
-	`asked` integer DEFAULT 0 NOT NULL,
-	`due_at` integer NOT NULL,
-	`outcome` text,
-	`finished_at` integer,
-	`diverted_at` integer,
-	`log` text DEFAULT '[]' NOT NULL,
-	PRIMARY KEY(`webhook_locator`, `event_sequence`)
-) WITHOUT ROWID;--> statement-breakpoint
-CREATE INDEX `delivery_due_at` ON `delivery_moved` (`webhook_locator`,`due_at`,`event_sequence`) WHERE "delivery_moved"."state" = 'pending';--> statement-breakpoint
-CREATE INDEX `delivery_in_line` ON `delivery_moved` (`webhook_locator`,`line`,`event_sequence`) WHERE "delivery_moved"."finished_at" is null;--> statement-breakpoint
-CREATE INDEX `delivery_put_aside` ON `delivery_moved` (`webhook_locator`,`event_sequence`) WHERE "delivery_moved"."diverted_at" is not null;--> statement-breakpoint
-CREATE INDEX `delivery_left_out` ON `delivery_moved` (`webhook_locator`,`event_sequence`) WHERE "delivery_moved"."state" = 'skipped';--> statement-breakpoint
-CREATE INDEX `delivery_finished_at` ON `delivery_moved` (`finished_at`) WHERE "delivery_moved"."state" in ('sent', 'failed');--> statement-breakpoint
 CREATE TABLE `event_moved` (
 	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`locator` text NOT NULL,

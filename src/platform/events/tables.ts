@@ -100,23 +100,22 @@ export const deliveries = sqliteTable(
     /** The latest `AttemptMade`s as JSON. */
     log: text().notNull().default('[]'),
   },
-  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
   table => [
     primaryKey({ columns: [table.webhookLocator, table.eventSequence] }),
     // Partial indexes: queries must write the condition literally, since SQLite does not look into parameters.
-    index('delivery_due_at')
+    index('delivery_due')
       .on(table.webhookLocator, table.dueAt, table.eventSequence)
       .where(sql`${table.state} = 'pending'`),
-    index('delivery_in_line')
+    index('delivery_line')
       .on(table.webhookLocator, table.line, table.eventSequence)
       .where(sql`${table.finishedAt} is null`),
-    index('delivery_put_aside')
+    index('delivery_diverted')
       .on(table.webhookLocator, table.eventSequence)
       .where(sql`${table.divertedAt} is not null`),
-    index('delivery_left_out')
+    index('delivery_skipped')
       .on(table.webhookLocator, table.eventSequence)
       .where(sql`${table.state} = 'skipped'`),
-    index('delivery_finished_at').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
+    index('delivery_finished').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
   ],
 )
 

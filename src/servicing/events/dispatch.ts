@@ -89,8 +89,8 @@ export const KEEP_DELIVERIES_MS = 30 * DAY_MS
 
 const purgeDeliveries = (database: Database, at: Instant): Query =>
   database.build.run(
-    sql`delete from ${deliveries} where (webhook_locator, event_sequence) in (
-      select webhook_locator, event_sequence from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
+    sql`delete from ${deliveries} where rowid in (
+      select rowid from ${deliveries} where state in ('sent', 'failed') and finished_at <= ${at - KEEP_DELIVERIES_MS}
       order by finished_at limit ${MOST_PURGED_ROWS})`,
   )
 

@@ -101,7 +101,7 @@ const CLAIM = statement(build =>
     .update(deliveries)
     .set({ dueAt: sql`${leaseOfClaim}` })
     .where(
-      sql`(webhook_locator, event_sequence) in (select webhook_locator, event_sequence from ${deliveries}
+      sql`rowid in (select rowid from ${deliveries}
         where webhook_locator = ${webhookOfClaim} and state = 'pending' and due_at <= ${sql.placeholder('at')}
           and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
         order by due_at, event_sequence limit ${sql.placeholder('most')})`,
