@@ -62,7 +62,8 @@ const RECORD_OF_WRITE = statement(build =>
 
 export type Commit = {
   shard: number
-  guards?: readonly Guard[]
+  /** Empty when the batch rests on nothing that was read: say so. */
+  guards: readonly Guard[]
   facts: readonly Query[]
   events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
@@ -117,7 +118,7 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 export async function commit(
   context: RequestContext,
   database: Database,
-  { shard, subject, facts, guards = [], events = [], timers = [], answer = NO_BODY }: Commit,
+  { shard, subject, facts, guards, events = [], timers = [], answer = NO_BODY }: Commit,
 ): Promise<JsonAnswer | AnswerBySubject> {
   if (context.adds && isFullAt(shareOf(context.tenant, database.bytes()))) {
     const earlier = await storedAnswer(context, database)

@@ -74,7 +74,13 @@ async function agreedTarget(
   const target = clockTarget(request, { tenant: tenantNow(tenant), zone, real: now() })
   if (!context.idempotency) return target
   const answer = { status: 200, text: String(target) }
-  const agreed = await commit(context, database, { shard: HOME_SHARD, facts: [], answer, subject: 'clock' })
+  const agreed = await commit(context, database, {
+    shard: HOME_SHARD,
+    guards: [],
+    facts: [],
+    answer,
+    subject: 'clock',
+  })
   return targetIn(agreed)
 }
 

@@ -53,6 +53,7 @@ async function changeOfTenant(
   const audit = { action: 'accounts.password', subject: locator, details: {} } as const
   if (!(await isRight(request.oldPassword, account, context))) {
     await commitAudited({ ...context, idempotency: undefined }, database, {
+      guards: [],
       facts: [failureQuery(database, accounts, locator, realNow())],
       audit: { ...audit, details: WRONG_PASSWORD },
     })
@@ -172,6 +173,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   requireAnother(account.locator, context)
   requireAuthority(context.caller, account)
   await commitAudited(within, database, {
+    guards: [],
     facts: [openQuery(database, accounts, account.locator)],
     audit: { action: 'accounts.unlock', subject: account.locator, details: { username } },
   })

@@ -321,6 +321,7 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   const committed = await commitAudited(context, database, {
+    guards: [],
     facts: putRows(database, passwordRules, [{ locator: 'rules', rules }]),
     answer,
     subject: 'password rules',

@@ -228,6 +228,7 @@ export async function deleteToken(
   const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
   if (!row) throw noSuchToken(account.username, tokenOrName)
   await commitAudited(context, database, {
+    guards: [],
     facts: [database.build.delete(authTokens).where(match)],
     audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
   })

@@ -49,6 +49,7 @@ export async function executeLambda(
     if (facts.length === 0 && events.length === 0 && !context.idempotency) return jsonText(answer)
     const committed = await commit(context, database, {
       shard: HOME_SHARD,
+      guards: [],
       facts,
       events,
       answer,

@@ -216,6 +216,7 @@ export class PluginSessions {
     const { context, database, shard } = this.#place
     await commit({ ...context, idempotency: undefined }, database, {
       shard,
+      guards: [],
       facts: [],
       events: events.map(event => ({ ...event, data: { ...event.data, operationFailed: 'true' } })),
       answer: { status: 200, text: '' },

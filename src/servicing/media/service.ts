@@ -47,6 +47,7 @@ export async function uploadMedium(
   try {
     const committed = await commit(context, database, {
       shard: HOME_SHARD,
+      guards: [],
       facts: putRows(database, media, [row]),
       answer: { status: 200, text: JSON.stringify(mediaResponse(medium)) },
       subject: locator,

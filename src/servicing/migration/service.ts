@@ -88,6 +88,7 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
     const answer: JsonAnswer = { status: 200, text: JSON.stringify(response) }
     const committed = await commit(keyed, database, {
       ...{ shard, answer, subject: locator },
+      guards: [],
       facts: [
         ...store.newMigrationQueries(database, migration, accounts),
         ...auditOf(context, { database, shard, locator }, 'submit'),

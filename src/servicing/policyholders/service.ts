@@ -65,6 +65,7 @@ export async function createPolicyholder(
     const terms = searchTerms(dictionary, policyholder.entity.values)
     return await commit(context, database, {
       ...writeOf(policyholder, 'policyholder.create', shard),
+      guards: [],
       facts: store.insertQueries(database, policyholder, terms),
     })
   })

@@ -70,6 +70,7 @@ export async function createQuickQuote(
     context,
     await commit(context, database, {
       shard,
+      guards: [],
       facts: quickQuoteRows(database, quickQuote),
       timers: [expiryTimer(quickQuote)],
       answer: { status: 200, text },

@@ -86,6 +86,7 @@ export async function replayCall(
   if (context.idempotency)
     await commit(context, database, {
       shard,
+      guards: [],
       facts: [],
       answer: { status: 200, text: newCall.logged.locator },
       subject: newCall.logged.locator,

@@ -275,6 +275,7 @@ async function inShards(
   const answer = { status: 200, text: response ? JSON.stringify(response) : '' }
   await commit(context, home, {
     shard: HOME_SHARD,
+    guards: [],
     facts: [
       ...(shards.includes(HOME_SHARD) ? queriesOf(home) : []),
       ...auditRows(home, context, HOME_SHARD, [{ action: 'webhooks.resend', subject: locator, details }]),

@@ -118,6 +118,7 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
   const { locator, name } = await webhookAt(text, context)
   await commit(context, database, {
     shard: HOME_SHARD,
+    guards: [],
     facts: [
       ...removeWebhook(database, locator, now()),
       ...audited(context, 'webhooks.delete', locator, { name }),

@@ -332,6 +332,7 @@ async function copyVersions(context: RequestContext): Promise<void> {
     const database = shardDatabase(env, tenant, shard, calls)
     await commit({ ...context, idempotency: undefined }, database, {
       shard,
+      guards: [],
       facts: putVersions(database, versions),
       subject: 'configuration versions',
     })
