@@ -332,17 +332,28 @@ const isIdentity = ({ mapFromDriverValue }: Decoder): boolean =>
   mapFromDriverValue === Column.prototype.mapFromDriverValue ||
   mapFromDriverValue === noopDecoder.mapFromDriverValue
 
-/** Every row has the same columns in the order of the query. */
+/**
+ * Every row has the same columns in the order of the query. Equal texts in a column become one object: most JSON of a large
+ * policy is the same for thousands of records. So nobody may change what a row holds.
+ */
 function readRows(rows: readonly Row[], cells: readonly Cell[]): object[] {
   const [first] = rows
   if (!first) return []
   const columns = Object.keys(first)
+  const decodedOf = cells.map(() => new Map<unknown, unknown>())
+  const decode = (value: unknown, decoder: Decoder, at: number): unknown => {
+    const known = decodedOf[at]!.get(value)
+    if (known !== undefined) return known
+    const decoded = decoder.mapFromDriverValue(value)
+    decodedOf[at]!.set(value, decoded)
+    return decoded
+  }
   return rows.map(row => {
     const object: Record<string, unknown> = {}
     for (let at = 0; at < cells.length; at += 1) {
       const { name, decoder } = cells[at]!
       const value = row[columns[at]!]
-      object[name] = decoder === undefined || value === null ? value : decoder.mapFromDriverValue(value)
+      object[name] = decoder === undefined || value === null ? value : decode(value, decoder, at)
     }
     return object
   })
