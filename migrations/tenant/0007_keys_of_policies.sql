@@ -1,4 +1,4 @@
--- moves: timer, installment, invoice, payment, document, modification, policy_segment, exposure, exposure_run, peril, peril_run, fee, reinstatement, grace_period, lapse, lapse_reinstatement, policy_term, event
+-- moves: timer, installment, invoice, payment, document, modification, policy_segment, exposure, exposure_run, peril, peril_run, fee, reinstatement, grace_period, lapse, lapse_reinstatement, policy_term, policyholder_term, aux_data, migration_mapping, event
 CREATE TABLE `timer_moved` (
 	`locator` text NOT NULL,
 	`due_at` integer NOT NULL,
@@ -256,6 +256,31 @@ CREATE TABLE `policy_term_moved` (
 	PRIMARY KEY(`field`, `term`, `policy_locator`)
 ) WITHOUT ROWID;--> statement-breakpoint
 CREATE INDEX `policy_term_of` ON `policy_term_moved` (`policy_locator`);--> statement-breakpoint
+CREATE TABLE `policyholder_term_moved` (
+	`field` text NOT NULL,
+	`term` text NOT NULL,
+	`policyholder_locator` text NOT NULL,
+	PRIMARY KEY(`field`, `term`, `policyholder_locator`)
+) WITHOUT ROWID;--> statement-breakpoint
+CREATE INDEX `policyholder_term_of` ON `policyholder_term_moved` (`policyholder_locator`);--> statement-breakpoint
+CREATE TABLE `aux_data_moved` (
+	`locator` text NOT NULL,
+	`key` text NOT NULL,
+	`value` text NOT NULL,
+	`ui_type` text NOT NULL,
+	`updated_at` integer NOT NULL,
+	PRIMARY KEY(`locator`, `key`)
+) WITHOUT ROWID;--> statement-breakpoint
+CREATE TABLE `migration_mapping_moved` (
+	`account_locator` text NOT NULL,
+	`kind` text NOT NULL,
+	`original_id` text NOT NULL,
+	`migration_locator` text NOT NULL,
+	`locator` text NOT NULL,
+	`children` text NOT NULL,
+	`migrated_at` integer NOT NULL,
+	PRIMARY KEY(`account_locator`, `kind`, `original_id`)
+) WITHOUT ROWID;--> statement-breakpoint
 CREATE TABLE `event_moved` (
 	`sequence` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`locator` text NOT NULL,

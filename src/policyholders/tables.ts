@@ -35,8 +35,9 @@ export const policyholderVersions = sqliteTable(
 export const policyholderTerms = sqliteTable(
   'policyholder_term',
   { field: text().notNull(), term: text().notNull(), policyholderLocator: text().notNull() },
+  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
   table => [
     primaryKey({ columns: [table.field, table.term, table.policyholderLocator] }),
-    index('policyholder_term_policyholder').on(table.policyholderLocator),
+    index('policyholder_term_of').on(table.policyholderLocator),
   ],
 )

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
 import { givenOut, goOnBehind, LEAP } from '../../src/tenants/restore.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { runsOf } from '../support/sizes.ts'
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 6 })
@@ -19,19 +20,20 @@ beforeAll(async () => {
       .run()
 })
 
-const TABLES = ['event', 'aux_data', 'write', 'policy'] as const
+const TABLES = ['event', 'write', 'policy'] as const
 
 /** Every row with its row id, and the sequence of events. */
 async function contents(database: D1Database): Promise<unknown[]> {
   const answers = await database.batch([
     ...TABLES.map(table => database.prepare(`select rowid, * from "${table}" order by rowid`)),
     database.prepare('select * from keyed order by policy_locator, locator'),
+    database.prepare('select * from aux_data order by locator, key'),
   ])
   return answers.map(({ results }) => results)
 }
 
 const empty = (database: D1Database) =>
-  database.batch([...TABLES, 'keyed'].map(table => database.prepare(`delete from "${table}"`)))
+  database.batch([...TABLES, 'keyed', 'aux_data'].map(table => database.prepare(`delete from "${table}"`)))
 
 const event = (database: D1Database, sequence: number, text: string, policy: number | null) =>
   database
@@ -94,7 +96,7 @@ describe('a database', () => {
         await copyDatabase(from, to)
         expect(await contents(to)).toEqual(whole)
       }),
-      { numRuns: 30 },
+      { numRuns: runsOf(15, 60) },
     )
   })
 

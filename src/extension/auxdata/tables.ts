@@ -13,6 +13,7 @@ export const auxData = sqliteTable(
     uiType: text({ enum: ['normal', 'hidden', 'readonly'] }).notNull(),
     updatedAt: integer().notNull(),
   },
+  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
   table => [primaryKey({ columns: [table.locator, table.key] })],
 )
 

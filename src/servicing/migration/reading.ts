@@ -127,7 +127,7 @@ async function listWith<Row extends { accountLocator: string }, Response>(
       .select()
       .from(table)
       .where(sql`${table.migrationLocator} = ${locator} and ${table.accountLocator} in ${among}`)
-      .orderBy(sql`rowid`),
+      .orderBy(table.accountLocator, table.kind, 'locator' in table ? table.locator : sql`rowid`),
   ])
   if (!migrations[0]) throw notFound('migration', text)
   const byAccount = Map.groupBy(rows as unknown as Row[], one => one.accountLocator)

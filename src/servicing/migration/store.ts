@@ -237,7 +237,7 @@ export const mappingsOfQuery = ({ build }: Database, account: Uuid) =>
     .select()
     .from(migrationMappings)
     .where(eq(migrationMappings.accountLocator, account))
-    .orderBy(migrationMappings.kind, sql`rowid`)
+    .orderBy(migrationMappings.kind, migrationMappings.locator)
 
 /** The accounts that own these ids. Home shard only. */
 export const claimsQuery = ({ build }: Database, originalIds: readonly string[]) =>

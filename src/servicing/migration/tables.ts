@@ -65,8 +65,8 @@ export const migrationMappings = sqliteTable(
     migratedAt: integer().notNull(),
   },
   table => [
+    // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
     primaryKey({ columns: [table.accountLocator, table.kind, table.originalId] }),
-    index('migration_mapping_migration').on(table.migrationLocator, table.accountLocator),
   ],
 )
 
