@@ -265,10 +265,14 @@ function exposureModification(
   { exposure, runs, perils }: ExposureView,
 ): ExposureModificationResponse[] {
   const by = step.modification.locator
+  const isTouched = ({ madeBy, replacedBy }: Pick<Piece, 'madeBy' | 'replacedBy'>): boolean =>
+    madeBy === by || replacedBy === by
   const made = runs.filter(run => run.madeBy === by)
+  // Most steps touch few exposures: the others need no locator.
+  if (made.length === 0 && !perils.some(({ pieces }) => pieces.some(({ piece }) => isTouched(piece))))
+    return []
   const locator = derivedUuid(view.shard, by, exposure.locator)
   const perilModifications = perils.flatMap(peril => perilModificationsOf(view, step, peril, locator))
-  if (made.length === 0 && perilModifications.length === 0) return []
   return [
     {
       ...view.record,
