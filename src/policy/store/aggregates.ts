@@ -23,7 +23,7 @@ import type { FieldData } from '../../product/fields/groups.ts'
 import { valuesOf } from '../../product/fields/values.ts'
 import type { Candidate } from '../../reference/data-tables/record-store.ts'
 import { tableUses } from '../../reference/tables.ts'
-import { noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
+import { type CollectionName, noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
 import { dataOfPayment, type Medium, mediumPath } from '../records/transactions.ts'
 import { fieldOwners, type Loaded, NOTHING_UNREAD, type Unread, unshared } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
@@ -164,7 +164,8 @@ export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
   )
   for (const [index, name] of COLLECTION_NAMES.entries()) {
     const { fromRow } = COLLECTIONS[name]
-    for (const row of collectionRows[index] ?? []) {
+    const rows = collectionRows[index] ?? []
+    for (const row of OWNERS[name] ? inOrderOfMaking(rows, name, aggregates) : rows) {
       const aggregate = aggregates.get(row.policyLocator)
       if (!aggregate) continue
       const record = fromRow(row as never, aggregate.policy.currency)
@@ -176,6 +177,33 @@ export function readAggregates(results: readonly unknown[]): PolicyAggregate[] {
 }
 
 type Row = { policyLocator: number }
+
+type Aggregates = ReadonlyMap<number, PolicyAggregate>
+
+/** Of which records the rows of a collection are, and by which property. */
+const OWNERS: Partial<Record<CollectionName, readonly ['exposures' | 'perils', string]>> = {
+  exposureRuns: ['exposures', 'exposureLocator'],
+  perilRuns: ['perils', 'perilLocator'],
+}
+
+/**
+ * Runs in the order of their making, in which amounts are shared out. Their locators rise so, except those of earlier releases, which
+ * are random within a millisecond: what one commit made then was in the order of its exposures or perils.
+ */
+function inOrderOfMaking(rows: readonly Row[], name: CollectionName, aggregates: Aggregates): readonly Row[] {
+  const runs = rows as readonly (Row & { locator: string; createdAt: number; start: number })[]
+  if (runs.every(run => policyOfUuid(run.locator as Uuid))) return rows
+  const [owners, property] = OWNERS[name]!
+  const places = new Map(
+    [...aggregates.values()].flatMap(aggregate => [...aggregate[owners].keys()]).map((one, at) => [one, at]),
+  )
+  const placeOf = (run: object): number => places.get((run as Record<string, Uuid>)[property]!) ?? 0
+  const isOlder = (run: { locator: string }): boolean => policyOfUuid(run.locator as Uuid) === undefined
+  return runs.toSorted((a, b) => {
+    if (!isOlder(a) || !isOlder(b)) return Number(isOlder(b)) - Number(isOlder(a))
+    return a.createdAt - b.createdAt || placeOf(a) - placeOf(b) || a.start - b.start
+  })
+}
 
 /**
  * Makes the stored policy equal to `after`. Skips records shared with `before`, so work grows with the change, not the

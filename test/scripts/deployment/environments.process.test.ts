@@ -1,9 +1,13 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { REQUIRED_TENANT_MIGRATION } from '../../../src/platform/database/migrations.ts'
+import { migrationFiles } from '../../../scripts/migration-files.ts'
+import { newestMigration } from '../../../src/platform/database/migrations.ts'
 import { type Account, changeAccount, openStored, readAccount } from '../../support/provider/account.ts'
 import { type Checkout, type Ended, newAccountFolder, newCheckout } from '../../support/provider/checkout.ts'
+
+/** Where nothing was deployed before, moves are announced too. */
+const NEWEST = newestMigration(await migrationFiles('tenant'))
 
 const EU1 = ['--environment', 'eu1', '--domain', 'example.com', '--jurisdiction', 'eu', '--databases', '2']
 const STAGING = [
@@ -142,10 +146,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     const control = openStored(account, databases['bindery-eu1-control']!.id)
     const rows = control.prepare('select binding, migration from pool_database order by binding').all()
     control.close()
-    expect(rows).toMatchObject([
-      { migration: '0003_number_sequence' },
-      { migration: REQUIRED_TENANT_MIGRATION },
-    ])
+    expect(rows).toMatchObject([{ migration: '0003_number_sequence' }, { migration: NEWEST }])
     const shown = await checkout.run('tenant', 'show', 'acme', '--environment', 'eu1')
     expect(shown.output).toMatch(/waits for a migration[\s\S]*problem {7}TENANT_001: .* lacks/)
     change(
@@ -316,11 +317,11 @@ describe('releases that move tables', { timeout: 120_000 }, () => {
     rmSync(account, { recursive: true })
   })
 
-  const MOVE = `-- moves: timer
-CREATE TABLE \`timer_moved\` (\`locator\` text PRIMARY KEY NOT NULL, \`due_at\` integer NOT NULL, \`kind\` text NOT NULL,
-  \`subject\` text NOT NULL, \`payload\` text NOT NULL) WITHOUT ROWID;
+  const MOVE = `-- moves: medium
+CREATE TABLE \`medium_moved\` (\`locator\` text PRIMARY KEY NOT NULL, \`file_name\` text NOT NULL, \`mime_type\` text NOT NULL,
+  \`size_bytes\` integer NOT NULL, \`created_at\` integer NOT NULL) WITHOUT ROWID;
 --> statement-breakpoint
-CREATE INDEX \`timer_by_due\` ON \`timer_moved\` (\`due_at\`);
+CREATE INDEX \`medium_by_time\` ON \`medium_moved\` (\`created_at\`);
 `
   const deploy = () => checkout.run('deploy', '--environment', 'eu1')
   const migrations = (): string[] => {
@@ -354,14 +355,14 @@ CREATE INDEX \`timer_by_due\` ON \`timer_moved\` (\`due_at\`);
     rmSync(later)
     writeFileSync(journal, kept)
     expect(await deploy()).toMatchObject({ code: 0 })
-    expect(migrations()).toEqual([REQUIRED_TENANT_MIGRATION, REQUIRED_TENANT_MIGRATION])
+    expect(migrations()).toEqual([NEWEST, NEWEST])
 
     needLater()
     expect(await deploy()).toMatchObject({ code: 0 })
     expect(migrations()).toEqual(['9999_later', '9999_later'])
     const database = openStored(account, readAccount(account).databases['bindery-eu1-tenant-001-eu']!.id)
-    const [timer] = database.prepare(`select sql from sqlite_master where name = 'timer'`).all()
+    const [medium] = database.prepare(`select sql from sqlite_master where name = 'medium'`).all()
     database.close()
-    expect(timer!.sql).toContain('WITHOUT ROWID')
+    expect(medium!.sql).toContain('WITHOUT ROWID')
   })
 })

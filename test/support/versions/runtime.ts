@@ -7,9 +7,13 @@ import { join } from 'node:path'
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare, type V4WorkerOptions } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions } from 'wrangler'
 import { prepareAdministrator } from '../../../scripts/administrator.ts'
-import { openLocalDatabases, prepareLocalDatabases } from '../../../scripts/local-databases.ts'
+import { openLocalDatabases } from '../../../scripts/local-databases.ts'
+import { migrationFiles } from '../../../scripts/migration-files.ts'
+import { readPool } from '../../../scripts/pool-file.ts'
+import { prepareControl, registerQueries } from '../../../scripts/prepare-databases.ts'
 import { newTokenKeys } from '../../../scripts/token-key.ts'
 import { CONFIG_FILE } from '../../../scripts/write-config.ts'
+import { migrate, REQUIRED_TENANT_MIGRATION } from '../../../src/platform/database/migrations.ts'
 import type { Version } from './bundle.ts'
 
 export type Side = 'old' | 'new'
@@ -32,7 +36,7 @@ const OBJECTS = 'objects'
 /** As many as a test of some tenants needs. */
 const FREE_DATABASES = 4
 
-/** Starts both, on databases with this version's migrations: they are applied before a deploy. */
+/** Starts both, on databases with the migrations that this version needs: they are applied before a deploy. */
 export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix): Promise<TwoVersions> {
   const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-versions-'))
   const administrator = { username: 'administrator', password: 'correct horse battery staple' }
@@ -43,7 +47,13 @@ export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix
     SEALING_KEY: randomBytes(32).toString('base64url'),
   }
   const databases = openLocalDatabases(dataFolder)
-  await prepareLocalDatabases(databases, () => undefined, FREE_DATABASES)
+  await prepareControl(databases.control)
+  const needed = (await migrationFiles('tenant')).filter(({ name }) => name <= REQUIRED_TENANT_MIGRATION)
+  const pool = readPool()
+    .filter(({ place }) => place === '')
+    .slice(0, FREE_DATABASES)
+  for (const { binding } of pool) await migrate(databases.target(binding), needed)
+  await databases.control.execute(registerQueries(pool, REQUIRED_TENANT_MIGRATION))
   await prepareAdministrator(databases.control, secrets.PASSWORD_PEPPER, administrator, true)
   await databases.close()
 
