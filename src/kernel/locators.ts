@@ -129,9 +129,12 @@ export function uuidOfPolicy(policy: PolicyLocator): Uuid {
   return timedUuid(time, 8, head, tail, shardOfDigits(policy))
 }
 
+/** Whether the UUID is of version 8: then it names its policy. */
+export const namesPolicy = (locator: string): boolean => locator[14] === '8'
+
 /** The policy in the UUID; undefined if it names none. */
 export function policyOfUuid(locator: Uuid): PolicyLocator | undefined {
-  if (locator[14] !== '8') return undefined
+  if (!namesPolicy(locator)) return undefined
   const part = (from: number, to: number): number => Number.parseInt(locator.slice(from, to), 16)
   const low = Math.floor(part(24, 34) / COUNTS_OF_POLICY)
   const sequence = (part(15, 18) * MIDDLE + (part(19, 23) % MIDDLE)) * LOW + low

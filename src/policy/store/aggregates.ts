@@ -6,6 +6,7 @@ import {
   type CancellationLocator,
   type DisplayId,
   type EndorsementLocator,
+  namesPolicy,
   type PolicyLocator,
   policyOfUuid,
   type QuoteLocator,
@@ -192,17 +193,16 @@ const OWNERS: Partial<Record<CollectionName, readonly ['exposures' | 'perils', s
  */
 function inOrderOfMaking(rows: readonly Row[], name: CollectionName, aggregates: Aggregates): readonly Row[] {
   const runs = rows as readonly (Row & { locator: string; createdAt: number; start: number })[]
-  if (runs.every(run => policyOfUuid(run.locator as Uuid))) return rows
+  const isPresent = ({ locator }: { locator: string }): boolean => namesPolicy(locator)
+  if (runs.every(isPresent)) return rows
   const [owners, property] = OWNERS[name]!
   const places = new Map(
     [...aggregates.values()].flatMap(aggregate => [...aggregate[owners].keys()]).map((one, at) => [one, at]),
   )
   const placeOf = (run: object): number => places.get((run as Record<string, Uuid>)[property]!) ?? 0
-  const isOlder = (run: { locator: string }): boolean => policyOfUuid(run.locator as Uuid) === undefined
-  return runs.toSorted((a, b) => {
-    if (!isOlder(a) || !isOlder(b)) return Number(isOlder(b)) - Number(isOlder(a))
-    return a.createdAt - b.createdAt || placeOf(a) - placeOf(b) || a.start - b.start
-  })
+  const [present, older] = [runs.filter(isPresent), runs.filter(run => !isPresent(run))]
+  older.sort((a, b) => a.createdAt - b.createdAt || placeOf(a) - placeOf(b) || a.start - b.start)
+  return [...older, ...present]
 }
 
 /**
