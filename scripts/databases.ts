@@ -1,7 +1,7 @@
 // The stores of the service, reached from outside it: the local ones are the files that `npm start` serves.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { bindingTarget, type MigrationTarget } from '../src/platform/database/migrations.ts'
+import { bindingTarget, type MigrationTarget } from '../src/platform/database/target.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import type { Environment } from './environments.ts'
 import { replaceFile } from './replace-file.ts'

@@ -1,11 +1,7 @@
 // Brings databases up to the code's migrations, and records that in the control database. Run again after a
 // failure, it goes on where it stopped.
-import {
-  type MigrationTarget,
-  migrate,
-  migrateAll,
-  newestMigration,
-} from '../src/platform/database/migrations.ts'
+import { migrate, migrateAll, newestMigration } from '../src/platform/database/migrations.ts'
+import type { MigrationTarget } from '../src/platform/database/target.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import type { Progress } from './progress.ts'

@@ -2,15 +2,14 @@
 // checkout by the Worker that serves there (src/tenants/upgrades.ts), which is informed of them here.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  bindingTarget,
   type Migration,
-  type MigrationTarget,
   MOST_FAILURES,
   migrate,
   newestMigration,
   REQUIRED_TENANT_MIGRATION,
 } from '../src/platform/database/migrations.ts'
 import { moveOf } from '../src/platform/database/moves.ts'
+import { bindingTarget, type MigrationTarget } from '../src/platform/database/target.ts'
 import { migrationFiles } from './migration-files.ts'
 import type { PoolDatabase } from './pool-file.ts'
 import { registerQueries } from './prepare-databases.ts'

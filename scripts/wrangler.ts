@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import type { MigrationTarget } from '../src/platform/database/migrations.ts'
+import type { MigrationTarget } from '../src/platform/database/target.ts'
 import type { Environment } from './environments.ts'
 import { configFile } from './write-config.ts'
 

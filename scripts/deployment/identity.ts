@@ -2,7 +2,8 @@
 // depends on, and what the deployment has made. It is compared before anything is changed or uploaded, so that no deployment
 // replaces another's Worker, adopts its buckets, or runs with secrets that do not fit the data.
 import { createHmac } from 'node:crypto'
-import { type MigrationTarget, migrate } from '../../src/platform/database/migrations.ts'
+import { migrate } from '../../src/platform/database/migrations.ts'
+import type { MigrationTarget } from '../../src/platform/database/target.ts'
 import { migrationFiles } from '../migration-files.ts'
 
 export type Identity = { readonly environment: string; readonly domain: string }

@@ -6,13 +6,13 @@ import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import {
-  bindingTarget,
   type Migrated,
   type Migration,
   MOST_FAILURES,
   migrateInSteps,
 } from '../platform/database/migrations.ts'
 import type { Steps } from '../platform/database/moves.ts'
+import { bindingTarget } from '../platform/database/target.ts'
 import type { Database, Query } from '../platform/database.ts'
 import { observed } from '../platform/observation.ts'
 import { announcedMigrations, pool } from '../platform/tenancy/control-tables.ts'

@@ -1,12 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { migrationFiles } from '../../scripts/migration-files.ts'
-import {
-  type MigrationTarget,
-  migrateAll,
-  newestMigration,
-  readMigrations,
-} from '../../src/platform/database/migrations.ts'
+import { migrateAll, newestMigration, readMigrations } from '../../src/platform/database/migrations.ts'
+import type { MigrationTarget } from '../../src/platform/database/target.ts'
 
 /** A database that keeps only what the runner records in it. */
 function fakeTarget(name: string, around: { begin(): void; end(): void }): MigrationTarget {

@@ -1,13 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
-  bindingTarget,
   type Migration,
   MigrationFailures,
   migrate,
   migrateAll,
   readMigrations,
 } from '../../src/platform/database/migrations.ts'
+import { bindingTarget } from '../../src/platform/database/target.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 
 const FILES = {

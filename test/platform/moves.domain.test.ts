@@ -8,13 +8,13 @@ import { openDatabaseFile } from '../../scripts/local-databases.ts'
 import { migrationFiles } from '../../scripts/migration-files.ts'
 import {
   type Migration,
-  type MigrationTarget,
   migrate,
   migrateInSteps,
   OPTIONAL_MOVES,
   readMigrations,
 } from '../../src/platform/database/migrations.ts'
 import { moveOf } from '../../src/platform/database/moves.ts'
+import type { MigrationTarget } from '../../src/platform/database/target.ts'
 import {
   AFTER_MOVE,
   BEFORE_MOVE,

@@ -1,7 +1,8 @@
 // A migration that moves tables, on D1.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { bindingTarget, migrate } from '../../src/platform/database/migrations.ts'
+import { migrate } from '../../src/platform/database/migrations.ts'
+import { bindingTarget } from '../../src/platform/database/target.ts'
 import { boundDatabase, poolBinding } from '../support/databases.ts'
 import { migratedDatabases } from '../support/fresh-start/memory.ts'
 import {

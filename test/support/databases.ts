@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import {
-  bindingTarget,
   type Migration,
   migrate,
   newestMigration,
   readMigrations,
 } from '../../src/platform/database/migrations.ts'
+import { bindingTarget } from '../../src/platform/database/target.ts'
 // Tests that call a part of the service directly need what the Worker registers, too.
 import '../../src/wiring.ts'
 import { migratedDatabases } from './fresh-start/memory.ts'

@@ -1,12 +1,8 @@
 // A move of three tables, and writes to them that a model follows.
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
-import {
-  type MigrationTarget,
-  migrate,
-  migrateInSteps,
-  readMigrations,
-} from '../../src/platform/database/migrations.ts'
+import { migrate, migrateInSteps, readMigrations } from '../../src/platform/database/migrations.ts'
+import type { MigrationTarget } from '../../src/platform/database/target.ts'
 
 const statements = (...texts: string[]): string => texts.join('\n--> statement-breakpoint\n')
 

@@ -1,6 +1,6 @@
 import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
-import { type Calls, noCalls } from '../calls.ts'
 import { carryOutMove, moveOf, type Steps, withMarks } from './moves.ts'
+import type { MigrationTarget } from './target.ts'
 
 // The same runner for local files, tests and production. A migration is one atomic batch that also records itself, or a move of
 // tables in many (moves.ts). An interrupted run can simply be repeated.
@@ -12,14 +12,6 @@ export type Migration = {
   statements: readonly string[]
   /** SHA-256 of the statements, hex; detects edits after application. */
   hash: string
-}
-
-export type MigrationTarget = {
-  /** Its binding, for messages. */
-  name: string
-  /** In order, all or none. */
-  execute(statements: readonly string[]): Promise<void>
-  query(statement: string): Promise<Record<string, unknown>[]>
 }
 
 /** Every database records its migrations in this table. */
@@ -172,21 +164,6 @@ export async function migrateAll(
   }
   await Promise.all(Array.from({ length: Math.min(atOnce, targets.length) }, work))
   if (failures.length > 0) throw new MigrationFailures(failures, startedCount < targets.length)
-}
-
-export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {
-  return {
-    name,
-    async execute(statements) {
-      calls.d1 += 1
-      await client.batch(statements.map(statement => client.prepare(statement)))
-    },
-    async query(statement) {
-      calls.d1 += 1
-      const { results } = await client.prepare(statement).all<Record<string, unknown>>()
-      return results
-    },
-  }
 }
 
 /**

@@ -4,7 +4,7 @@
 //
 // Each step is a batch that fails unless the table is at the step's stage, and records how far it comes. So a run may be interrupted
 // anywhere, and two may overlap: of two that do the same, one fails and begins again with what is there.
-import type { MigrationTarget } from './migrations.ts'
+import type { MigrationTarget } from './target.ts'
 
 export type Move = {
   readonly tables: readonly string[]

@@ -1,0 +1,25 @@
+// A database as migrations see it: the Worker's binding, a local file, or one at the provider.
+import { type Calls, noCalls } from '../calls.ts'
+
+export type MigrationTarget = {
+  /** Its binding, for messages. */
+  name: string
+  /** In order, all or none. */
+  execute(statements: readonly string[]): Promise<void>
+  query(statement: string): Promise<Record<string, unknown>[]>
+}
+
+export function bindingTarget(name: string, client: D1Database, calls: Calls = noCalls()): MigrationTarget {
+  return {
+    name,
+    async execute(statements) {
+      calls.d1 += 1
+      await client.batch(statements.map(statement => client.prepare(statement)))
+    },
+    async query(statement) {
+      calls.d1 += 1
+      const { results } = await client.prepare(statement).all<Record<string, unknown>>()
+      return results
+    },
+  }
+}
