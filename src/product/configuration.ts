@@ -166,6 +166,8 @@ export type ProductDefinition = {
   /** The folder's name, by which requests name the product. */
   name: string
   displayName: string
+  /** Mistakes that could change a price refuse a deploy, and new pricing (docs/strict.md). Absent means false. */
+  strict?: true
   /** The policy field whose value is the jurisdiction (policy/surroundings.ts). */
   jurisdictionField?: string
   /** UUID derived from the name alone; the `productLocator` of every record. */

@@ -142,6 +142,8 @@ const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 export const policyFile = z.strictObject({
   displayName: text.optional(),
   fields: fieldList.default([]),
+  /** Mistakes that could change a price are errors, and refused when a policy is priced (docs/strict.md). */
+  strict: flag.default(false),
   /** Field whose value is the jurisdiction; default `jurisdiction`. */
   jurisdictionField: name.optional(),
   requiresJurisdiction: flag.default(false),

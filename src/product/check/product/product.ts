@@ -91,6 +91,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const product: ProductDefinition = {
     name,
     displayName: displayNameOf(name, value.displayName),
+    ...(value.strict && { strict: true as const }),
     locator: productLocator(name),
     ...withJurisdiction(fields, policy, context.jurisdictions),
     exposures,
