@@ -10,27 +10,26 @@ import type { Callers } from './platform/http/permissions.ts'
 /** For `mount`. */
 export const CALLERS: Callers = { signedIn, recordRefusal }
 
-const ofPolicy = async (
-  name: Exclude<keyof typeof import('./transactions/object/policy-timers.ts'), 'scheduledEventDue'>,
-): Promise<TimerOwner> => (await import('./transactions/object/policy-timers.ts'))[name]
+const ofPolicy = async (): Promise<TimerOwner> =>
+  (await import('./transactions/object/policy-timers.ts')).policyTimerDue
 
 export const TIMER_OWNERS: TimerOwners = {
   'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
-  'cancellation.effective': () => ofPolicy('coverEndDue'),
+  'cancellation.effective': ofPolicy,
   'document.file.gone': async () => (await import('./transactions/documents/job-store.ts')).deleteGoneFile,
   'event.schedule': async () => (await import('./transactions/custom-events/service.ts')).scheduleDue,
-  'invoice.pastDue': () => ofPolicy('invoicePastDue'),
+  'invoice.pastDue': ofPolicy,
   'medium.file.unrecorded': async () => (await import('./policy/store/aggregates.ts')).deleteUnrecorded,
   'migration.file.unrecorded': async () => (await import('./servicing/migration/files.ts')).deleteUnrecorded,
   'migration.run': async () => (await import('./servicing/migration/service.ts')).migrationDue,
-  'policy.end': () => ofPolicy('termEndDue'),
-  'policy.end.reminder': () => ofPolicy('termEndDue'),
-  'policy.gracePeriod.end': () => ofPolicy('gracePeriodOver'),
-  'policy.invoice': () => ofPolicy('invoiceDue'),
-  'policy.reinstatement.periodEnd': () => ofPolicy('reinstatementPeriodOver'),
+  'policy.end': ofPolicy,
+  'policy.end.reminder': ofPolicy,
+  'policy.gracePeriod.end': ofPolicy,
+  'policy.invoice': ofPolicy,
+  'policy.reinstatement.periodEnd': ofPolicy,
   'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
-  'reinstatement.deadline': () => ofPolicy('reinstatementDeadline'),
+  'reinstatement.deadline': ofPolicy,
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
   'resource.file.unrecorded': async () => (await import('./reference/uploads/service.ts')).deleteUnrecorded,
   'resource.table.contents': async () => (await import('./reference/data-tables/loading.ts')).collectContents,

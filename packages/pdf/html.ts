@@ -40,7 +40,7 @@ type Node = DefaultTreeAdapterMap['childNode']
 type Element = DefaultTreeAdapterMap['element']
 
 /** Throws a ConversionError past a limit, and nothing else. */
-export function readHtml(html: string, budget: ConversionBudget): HtmlDocument {
+export function readHtml(html: string, budget = new ConversionBudget()): HtmlDocument {
   const sheets: string[] = []
   const found: Record<string, HtmlElement> = {}
   let title: string | undefined

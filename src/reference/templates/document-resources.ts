@@ -18,9 +18,11 @@ import type { RenderedTemplate } from './rendering.ts'
 
 export type DocumentResources = ReturnType<typeof documentResources>
 
-/** Names are read once for all documents that are made together. */
-export function documentResources(context: TenantPlace) {
-  const named = new NamedResources(homeDatabase(context))
+/** Names are read once for all documents that are made together. `named`: by default the resources of the tenant. */
+export function documentResources(
+  context: TenantPlace,
+  named: ResourceNames = new NamedResources(homeDatabase(context)),
+) {
   return {
     /** Announces templates, so that their names are read in one round trip. */
     expect: (templateNames: readonly string[]): Promise<void> =>
@@ -68,7 +70,7 @@ const partsOf = (name: string): { staticName: string; ending: string } => {
 /** Fonts and images that a template names, in force at its time and place; else those of the configuration. */
 export function filesInForce(
   context: TenantPlace,
-  named: NamedResources,
+  named: ResourceNames,
   where: TimeAndPlace,
   configured: StaticFiles | undefined,
 ): StaticFiles {
@@ -83,6 +85,8 @@ export function filesInForce(
     expect: (names: readonly string[]) => named.expect(names.map(name => partsOf(name).staticName)),
   })
 }
+
+export type ResourceNames = Pick<NamedResources, 'expect' | 'inForce'>
 
 /** Resources by static name: each name is read once, and names known beforehand in one round trip. */
 export class NamedResources {
@@ -143,7 +147,7 @@ export const textOf = async (context: TenantPlace, resource: Resource): Promise<
 
 export class Snippets {
   readonly #context: TenantPlace
-  readonly #named: NamedResources
+  readonly #named: ResourceNames
   readonly #whereOf: (name: string) => TimeAndPlace
   readonly #allowed: ReadonlySet<string> | undefined
   /** By static name; undefined if none is in force. */
@@ -156,7 +160,7 @@ export class Snippets {
    */
   constructor(
     context: TenantPlace,
-    named: NamedResources,
+    named: ResourceNames,
     whereOf: (name: string) => TimeAndPlace,
     allowed?: readonly string[],
   ) {

@@ -50,41 +50,46 @@ function timerAt(aggregate: PolicyAggregate, type: CustomEventType, dueAt: Insta
   }
 }
 
-type ScheduleChange = { readonly facts: Query[]; readonly timers: NewTimer[] }
-
-const NOTHING: ScheduleChange = { facts: [], timers: [] }
+/** `next` is undefined where no time is left. */
+export type MovedSchedule = { readonly type: CustomEventType; readonly next: Instant | undefined }
 
 /**
  * Schedules that start with the write, and those whose next time it moves. A policy that is issued late sends no events
  * for times before the day of issue; a time on that day is sent.
  */
-export function scheduleChanges(
-  database: Database,
+export function movedSchedules(
   before: PolicyAggregate | undefined,
   after: PolicyAggregate,
   definitions: Definitions,
   now: Instant,
-): ScheduleChange {
+): MovedSchedule[] {
   const scheduled = scheduledFor(definitions, after.policy.productName)
-  if (scheduled.length === 0 || !isUnderWay(after)) return NOTHING
+  if (scheduled.length === 0 || !isUnderWay(after)) return []
   const underWay = before && isUnderWay(before) ? before : undefined
   const previous = underWay?.policy.configVersion === after.policy.configVersion ? underWay : undefined
   if (
     previous?.modifications === after.modifications &&
     previous.policy.effectiveEnd === after.policy.effectiveEnd
   )
-    return NOTHING
+    return []
   const since = underWay ? now : ((startOfDay(now, after.policy.timeZone) - 1) as Instant)
-  const moved = scheduled.flatMap(({ type, schedule }) => {
+  return scheduled.flatMap(({ type, schedule }) => {
     const next = nextTime(schedule, courseOf(after, schedule.anchor), since)
     const former = previous && nextTime(schedule, courseOf(previous, schedule.anchor), since)
     return previous && former === next ? [] : [{ type, next }]
   })
-  return {
-    facts: moved.flatMap(({ type }) => rowQueries(database, after, type, now)),
-    timers: moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)])),
-  }
 }
+
+export const scheduleTimers = (after: PolicyAggregate, moved: readonly MovedSchedule[]): NewTimer[] =>
+  moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)]))
+
+/** Adds the rows of schedules that there are none of, and removes the timers of times that moved. */
+export const scheduleRows = (
+  database: Database,
+  after: PolicyAggregate,
+  moved: readonly MovedSchedule[],
+  now: Instant,
+): Query[] => moved.flatMap(({ type }) => rowQueries(database, after, type, now))
 
 /** Adds the schedule's row if there is none, and sets its timers. */
 function rowQueries(

@@ -7,7 +7,7 @@ import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { armDispatcherAt } from '../../platform/objects.ts'
 import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
-import { scheduledEventDue } from '../object/policy-timers.ts'
+import { policyTimerDue } from '../object/policy-timers.ts'
 import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuery } from './contract.ts'
 import {
   deleteQueries,
@@ -109,7 +109,7 @@ export const scheduleDue: TimerOwner = async (timer, place) => {
   const schedule = await findSchedule(database, locator)
   if (schedule?.state !== 'active') return
   try {
-    await scheduledEventDue(timer, place)
+    await policyTimerDue(timer, place)
   } catch (problem) {
     const failures = schedule.failures + 1
     const isLast = failures >= MOST_TRIES

@@ -16,12 +16,12 @@ import { ask, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/billing.ts'
-import type { ConflictResponse } from '../../policy/contract/requests.ts'
+import type { ConflictResponse, PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
-import type { Loaded, Part } from '../../policy/surroundings.ts'
+import type { Loaded, NewPolicyContext, Part } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
@@ -160,6 +160,8 @@ export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
 export type FirstRun = Omit<Run, 'attempt'> & {
   lease(count: number): Promise<number[]>
   attemptWith(supply: LocatorSupply): Attempt
+  /** What the request names. Refuses (404 or 400) what is unknown. */
+  surroundings(request: PolicyCreateRequest): Promise<NewPolicyContext>
 }
 
 /** The registry calls a kind only with operations of its own name. */

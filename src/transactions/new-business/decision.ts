@@ -30,7 +30,6 @@ import {
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
 import { digitsForChanges, digitsForNewDraft } from '../../policy/records/transactions.ts'
-import { loadNewPolicyContext } from '../../policy/store/loading.ts'
 import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
@@ -268,8 +267,8 @@ declare module '../mechanism/kind.ts' {
 
 const creation: FirstKind<'create'> = {
   name: 'create',
-  async begin(operation, { context, database, autofill, lease, attemptWith }) {
-    const newPolicy = await loadNewPolicyContext(context, database, operation.request)
+  async begin(operation, { surroundings, autofill, lease, attemptWith }) {
+    const newPolicy = await surroundings(operation.request)
     const request = await autofill.creation(operation.request, newPolicy)
     const { digits } = operation
     const more = await lease(digitsForNewDraft(request.exposures) - digits.length)

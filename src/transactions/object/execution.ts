@@ -4,13 +4,7 @@ import '../kinds.ts'
 import { sql } from 'drizzle-orm'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
-import {
-  type LocatorSupply,
-  locatorSupply,
-  shardOfDigits,
-  supplyOf,
-  uuidOfPolicy,
-} from '../../kernel/locators.ts'
+import { type LocatorSupply, locatorSupply, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
@@ -30,7 +24,7 @@ import { shardDatabase } from '../../platform/tenancy.ts'
 import { termQueries } from '../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
-import { creditGuard, loadPart, loadPolicy } from '../../policy/store/loading.ts'
+import { creditGuard, loadNewPolicyContext, loadPart, loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import type { Planned } from '../../policy/transitions.ts'
@@ -41,11 +35,8 @@ import type { Attempt } from '../../rating/rate.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
-import { coverEnds } from '../cancellations/kind.ts'
-import { scheduleChanges } from '../custom-events/plan.ts'
+import { scheduleRows } from '../custom-events/plan.ts'
 import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
-import { withDocuments, withPostIssuance } from '../documents/planned.ts'
-import { pastDueTimers } from '../lapses/grace-periods.ts'
 import {
   EMPTY,
   json,
@@ -57,7 +48,7 @@ import {
   showPolicy,
 } from '../mechanism/kind.ts'
 import { RefusedPayOut } from '../payments/kind.ts'
-import { withCredit, withGraceEnds } from '../payments/settling.ts'
+import { withConsequences } from './consequences.ts'
 
 type Session = {
   readonly context: RequestContext
@@ -175,7 +166,14 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
     readTables,
   })
   if ('begin' in kind) {
-    const begun = await kind.begin(operation, { context, database, autofill, lease, attemptWith })
+    const begun = await kind.begin(operation, {
+      context,
+      database,
+      autofill,
+      lease,
+      attemptWith,
+      surroundings: request => loadNewPolicyContext(context, database, request),
+    })
     return await record(session, { before: undefined, ...begun, subject: String(locator) })
   }
 
@@ -275,7 +273,7 @@ function forget(memory: PolicyMemory): void {
   memory.readAt = undefined
 }
 
-// Commits a plan with its consequences (credit, documents, past-due timers, search terms), under guards
+// Commits a plan with its consequences (consequences.ts) and search terms, under guards
 // (docs/design.md, section 5).
 type Recording = {
   before: PolicyAggregate | undefined
@@ -293,24 +291,15 @@ async function record(
   { before, loaded, planned: plan, attempt, response, subject }: Recording,
 ): Promise<Answer> {
   const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
-  const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
-  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
-  const version = (before?.policy.version ?? 0) + 1
-  const shard = shardOfDigits(planned.aggregate.policy.locator)
-  const seen = await withMedia(context, before, planned.aggregate, loaded)
-  const documentPlan = {
-    product: loaded.product,
-    now: context.now,
-    uuid: () => uuidOfPolicy(planned.aggregate.policy.locator),
-  }
-  const drafted = withDocuments(before, { ...seen, policy: { ...seen.policy, version } }, documentPlan)
-  const issued = { ...loaded, aggregate: drafted }
-  const after = await withPostIssuance(before, issued, attempt, isAttended, documentPlan)
+  const { after, credit, restsOnCredit, events, timers, schedules } = await withConsequences(
+    before,
+    loaded,
+    plan,
+    attempt,
+    { isAttended, withMedia: aggregate => withMedia(context, before, aggregate, loaded) },
+  )
+  const shard = shardOfDigits(after.policy.locator)
   const recorded = { ...loaded, aggregate: after, credit }
-  attempt.tables?.assertComplete()
-  const { customEvents } = loaded.configuration.configuration
-  const scheduled = scheduleChanges(database, before, after, customEvents, context.now)
-  const ended = coverEnds(before, after, context.now)
   const shown = response(recorded)
   const answer = shown === undefined ? EMPTY : json(shown)
   const committed = await commit(context, database, {
@@ -327,16 +316,10 @@ async function record(
       ...plugins.facts(),
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
-      ...scheduled.facts,
+      ...scheduleRows(database, after, schedules, context.now),
     ],
-    events: [...planned.events, ...ended.events, ...plugins.events()],
-    timers: [
-      ...(planned.timers ?? []),
-      ...ended.timers,
-      ...scheduled.timers,
-      ...pastDueTimers(before, after, loaded.product),
-      ...goneFileTimers(before, after, context.now),
-    ],
+    events: [...events, ...plugins.events()],
+    timers: [...timers, ...goneFileTimers(before, after, context.now)],
     answer,
     subject,
   })

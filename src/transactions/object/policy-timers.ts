@@ -1,64 +1,71 @@
+// Timers of policies: the operation that each asks of the policy when it goes off.
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { NewTimer } from '../../platform/commit.ts'
 import { SYSTEM_CALLER } from '../../platform/context.ts'
-import type { Timer, TimerOwner } from '../../platform/events/timers.ts'
+import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
+import type { TimerKind } from '../../platform/tables.ts'
 import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
-/**
- * The owner that sends a policy's timer to the policy's object. The timer's locator is the idempotency key of
- * the write: a timer that fires twice finds its first result and does nothing.
- */
-const ofPolicy =
-  (operationOf: (timer: Timer) => PolicyOperation): TimerOwner =>
-  async (timer, place) => {
-    await askPolicy(place, {
-      tenant: place.tenant,
-      caller: SYSTEM_CALLER,
-      requestId: newUuid(0),
-      idempotency: { key: `timer:${timer.locator}`, bodyHash: timer.kind },
-      locator: Number(timer.subject) as PolicyLocator,
-      operation: operationOf(timer),
-    })
-  }
-
-export const invoiceDue = ofPolicy(() => ({ kind: 'invoice' }))
+type DueTimer = Pick<NewTimer, 'kind' | 'payload'>
 
 /** The end of the policy, or a reminder before it. */
-export const termEndDue = ofPolicy(timer => ({ kind: 'termEnd', notice: readTermEndNotice(timer) }))
+const termEnd = (timer: DueTimer): PolicyOperation => ({ kind: 'termEnd', notice: readTermEndNotice(timer) })
 
-export const reinstatementDeadline = ofPolicy(({ payload }) => ({
-  kind: 'reinstatement',
-  operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
-}))
+const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOperation } = {
+  'cancellation.effective': ({ payload }) => ({
+    kind: 'coverEnd',
+    modification: payload.modificationLocator as Uuid,
+  }),
+  'event.schedule': ({ payload }) => ({
+    kind: 'scheduledEvent',
+    time: { type: payload.type as CustomEventType, time: Number(payload.time) as Instant },
+  }),
+  'invoice.pastDue': ({ payload }) => ({
+    kind: 'lapse',
+    operation: {
+      action: 'pastDue',
+      invoice: payload.invoiceLocator as Uuid,
+      tries: Number(payload.tries ?? 0),
+      isGraceOnly: payload.isGraceOnly === 'true',
+    },
+  }),
+  'policy.end': termEnd,
+  'policy.end.reminder': termEnd,
+  'policy.gracePeriod.end': ({ payload }) => ({
+    kind: 'lapse',
+    operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
+  }),
+  'policy.invoice': () => ({ kind: 'invoice' }),
+  'policy.reinstatement.periodEnd': ({ payload }) => ({
+    kind: 'lapse',
+    operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },
+  }),
+  'reinstatement.deadline': ({ payload }) => ({
+    kind: 'reinstatement',
+    operation: { action: 'expire', reinstatement: payload.reinstatementLocator as Uuid },
+  }),
+}
 
-export const invoicePastDue = ofPolicy(({ payload }) => ({
-  kind: 'lapse',
-  operation: {
-    action: 'pastDue',
-    invoice: payload.invoiceLocator as Uuid,
-    tries: Number(payload.tries ?? 0),
-    isGraceOnly: payload.isGraceOnly === 'true',
-  },
-}))
+export function operationOfTimer(timer: DueTimer): PolicyOperation {
+  const operationOf = OPERATIONS[timer.kind]
+  if (!operationOf) throw new Error(`'${timer.kind}' is no timer of a policy.`)
+  return operationOf(timer)
+}
 
-export const scheduledEventDue = ofPolicy(({ payload }) => ({
-  kind: 'scheduledEvent',
-  time: { type: payload.type as CustomEventType, time: Number(payload.time) as Instant },
-}))
-
-export const coverEndDue = ofPolicy(({ payload }) => ({
-  kind: 'coverEnd',
-  modification: payload.modificationLocator as Uuid,
-}))
-
-export const gracePeriodOver = ofPolicy(({ payload }) => ({
-  kind: 'lapse',
-  operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
-}))
-
-export const reinstatementPeriodOver = ofPolicy(({ payload }) => ({
-  kind: 'lapse',
-  operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },
-}))
+/**
+ * Sends the timer to the policy's object. The timer's locator is the idempotency key of the write: a timer that fires twice
+ * finds its first result and does nothing.
+ */
+export const policyTimerDue: TimerOwner = async (timer, place) => {
+  await askPolicy(place, {
+    tenant: place.tenant,
+    caller: SYSTEM_CALLER,
+    requestId: newUuid(0),
+    idempotency: { key: `timer:${timer.locator}`, bodyHash: timer.kind },
+    locator: Number(timer.subject) as PolicyLocator,
+    operation: operationOfTimer(timer),
+  })
+}

@@ -30,7 +30,7 @@ import { type LoadedConfiguration, loadConfiguration } from '../../../product/ca
 import type { Configuration, ProductDefinition } from '../../../product/configuration.ts'
 import { configurationVersions } from '../../../product/tables.ts'
 import { coverEnds } from '../../../transactions/cancellations/kind.ts'
-import { scheduleChanges } from '../../../transactions/custom-events/plan.ts'
+import { movedSchedules, scheduleRows, scheduleTimers } from '../../../transactions/custom-events/plan.ts'
 import { pastDueTimers } from '../../../transactions/lapses/grace-periods.ts'
 import { Preferences } from '../contract-request.ts'
 import { partNode } from '../convert/account.ts'
@@ -244,9 +244,12 @@ export function courseOf(
   customEvents: Configuration['customEvents'],
   now: Instant,
 ): { facts: Query[]; timers: NewTimer[] } {
-  const { facts, timers } = scheduleChanges(database, before, after, customEvents, now)
+  const schedules = movedSchedules(before, after, customEvents, now)
   const unpaid = pastDueTimers(before, after, product)
-  return { facts, timers: [...timers, ...unpaid, ...coverEnds(before, after, now).timers] }
+  return {
+    facts: scheduleRows(database, after, schedules, now),
+    timers: [...scheduleTimers(after, schedules), ...unpaid, ...coverEnds(before, after, now).timers],
+  }
 }
 
 /** As `differenceQueries` for each policy, without deletions: a payment removes no record. */
