@@ -11,6 +11,7 @@ import {
 import type { Calendar } from './date-format.ts'
 import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
+import { Observation, type RenderingObserver } from './observation.ts'
 import { asInteger, dataNumber, isDataNumber, LiquidNumber, printed } from './values.ts'
 
 /** Everything that the caller adds to the engine: filters, their effects, and what the engine does not know. */
@@ -39,6 +40,8 @@ export type RenderingEnvironment = {
   /** For `include` and `render`; undefined for an unknown name. */
   templates?(name: string): { readonly nodes: Template[] } | undefined
   limits?: Partial<RenderLimits>
+  /** Sees each step of the rendering. Without one, nothing is spent on it. */
+  observer?: RenderingObserver
 }
 
 /** State of one rendering. The template shares it with the snippets that it includes. */
@@ -54,6 +57,7 @@ type RenderState = {
   snippets: string[]
   /** Variables and paths without a value, as in the source; at most 200. */
   undefinedNames: Set<string>
+  observation: Observation | undefined
 }
 
 const MOST_UNDEFINED = 200
@@ -73,6 +77,7 @@ export function newRenderState<Effects>(
     missing: new Map(),
     snippets: [],
     undefinedNames: new Set(),
+    observation: environment.observer && new Observation(environment.observer),
   }
 }
 
@@ -86,8 +91,12 @@ const RANGE_ITEM_MEMORY = 4
 export class RenderingContext extends Context {
   readonly state: RenderState
   readonly #engine: Liquid
+  /** Undefined where nobody observes. */
+  readonly observation: Observation | undefined
   /** The running filter, for the position of errors. */
   filter: Token | undefined
+  /** What the running filter says about its result. */
+  detail: unknown
 
   constructor(engine: Liquid, state: RenderState) {
     const globals: object = Object.assign(Object.create(null), { data: state.data })
@@ -98,6 +107,7 @@ export class RenderingContext extends Context {
     const limits = { memoryLimit, renderLimit: UNTIMED, liquid: engine }
     super(Object.create(null), engine.options, { sync: true, globals }, limits)
     this.state = state
+    this.observation = state.observation
     this.#engine = engine
   }
 
@@ -121,7 +131,7 @@ export class RenderingContext extends Context {
   }
 
   /** The value at the path in the innermost scope with its first name. A missing value is noted. */
-  valueAt(path: readonly unknown[]): unknown {
+  valueAt(path: readonly unknown[], token?: Token): unknown {
     let value: unknown = this.#scopeOf(path[0])
     for (const part of path) value = this.readProperty(value, part)
     const { undefinedNames } = this.state
@@ -130,6 +140,7 @@ export class RenderingContext extends Context {
       // Loops check whether they are inside another one.
       if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
     }
+    this.observation?.read(path, value, token)
     return value
   }
 
@@ -166,6 +177,14 @@ export class RenderingContext extends Context {
     if (name === 'first') return Object.entries(map)[0]
     if (name === 'last') return Object.entries(map).at(-1)
     return undefined
+  }
+
+  /**
+   * For a filter: what an observer gets as `detail` beside the filter's result. `detail` is called only where somebody
+   * observes.
+   */
+  explain(detail: () => unknown): void {
+    if (this.observation) this.detail = detail()
   }
 
   /**

@@ -1,12 +1,9 @@
 import {
   BreakTag,
-  CaptureTag,
   CommentTag,
   type Context,
   ContinueTag,
-  DecrementTag,
   type Emitter,
-  IncrementTag,
   InlineCommentTag,
   Liquid,
   LiquidTag,
@@ -39,6 +36,9 @@ import {
   DirectEchoTag,
   FirstMatchCaseTag,
   GroupedCycleTag,
+  ObservableCaptureTag,
+  ObservableDecrementTag,
+  ObservableIncrementTag,
   PageBlockTag,
   SnippetTag,
 } from './tags.ts'
@@ -47,19 +47,19 @@ import { dataNumber, isDataNumber, LiquidNumber } from './values.ts'
 const TAGS: Liquid['tags'] = {
   assign: DirectAssignTag,
   break: BreakTag,
-  capture: CaptureTag,
+  capture: ObservableCaptureTag,
   case: FirstMatchCaseTag,
   comment: CommentTag,
   continue: ContinueTag,
   cycle: GroupedCycleTag,
-  decrement: DecrementTag,
+  decrement: ObservableDecrementTag,
   echo: DirectEchoTag,
   footer: PageBlockTag,
   for: CountedForTag,
   header: PageBlockTag,
   if: CountedIfTag,
   include: SnippetTag,
-  increment: IncrementTag,
+  increment: ObservableIncrementTag,
   liquid: LiquidTag,
   raw: RawTag,
   render: SnippetTag,
@@ -70,13 +70,15 @@ const TAGS: Liquid['tags'] = {
 
 /** Counts each node. The library's own renderer reads a clock and counts nothing. */
 function renderTemplates(templates: Template[], context: Context, emitter?: Emitter): string {
-  const { budget } = context as RenderingContext
+  const { budget, observation } = context as RenderingContext
   const out = emitter ?? new CountingEmitter(text => budget.countMemory(text.length))
   for (const template of templates) {
     try {
       budget.countNode()
+      const outer = observation?.enter(template)
       const result = toValueSync(template.render(context, out))
       if (result) out.write(result)
+      observation?.leave(outer)
     } catch (error) {
       throw located(error, template.token)
     }

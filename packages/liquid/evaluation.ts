@@ -99,7 +99,7 @@ export function tokenEvaluation(token: Token | undefined): Evaluate {
     const { content } = token
     return () => content
   }
-  if (TypeGuards.isPropertyAccessToken(token) && !token.variable) return pathEvaluation(token.props)
+  if (TypeGuards.isPropertyAccessToken(token) && !token.variable) return pathEvaluation(token.props, token)
   return context => toValueSync(evalToken(token, context))
 }
 
@@ -109,13 +109,17 @@ export function plainEvaluation(token: Token | undefined): Evaluate {
   return context => toValue(evaluate(context))
 }
 
-function pathEvaluation(props: readonly Token[]): Evaluate {
+function pathEvaluation(props: readonly Token[], token: Token): Evaluate {
   if (props.every(prop => 'content' in prop)) {
     const path = props.map(prop => toValue((prop as { content: unknown }).content))
-    return context => context.valueAt(path)
+    return context => context.valueAt(path, token)
   }
   const steps = props.map(plainEvaluation)
-  return context => context.valueAt(steps.map(step => step(context)))
+  return context =>
+    context.valueAt(
+      steps.map(step => step(context)),
+      token,
+    )
 }
 
 /** Returned by nodes that render at once, so the library has no generator to run. */
@@ -157,9 +161,17 @@ function runFilter(
     read += sizeOf(args[at]) + STEP_WORK
   }
   context.budget.countWork(FILTER_WORK + read)
+  const { observation } = context
+  const given = observation && [...args]
   const result = filter(value, args, context)
   context.budget.countMemory(sizeOf(result))
   context.filter = undefined
+  if (observation && given) {
+    const { detail } = context
+    context.detail = undefined
+    const { name } = token as FilterToken
+    observation.filter({ name, input: value, args: given, result: toValue(result), detail }, token)
+  }
   return result
 }
 

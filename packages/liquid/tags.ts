@@ -1,14 +1,17 @@
 // Tags that differ from the library's: every turn and every test is counted.
 import {
   AssignTag,
+  CaptureTag,
   CaseTag,
   type Context,
+  DecrementTag,
   EchoTag,
   type Emitter,
   evalTokenValue,
   ForTag,
   Hash,
   IfTag,
+  IncrementTag,
   type Liquid,
   type Parser,
   TablerowTag,
@@ -87,6 +90,7 @@ export class CountedForTag extends ForTag {
     context.pop()
     const turns = part(this.#turns(context), offset, limit, reversed === true)
     context.setRegister(this.#resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
+    context.observation?.branch(this.token, turns.length === 0 ? 1 : 0, turns.length)
     if (turns.length === 0) {
       renderer.renderTemplates(this.elseTemplates, context, emitter)
       return RENDERED
@@ -97,6 +101,7 @@ export class CountedForTag extends ForTag {
     for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
       budget.countNode()
       scope[this.variable] = turns.at(index)
+      context.observation?.assign(this.variable, scope[this.variable], this.token)
       scope.forloop = forloopOf(turns.length, index, parentloop)
       renderer.renderTemplates(this.templates, context, emitter)
       context.continueCalled = false
@@ -114,17 +119,19 @@ export class CountedForTag extends ForTag {
 /** `tablerow`: table cells, `cols` to a row. */
 export class CountedTablerowTag extends TablerowTag {
   override *render(context: Context, emitter: Emitter): ReturnType<TablerowTag['render']> {
-    const { budget } = context as RenderingContext
+    const { budget, observation } = context as RenderingContext
     budget.countWork(Object.keys(this.args.hash).length * ITEM_WORK)
     const args = toValueSync(this.args.render(context)) as Record<string, unknown>
     const turns = part(turnsOf(this.collection)(context as RenderingContext), args.offset, args.limit)
     const columns = Math.max(1, asInteger(args.cols) ?? turns.length)
     const scope: Record<string, unknown> = Object.create(null)
+    observation?.branch(this.token, turns.length === 0 ? 1 : 0, turns.length)
     context.push(scope)
     for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
       budget.countNode()
       const [row, column] = [Math.floor(index / columns) + 1, (index % columns) + 1]
       scope[this.variable] = turns.at(index)
+      observation?.assign(this.variable, scope[this.variable], this.token)
       scope.tablerowloop = {
         ...forloopOf(turns.length, index, undefined),
         ...{ row, col: column, col0: column - 1, col_first: column === 1, col_last: column === columns },
@@ -176,7 +183,7 @@ export class GroupedCycleTag extends Tag {
 
 /** Chooses a branch. Each condition counts, because a long chain is more work than a single node. */
 function conditional(
-  branches: IfTag['branches'],
+  { branches, token }: Pick<IfTag, 'branches' | 'token'>,
   isNegated: boolean,
 ): (outer: Context) => Template[] | undefined {
   const tests = branches.map(({ value, templates }, at) => {
@@ -185,12 +192,14 @@ function conditional(
   return outer => {
     const context = outer as RenderingContext
     context.budget.countWork(branches.length * ITEM_WORK)
-    return tests.find(({ test, wanted }) => isTrue(test(context)) === wanted)?.templates
+    const taken = tests.findIndex(({ test, wanted }) => isTrue(test(context)) === wanted)
+    context.observation?.branch(token, taken < 0 ? tests.length : taken)
+    return tests[taken]?.templates
   }
 }
 
 export class CountedIfTag extends IfTag {
-  readonly #chosen = conditional(this.branches, false)
+  readonly #chosen = conditional(this, false)
 
   override render(context: Context, emitter: Emitter): ReturnType<IfTag['render']> {
     const templates = this.#chosen(context) ?? this.elseTemplates ?? []
@@ -201,7 +210,7 @@ export class CountedIfTag extends IfTag {
 
 /** Its own condition must be false; those of its `elsif` must be true. */
 export class CountedUnlessTag extends UnlessTag {
-  readonly #chosen = conditional(this.branches, true)
+  readonly #chosen = conditional(this, true)
 
   override render(context: Context, emitter: Emitter): ReturnType<UnlessTag['render']> {
     this.liquid.renderer.renderTemplates(this.#chosen(context) ?? this.elseTemplates, context, emitter)
@@ -220,10 +229,15 @@ export class FirstMatchCaseTag extends CaseTag {
   override render(outer: Context, emitter: Emitter): ReturnType<CaseTag['render']> {
     const context = outer as RenderingContext
     const subject = this.#subject(context)
-    const matching = this.#branches.find(branch =>
+    const taken = this.#branches.findIndex(branch =>
       branch.values.some(value => equal(subject, value(context), context)),
     )
-    this.liquid.renderer.renderTemplates(matching?.templates ?? this.elseTemplates, context, emitter)
+    context.observation?.branch(this.token, taken < 0 ? this.#branches.length : taken)
+    this.liquid.renderer.renderTemplates(
+      this.#branches[taken]?.templates ?? this.elseTemplates,
+      context,
+      emitter,
+    )
     return RENDERED
   }
 }
@@ -236,12 +250,48 @@ export class DirectAssignTag extends AssignTag {
   readonly #key = (this as unknown as PrivateFields).key
   readonly #value = evaluationOf((this as unknown as PrivateFields).value!)
 
-  override render(context: Context): ReturnType<AssignTag['render']> {
-    const value = this.#value(context as RenderingContext)
+  override render(outer: Context): ReturnType<AssignTag['render']> {
+    const context = outer as RenderingContext
+    const value = this.#value(context)
     ;(context.bottom() as Record<string, unknown>)[this.#key] = value
+    context.observation?.assign(this.#key, value, this.token)
     return RENDERED
   }
 }
+
+/** Shows the observer what the library's tag has set the variable to. */
+function showAssigned(scope: object, name: string, token: TagToken, context: Context): void {
+  const { observation } = context as RenderingContext
+  observation?.assign(name, (scope as Record<string, unknown>)[name], token)
+}
+
+export class ObservableCaptureTag extends CaptureTag {
+  override *render(context: Context): ReturnType<CaptureTag['render']> {
+    yield* super.render(context)
+    showAssigned(context.bottom(), this.variable, this.token, context)
+  }
+}
+
+export class ObservableIncrementTag extends IncrementTag {
+  readonly #variable = variableOf(this)
+
+  override render(context: Context, emitter: Emitter): void {
+    super.render(context, emitter)
+    showAssigned(context.environments, this.#variable, this.token, context)
+  }
+}
+
+export class ObservableDecrementTag extends DecrementTag {
+  readonly #variable = variableOf(this)
+
+  override render(context: Context, emitter: Emitter): void {
+    super.render(context, emitter)
+    showAssigned(context.environments, this.#variable, this.token, context)
+  }
+}
+
+/** The library keeps it private. */
+const variableOf = (tag: object): string => (tag as { readonly variable: string }).variable
 
 /** `echo` is an output as a tag. */
 export class DirectEchoTag extends EchoTag {
@@ -275,6 +325,11 @@ export class PageBlockTag extends Tag {
     emitter.write(`<bindery-${this.name}>`)
     this.liquid.renderer.renderTemplates(this.#templates, context, emitter)
     emitter.write(`</bindery-${this.name}>`)
+  }
+
+  // biome-ignore lint/correctness/useYield: the library's tags list their nodes in this way.
+  *children(): Generator<unknown, Template[]> {
+    return this.#templates
   }
 }
 
@@ -331,6 +386,8 @@ export class SnippetTag extends Tag {
     inner.push(scope)
     for (const item of items) {
       if (this.#binding) scope[this.#binding.alias || name] = item
+      if (context.observation)
+        for (const given of Object.keys(scope)) showAssigned(scope, given, this.token, context)
       budget.countNode()
       this.liquid.renderer.renderTemplates(snippet.nodes, inner, emitter)
     }

@@ -160,7 +160,16 @@ export type TaxDefinition = { name: string; displayName: string; premium?: Templ
 export type PluginReference = { path: string; enabled: boolean }
 
 /** Of the archive: `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
-export type LookupTable = { path: string; columns: string[]; rows: string[][] }
+export type LookupTable = {
+  path: string
+  columns: string[]
+  rows: string[][]
+  /** The line on which each row begins; absent where they follow one another below the first line. */
+  lines?: number[]
+}
+
+/** The line of a row in its file, from 1. */
+export const lineOfRow = ({ lines }: LookupTable, row: number): number => lines?.[row] ?? row + 2
 
 export type ProductDefinition = {
   /** The folder's name, by which requests name the product. */

@@ -43,3 +43,20 @@ test('of rows with the same key the first counts; what is not there is told apar
   expect(boat('models', 'A')).toBe('noSuchTable')
   expect(boat('__proto__', 'a')).toBe('noSuchTable')
 })
+
+test('the row of a look-up is told with its file and line, across blank lines and breaks within quotes', () => {
+  const path = 'products/boat/policy/tables/notes.csv'
+  const { configuration: noted } = compileWith({
+    ...minimal,
+    'products/boat/policy/tables/rate.csv': 'key,value\nsmall,1\nlarge,2\nsmall,3\n',
+    [path]: 'key,value,note\n\na,1,"two\nlines"\nb,2,\n',
+  }) as { configuration: Configuration }
+  const { rowOf } = loadedConfiguration(noted, 'hash', compileTemplate).lookup('boat')
+  expect(noted.products.boat!.tables.rate).not.toHaveProperty('lines')
+  expect(rowOf!('rate', 'small')).toEqual({ path: 'products/boat/policy/tables/rate.csv', line: 2 })
+  expect(rowOf!('rate', 'large')).toMatchObject({ line: 3 })
+  expect(rowOf!('notes', 'a')).toEqual({ path, line: 3 })
+  expect(rowOf!('notes', 'b')).toEqual({ path, line: 5 })
+  expect(rowOf!('notes', 'c')).toBeUndefined()
+  expect(rowOf!('unknown', 'a')).toBeUndefined()
+})

@@ -53,17 +53,21 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   const columns = header && readColumns(path, header, report)
   if (columns === undefined) return undefined
   const rows: string[][] = []
+  const lines: number[] = []
   for (const { line, cells } of read) {
     while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
     const message = `The row has ${cells.length} cells, the header ${columns.length}. Add or remove commas, or quote cells that contain one.`
-    if (cells.length === columns.length) rows.push(cells)
-    else report.at({ path, line }).error('badTable', message)
+    if (cells.length === columns.length) {
+      rows.push(cells)
+      lines.push(line)
+    } else report.at({ path, line }).error('badTable', message)
   }
   if (!isSound || rows.length < read.length) return undefined
   if (rows.length === 0)
     report.at({ path, line: 1 }).warning('emptyTable', 'The table has no rows below its header.')
   if (isLookupTable(columns)) warnOfRepeatedKeys(path, read, columns.indexOf('key'), report)
-  return { path, columns, rows }
+  const isPlain = lines.every((line, at) => line === at + 2)
+  return { path, columns, rows, ...(!isPlain && { lines }) }
 }
 
 /** The rows before the first unreadable one. If not `isSound`, a problem was reported. */

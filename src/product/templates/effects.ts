@@ -137,13 +137,35 @@ export const effectFilters: Filters = {
 // `notLoaded`: the caller fetches all missing keys at once and renders again.
 export type LookupResult = { value: string } | 'noSuchTable' | 'noSuchKey' | 'notLoaded'
 
+/** Where the row of a looked-up value stands: in a file of the configuration, or in a version of a resource. */
+export type RowPlace = {
+  readonly path?: string
+  readonly resource?: { readonly name: string; readonly revision: string }
+  /** From 1, the header's included; undefined where it is not known any more. */
+  readonly line?: number
+}
+
+export type Lookup = {
+  (table: string, key: string, at?: Instant): LookupResult
+  /** For who explains a look-up that found a value. */
+  rowOf?(table: string, key: string, at?: Instant): RowPlace | undefined
+}
+
+/** What an observer of a template gets as the detail of a look-up (packages/liquid/observation.ts). */
+export type LookupDetail = {
+  readonly table: string
+  readonly keys: readonly string[]
+  readonly column: string | undefined
+  readonly row: RowPlace | undefined
+}
+
 /** Data that templates of this service can request beyond their own. */
 export type TemplateEnvironment = RenderingEnvironment & {
   timeZone: TimeZone
   currency: CurrencyCode
   now: Instant
   /** `at` is the time given to `lookup_effective`. */
-  lookup(table: string, key: string, at?: Instant): LookupResult
+  lookup: Lookup
   /** For `get_policyholder_info_from_id`; without it the filter returns nothing. */
   policyholderInfo?(locator: string): unknown
 }
@@ -185,8 +207,14 @@ function lookUp(tableName: unknown, args: readonly unknown[], context: Rendering
   const key =
     args.length === 1 && typeof only === 'string' ? lookUpKey([only], undefined) : keyOf(args, context)
   if (table === undefined || key === undefined) return undefined
-  const found = environmentOf(context).lookup(table, key, at)
-  if (typeof found === 'object') return found.value
+  const { lookup } = environmentOf(context)
+  const found = lookup(table, key, at)
+  if (typeof found === 'object') {
+    context.explain(
+      (): LookupDetail => ({ table, ...readLookUpKey(key), row: lookup.rowOf?.(table, key, at) }),
+    )
+    return found.value
+  }
   const unknown = `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`
   if (found === 'noSuchTable') return context.reject(unknown)
   if (found === 'noSuchKey')

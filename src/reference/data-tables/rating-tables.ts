@@ -7,7 +7,13 @@ import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { SelectionBasis } from '../../product/resources.ts'
-import { KEY_SEPARATOR, type LookupResult, readLookUpKey } from '../../product/templates/effects.ts'
+import {
+  KEY_SEPARATOR,
+  type Lookup,
+  type LookupResult,
+  type RowPlace,
+  readLookUpKey,
+} from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
 import * as records from './record-store.ts'
@@ -25,7 +31,7 @@ export type WantedRange = {
 
 export type TransactionTables = {
   /** `at` is a time that the script names; without it, the declared time of the transaction decides. */
-  lookup(table: string, key: string, at?: Instant): LookupResult
+  lookup: Lookup
   /** For a range table that is a resource in force; undefined if there is no record. Refuses (422) names that no table has. */
   range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
   /** The tables that are resources in force; they take the place of the configuration's. */
@@ -44,6 +50,8 @@ export class RatingTables {
   #groups: records.Candidates['groups'] = []
   /** By contents, column and key; null if there is no row. */
   readonly #values = new Map<string, string | null>()
+  /** The lines of those that were fetched, for who explains a look-up. */
+  readonly #lines = new Map<string, number>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
   readonly #neighbours = new Map<string, Neighbours>()
   #missingNeighbours = new Map<string, records.WantedNeighbours>()
@@ -114,6 +122,7 @@ export class RatingTables {
       const row = found.get(`${contents}/${key}`) ?? null
       // Kept for the whole operation, unlike the bounded memory of the isolate.
       this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
+      if (row) this.#lines.set(`${contents}/${valueAt}/${key}`, row.line)
       records.knownRows.keep(row, this.#context.tenant, contents, key, '')
     }
     this.#missing = new Map()
@@ -145,6 +154,16 @@ export class RatingTables {
       }
       return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
     }
+    const lookup: Lookup = (name, key, at) => {
+      const table = this.#candidates.has(name) ? chosen(name, at) : undefined
+      if (table?.type !== 'table') return inConfiguration(name, key)
+      this.#used.add(table)
+      return this.#lookup(table, key)
+    }
+    lookup.rowOf = (name, key, at) => {
+      const table = this.#candidates.has(name) ? chosen(name, at) : undefined
+      return table?.type === 'table' ? this.#rowOf(table, key) : inConfiguration.rowOf?.(name, key)
+    }
     const elsewhere = new Map<string | undefined, TransactionTables>()
     const transactionTables: TransactionTables = {
       in: jurisdiction => {
@@ -159,12 +178,7 @@ export class RatingTables {
         this.#used.add(table)
         return this.#range(table, wanted)
       },
-      lookup: (name, key, at) => {
-        const table = this.#candidates.has(name) ? chosen(name, at) : undefined
-        if (table?.type !== 'table') return inConfiguration(name, key)
-        this.#used.add(table)
-        return this.#lookup(table, key)
-      },
+      lookup,
       names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
     }
     elsewhere.set(basis.jurisdiction, transactionTables)
@@ -202,7 +216,29 @@ export class RatingTables {
     return 'notLoaded' as const
   }
 
-  #lookup({ name, contents: { number, layout, keyTypes } }: records.Candidate, text: string): LookupResult {
+  #lookup(table: records.Candidate, text: string): LookupResult {
+    const wanted = this.#wanted(table, text)
+    if (wanted === undefined) return 'noSuchKey'
+    const { number, key, valueAt, valueKey } = wanted
+    const row = records.knownRows.get(this.#context.tenant, number, key, '')
+    const value = this.#values.has(valueKey) ? this.#values.get(valueKey) : row ? row.cells[valueAt] : row
+    if (value !== undefined) return value === null ? 'noSuchKey' : { value }
+    this.#missing.set(valueKey, { contents: number, key, valueAt })
+    return 'notLoaded'
+  }
+
+  /** Of a look-up that found a value. */
+  #rowOf(table: records.Candidate, text: string): RowPlace | undefined {
+    const { number, key, valueKey } = this.#wanted(table, text) ?? {}
+    if (number === undefined || key === undefined || valueKey === undefined) return undefined
+    const line =
+      this.#lines.get(valueKey) ?? records.knownRows.get(this.#context.tenant, number, key, '')?.line
+    const { name, revision } = table
+    return { resource: { name, revision }, ...(line !== undefined && { line }) }
+  }
+
+  /** The row and column that a look-up means; undefined where no row can have such a key. */
+  #wanted({ name, contents: { number, layout, keyTypes } }: records.Candidate, text: string) {
     const { keys, column } = readLookUpKey(text)
     const names = layout.columns.map(one => one.name)
     const wrong = (message: string): Refusal =>
@@ -219,19 +255,14 @@ export class RatingTables {
           : `names the column '${column}', and it has ${names.map(one => `'${one}'`).join(', ')}`,
       )
     const parts = keys.map((one, at) => TYPE_RULES[keyTypes[at]!].canonical(one.trim()))
-    if (parts.includes(undefined)) return 'noSuchKey'
+    if (parts.includes(undefined)) return undefined
     const key = parts.join(KEY_SEPARATOR)
-    const valueKey = `${number}/${valueAt}/${key}`
-    const row = records.knownRows.get(this.#context.tenant, number, key, '')
-    const value = this.#values.has(valueKey) ? this.#values.get(valueKey) : row ? row.cells[valueAt] : row
-    if (value !== undefined) return value === null ? 'noSuchKey' : { value }
-    this.#missing.set(valueKey, { contents: number, key, valueAt })
-    return 'notLoaded'
+    return { number, key, valueAt, valueKey: `${number}/${valueAt}/${key}` }
   }
 }
 
 /** For a tenant without tables. */
-export function tablesOfConfiguration(lookup: TransactionTables['lookup']): TransactionTables {
+export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
   const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
   return tables
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { LookupResult } from '../../../src/product/templates/effects.ts'
+import type { RenderingObserver } from '../../../packages/liquid/observation.ts'
+import type { Lookup, LookupResult } from '../../../src/product/templates/effects.ts'
 import { failure, output, rendering } from './rendering.ts'
 
 describe('look-ups', () => {
@@ -72,5 +73,31 @@ describe('look-ups', () => {
     expect(output('{{ data | get_policyholder_info_from_id }}{{ "logo.png" | image_url }}', 'x')).toBe(
       'logo.png',
     )
+  })
+})
+
+describe('an observed look-up', () => {
+  const lookup: Lookup = () => ({ value: '1.25' })
+  const row = { path: 'products/boat/policy/tables/rates.csv', line: 7 }
+
+  test('tells table, keys, column and the row', () => {
+    lookup.rowOf = () => row
+    const details: unknown[] = []
+    const observer: RenderingObserver = { filter: ({ name, detail }) => details.push([name, detail]) }
+    rendering('{{ "rates" | lookup: "CA", "1", column: "rate" | times: 2 }}', {}, { lookup, observer })
+    expect(details).toEqual([
+      ['lookup', { table: 'rates', keys: ['CA', '1'], column: 'rate', row }],
+      ['times', undefined],
+    ])
+  })
+
+  test('asks for the row only where somebody observes', () => {
+    let asked = 0
+    lookup.rowOf = () => {
+      asked += 1
+      return row
+    }
+    expect(output('{{ "rates" | lookup: "a" }}', {}, { lookup })).toBe('1.25')
+    expect(asked).toBe(0)
   })
 })
