@@ -79,6 +79,12 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { price } = await import('./commands/price.ts')
       await act(run => price(dir, options, run))
     })
+  command(program, 'diff <old> <new>', 'say what changes between two configurations')
+    .option('--verbose', 'all rows of tables, and all changed lines of templates')
+    .action(async (old: string, now: string, options: object) => {
+      const { diff } = await import('./commands/diff.ts')
+      await act(run => diff(old, now, options, run))
+    })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
     .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')
     .option('--user <name>', "the user; an administrator's is 'administrator' by default")

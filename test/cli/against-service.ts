@@ -64,6 +64,19 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(exit).toBe(0)
     })
 
+    test('diff compares a version that was deployed with the folder', async () => {
+      const same = await administrator('diff', `${TENANT}@latest`, configuration)
+      expect(same.out).toBe(`${TENANT}@1 and ${configuration} mean the same.\n`)
+      change(policyFile, 'Every month', 'Month by month')
+      const other = await administrator('diff', `${TENANT}@1`, configuration)
+      change(policyFile, 'Month by month', 'Every month')
+      expect(other.out).toContain(
+        "~ payment schedule 'monthly': display name: 'Every month' becomes 'Month by month'\n",
+      )
+      const { exit, err } = await administrator('diff', `${TENANT}@7`, configuration)
+      expect([exit, err]).toEqual([1, expect.stringContaining("configuration version '7'")])
+    })
+
     test('deploy shows the mistakes that the service found, by their files', async () => {
       change(policyFile, '"type": "monthly"', '"type": "montly"')
       const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)

@@ -1,0 +1,216 @@
+// Two configurations, compared by what they mean and not by their text: spelling, order of properties and blanks do not count.
+import type { Configuration, PluginFunction } from '../configuration.ts'
+import {
+  AREAS,
+  type Area,
+  added,
+  type Change,
+  changed,
+  named,
+  type Place,
+  paired,
+  removed,
+  shown,
+  valueChanges,
+  withInForce,
+} from './change.ts'
+import { fieldChanges } from './fields.ts'
+import { productChanges } from './products.ts'
+import { tableChanges } from './tables.ts'
+import { textChanges } from './templates.ts'
+
+/**
+ * What an author changed, product by product after what concerns all of them, each in the order of `AREAS`. Configurations that
+ * mean the same have no changes.
+ */
+export function configurationChanges(before: Configuration, after: Configuration): Change[] {
+  const ofProducts = paired(Object.values(before.products), Object.values(after.products)).flatMap(
+    ({ name, old, now }): Change[] => {
+      const place: Place = {
+        area: 'product',
+        product: name,
+        path: `products/${name}`,
+        subject: `product '${name}'`,
+      }
+      if (!old) return [added(place)]
+      if (!now) return [withInForce(removed(place), 'breaks', 'Its policies cannot be read any more.')]
+      return productChanges(old, now)
+    },
+  )
+  return inOrder([...ofTenant(before, after), ...ofProducts])
+}
+
+/** By product, those of all products first, and there by area. */
+export function inOrder(changes: readonly Change[]): Change[] {
+  const products = [undefined, ...new Set(changes.flatMap(({ product }) => product ?? []))]
+  return products.flatMap(product =>
+    AREAS.flatMap(area => changes.filter(change => change.product === product && change.area === area)),
+  )
+}
+
+const at = (area: Area, path: string, subject: string): Place => ({ area, path, subject })
+
+function ofTenant(before: Configuration, after: Configuration): Change[] {
+  const file = 'config.json'
+  const settings = at('settings', file, 'configuration')
+  return [
+    ...valueChanges(settings, 'currency', before.currency, after.currency).map(change =>
+      withInForce(change, 'breaks', 'Their amounts are in another currency.'),
+    ),
+    ...valueChanges(settings, 'time zone', before.timeZone, after.timeZone).map(change =>
+      withInForce(change, 'breaks', 'Their days and months begin at other moments.'),
+    ),
+    ...listed(before.features, after.features, name => at('settings', file, `feature '${name}'`)),
+    ...valueChanges(settings, 'jurisdictions', before.jurisdictions, after.jurisdictions),
+    ...fieldChanges(
+      before.policyholderFields,
+      after.policyholderFields,
+      { path: 'policyholder/policyholder.dictionary.json' },
+      ' of the policyholder',
+    ),
+    ...fieldChanges(
+      before.paymentFields,
+      after.paymentFields,
+      { path: 'payment/payment.json' },
+      ' of payments',
+    ),
+    ...tableChanges(ownTables(before), ownTables(after)),
+    ...scriptChanges(before, after),
+    ...resourceChanges(before, after, file),
+    ...accessChanges(before, after),
+  ]
+}
+
+/** Entries of a record, each compared as a whole. */
+const listed = (
+  before: Readonly<Record<string, unknown>> = {},
+  after: Readonly<Record<string, unknown>> = {},
+  placeOf: (name: string) => Place,
+): Change[] => {
+  const list = (record: Readonly<Record<string, unknown>>) =>
+    Object.entries(record).map(([name, value]) => ({ name, value }))
+  return paired(list(before), list(after)).flatMap(({ name, old, now }): Change[] => {
+    if (!old) return [added(placeOf(name), shown(now!.value))]
+    if (!now) return [removed(placeOf(name), shown(old.value))]
+    return valueChanges(placeOf(name), 'value', old.value, now.value)
+  })
+}
+
+/** Those that no product has: the others are compared with their products. */
+const ownTables = ({ tables }: Configuration): Configuration['tables'] =>
+  Object.fromEntries(Object.entries(tables).filter(([, { path }]) => !path.startsWith('products/')))
+
+function scriptChanges(before: Configuration, after: Configuration): Change[] {
+  const list = (scripts: Readonly<Record<string, string>>) =>
+    Object.entries(scripts).map(([name, source]) => ({ name, source }))
+  return paired(list(before.scripts), list(after.scripts)).flatMap(({ name, old, now }): Change[] => {
+    const place = at('plugins', `scripts/${name}`, `script '${name}'${usedFor(name, now ? after : before)}`)
+    if (!old) return [added(place)]
+    return now ? textChanges(place, old.source, now.source) : [removed(place)]
+  })
+}
+
+/** As ` (getPerilRates of home)`; empty of a script that only others load. */
+function usedFor(path: string, { products }: Configuration): string {
+  const uses = Object.values(products).flatMap(({ name, plugins }) =>
+    (Object.keys(plugins) as PluginFunction[])
+      .filter(plugin => plugins[plugin]!.path === path)
+      .map(plugin => `${plugin} of ${name}`),
+  )
+  return uses.length === 0 ? '' : ` (${uses.join(', ')})`
+}
+
+function resourceChanges(before: Configuration, after: Configuration, file: string): Change[] {
+  const kinds = [
+    ['tables', 'table'],
+    ['rangeTables', 'range table'],
+    ['constraintTables', 'constraint table'],
+    ['templateSnippets', 'snippet'],
+  ] as const
+  const events = (list: Configuration['customEvents'] = []) =>
+    Object.fromEntries(list.map(({ type, ...event }) => [type, event]))
+  return [
+    ...kinds.flatMap(([kind, what]) =>
+      listed(before.resources?.[kind], after.resources?.[kind], name =>
+        at('resources', file, `declared ${what} '${name}'`),
+      ),
+    ),
+    ...listed(before.secrets, after.secrets, name => at('resources', file, `secret '${name}'`)),
+    ...listed(events(before.customEvents), events(after.customEvents), name =>
+      at('rules', file, `event '${name}'`),
+    ),
+    ...startChanges(before.bootstrap, after.bootstrap),
+  ]
+}
+
+/** Resources that a tenant starts with; those that exist are not changed by a deploy. */
+function startChanges(before: Configuration['bootstrap'], after: Configuration['bootstrap']): Change[] {
+  const resources = (bootstrap: Configuration['bootstrap']) =>
+    Object.fromEntries((bootstrap?.resources ?? []).map(({ name, path: _, ...rest }) => [name, rest]))
+  const groups = (bootstrap: Configuration['bootstrap']) =>
+    Object.fromEntries((bootstrap?.groups ?? []).map(({ name, ...rest }) => [name, rest]))
+  const place = (what: string) => (name: string) =>
+    at('resources', 'bootstrap/resources', `${what} '${name}' of new tenants`)
+  return [
+    ...listed(resources(before), resources(after), place('resource')),
+    ...listed(groups(before), groups(after), place('group')),
+  ]
+}
+
+/** Passwords of test users are compared and never shown. */
+function accessChanges(before: Configuration, after: Configuration): Change[] {
+  const roles = ({ roles, rolePermissions }: Configuration) =>
+    Object.entries(roles).map(([name, title]) => ({
+      name,
+      title,
+      permissions: rolePermissions?.[name] ?? [],
+    }))
+  const users = ({ testUsers }: Configuration) =>
+    named(
+      Object.fromEntries(
+        testUsers.map(({ username, name, ...user }) => [username, { ...user, called: name }]),
+      ),
+    )
+  return [
+    ...paired(roles(before), roles(after)).flatMap(({ name, old, now }): Change[] => {
+      const place = at('access', 'security/roles.json', `role '${name}'`)
+      if (!old) return [added(place, now!.permissions.length === 0 ? '' : `may ${shown(now!.permissions)}`)]
+      if (!now) return [removed(place)]
+      const gone = old.permissions.filter(one => !now.permissions.includes(one))
+      const fresh = now.permissions.filter(one => !old.permissions.includes(one))
+      return [
+        ...valueChanges(place, 'name', old.title, now.title),
+        ...(fresh.length > 0 ? [changed(place, `may also ${shown(fresh)}`)] : []),
+        ...(gone.length > 0 ? [changed(place, `may no longer ${shown(gone)}`)] : []),
+      ]
+    }),
+    ...paired(users(before), users(after)).flatMap(({ name, old, now }): Change[] => {
+      const place = at('access', 'security/test_users.json', `test user '${name}'`)
+      if (!old) return [added(place, `with the roles ${shown(now!.roles)}`)]
+      if (!now) return [removed(place)]
+      return [
+        ...valueChanges(place, 'name', old.called, now.called),
+        ...valueChanges(place, 'roles', old.roles, now.roles),
+        ...(old.password === now.password ? [] : [changed(place, 'has another password')]),
+      ]
+    }),
+  ]
+}
+
+/** Bytes of a file, by its path in the archive. */
+export type Files = readonly { readonly path: string; readonly bytes: Uint8Array }[]
+
+/** Files that are used as they are, with other contents under the same path: the compiled configuration has their names only. */
+export function fileChanges(before: Files, after: Files): Change[] {
+  const later = new Map(after.map(file => [file.path, file.bytes]))
+  return before.flatMap(({ path, bytes }): Change[] => {
+    const now = later.get(path)
+    const [, product, name] = /^products\/([^/]+)\/policy\/static_documents\/(.+)$/.exec(path) ?? []
+    const isStart = path.startsWith('bootstrap/')
+    if (!now || (name === undefined && !isStart) || Buffer.compare(bytes, now) === 0) return []
+    const place = isStart
+      ? at('resources', path, `file '${path}' of new tenants`)
+      : { ...at('documents', path, `static document '${name}'`), ...(product !== undefined && { product }) }
+    return [changed(place, 'has other contents')]
+  })
+}

@@ -1,0 +1,182 @@
+// Fields that differ, and what that means for values that policies have.
+import type { FieldDefinition } from '../configuration.ts'
+import { added, type Change, changed, type Place, paired, removed, shown, withInForce } from './change.ts'
+import { numberIn, sameText } from './values.ts'
+
+/** `owner` is empty for the policy's own fields, else such as ` of exposure 'vehicle'`. */
+export function fieldChanges(
+  before: readonly FieldDefinition[],
+  after: readonly FieldDefinition[],
+  place: Omit<Place, 'subject' | 'area'>,
+  owner: string,
+): Change[] {
+  return paired(before, after).flatMap(({ name, old, now }): Change[] => {
+    const at: Place = { ...place, area: 'fields', subject: `field '${name}'${owner}` }
+    if (!now)
+      return [withInForce(removed(at, describe(old!)), 'breaks', 'Its values are known to nobody any more.')]
+    if (!old) return [addedField(now, at)]
+    return [
+      ...oneField(old, now, at),
+      ...fieldChanges(old.fields ?? [], now.fields ?? [], place, ` of group '${name}'${owner}`),
+    ]
+  })
+}
+
+const isRequired = ({ optional, conditions }: FieldDefinition): boolean =>
+  !optional && conditions.length === 0
+
+/** As `a required select of 'private', 'commuting'`. */
+function describe(field: FieldDefinition): string {
+  const { type, optional, repeatable, conditions, values, table } = field
+  const presence = optional ? 'optional ' : conditions.length > 0 ? 'conditional ' : 'required '
+  const choice = values ? ` of ${shown(values)}` : table === undefined ? '' : ` in table '${table}'`
+  return `${presence}${repeatable ? 'repeatable ' : ''}${type}${choice}`
+}
+
+function addedField(field: FieldDefinition, place: Place): Change {
+  const change = added(place, describe(field))
+  if (field.optional) return change
+  const why = isRequired(field)
+    ? 'They have no value of it, and need one.'
+    : 'Those that meet its condition have no value of it, and need one.'
+  return withInForce(change, 'binds', why)
+}
+
+/** What changed, and why values that were valid may be so no longer. */
+type Difference = { readonly detail: string; readonly breaks?: string; readonly binds?: string | undefined }
+
+function oneField(old: FieldDefinition, now: FieldDefinition, place: Place): Change[] {
+  const differences: Difference[] =
+    old.type === now.type
+      ? [
+          ...presence(old, now),
+          ...repetition(old, now),
+          ...choices(old, now),
+          ...bounds(old, now),
+          ...rest(old, now),
+        ]
+      : [
+          {
+            detail: `type: ${old.type} becomes ${now.type}`,
+            breaks: 'Their values may be none of the new type.',
+          },
+        ]
+  return differences.map(({ detail, breaks, binds }) => {
+    const change = changed(place, detail)
+    if (breaks !== undefined) return withInForce(change, 'breaks', breaks)
+    return binds === undefined ? change : withInForce(change, 'binds', binds)
+  })
+}
+
+function presence(old: FieldDefinition, now: FieldDefinition): Difference[] {
+  const found: Difference[] = []
+  if (old.optional !== now.optional)
+    found.push(
+      now.optional
+        ? { detail: 'is optional now' }
+        : { detail: 'is required now', binds: 'Those without a value need one.' },
+    )
+  if (!sameText(old.conditions, now.conditions))
+    found.push({
+      detail: `condition: ${conditionText(old)} becomes ${conditionText(now)}`,
+      binds: now.optional ? undefined : 'Those that meet the new condition without a value need one.',
+    })
+  return found
+}
+
+const conditionText = ({ conditions }: FieldDefinition): string =>
+  conditions.length === 0
+    ? 'none'
+    : conditions
+        .map(({ field, values }) => `${field} is ${values.map(value => `'${value}'`).join(' or ')}`)
+        .join(' and ')
+
+const repetition = (old: FieldDefinition, now: FieldDefinition): Difference[] => {
+  if (old.repeatable === now.repeatable) return []
+  return now.repeatable
+    ? [{ detail: 'may be repeated now' }]
+    : [{ detail: 'may not be repeated any more', breaks: 'They may have several values of it.' }]
+}
+
+function choices(old: FieldDefinition, now: FieldDefinition): Difference[] {
+  const [before, after] = [old.values ?? [], now.values ?? []]
+  const gone = before.filter(value => !after.includes(value))
+  const fresh = after.filter(value => !before.includes(value))
+  const found: Difference[] = []
+  if (fresh.length > 0) found.push({ detail: `options added: ${shown(fresh)}` })
+  if (gone.length > 0)
+    found.push({
+      detail: `options removed: ${shown(gone)}`,
+      binds: 'Those that have one of these need another.',
+    })
+  if (found.length === 0 && !sameText(before, after))
+    found.push({ detail: 'its options are in another order' })
+  return found
+}
+
+/** Of each bound: its name, and whether a larger value allows more. */
+const BOUNDS = [
+  ['minimum', 'minimum', 'smaller'],
+  ['maximum', 'maximum', 'larger'],
+  ['maximumCount', 'maximum', 'larger'],
+  ['decimalPlaces', 'decimal places', 'larger'],
+  ['earliest', 'earliest day', undefined],
+  ['latest', 'latest day', undefined],
+  ['earliestOffset', 'earliest day', undefined],
+  ['latestOffset', 'latest day', undefined],
+] as const satisfies readonly (readonly [keyof FieldDefinition, string, 'smaller' | 'larger' | undefined])[]
+
+function bounds(old: FieldDefinition, now: FieldDefinition): Difference[] {
+  return BOUNDS.flatMap(([property, what, wider]): Difference[] => {
+    const [from, to] = [old[property], now[property]]
+    if (sameText(from, to)) return []
+    const detail = `${what}: ${boundText(from)} becomes ${boundText(to)}`
+    return [
+      {
+        detail,
+        binds: allowsLess(from, to, wider) ? 'Those with a value beyond it need another.' : undefined,
+      },
+    ]
+  })
+}
+
+const boundText = (value: unknown): string => {
+  if (value === undefined) return 'none'
+  if (typeof value !== 'object' || value === null) return String(value)
+  const { amount, unit } = value as { amount: number; unit: string }
+  return `now ${amount < 0 ? '-' : '+'} ${Math.abs(amount)} ${unit}${Math.abs(amount) === 1 ? '' : 's'}`
+}
+
+function allowsLess(from: unknown, to: unknown, wider: 'smaller' | 'larger' | undefined): boolean {
+  if (to === undefined) return false
+  if (from === undefined || wider === undefined) return true
+  const [before, after] = [numberIn(String(from)), numberIn(String(to))]
+  if (before === undefined || after === undefined) return true
+  return wider === 'larger' ? after.lt(before) : after.gt(before)
+}
+
+const NARROWS = 'Those whose values do not fit it need others.'
+
+/** Properties without a rule of their own. */
+const REST = [
+  ['title', 'title', undefined],
+  ['regex', 'pattern', NARROWS],
+  ['precision', 'precision', NARROWS],
+  ['table', 'table', NARROWS],
+  ['constraint', 'constraint', NARROWS],
+  ['searchable', 'can be searched by', undefined],
+] as const satisfies readonly (readonly [keyof FieldDefinition, string, string | undefined])[]
+
+function rest(old: FieldDefinition, now: FieldDefinition): Difference[] {
+  const found = REST.flatMap(([property, what, narrows]): Difference[] => {
+    const [from, to] = [old[property], now[property]]
+    if (sameText(from, to)) return []
+    return [
+      {
+        detail: `${what}: ${shown(from)} becomes ${shown(to)}`,
+        binds: to === undefined ? undefined : narrows,
+      },
+    ]
+  })
+  return found
+}

@@ -1,0 +1,339 @@
+// One product in two configurations.
+import type {
+  CancellationType,
+  DocumentDefinition,
+  EndorsementType,
+  ExposureDefinition,
+  PerilDefinition,
+  PluginReference,
+  ProductDefinition,
+  TemplateSource,
+} from '../configuration.ts'
+import {
+  type Area,
+  added,
+  type Change,
+  changed,
+  named,
+  type Place,
+  paired,
+  removed,
+  shown,
+  valueChanges,
+  withInForce,
+} from './change.ts'
+import { fieldChanges } from './fields.ts'
+import { tableChanges } from './tables.ts'
+import { templateChanges } from './templates.ts'
+
+type Properties = { readonly [name: string]: unknown }
+
+export function productChanges(old: ProductDefinition, now: ProductDefinition): Change[] {
+  const { name: product } = old
+  const folder = `products/${product}/policy`
+  const at = (area: Area, subject: string, file = 'policy.json'): Place => ({
+    area,
+    subject,
+    product,
+    path: `${folder}/${file}`,
+  })
+  const template = (
+    property: 'calculations' | 'underwriting',
+    area: Area,
+    file: string,
+    subject: string,
+  ): Change[] => templateChanges(at(area, subject, file), old[property], now[property])
+  return [
+    ...settings(old, now, at),
+    ...fieldChanges(old.fields, now.fields, { product, path: `${folder}/policy.json` }, ''),
+    ...paired(old.exposures, now.exposures).flatMap(pair => exposureChanges(pair, product, folder)),
+    ...tableChanges(ownTables(old, folder), ownTables(now, folder), product),
+    ...template('underwriting', 'underwriting', 'underwriting.guidelines.liquid', 'underwriting guidelines'),
+    ...template('calculations', 'fees', 'policy.calculations.liquid', 'calculation of fees'),
+    ...entries(old.fees, now.fees, ({ name }) => at('fees', `fee '${name}'`, 'fees.json')),
+    ...taxChanges(old, now, at),
+    ...scheduleChanges(old, now, at),
+    ...documentChanges(old.documents, now.documents, at('documents', 'policy')),
+    ...endorsementChanges(old.endorsements, now.endorsements, at),
+    ...documentChanges(
+      old.renewals.documents,
+      now.renewals.documents,
+      at('documents', 'renewal', 'renewals.json'),
+    ),
+    ...cancellationChanges(old.cancellationTypes, now.cancellationTypes, at),
+    ...documentTemplates(old, now, at),
+    ...pluginChanges(old.plugins, now.plugins, at),
+  ]
+}
+
+type At = (area: Area, subject: string, file?: string) => Place
+
+/** Those of the tenant stand in every product that has none of its own of that name, and are compared once. */
+const ownTables = ({ tables }: ProductDefinition, folder: string): ProductDefinition['tables'] =>
+  Object.fromEntries(Object.entries(tables).filter(([, { path }]) => path.startsWith(`${folder}/`)))
+
+/** Properties that are compared as values, with their names in words. */
+const SETTINGS = [
+  ['displayName', 'product', 'name'],
+  ['jurisdictionField', 'product', 'field of the jurisdiction'],
+  ['strict', 'product', 'strict'],
+  ['externalRater', 'rates', 'external rater'],
+  ['defaultPaymentTerms', 'billing', 'payment terms'],
+  ['invoicing', 'billing', 'invoicing'],
+  ['lapse', 'billing', 'grace and lapse'],
+  ['legacyCancellationProration', 'transactions', 'proration of cancellations'],
+] as const satisfies readonly (readonly [string, Area, string])[]
+
+/** What `productChanges` compares in a way of its own, or what follows from the name. */
+const COMPARED = [
+  ...[
+    'name',
+    'locator',
+    'fields',
+    'exposures',
+    'documents',
+    'paymentSchedules',
+    'endReminders',
+    'endorsements',
+  ],
+  ...['renewals', 'cancellationTypes', 'fees', 'taxes', 'calculations', 'underwriting', 'templates'],
+  ...['staticDocuments', 'plugins', 'tables'],
+]
+
+function settings(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
+  const [before, after] = [old as Properties, now as Properties]
+  const known = new Set<string>([...COMPARED, ...SETTINGS.map(([property]) => property)])
+  // A property that is newer than this list is compared too, by its own name.
+  const others = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    name => !known.has(name),
+  )
+  return [
+    ...SETTINGS.flatMap(([property, area, what]) =>
+      valueChanges(at(area, `product '${old.name}'`), what, before[property], after[property]),
+    ),
+    ...others.flatMap(name =>
+      valueChanges(at('product', `product '${old.name}'`), name, before[name], after[name]),
+    ),
+    ...reminderChanges(old, now, at),
+  ]
+}
+
+const reminderChanges = (old: ProductDefinition, now: ProductDefinition, at: At): Change[] =>
+  entries(old.endReminders, now.endReminders, ({ name }) => at('transactions', `reminder '${name}'`))
+
+/** Entries of a list by their names; a changed one says which properties. */
+function entries<T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+  placeOf: (entry: T) => Place,
+  compare: (old: T, now: T, place: Place) => Change[] = (old, now, place) => propertyChanges(old, now, place),
+): Change[] {
+  return paired(before, after).flatMap(({ old, now }): Change[] => {
+    const place = placeOf((now ?? old)!)
+    if (!old) return [added(place)]
+    return now ? compare(old, now, place) : [removed(place)]
+  })
+}
+
+/** One change for each property that differs, but for those named. */
+function propertyChanges(old: object, now: object, place: Place, except: readonly string[] = []): Change[] {
+  const [before, after] = [old as Properties, now as Properties]
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
+  return names
+    .filter(name => !except.includes(name))
+    .flatMap(name => valueChanges(place, words(name), before[name], after[name]))
+}
+
+/** `displayName` as `display name`. */
+const words = (property: string): string => property.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
+
+type Pair<T> = { readonly name: string; readonly old: T | undefined; readonly now: T | undefined }
+
+function exposureChanges(
+  { name, old, now }: Pair<ExposureDefinition>,
+  product: string,
+  folder: string,
+): Change[] {
+  const path = `${folder}/exposures/${name}`
+  const place: Place = {
+    area: 'exposures',
+    product,
+    path: `${path}/exposure.json`,
+    subject: `exposure '${name}'`,
+  }
+  const perilNames = (exposure: ExposureDefinition): string =>
+    exposure.perils.length === 0
+      ? 'without perils'
+      : `with ${exposure.perils.map(peril => peril.name).join(', ')}`
+  if (!old) return [added(place, perilNames(now!))]
+  if (!now)
+    return [
+      withInForce(
+        removed(place, perilNames(old)),
+        'breaks',
+        'Their exposures of it cannot be read any more.',
+      ),
+    ]
+  return [
+    ...valueChanges(place, 'name', old.displayName, now.displayName),
+    ...fieldChanges(old.fields, now.fields, { product, path: place.path }, ` of ${place.subject}`),
+    ...paired(old.perils, now.perils).flatMap(pair => perilChanges(pair, name, product, `${path}/perils`)),
+  ]
+}
+
+function perilChanges(
+  { name, old, now }: Pair<PerilDefinition>,
+  exposure: string,
+  product: string,
+  folder: string,
+): Change[] {
+  const subject = `peril '${name}' of '${exposure}'`
+  const place: Place = { area: 'perils', product, path: `${folder}/${name}.json`, subject }
+  if (!old) return [added(place)]
+  if (!now) return [withInForce(removed(place), 'breaks', 'Their perils of it cannot be read any more.')]
+  const premium: Place = {
+    area: 'rates',
+    product,
+    path: (now.premium ?? old.premium)?.path ?? place.path,
+    subject: `premium of ${subject}`,
+  }
+  return [
+    ...valueChanges(place, 'name', old.displayName, now.displayName),
+    ...propertyChanges(old.defaults, now.defaults, { ...place, subject: `default of ${subject}` }),
+    ...fieldChanges(old.fields, now.fields, { product, path: place.path }, ` of ${subject}`),
+    ...templateChanges(premium, old.premium, now.premium),
+  ]
+}
+
+function taxChanges(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
+  const placeOf = ({ name }: { name: string }): Place => at('taxes', `tax '${name}'`, 'taxes/taxes.json')
+  return entries(old.taxes, now.taxes, placeOf, (before, after, place) => [
+    ...propertyChanges(before, after, place, ['premium']),
+    ...templateChanges(
+      { ...place, path: (after.premium ?? before.premium)?.path ?? place.path },
+      before.premium,
+      after.premium,
+    ),
+  ])
+}
+
+function scheduleChanges(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
+  const placeOf = ({ name }: { name: string }): Place => at('billing', `payment schedule '${name}'`)
+  const changes = entries(old.paymentSchedules, now.paymentSchedules, placeOf).map(change =>
+    change.kind === 'removed'
+      ? withInForce(change, 'breaks', 'Those on it are billed by a schedule that is no more.')
+      : change,
+  )
+  return [
+    ...changes,
+    ...valueChanges(
+      at('billing', `product '${old.name}'`),
+      'default payment schedule',
+      old.paymentSchedules[0]?.name,
+      now.paymentSchedules[0]?.name,
+    ),
+  ]
+}
+
+/** Documents have no names of their own: those with one name for people and one event are the same. */
+function documentChanges(
+  before: readonly DocumentDefinition[],
+  after: readonly DocumentDefinition[],
+  place: Place,
+): Change[] {
+  const titled = (documents: readonly DocumentDefinition[]) => {
+    const seen = new Map<string, number>()
+    return documents.map(one => {
+      const name = `${one.displayName} (${one.trigger ?? one.generatingEvent})`
+      const count = (seen.get(name) ?? 0) + 1
+      seen.set(name, count)
+      return { ...one, name: count === 1 ? name : `${name} ${count}` }
+    })
+  }
+  return entries(titled(before), titled(after), ({ name }) => ({
+    ...place,
+    subject: `${place.subject} document '${name}'`,
+  }))
+}
+
+const endorsementChanges = (
+  before: readonly EndorsementType[],
+  after: readonly EndorsementType[],
+  at: At,
+): Change[] =>
+  entries(
+    before,
+    after,
+    ({ name }) => at('transactions', `endorsement type '${name}'`, 'endorsements.json'),
+    (old, now, place) => [
+      ...propertyChanges(old, now, place, ['documents']),
+      ...documentChanges(old.documents, now.documents, { ...place, area: 'documents' }),
+    ],
+  )
+
+function cancellationChanges(
+  before: readonly CancellationType[] | undefined,
+  after: readonly CancellationType[] | undefined,
+  at: At,
+): Change[] {
+  const file = 'cancellations.json'
+  const way = at('transactions', 'cancellations', file)
+  if (before && !after) return [changed(way, 'cancellations.json is gone: policies lapse the legacy way')]
+  if (!before && after)
+    return [
+      changed(
+        way,
+        `policies are cancelled by types now, not the legacy way: ${shown(after.map(one => one.name))}`,
+      ),
+    ]
+  return entries(
+    before ?? [],
+    after ?? [],
+    ({ name }) => at('transactions', `cancellation type '${name}'`, file),
+    (old, now, place) => [
+      ...propertyChanges(old, now, place, ['documents', 'reinstatement']),
+      ...valueChanges(
+        place,
+        'days for a reinstatement',
+        old.reinstatement?.defaultDeadlineDays,
+        now.reinstatement?.defaultDeadlineDays,
+      ),
+      ...documentChanges(old.documents, now.documents, { ...place, area: 'documents' }),
+      ...documentChanges(old.reinstatement?.documents ?? [], now.reinstatement?.documents ?? [], {
+        ...place,
+        area: 'documents',
+        subject: `reinstatement after ${place.subject}`,
+      }),
+    ],
+  )
+}
+
+function documentTemplates(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
+  const files = (sources: Readonly<Record<string, TemplateSource>>) => named(sources)
+  const statics = (names: readonly string[]) => names.map(name => ({ name }))
+  return [
+    ...paired(files(old.templates), files(now.templates)).flatMap(({ name, old: before, now: after }) =>
+      templateChanges(at('documents', `template '${name}'`, name), before, after),
+    ),
+    ...entries(statics(old.staticDocuments), statics(now.staticDocuments), ({ name }) =>
+      at('documents', `static document '${name}'`, `static_documents/${name}`),
+    ),
+  ]
+}
+
+const pluginChanges = (
+  before: Readonly<Record<string, PluginReference>>,
+  after: Readonly<Record<string, PluginReference>>,
+  at: At,
+): Change[] =>
+  entries(
+    named(before),
+    named(after),
+    ({ name }) => at('plugins', `plugin ${name}`),
+    (old, now, place) => [
+      ...valueChanges(place, 'script', old.path, now.path),
+      ...(old.enabled === now.enabled
+        ? []
+        : [changed(place, now.enabled ? 'is switched on' : 'is switched off')]),
+    ],
+  )

@@ -1,0 +1,102 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { packFolder } from '../../cli/folder.ts'
+import { bindery } from './terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-diff-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const POLICY = 'products/private_motor/policy'
+
+/** The motor example with other texts in its files, and its name. */
+function motorWith(name: string, ...edits: (readonly [file: string, from: string, to: string])[]): string {
+  const copy = join(folder, name)
+  cpSync('examples/motor/configuration', copy, { recursive: true })
+  for (const [file, from, to] of edits) {
+    const path = join(copy, file)
+    writeFileSync(path, readFileSync(path, 'utf8').replace(from, to))
+  }
+  return copy
+}
+
+describe('bindery diff', () => {
+  const rates = motorWith(
+    'rates',
+    [`${POLICY}/tables/region_factor.csv`, 'R2,0.94', 'R2,0.97'],
+    [`${POLICY}/exposures/vehicle/perils/theft.premium.liquid`, 'times: 0.00018', 'times: 0.0002'],
+    [`${POLICY}/policy.json`, '"R5", "R6"]', '"R5"]'],
+  )
+
+  test('says in words what changed, under its product and its area, and what it means in force', async () => {
+    const { exit, out } = await bindery('diff', 'examples/motor', rates)
+    expect(exit).toBe(0)
+    expect(out).toBe(`product private_motor
+
+fields
+  ~ field 'region_class': options removed: 'R6'
+      in force  Those that have one of these need another.
+
+rates
+  ~ premium of peril 'theft' of 'vehicle': 1 line changed; assigns month_premium; sets the technical premium, the premium; 0.00018 becomes 0.0002 (+11.11 %)
+
+tables
+  ~ table 'region_factor': 1 row changed (+3.19 %)
+      ~ R2  0.94 to 0.97 (+3.19 %)
+
+3 changes; 1 asks for other data when a policy is next changed
+`)
+  })
+
+  test('--verbose shows the files and their lines', async () => {
+    const { out } = await bindery('diff', 'examples/motor', rates, '--verbose')
+    expect(out).toContain(
+      `      ${POLICY}/exposures/vehicle/perils/theft.premium.liquid\n      @@ -18,1 +18,1 @@\n      -{% assign`,
+    )
+  })
+
+  test('an archive is as good as a folder, and the same on both sides has no changes', async () => {
+    const file = join(folder, 'motor.zip')
+    writeFileSync(file, packFolder('examples/motor').zip)
+    expect(await bindery('diff', 'examples/motor', file)).toMatchObject({
+      exit: 0,
+      out: `examples/motor and ${file} mean the same.\n`,
+    })
+  })
+
+  test('--json has each change with its place and its rows', async () => {
+    const { out } = await bindery('diff', 'examples/motor', rates, '--json')
+    const { ok, count, breaks, binds, changes } = JSON.parse(out)
+    expect({ ok, count, breaks, binds }).toEqual({ ok: true, count: 3, breaks: 0, binds: 1 })
+    expect(changes[2]).toEqual({
+      kind: 'changed',
+      area: 'tables',
+      product: 'private_motor',
+      path: `${POLICY}/tables/region_factor.csv`,
+      subject: "table 'region_factor'",
+      detail: '1 row changed (+3.19 %)',
+      rows: [
+        {
+          kind: 'changed',
+          key: ['R2'],
+          cells: [{ column: 'value', from: '0.94', to: '0.97', percent: 3.19 }],
+        },
+      ],
+    })
+  })
+
+  test('a configuration with mistakes is not compared, and its mistakes are shown', async () => {
+    const broken = motorWith('broken', ['config.json', 'Europe/Berlin', 'Europe/Berln'])
+    const { exit, err } = await bindery('diff', 'examples/motor', broken)
+    expect(exit).toBe(1)
+    expect(err).toContain('unknownTimeZone')
+    expect(err).toContain('has mistakes: 1 error, 0 warnings. Correct them first.')
+  })
+
+  test('what is neither a file, a folder nor a version is a wrong use', async () => {
+    const { exit, err } = await bindery('diff', 'examples/motor', join(folder, 'nowhere'))
+    expect(exit).toBe(2)
+    expect(err).toContain("no version of a tenant, which looks like 'motor-test@3'")
+  })
+})

@@ -1,0 +1,391 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkFolder } from '../../cli/offline/check.ts'
+import type { Configuration, LookupTable } from '../../src/product/configuration.ts'
+import type { Change } from '../../src/product/difference/change.ts'
+import { configurationChanges, fileChanges } from '../../src/product/difference/configurations.ts'
+import { lineHunks } from '../../src/product/difference/lines.ts'
+import { rowChanges } from '../../src/product/difference/tables.ts'
+import { sameCell } from '../../src/product/difference/values.ts'
+import { incompatibleChanges } from '../../src/tenants/deployment/release/compatibility.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-difference-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const POLICY = 'products/private_motor/policy'
+
+/** Changes of files of the motor example, each with what must be said of it. */
+const PLANTED: {
+  file: string
+  from: string
+  to: string
+  says: Partial<Record<'kind' | 'area' | 'subject' | 'detail', string>>
+  inForce?: 'breaks' | 'binds'
+}[] = [
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"values": ["direct", "broker", "comparison_portal"]',
+    to: '"values": ["direct", "broker", "app"]',
+    says: { area: 'fields', subject: "field 'channel'", detail: "options removed: 'comparison_portal'" },
+    inForce: 'binds',
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"maximum": 35',
+    to: '"maximum": 30',
+    says: { subject: "field 'claims_free_years'", detail: 'maximum: 35 becomes 30' },
+    inForce: 'binds',
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"type": "phone", "optional": true',
+    to: '"type": "phone"',
+    says: { subject: "field 'contact_phone'", detail: 'is required now' },
+    inForce: 'binds',
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"maximum": 8,',
+    to: '"maximum": 12,',
+    says: { subject: "field 'named_drivers'", detail: 'maximum: 8 becomes 12' },
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '{ "name": "full_name", "title": "Name", "type": "string", "maximum": 120 },',
+    to: '{ "name": "whole_name", "title": "Name", "type": "string", "maximum": 120 },',
+    says: { kind: 'removed', subject: "field 'full_name' of group 'named_drivers'" },
+    inForce: 'breaks',
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '{ "type": "annually", "name": "annually", "displayName": "Once a year" },',
+    to: '',
+    says: { kind: 'removed', area: 'billing', subject: "payment schedule 'annually'" },
+    inForce: 'breaks',
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"amount": 14, "unit": "day"',
+    to: '"amount": 21, "unit": "day"',
+    says: {
+      area: 'billing',
+      detail: "payment terms: amount 14, unit 'day' becomes amount 21, unit 'day'",
+    },
+  },
+  {
+    file: `${POLICY}/policy.json`,
+    from: '"getUnderwritingResult": { "path": "main/underwriter.js", "enabled": false }',
+    to: '"getUnderwritingResult": { "path": "main/underwriter.js", "enabled": true }',
+    says: { area: 'plugins', subject: 'plugin getUnderwritingResult', detail: 'is switched on' },
+  },
+  {
+    file: `${POLICY}/tables/region_factor.csv`,
+    from: 'R1,0.86',
+    to: 'R1,0.90',
+    says: { area: 'tables', subject: "table 'region_factor'", detail: '1 row changed (+4.65 %)' },
+  },
+  {
+    file: `${POLICY}/exposures/vehicle/perils/theft.premium.liquid`,
+    from: 'times: 0.00018',
+    to: 'times: 0.0002',
+    says: {
+      area: 'rates',
+      subject: "premium of peril 'theft' of 'vehicle'",
+      detail:
+        '1 line changed; assigns month_premium; sets the technical premium, the premium; 0.00018 becomes 0.0002 (+11.11 %)',
+    },
+  },
+  {
+    file: `${POLICY}/taxes/insurance_tax.premium.liquid`,
+    from: 'times: 0.19',
+    to: 'times: 0.2',
+    says: {
+      area: 'taxes',
+      subject: "tax 'insurance_tax'",
+      detail: '1 line changed; sets a tax; 0.19 becomes 0.2 (+5.26 %)',
+    },
+  },
+  {
+    file: `${POLICY}/policy.calculations.liquid`,
+    from: '{{ 12.50 |',
+    to: '{{ 15 |',
+    says: {
+      area: 'fees',
+      subject: 'calculation of fees',
+      detail: '1 line changed; sets a fee; 12.50 becomes 15 (+20 %)',
+    },
+  },
+  {
+    file: `${POLICY}/underwriting.guidelines.liquid`,
+    from: 'policy_values.claims.size > 3',
+    to: 'policy_values.claims.size > 2',
+    says: { area: 'underwriting', subject: 'underwriting guidelines' },
+  },
+  {
+    file: 'config.json',
+    from: '"EUR"',
+    to: '"CHF"',
+    says: { area: 'settings', detail: "currency: 'EUR' becomes 'CHF'" },
+    inForce: 'breaks',
+  },
+]
+
+const compiled = async (path: string): Promise<Configuration> => {
+  const { configuration, findings } = await checkFolder(path)
+  if (!configuration) throw new Error(JSON.stringify(findings))
+  return configuration
+}
+
+describe('what changes between two configurations', () => {
+  let motor: Configuration
+  let home: Configuration
+  let changes: Change[]
+  let after: Configuration
+
+  beforeAll(async () => {
+    const copy = join(folder, 'planted')
+    cpSync('examples/motor/configuration', copy, { recursive: true })
+    for (const { file, from, to } of PLANTED) {
+      const text = readFileSync(join(copy, file), 'utf8')
+      if (!text.includes(from)) throw new Error(`${file} has no ${from}`)
+      writeFileSync(join(copy, file), text.replace(from, to))
+    }
+    motor = await compiled('examples/motor')
+    home = await compiled('examples/home')
+    after = await compiled(copy)
+    changes = configurationChanges(motor, after)
+  })
+
+  test.each(PLANTED.map(planted => [`${planted.from} → ${planted.to}`, planted] as const))(
+    'says of %s what it is, where, and what it means for policies in force',
+    (_, { file, says, inForce }) => {
+      const found = changes.find(
+        change =>
+          change.path.endsWith(file) &&
+          Object.entries(says).every(([property, text]) => change[property as keyof Change] === text),
+      )
+      expect(
+        found,
+        JSON.stringify(
+          changes.filter(({ path }) => path.endsWith(file)),
+          undefined,
+          1,
+        ),
+      ).toBeDefined()
+      expect(found!.inForce?.effect).toBe(inForce)
+    },
+  )
+
+  test('says nothing else, but for what follows: the other halves of what was renamed', () => {
+    expect(changes.map(({ kind, subject, detail }) => `${kind} ${subject} ${detail}`).sort()).toHaveLength(
+      PLANTED.length + 3,
+    )
+    expect(changes.filter(({ detail }) => detail === "options added: 'app'")).toHaveLength(1)
+    expect(
+      changes.filter(({ subject, kind }) => kind === 'added' && subject.includes('whole_name')),
+    ).toHaveLength(1)
+    expect(changes.filter(({ detail }) => detail.startsWith('default payment schedule'))).toHaveLength(1)
+  })
+
+  test('a configuration that is the same has no changes, nor one that is only written in another way', async () => {
+    expect(configurationChanges(motor, motor)).toEqual([])
+    const copy = join(folder, 'spelling')
+    cpSync('examples/motor/configuration', copy, { recursive: true })
+    const policy = join(copy, POLICY, 'policy.json')
+    writeFileSync(policy, JSON.stringify(JSON.parse(readFileSync(policy, 'utf8'))))
+    const table = join(copy, POLICY, 'tables/region_factor.csv')
+    writeFileSync(table, readFileSync(table, 'utf8').replace('1.00', '1.0'))
+    expect(configurationChanges(motor, await compiled(copy))).toEqual([])
+  })
+
+  test('the other way round, what was added was removed', () => {
+    const back = configurationChanges(after, motor)
+    const count = (list: Change[], kind: Change['kind']) => list.filter(one => one.kind === kind).length
+    expect(count(back, 'added')).toBe(count(changes, 'removed'))
+    expect(count(back, 'removed')).toBe(count(changes, 'added'))
+  })
+
+  test('a product that comes and one that goes are one change each', () => {
+    const both = configurationChanges(motor, { ...motor, products: home.products })
+    expect(both.map(({ kind, subject }) => `${kind} ${subject}`)).toContain("removed product 'private_motor'")
+    expect(both.map(({ kind, subject }) => `${kind} ${subject}`)).toContain("added product 'homeowners'")
+  })
+
+  test('says that policies in force break wherever a deploy says so', () => {
+    for (const [before, now] of [
+      [motor, after],
+      [after, motor],
+      [home, { ...home, products: motor.products }],
+      [motor, { ...motor, products: { private_motor: { ...motor.products.private_motor!, exposures: [] } } }],
+    ] as [Configuration, Configuration][]) {
+      const breaking = configurationChanges(before, now).filter(({ inForce }) => inForce?.effect === 'breaks')
+      expect(breaking).toHaveLength(incompatibleChanges(before, now).length)
+    }
+  })
+
+  test('every property of a product that differs is a change', () => {
+    const product = home.products.homeowners!
+    const other = {
+      name: 'x',
+      title: 'x',
+      type: 'string',
+      optional: true,
+      repeatable: false,
+      searchable: false,
+      conditions: [],
+    }
+    const document = { ...product.documents[0]!, displayName: 'Another' }
+    const differing: Record<string, unknown> = {
+      displayName: 'Other',
+      jurisdictionField: 'other',
+      strict: (product as { strict?: boolean }).strict !== true,
+      fields: [other],
+      exposures: [],
+      documents: [document],
+      paymentSchedules: [{ type: 'total', name: 'other', displayName: 'Other' }],
+      defaultPaymentTerms: { amount: 99, unit: 'day' },
+      lapse: { gracePeriodDays: 99 },
+      invoicing: { generatingEvent: 'issue', carryForwardBelow: '99' },
+      legacyCancellationProration: product.legacyCancellationProration === 'linear' ? 'monthly' : 'linear',
+      endReminders: [{ name: 'other', daysBefore: 99 }],
+      endorsements: [{ name: 'other', displayName: 'Other', reprice: 'never', documents: [] }],
+      renewals: { documents: [document] },
+      cancellationTypes: [{ name: 'other', title: 'Other', documents: [], cancellationCategories: [] }],
+      fees: [{ name: 'other', displayName: 'Other', proration: 'flat' }],
+      taxes: [],
+      calculations: { path: 'c', source: '{{ 99 | add_fee: "x" }}' },
+      underwriting: { path: 'u', source: '{{ "reject" | set_underwriting_decision }}' },
+      templates: {},
+      staticDocuments: ['other.pdf'],
+      plugins: { getPerilRates: { path: 'other.js', enabled: true } },
+      externalRater: 'other',
+      tables: {},
+      somethingNewer: 'other',
+    }
+    const unlike = Object.keys(product).filter(name => !['name', 'locator'].includes(name))
+    expect(unlike.filter(name => !Object.hasOwn(differing, name))).toEqual([])
+    for (const [name, value] of Object.entries(differing)) {
+      const changed = { ...home, products: { homeowners: { ...product, [name]: value } } } as Configuration
+      expect(configurationChanges(home, changed).length, name).toBeGreaterThan(0)
+    }
+  })
+
+  test('a file that is used as it is has other contents', () => {
+    const path = `${POLICY}/static_documents/general_conditions.pdf`
+    const file = (text: string) => [{ path, bytes: new TextEncoder().encode(text) }]
+    expect(fileChanges(file('a'), file('a'))).toEqual([])
+    expect(fileChanges(file('a'), file('b'))).toMatchObject([
+      {
+        product: 'private_motor',
+        subject: "static document 'general_conditions.pdf'",
+        detail: 'has other contents',
+      },
+    ])
+  })
+
+  test('passwords of test users are never shown', () => {
+    const users = motor.testUsers.map(user => ({ ...user, password: 'Another secret 1' }))
+    const found = configurationChanges(motor, { ...motor, testUsers: users })
+    expect(found.every(({ detail }) => detail === 'has another password')).toBe(true)
+    expect(found).toHaveLength(users.length)
+    expect(JSON.stringify(found)).not.toContain('Another secret 1')
+  })
+})
+
+const cell = fc.constantFrom('1', '1.0', '2', '2.50', 'a', 'b', '')
+const tables = fc.integer({ min: 1, max: 4 }).chain(width =>
+  fc.tuple(
+    ...[0, 1].map(() =>
+      fc.array(fc.array(cell, { minLength: width, maxLength: width }), { maxLength: 8 }).map(
+        (rows): LookupTable => ({
+          path: 't.csv',
+          columns: ['key', 'value', 'third', 'fourth'].slice(0, width),
+          rows,
+        }),
+      ),
+    ),
+  ),
+)
+
+describe('rows of tables', () => {
+  test('a table has no changes to itself, and what is reported really differs', () => {
+    fc.assert(
+      fc.property(tables, ([old, now]) => {
+        expect(rowChanges(old!, old!)).toEqual([])
+        const has = (table: LookupTable, row: Readonly<Record<string, string>>): number =>
+          table.rows.filter(cells => table.columns.every((column, at) => cells[at] === row[column])).length
+        for (const change of rowChanges(old!, now!))
+          if (change.kind === 'changed') {
+            expect(change.cells.length).toBeGreaterThan(0)
+            for (const { from, to } of change.cells) expect(sameCell(from, to)).toBe(false)
+          } else {
+            const [with_, without] = change.kind === 'added' ? [now!, old!] : [old!, now!]
+            expect(has(with_, change.row)).toBeGreaterThan(has(without, change.row))
+          }
+      }),
+    )
+  })
+
+  test('applied to the old rows, the changes give the new ones', () => {
+    fc.assert(
+      fc.property(tables, ([old, now]) => {
+        const left = new Map<string, number>()
+        const textOf = (cells: readonly string[]): string => cells.map(text => Number(text) || text).join('|')
+        const count = (text: string, by: number) => left.set(text, (left.get(text) ?? 0) + by)
+        for (const row of old!.rows) count(textOf(row), 1)
+        for (const change of rowChanges(old!, now!)) {
+          if (change.kind !== 'changed') {
+            count(textOf(Object.values(change.row)), change.kind === 'added' ? 1 : -1)
+            continue
+          }
+          const row = old!.rows.find(cells => change.key.every((key, at) => cells[at] === key))!
+          count(textOf(row), -1)
+          count(
+            textOf(
+              row.map((text, at) => change.cells.find(one => one.column === old!.columns[at])?.to ?? text),
+            ),
+            1,
+          )
+        }
+        for (const row of now!.rows) count(textOf(row), -1)
+        expect([...left].filter(([, number]) => number !== 0)).toEqual([])
+      }),
+    )
+  })
+})
+
+describe('lines of templates', () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 14 })
+    .map(lines => `${lines.join('\n')}\nend`)
+
+  test('the hunks turn the old text into the new one, and equal texts have none', () => {
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        expect(lineHunks(before, before)).toEqual([])
+        const lines = before.split('\n')
+        for (const { oldLine, removed, added } of lineHunks(before, after).reverse()) {
+          expect(lines.slice(oldLine - 1, oldLine - 1 + removed.length)).toEqual(removed)
+          lines.splice(oldLine - 1, removed.length, ...added)
+        }
+        expect(lines.join('\n')).toBe(after)
+      }),
+    )
+  })
+
+  test('is no longer than the edits that made it', () => {
+    const lines = Array.from({ length: 2_000 }, (_, at) => `line ${at}`)
+    const edited = lines.map((line, at) => (at % 100 === 50 ? `${line}, changed` : line))
+    expect(lineHunks(lines.join('\n'), edited.join('\n'))).toHaveLength(20)
+  })
+
+  test('texts that have nothing in common cost no more than their lines', () => {
+    const lines = (word: string) => Array.from({ length: 20_000 }, (_, at) => `${word} ${at}`).join('\n')
+    const [hunk, ...others] = lineHunks(lines('a'), lines('b'))
+    expect(others).toEqual([])
+    expect([hunk!.removed.length, hunk!.added.length]).toEqual([20_000, 20_000])
+  })
+})
