@@ -131,7 +131,7 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
 /** The contracts have a few hundred names. */
 const snakeCaseNames = new Memo<string, string>(2_000)
 
-const snakeCase = (name: string): string =>
+export const snakeCase = (name: string): string =>
   snakeCaseNames.getOrMake(name, () => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
 
 function templateValue(value: unknown, name: string): TemplateValue {
@@ -151,7 +151,7 @@ function templateMember(record: object, name: string): TemplateValue {
   return isAmount ? new DataAmount(value) : templateValue(value, name)
 }
 
-const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthTechnicalPremium'])
+export const MONTH_RATES: ReadonlySet<string> = new Set(['monthPremium', 'monthTechnicalPremium'])
 
 export type TemplateRecord = { [name: string]: TemplateValue }
 

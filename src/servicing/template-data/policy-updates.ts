@@ -1,0 +1,73 @@
+// `policy_updates` of endorsements and renewals in the tree, as transactions/documents/policy-updates.ts makes it.
+import type { DataNode } from '../../product/templates/data-tree.ts'
+
+const text = (description: string, values?: readonly string[]): DataNode => ({
+  type: 'text',
+  description,
+  ...(values && { values }),
+})
+
+const record = (description: string, members: Record<string, DataNode>): DataNode => ({
+  type: 'record',
+  description,
+  members,
+})
+
+const map = (description: string, items: DataNode): DataNode => ({ type: 'map', description, items })
+
+const list = (description: string, items: DataNode): DataNode => ({ type: 'list', description, items })
+
+const effect = (): DataNode =>
+  text('What the transaction does to it.', ['unchanged', 'updated', 'added', 'removed'])
+
+const fieldChange = (): DataNode =>
+  record('One field.', {
+    title: text('The title of the field.'),
+    old_value: text('The value before; several are joined by commas.'),
+    new_value: text('The value after.'),
+    endorsement_effect: effect(),
+  })
+
+const dataChange = (of: string): Record<string, DataNode> => ({
+  all_field_values: map(`The fields of the ${of} with a value before or after, by name.`, fieldChange()),
+  updated_field_values: map(`The fields of the ${of} that change, by name.`, fieldChange()),
+  updated_field_groups: map(
+    `The field groups of the ${of} that change, by the name of the group field.`,
+    list(
+      'The groups of one field.',
+      record('One group.', {
+        locator: text('Names the group.'),
+        title: text('The title of the group field.'),
+        endorsement_effect: effect(),
+        updated_field_values: map('Its fields that change, by name.', fieldChange()),
+      }),
+    ),
+  ),
+})
+
+const partChange = (of: string): Record<string, DataNode> => ({
+  locator: text(`Names the ${of}.`),
+  name: text(`The ${of}, as the configuration names it.`),
+  display_name: text(`Its name for people.`),
+  endorsement_effect: effect(),
+  ...dataChange(of),
+})
+
+/** What changes, of the policy and of each exposure and peril. Empty until the transaction is quoted. */
+export const policyUpdates = (): DataNode =>
+  record('What the transaction changes. Empty until it is quoted.', {
+    ...dataChange('policy'),
+    updated_exposures: map(
+      'The exposures that change, by their name.',
+      list(
+        'Those of one name.',
+        record('One exposure.', {
+          ...partChange('exposure'),
+          updated_perils: map(
+            'Its perils that change, by their name.',
+            list('Those of one name.', record('One peril.', partChange('peril'))),
+          ),
+        }),
+      ),
+    ),
+  })

@@ -1,0 +1,283 @@
+// The `data` of templates (rating/template-data.ts) and of documents (servicing/documents/data.ts) as one tree: what is
+// read, of which type, and who sees it. Evaluating it evaluates contracts: load it when a deploy or a document of it
+// needs it.
+import { FinancialTransactionResponse, PolicyInvoiceResponse } from '../../policy/contract/billing.ts'
+import {
+  ExposureCharacteristicsResponse,
+  ExposureResponse,
+  PerilCharacteristicsResponse,
+  PerilResponse,
+  PolicyCharacteristicsResponse,
+  PolicyResponse,
+} from '../../policy/contract/response.ts'
+import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { DataNode, TemplateReader } from '../../product/templates/data-tree.ts'
+import { CancellationResponse } from '../../transactions/cancellations/contract.ts'
+import { EndorsementResponse } from '../../transactions/endorsements/contract.ts'
+import {
+  GracePeriodResponse,
+  LapseReinstatementResponse,
+  LapseResponse,
+} from '../../transactions/lapses/contract.ts'
+import { ReinstatementResponse } from '../../transactions/reinstatements/contract.ts'
+import { RenewalResponse } from '../../transactions/renewals/contract.ts'
+import { contractMembers, contractNode } from './contract-nodes.ts'
+import { fieldGroups, fieldRecord } from './field-nodes.ts'
+import { policyUpdates } from './policy-updates.ts'
+
+type Members = Readonly<Record<string, DataNode>>
+
+const record = (description: string, members: Members, readers?: readonly TemplateReader[]): DataNode => ({
+  type: 'record',
+  description,
+  members,
+  ...(readers && { readers }),
+})
+
+const list = (description: string, items: DataNode): DataNode => ({ type: 'list', description, items })
+
+const text = (description: string, values?: readonly string[]): DataNode => ({
+  type: 'text',
+  description,
+  ...(values && { values }),
+})
+
+const time = (description: string): DataNode => ({ type: 'timestamp', description })
+
+const amount = (description: string, more: Partial<DataNode> = {}): DataNode => ({
+  type: 'amount',
+  description,
+  ...more,
+})
+
+/** Scripts that run once for a peril, and those that run once for a policy. */
+const OF_PERILS: readonly TemplateReader[] = ['premium', 'tax']
+const OF_POLICIES: readonly TemplateReader[] = ['fees', 'underwriting']
+
+/** Fields of everything of one kind, each name once for each definition. */
+const fieldsOf = (parts: readonly { readonly fields: readonly FieldDefinition[] }[]): FieldDefinition[] =>
+  parts.flatMap(one => one.fields)
+
+type Fields = Record<'policy' | 'exposure' | 'peril', readonly FieldDefinition[] | undefined>
+
+function fieldsOfProduct(product: ProductDefinition | undefined): Fields {
+  if (!product) return { policy: undefined, exposure: undefined, peril: undefined }
+  return {
+    policy: product.fields,
+    exposure: fieldsOf(product.exposures),
+    peril: fieldsOf(product.exposures.flatMap(one => one.perils)),
+  }
+}
+
+const fieldData = (of: string, fields: readonly FieldDefinition[] | undefined): Members => ({
+  field_values: fieldRecord(`The values of the fields of the ${of}.`, fields),
+  field_groups_by_locator: fieldGroups(
+    `The field groups of the ${of}, by the locators that its group fields list.`,
+    fields,
+  ),
+})
+
+const segment = (of: string, own: Members, fields: readonly FieldDefinition[] | undefined): Members => ({
+  locator: text('Names the characteristics.'),
+  ...own,
+  start_timestamp: time('When the segment begins.'),
+  end_timestamp: time('When the segment ends.'),
+  ...fieldData(of, fields),
+})
+
+/** Of the peril that is rated: `policySegmentData`, `exposureRunData` and `perilRunData`. */
+function ratedParts(fields: Fields): Members {
+  const taxed: Partial<DataNode> = { readers: ['tax'] }
+  return {
+    policy_characteristics: record(
+      "The policy's data in the segment that is rated.",
+      segment(
+        'policy',
+        {
+          policy_locator: text('Names the policy.'),
+          policy_start_timestamp: time('When the original contract begins.'),
+          policy_end_timestamp: time('When the original contract ends.'),
+        },
+        fields.policy,
+      ),
+      OF_PERILS,
+    ),
+    exposure_characteristics: record(
+      "The exposure's data in the segment that is rated. A field that only other exposures have is nothing.",
+      segment(
+        'exposure',
+        {
+          exposure_locator: text('Names the exposure.'),
+          name: text('The exposure, as exposure.json names it.'),
+        },
+        fields.exposure,
+      ),
+      OF_PERILS,
+    ),
+    peril_characteristics: record(
+      "The peril's data in the segment that is rated. A field that only other perils have is nothing.",
+      segment(
+        'peril',
+        {
+          peril_locator: text('Names the peril.'),
+          name: text('The peril, as its file names it.'),
+          coverage_start_timestamp: time('When its cover begins.'),
+          coverage_end_timestamp: time('When its cover ends.'),
+          deductible: amount('The deductible as digits; 0 where there is none.'),
+          lump_sum_payment: amount('The lump sum as digits; 0 where there is none.'),
+          indemnity_in_aggregate: amount(
+            "The limit in aggregate as digits, or 'unlimited'; 0 where there is none.",
+          ),
+          indemnity_per_event: amount(
+            "The limit for one event as digits, or 'unlimited'; 0 where there is none.",
+          ),
+          indemnity_per_item: amount(
+            "The limit for one item as digits, or 'unlimited'; 0 where there is none.",
+          ),
+          premium: amount('The premium of the segment.', taxed),
+          month_premium: amount('The rate of a month as digits, with up to 7 places.', taxed),
+          technical_premium: amount('The technical premium of the segment.', { ...taxed, isOptional: true }),
+        },
+        fields.peril,
+      ),
+      OF_PERILS,
+    ),
+  }
+}
+
+const OWN_FIELDS = ['fieldValues', 'fieldGroupsByLocator']
+
+/** `data.policy`: PolicyResponse, with the fields of the product in the place of lists of texts. */
+function policyNode(fields: Fields): DataNode {
+  const characteristics = (
+    of: 'policy' | 'exposure' | 'peril',
+    schema: Parameters<typeof contractMembers>[0],
+  ) =>
+    list(
+      `Every segment of the ${of}, in the order of creation; \`last\` is the newest.`,
+      record(`One segment of the ${of}.`, {
+        ...contractMembers(schema, 'characteristics', 'snake_case', OWN_FIELDS),
+        ...fieldData(of, fields[of]),
+      }),
+    )
+  const perils = record('One peril.', {
+    ...contractMembers(PerilResponse, 'perils', 'snake_case', ['characteristics']),
+    characteristics: characteristics('peril', PerilCharacteristicsResponse),
+  })
+  const exposures = record('One exposure.', {
+    ...contractMembers(ExposureResponse, 'exposures', 'snake_case', ['characteristics', 'perils']),
+    characteristics: characteristics('exposure', ExposureCharacteristicsResponse),
+    perils: list('The perils of the exposure.', perils),
+  })
+  return record('The policy, as GET /policy/{locator} shows it, with the transaction that is under way.', {
+    ...contractMembers(PolicyResponse, 'policy', 'snake_case', [
+      'characteristics',
+      'exposures',
+      'billingTrigger',
+    ]),
+    characteristics: characteristics('policy', PolicyCharacteristicsResponse),
+    exposures: list('The exposures of the policy.', exposures),
+  })
+}
+
+const policyholderNode = (fields: readonly FieldDefinition[] | undefined): DataNode =>
+  record('The policyholder.', {
+    id: text('Names the policyholder, as `locator` does.'),
+    locator: text('Names the policyholder.'),
+    entity: record('The person or company.', {
+      values: fieldRecord('The values of policyholder.dictionary.json.', fields),
+    }),
+  })
+
+const members = (schema: Parameters<typeof contractMembers>[0], name: string): Members =>
+  contractMembers(schema, name, 'snake_case')
+
+/** An endorsement or renewal: its response, and what servicing/documents/data.ts adds. */
+const transactionNode = (
+  kind: 'endorsement' | 'renewal',
+  schema: Parameters<typeof contractMembers>[0],
+  reader: TemplateReader,
+): DataNode =>
+  record(
+    `The ${kind} that the document is about.`,
+    {
+      ...members(schema, kind),
+      display_id: text(`Names the ${kind}.`),
+      name: text(`The ${kind}, as endorsements.json names it.`),
+      start_timestamp: time('From when its changes hold.'),
+      end_timestamp: { ...time('Until when they hold, if not to the end.'), isOptional: true },
+      policy_updates: policyUpdates(),
+    },
+    [reader],
+  )
+
+/** What documents see of the record that they are about. */
+const documentParts = (): Members => ({
+  endorsement: transactionNode('endorsement', EndorsementResponse, 'endorsementDocument'),
+  renewal: transactionNode('renewal', RenewalResponse, 'renewalDocument'),
+  cancellation: record(
+    'The cancellation that the document is about.',
+    { ...members(CancellationResponse, 'cancellation'), display_id: text('Names the cancellation.') },
+    ['cancellationDocument'],
+  ),
+  reinstatement: record(
+    'The reinstatement that the document is about, of a cancellation or of a legacy lapse.',
+    {
+      ...members(LapseReinstatementResponse, 'reinstatement'),
+      ...members(ReinstatementResponse, 'reinstatement'),
+      effective_timestamp: { ...time('From when the cover is back.'), isOptional: true },
+    },
+    ['reinstatementDocument'],
+  ),
+  invoice: record('The invoice that the document is about.', members(PolicyInvoiceResponse, 'invoice'), [
+    'invoiceDocument',
+  ]),
+  invoice_financials: record(
+    'What the invoice asks for, item by item; more than 200 items are summed by type and name.',
+    {
+      display_id: text('The number of the invoice.'),
+      due_timestamp: time('When it is due.'),
+      start_timestamp: time('The begin of what it is for.'),
+      end_timestamp: time('The end of what it is for.'),
+      total_due: amount('What is to be paid; negative: what is given back.'),
+      total_due_currency: text('Its currency, ISO 4217.'),
+      financial_transactions: list(
+        'The items of the invoice.',
+        contractNode(FinancialTransactionResponse, 'financialTransactions[]', 'snake_case'),
+      ),
+    },
+    ['invoiceDocument'],
+  ),
+  grace_period: record(
+    'The grace period that the document is about.',
+    {
+      ...members(GracePeriodResponse, 'gracePeriod'),
+      invoice: record('The invoice that is not paid.', members(PolicyInvoiceResponse, 'invoice')),
+    },
+    ['gracePeriodDocument'],
+  ),
+  lapse: record('The lapse that the document is about.', members(LapseResponse, 'lapse'), ['lapseDocument']),
+})
+
+const OPERATIONS = ['new_business', 'endorsement', 'renewal', 'reinstatement']
+
+/**
+ * The variable `data` of every Liquid source and Velocity document. With a product, fields have their names, types and
+ * values; without one, `field_values` are maps. Nodes that only some sources see name them in `readers`.
+ */
+export function templateTree(
+  product?: ProductDefinition,
+  policyholderFields?: readonly FieldDefinition[],
+): DataNode {
+  const fields = fieldsOfProduct(product)
+  return record('What a template is given.', {
+    ...ratedParts(fields),
+    operation: {
+      ...text('What is being rated or underwritten.', OPERATIONS),
+      readers: [...OF_PERILS, ...OF_POLICIES],
+    },
+    policy: policyNode(fields),
+    policyholder: policyholderNode(policyholderFields),
+    ...documentParts(),
+  })
+}
