@@ -9,7 +9,8 @@ import {
   TEMPLATE_READERS,
   type TemplateReader,
 } from '../../../src/product/templates/data-tree.ts'
-import { priceQuote, type RatingContext, underwriteQuote } from '../../../src/rating/rate.ts'
+import { priceQuote, underwriteQuote } from '../../../src/rating/rate.ts'
+import type { RatingContext } from '../../../src/rating/rater.ts'
 import { documentData } from '../../../src/servicing/documents/data.ts'
 import { PLUGIN_INPUTS } from '../../../src/servicing/template-data/plugin-inputs.ts'
 import { templateTree } from '../../../src/servicing/template-data/template-tree.ts'
