@@ -10,7 +10,7 @@ type Charge = { readonly shard: ShardName; readonly webhook: string }
 
 /**
  * One for each webhook in each shard of a tenant: the connections of an object are its own, so a slow endpoint delays
- * no other. Its storage holds `charge`, the shard and webhook.
+ * no other. Its storage holds `charge`, the shard and webhook, and what is under way (delivery/claims.ts).
  */
 export class DeliveryObject extends DurableObject<Env> {
   /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
@@ -53,7 +53,8 @@ export class DeliveryObject extends DurableObject<Env> {
       const tenant = await servedTenantOfShard(this.env, shard, calls)
       if (!tenant) return undefined
       const { deliverTo } = await import('../src/servicing/events/delivery/deliver.ts')
-      return await deliverTo({ env: this.env, tenant, shard: shard.shard, calls }, webhook)
+      const place = { env: this.env, tenant, shard: shard.shard, calls }
+      return await deliverTo(place, webhook, this.ctx.storage)
     })
   }
 }

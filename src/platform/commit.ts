@@ -6,7 +6,14 @@ import { orderedUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
 import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
-import { announce, armDispatcher, deliveriesOf, eventRows, type NewEvent } from './events/outbox.ts'
+import {
+  announce,
+  armDispatcher,
+  deliveriesOf,
+  eventRows,
+  type NewEvent,
+  webhooksIn,
+} from './events/outbox.ts'
 import { isInterruption } from './faults.ts'
 import {
   type GUARD_NAMES,
@@ -149,8 +156,8 @@ export async function commit(
   if (events.length > 0 || timers.length > 0) await armDispatcher(context, shard)
   try {
     const results = await database.batch(batch as [Query, ...Query[]])
-    const { meta } = results.at(-1) as unknown as D1Result
-    if (meta.changes > 0) announce(context, shard)
+    const due = webhooksIn(results.at(-1))
+    if (due.length > 0) announce(context, shard, due)
     return answer
   } catch (problem) {
     return await settle(database, context, { shard, answer }, problem)

@@ -68,7 +68,7 @@ export const isSubscribed = sql`exists (
 export const lineOfEvent = sql`coalesce(cast(e.policy_locator as text), e.policyholder_locator)`
 
 /**
- * Makes a delivery of each event of the request for each enabled, subscribed webhook; its `changes` count them. An earlier
+ * Makes a delivery of each event of the request for each enabled, subscribed webhook; `webhooksIn` reads its result. An earlier
  * commit of the same request made its own.
  *
  * Deliveries are due at once by the database's clock, since an event's timestamp may be that of a machine whose clock is
@@ -96,13 +96,23 @@ const DELIVERIES = statement(build =>
       where e.locator between ${sql.placeholder('from')} and ${sql.placeholder('to')}
         and e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
         and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
-    ) m`),
+    ) m
+    returning iif(state = 'pending', webhook_locator, null) as webhook`),
 )
+
+/**
+ * Webhooks that got a delivery which is due, from the result of `deliveriesOf`. A delivery that waits comes up when the one before it
+ * ends, so it calls for nobody.
+ */
+export const webhooksIn = (result: unknown): Uuid[] => [
+  ...new Set((result as D1Result<{ webhook: Uuid | null }>).results.flatMap(({ webhook }) => webhook ?? [])),
+]
 
 // After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: a minute later it finds
 // what a crash left behind.
 
-type Announcement = ShardName
+/** `webhooks` have deliveries that are due; absent where the sender does not know which have. */
+export type Announcement = ShardName & { readonly webhooks?: readonly Uuid[] }
 
 export const ARM_EVERY_MS = 30_000
 export const ARM_AHEAD_MS = 60_000
@@ -125,9 +135,9 @@ export async function armDispatcher(context: RequestContext, shard: number): Pro
 }
 
 /** Sends the hint after the answer. A lost hint costs a minute, not an event. */
-export function announce(context: RequestContext, shard: number): void {
+export function announce(context: RequestContext, shard: number, webhooks?: readonly Uuid[]): void {
   context.calls.queue += 1
-  const message: Announcement = shardName(context.tenant, shard)
+  const message: Announcement = { ...shardName(context.tenant, shard), ...(webhooks && { webhooks }) }
   context.later(
     context.env.ANNOUNCEMENTS.send(message).catch(problem =>
       console.warn(

@@ -90,7 +90,7 @@ export const deliveries = sqliteTable(
     attempts: integer().notNull(),
     /** Times it was requested again (`redeliver`): an attempt claimed before the last request does not end it. */
     asked: integer().notNull().default(0),
-    /** Next attempt; a running attempt moves it ahead as its lease. */
+    /** Next attempt. Which are under way is known to the object of the webhook (servicing/events/delivery/claims.ts). */
     dueAt: integer().notNull(),
     /** Outcome of the last attempt, or why there was none: `suspended`, `deleted`, `discarded`. */
     outcome: text(),

@@ -3,10 +3,12 @@ import { KEEP_CALLS_MS, oldCallsQuery, purgeCalls } from '../../extension/integr
 import { integrationCalls } from '../../extension/integrations/tables.ts'
 import { KEEP_LOGS_MS, purgeLogs } from '../../extension/plugins/logs.ts'
 import { pluginLogs } from '../../extension/plugins/tables.ts'
+import { readUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
+import type { Announcement } from '../../platform/events/outbox.ts'
 import { deliveries } from '../../platform/events/tables.ts'
 import { earliestTimer, fireDue, type ShardPlace } from '../../platform/events/timers.ts'
 import { callObject, webhookObject } from '../../platform/objects.ts'
@@ -103,11 +105,14 @@ const nextPurge = (at: Instant): SQL => sql`(
     union all select min(at) + ${KEEP_CALLS_MS} from ${integrationCalls}) where due is not null)`
 
 /**
- * Wakes the objects of all webhooks with deliveries due in the shard, and waits for none of their deliveries. Each webhook has an object
- * in each shard, so a slow endpoint delays no other webhook.
+ * Wakes the objects of the webhooks, by default of all with deliveries due in the shard, and waits for none of their deliveries. Each
+ * webhook has an object in each shard, so a slow endpoint delays no other webhook.
  */
-async function wakeDue({ env, tenant, shard, calls }: ShardPlace): Promise<void> {
-  const due = await webhooksDue(shardDatabase(env, tenant, shard, calls), now())
+async function wakeDue(
+  { env, tenant, shard, calls }: ShardPlace,
+  announced?: readonly Uuid[],
+): Promise<void> {
+  const due = announced ?? (await webhooksDue(shardDatabase(env, tenant, shard, calls), now()))
   await Promise.all(
     due.map(webhook =>
       callObject(calls, () =>
@@ -134,7 +139,7 @@ export const distinctMessages = ({ messages }: MessageBatch<unknown>): Message<u
  */
 export async function followHint<Hint extends ShardName>(
   env: Env,
-  message: Message<unknown>,
+  message: { retry(how: QueueRetryOptions): void },
   hint: Hint,
   { operation, consumer, retrySeconds }: { operation: string; consumer: string; retrySeconds: number },
   work: (tenant: Tenant, calls: Calls) => Promise<void>,
@@ -152,14 +157,34 @@ export async function followHint<Hint extends ShardName>(
 
 const HINTS = { operation: 'announcements', consumer: 'consumeAnnouncements', retrySeconds: 5 }
 
+/** Webhooks that all messages of a shard name together; undefined if one of them leaves them to be found. */
+function announcedIn(messages: readonly Message<unknown>[]): Uuid[] | undefined {
+  const webhooks = new Set<Uuid>()
+  for (const { body } of messages) {
+    const named = (body as Partial<Announcement>).webhooks
+    if (!Array.isArray(named)) return undefined
+    for (const text of named) {
+      const webhook = readUuid(String(text))
+      if (!webhook) return undefined
+      webhooks.add(webhook)
+    }
+  }
+  return [...webhooks]
+}
+
 /** The queue's consumer. It wakes objects and waits for no delivery, so a slow endpoint delays no other message. */
-export async function consumeAnnouncements(batch: MessageBatch<unknown>, env: Env): Promise<void> {
+export async function consumeAnnouncements({ messages }: MessageBatch<unknown>, env: Env): Promise<void> {
+  const known = messages.filter((message): message is Message<ShardName> => isShardName(message.body))
+  const shards = Map.groupBy(known, ({ body: { tenantLocator, generation, shard } }) =>
+    JSON.stringify([tenantLocator, generation, shard]),
+  )
   await Promise.all(
-    distinctMessages(batch).map(async message => {
-      const { body } = message
-      if (!isShardName(body)) return
-      await followHint(env, message, body, HINTS, (tenant, calls) =>
-        wakeDue({ env, tenant, shard: body.shard, calls }),
+    [...shards.values()].map(async ofShard => {
+      const [message] = ofShard
+      const { tenantLocator, generation, shard } = message!.body
+      const all = { retry: (how: QueueRetryOptions) => ofShard.forEach(one => void one.retry(how)) }
+      await followHint(env, all, { tenantLocator, generation, shard }, HINTS, (tenant, calls) =>
+        wakeDue({ env, tenant, shard, calls }, announcedIn(ofShard)),
       )
     }),
   )

@@ -7,6 +7,7 @@ import type { RequestContext } from '../../../src/platform/context.ts'
 import type { Database } from '../../../src/platform/database.ts'
 import type { NewEvent } from '../../../src/platform/events/outbox.ts'
 import { readTenant, shardDatabase, type Tenant } from '../../../src/platform/tenancy.ts'
+import type { ClaimStorage } from '../../../src/servicing/events/delivery/claims.ts'
 import { deliverTo } from '../../../src/servicing/events/delivery/deliver.ts'
 import { webhooksDue } from '../../../src/servicing/events/delivery/store.ts'
 import {
@@ -66,17 +67,18 @@ export const databaseOf = (tenant: Tenant, shard = 0): Database =>
 /** An environment without hints and alarms, so that the test alone decides when anything is worked off. */
 const alone = {
   ...env,
-  ANNOUNCEMENTS: { send: async () => {} },
   DISPATCHER: { idFromName: () => undefined, get: () => ({ arm: async () => {} }) },
 } as unknown as Env
 
-/** Commits the events in one request, without a hint of it; the request's locator. */
+/** Commits the events in one request, with a hint to `announced` alone; the request's locator. */
 export async function happen(
   tenant: Tenant,
   happened: readonly Partial<NewEvent>[],
   shard = 0,
+  announced: (message: unknown) => unknown = () => {},
 ): Promise<string> {
-  const context = requestOf(tenant, { env: alone })
+  const ANNOUNCEMENTS = { send: async (message: unknown) => void announced(message) }
+  const context = requestOf(tenant, { env: { ...alone, ANNOUNCEMENTS } as unknown as Env })
   noteMadeUp(context.requestId)
   await commit(context, databaseOf(tenant, shard), {
     shard,
@@ -111,11 +113,21 @@ export async function makeWebhook(tenant: Tenant, wishes: WebhookWishes): Promis
   return JSON.parse(answer.text)
 }
 
+/** As an object's, in memory. */
+export function objectStorage(): ClaimStorage {
+  const values = new Map<string, unknown>()
+  return {
+    get: async (key: string) => structuredClone(values.get(key)),
+    put: async (key: string, value: unknown) => void values.set(key, structuredClone(value)),
+    delete: async (key: string) => values.delete(key),
+  } as ClaimStorage
+}
+
 /** Delivers what is due in the shard, of all webhooks side by side, as their objects do. */
 export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
   const place = { env, tenant, shard, calls: noCalls() }
   const due = await webhooksDue(shardDatabase(env, tenant, shard, place.calls), now())
-  await Promise.all(due.map(webhook => deliverTo(place, webhook)))
+  await Promise.all(due.map(webhook => deliverTo(place, webhook, objectStorage())))
 }
 
 export type DeliveryRow = { state: string; attempts: number; due_at: number; outcome: string | null }

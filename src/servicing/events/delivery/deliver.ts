@@ -1,18 +1,18 @@
-// Delivers what is due for a webhook in one shard: claims it by a lease, posts it, records the results. What a crash leaves claimed
-// is due again when the lease ends, so every event arrives at least once.
+// Delivers what is due for a webhook in one shard: claims it, posts it, records the results. What a crash leaves claimed is due again
+// when the claim ends, so every event arrives at least once.
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import type { ShardPlace } from '../../../platform/events/timers.ts'
 import { shardDatabase } from '../../../platform/tenancy.ts'
 import { resolvedHeaders } from '../../../reference/secrets/sending.ts'
+import { type ClaimStorage, Claims } from './claims.ts'
 import { ATTEMPT_TIMEOUT_MS, type Sender, sendAlert, serveLine } from './serve.ts'
 import {
-  type Claim,
   type ClaimedLine,
-  claimDue,
   type DeliveryResult,
   type NothingDue,
   nextDue,
+  readDue,
   recordResults,
   webhookOf,
 } from './store.ts'
@@ -21,17 +21,17 @@ import { suspendWebhook } from './webhook-copies.ts'
 /** Lines served at once. Each holds one of six connections, and the database needs one. */
 const LANES = 5
 
-/** Lines that one claim takes. The lease covers all of them, so a larger claim would give more back unsent. */
+/** Lines that one claim takes. Its time covers all of them, so a larger claim would give more back unsent. */
 const MOST_LINES_CLAIMED = 100
 
 /**
  * No attempt begins later than this after its claim; the remaining deliveries are given back. So every attempt ends
- * before its lease does, and no other call posts the same delivery meanwhile.
+ * before its claim does, and no other call posts the same delivery meanwhile.
  */
 const SEND_WITHIN_MS = 10_000
 
 /** Outlasts the last attempt of a claim, and its recording. */
-const LEASE_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
+const CLAIM_MS = SEND_WITHIN_MS + ATTEMPT_TIMEOUT_MS + 5_000
 
 /** A call of `deliverTo` begins no claim after this time. */
 const WORK_MS = 40_000
@@ -39,12 +39,13 @@ const WORK_MS = 40_000
 /** Interval between claims while lanes are busy and the last claim took all that was due. */
 const LOOK_AGAIN_MS = 1_000
 
-type QueuedLine = { readonly claim: Claim; readonly sender: Sender; readonly line: ClaimedLine }
+type QueuedLine = { readonly sender: Sender; readonly line: ClaimedLine }
 
 type Run = {
   readonly place: ShardPlace
   readonly database: Database
   readonly webhookLocator: string
+  readonly claims: Claims
   readonly recorder: Recorder
   readonly lanes: Set<Promise<void>>
   readonly alerts: Promise<void>[]
@@ -52,24 +53,39 @@ type Run = {
 }
 
 /**
- * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) side by side, each in order. If serving a line throws, it is due
- * again when its lease ends. Returns when the next delivery is due, maybe in the past; undefined when nothing waits.
+ * Delivers what is due for the webhook in the shard. Serves lines (tables.ts) side by side, each in order. If serving a line throws, or its
+ * results cannot be recorded, it is due again when its claim ends. `storage` is that of the webhook's object; calls for one webhook and
+ * shard must not overlap. Returns when the next delivery is due, maybe in the past; undefined when nothing waits.
  */
-export async function deliverTo(place: ShardPlace, webhookLocator: string): Promise<Instant | undefined> {
+export async function deliverTo(
+  place: ShardPlace,
+  webhookLocator: string,
+  storage: ClaimStorage,
+): Promise<Instant | undefined> {
   const database = shardDatabase(place.env, place.tenant, place.shard, place.calls)
-  const recorder = new Recorder(database, problem => failed(webhookLocator, problem))
+  const claims = await Claims.open(storage)
+  const recorder = new Recorder(database, webhookLocator, claims)
   const lanes = new Set<Promise<void>>()
-  const run: Run = { place, database, webhookLocator, recorder, lanes, alerts: [], isSuspended: false }
+  const run: Run = {
+    ...{ place, database, webhookLocator, claims, recorder, lanes },
+    alerts: [],
+    isSuspended: false,
+  }
   let nothing: NothingDue | undefined
   try {
     nothing = await work(run)
   } finally {
     await Promise.all(lanes)
     await recorder.flush()
+    await claims.close()
     await Promise.all(run.alerts)
   }
-  return nothing ? nothing.nextDue : await nextDue(database, webhookLocator)
+  const next = nothing ? nothing.nextDue : await nextDue(database, webhookLocator, claims.heads(now()))
+  return earlier(next, claims.freeAt())
 }
+
+const earlier = (one: Instant | undefined, other: Instant | undefined): Instant | undefined =>
+  one === undefined || (other !== undefined && other < one) ? other : one
 
 const failed = (webhook: string, problem: unknown): void =>
   console.error(JSON.stringify({ at: 'deliver', webhook, problem: String(problem) }))
@@ -104,32 +120,30 @@ async function work(run: Run): Promise<NothingDue | undefined> {
   }
 }
 
-/** Records waiting results and claims due lines in one round trip. */
-async function claimLines({
-  place,
-  database,
-  webhookLocator,
-  recorder,
-}: Run): Promise<QueuedLine[] | NothingDue> {
-  const { claim, at } = await recorder.withClaim(async before => {
+/** Records waiting results and reads due lines in one round trip; claims them. */
+async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
+  const { place, database, webhookLocator, claims, recorder } = run
+  const { found, at } = await recorder.withNext(async (before, recorded) => {
     const at = now()
-    const leaseUntil = (at + LEASE_MS) as Instant
-    return { at, claim: await claimDue(database, webhookLocator, at, leaseUntil, MOST_LINES_CLAIMED, before) }
+    const underWay = claims.heads(at, recorded)
+    return { at, found: await readDue(database, webhookLocator, at, underWay, MOST_LINES_CLAIMED, before) }
   })
-  if ('nextDue' in claim) return claim
-  const webhook = await webhookOf(place, claim.webhook)
+  if ('nextDue' in found) return found
+  const heads = found.lines.map(([head]) => head.event.sequence)
+  await claims.take(heads, (at + CLAIM_MS) as Instant)
+  const webhook = await webhookOf(place, found.webhook)
   const headers = await resolvedHeaders(place, webhook.endpoint.headers, webhook.endpoint.url)
   if ('problem' in headers)
     console.warn(JSON.stringify({ at: 'delivery', webhook: webhook.locator, problem: headers.problem }))
   const sender = { place, webhook, headers, sendBefore: (at + SEND_WITHIN_MS) as Instant }
-  return claim.lines.map(line => ({ claim, sender, line }))
+  return found.lines.map(line => ({ sender, line }))
 }
 
 /** Results that suspend the webhook are recorded before it is suspended. */
-async function serve(run: Run, { claim, sender, line }: QueuedLine): Promise<void> {
+async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
   const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
-  recorder.add(claim, results)
+  recorder.add(line[0].event.sequence, results)
   if (suspendAt !== undefined) {
     run.isSuspended = true
     await recorder.flush()
@@ -144,48 +158,62 @@ export const RECORD_WITHIN_MS = 250
 /** Results of this many lines are written without waiting longer. */
 const MOST_LINES_WAITING = 100
 
-type Added = { readonly claim: Claim; readonly results: readonly DeliveryResult[] }
+type Added = { readonly head: number; readonly results: readonly DeliveryResult[] }
 
 /** Records results of many lines together: a round trip for each would take longer than the posts. */
 class Recorder {
   readonly #database: Database
-  readonly #lost: (problem: unknown) => void
+  readonly #webhook: string
+  readonly #claims: Claims
   #added: Added[] = []
   #writing = Promise.resolve()
   #waiting: ReturnType<typeof setTimeout> | undefined
 
-  /** `lost` gets the error when results cannot be written; their leases end and they are tried again. */
-  constructor(database: Database, lost: (problem: unknown) => void) {
+  constructor(database: Database, webhook: string, claims: Claims) {
     this.#database = database
-    this.#lost = lost
+    this.#webhook = webhook
+    this.#claims = claims
   }
 
-  /** Takes all results of a line at once: its lease ends with the first. */
-  add(claim: Claim, results: readonly DeliveryResult[]): void {
-    this.#added.push({ claim, results })
+  /** Takes all results of a line at once: its claim ends with them. */
+  add(head: number, results: readonly DeliveryResult[]): void {
+    this.#added.push({ head, results })
     if (this.#added.length >= MOST_LINES_WAITING) void this.flush()
     else this.#waiting ??= setTimeout(() => void this.flush(), RECORD_WITHIN_MS)
   }
 
-  /** Records before the claim in the same batch, so the claim finds deliveries behind ended lines. */
-  async withClaim<Found>(claim: (before: readonly Query[]) => Promise<Found>): Promise<Found> {
+  /**
+   * Records before `read` reads, in the same batch, so it finds deliveries behind ended lines. `recorded` are the heads of the lines
+   * that the batch records.
+   */
+  async withNext<Found>(
+    read: (before: readonly Query[], recorded: ReadonlySet<number>) => Promise<Found>,
+  ): Promise<Found> {
     await this.#writing
     const taken = this.#take()
+    const heads = new Set(taken.map(({ head }) => head))
     try {
-      return await claim(this.#queriesOf(taken))
+      const found = await read(this.#queriesOf(taken), heads)
+      this.#claims.settle(heads)
+      return found
     } catch (problem) {
-      // The claim may have failed: the results are written again without it.
+      // The batch may have failed: the results are written again without it.
       this.#added = [...taken, ...this.#added]
       throw problem
     }
   }
 
-  /** Writes everything that was added, without waiting for more. */
+  /** Writes everything that was added, without waiting for more. If it cannot, the lines are tried again when their claims end. */
   flush(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
-      const queries = this.#queriesOf(this.#take())
-      if (queries.length > 0)
-        await this.#database.batch(queries as [Query, ...Query[]]).catch(problem => this.#lost(problem))
+      const taken = this.#take()
+      const queries = this.#queriesOf(taken)
+      try {
+        if (queries.length > 0) await this.#database.batch(queries as [Query, ...Query[]])
+        this.#claims.settle(taken.map(({ head }) => head))
+      } catch (problem) {
+        failed(this.#webhook, problem)
+      }
     })
     return this.#writing
   }
@@ -199,13 +227,7 @@ class Recorder {
   }
 
   #queriesOf(added: readonly Added[]): Query[] {
-    const byClaim = Map.groupBy(added, ({ claim }) => claim)
-    return [...byClaim].flatMap(([claim, lines]) =>
-      recordResults(
-        this.#database,
-        claim,
-        lines.flatMap(({ results }) => results),
-      ),
-    )
+    const results = added.flatMap(({ results }) => results)
+    return recordResults(this.#database, this.#webhook, results)
   }
 }

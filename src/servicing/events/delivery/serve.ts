@@ -15,7 +15,7 @@ import { secretsOf, withoutSecrets } from '../../../platform/outbound/masking.ts
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import { type Resolved, resolvedHeaders } from '../../../reference/secrets/sending.ts'
 import { webhookEvent } from '../stream/response.ts'
-import { type ClaimedLine, type DeliveryResult, handlingOf, type Webhook } from './store.ts'
+import { type ClaimedLine, type DeliveryResult, handlingOf, headOf, type Webhook } from './store.ts'
 
 /** Everything needed to post to the webhook, as it was when the lines were claimed: a later change applies from the next claim. */
 export type Sender = {
@@ -38,7 +38,7 @@ type Served = {
 export async function serveLine(sender: Sender, line: ClaimedLine, isOver: () => boolean): Promise<Served> {
   const { place, webhook, headers } = sender
   const handling = handlingOf(webhook)
-  const head = line[0].event.sequence
+  const head = headOf(line)
   const results: DeliveryResult[] = []
   const alerts: Alert[] = []
   for (const delivery of line) {

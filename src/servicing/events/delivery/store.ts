@@ -1,5 +1,5 @@
-// Claims deliveries and records results. Without `commit`: an attempt is no client's request and changes only its own rows, so it needs
-// no guards. A lease is a `due_at` in the future: nothing has to end it after a crash.
+// Reads what is due and records results. Without `commit`: an attempt is no client's request and changes only its own rows, so it needs
+// no guards. What is under way is known to the webhook's object (claims.ts), not to the database.
 import { eq, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { alias } from 'drizzle-orm/sqlite-core'
@@ -24,17 +24,16 @@ type ClaimedDelivery = {
   readonly line: string | null
   /** Earlier attempts. */
   readonly attempts: number
-  /** How often redelivery had been requested when it was claimed. */
+  /** How often redelivery had been requested when it was read. */
   readonly asked: number
+  readonly dueAt: Instant
 }
 
 /** In order: the first is claimed, the others wait for it. */
 export type ClaimedLine = readonly [ClaimedDelivery, ...ClaimedDelivery[]]
 
-/** No one else attempts these deliveries before `leaseUntil`. */
 export type Claim = {
   readonly webhook: WebhookRow
-  readonly leaseUntil: Instant
   readonly lines: readonly ClaimedLine[]
 }
 
@@ -43,13 +42,21 @@ export type NothingDue = { readonly nextDue: Instant | undefined }
 
 /** The claimed delivery, with `attempts` after this one. `pending` is due again at `dueAt`. */
 export type DeliveryResult = ClaimedDelivery & {
-  /** Sequence of the line's first delivery, which holds the lease. */
-  readonly head: number
+  /** The line's first delivery as it was read: results other than a 2xx count only while its row is the same. */
+  readonly head: Head
   readonly state: 'pending' | 'sent' | 'failed' | 'diverted' | 'skipped'
   readonly dueAt: Instant
   /** Undefined when the delivery is given back without an attempt. */
   readonly made: AttemptMade | undefined
 }
+
+export type Head = { readonly sequence: number; readonly attempts: number; readonly dueAt: Instant }
+
+export const headOf = ([{ event, attempts, dueAt }]: ClaimedLine): Head => ({
+  sequence: event.sequence,
+  attempts,
+  dueAt,
+})
 
 /** Deliveries behind the heads of all lines of one claim. */
 const MOST_FOLLOWING = 100
@@ -75,15 +82,29 @@ export async function webhooksDue(database: Database, at: Instant): Promise<Uuid
 /** SQL for one value: the earliest due time, or null. */
 export const earliestDelivery = sql`(select min(due) from (select ${oldestDue} as due from ${webhooks} w where ${listening}))`
 
+const webhookOfClaim = sql.placeholder('webhook')
+
+/** Heads that are under way: a JSON list of their sequences. */
+const isFree = sql`event_sequence not in (select value from json_each(${sql.placeholder('underWay')}))`
+
 const NEXT_DUE = statement(build =>
-  build.all<{ due: Instant | null }>(
-    sql`select ${oldestDue} as due from ${webhooks} w where w.locator = ${sql.placeholder('webhook')} and ${listening}`,
+  build.all<{ due: Instant }>(
+    sql`select due_at as due from ${deliveries}
+      where webhook_locator = ${webhookOfClaim} and state = 'pending' and ${isFree}
+        and exists (select 1 from ${webhooks} w where w.locator = ${webhookOfClaim} and ${listening})
+      order by due_at limit 1`,
   ),
 )
 
-export async function nextDue(database: Database, webhookLocator: string): Promise<Instant | undefined> {
-  const [rows] = await database.batch([database.bind(NEXT_DUE, { webhook: webhookLocator })])
-  return rows[0]?.due ?? undefined
+/** When the next delivery that is not under way is due; undefined when none waits. */
+export async function nextDue(
+  database: Database,
+  webhookLocator: string,
+  underWay: readonly number[],
+): Promise<Instant | undefined> {
+  const values = { webhook: webhookLocator, underWay: JSON.stringify(underWay) }
+  const [rows] = await database.batch([database.bind(NEXT_DUE, values)])
+  return rows[0]?.due
 }
 
 const CLAIMED_COLUMNS = {
@@ -91,23 +112,14 @@ const CLAIMED_COLUMNS = {
   line: deliveries.line,
   attempts: deliveries.attempts,
   asked: deliveries.asked,
+  dueAt: sql<Instant>`${deliveries.dueAt}`,
 }
 
-const webhookOfClaim = sql.placeholder('webhook')
-const leaseOfClaim = sql.placeholder('leaseUntil')
-
-const CLAIM = statement(build =>
-  build
-    .update(deliveries)
-    .set({ dueAt: sql`${leaseOfClaim}` })
-    .where(
-      sql`rowid in (select rowid from ${deliveries}
-        where webhook_locator = ${webhookOfClaim} and state = 'pending' and due_at <= ${sql.placeholder('at')}
-          and exists (select 1 from ${webhooks} w where w.locator = webhook_locator and ${listening})
-        order by due_at, event_sequence limit ${sql.placeholder('most')})`,
-    )
-    .returning({ eventSequence: deliveries.eventSequence }),
-)
+/** Row ids of the due heads that no one attempts. */
+const DUE_HEADS = sql`(select rowid from ${deliveries}
+  where webhook_locator = ${webhookOfClaim} and state = 'pending' and due_at <= ${sql.placeholder('at')} and ${isFree}
+    and exists (select 1 from ${webhooks} w where w.locator = ${webhookOfClaim} and ${listening})
+  order by due_at, event_sequence limit ${sql.placeholder('most')})`
 
 const WEBHOOK = statement(build => build.select().from(webhooks).where(eq(webhooks.locator, webhookOfClaim)))
 
@@ -115,11 +127,8 @@ const HEADS = statement(build =>
   build
     .select(CLAIMED_COLUMNS)
     .from(deliveries)
-    .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
-    .where(
-      sql`${deliveries.webhookLocator} = ${webhookOfClaim} and ${deliveries.state} = 'pending'
-        and ${deliveries.dueAt} = ${leaseOfClaim}`,
-    )
+    .crossJoin(events)
+    .where(sql`${deliveries}.rowid in ${DUE_HEADS} and ${events.sequence} = ${deliveries.eventSequence}`)
     .orderBy(deliveries.eventSequence),
 )
 
@@ -128,12 +137,12 @@ const headRows = alias(deliveries, 'head')
 // Cross joins make SQLite begin with the heads; otherwise it scans everything the webhook was ever sent.
 const FOLLOWING = statement(build =>
   build
-    .select({ ...CLAIMED_COLUMNS, dueAt: deliveries.dueAt })
+    .select(CLAIMED_COLUMNS)
     .from(headRows)
     .crossJoin(deliveries)
     .crossJoin(events)
     .where(
-      sql`${headRows.webhookLocator} = ${webhookOfClaim} and ${headRows.state} = 'pending' and ${headRows.dueAt} = ${leaseOfClaim}
+      sql`${headRows}.rowid in ${DUE_HEADS}
         and ${deliveries.webhookLocator} = ${headRows.webhookLocator} and ${deliveries.line} = ${headRows.line}
         and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
         and ${events.sequence} = ${deliveries.eventSequence}`,
@@ -143,20 +152,19 @@ const FOLLOWING = statement(build =>
 )
 
 /**
- * Claims at most `most` due deliveries of the webhook, with those behind them in their lines. If none is due, returns when the next
- * will be. `before` runs first, in the same round trip.
+ * Reads at most `most` due deliveries of the webhook that are not under way, with those behind them in their lines. If none is due,
+ * returns when the next will be. `before` runs first, in the same round trip.
  */
-export async function claimDue(
+export async function readDue(
   database: Database,
   webhookLocator: string,
   at: Instant,
-  leaseUntil: Instant,
+  underWay: readonly number[],
   most: number,
   before: readonly Query[] = [],
 ): Promise<Claim | NothingDue> {
-  const values = { webhook: webhookLocator, at, leaseUntil, most }
+  const values = { webhook: webhookLocator, at, underWay: JSON.stringify(underWay), most }
   const queries = [
-    database.bind(CLAIM, values),
     database.bind(WEBHOOK, values),
     database.bind(HEADS, values),
     database.bind(FOLLOWING, values),
@@ -164,17 +172,14 @@ export async function claimDue(
   ] as const
   const sent = [...before, ...queries] as unknown as typeof queries
   const answers: readonly unknown[] = await database.batch(sent)
-  const [claimed, found, first, following, next] = answers.slice(before.length) as unknown as BatchResponse<
+  const [found, heads, following, next] = answers.slice(before.length) as unknown as BatchResponse<
     typeof queries
   >
   const webhook = found[0]
-  // `first` may contain another claim of the same millisecond.
-  const ours = new Set(claimed.map(row => row.eventSequence))
-  const heads = first.filter(({ event }) => ours.has(event.sequence))
-  if (!webhook || heads.length === 0) return { nextDue: next[0]?.due ?? undefined }
+  if (!webhook || heads.length === 0) return { nextDue: next[0]?.due }
   const behind = Map.groupBy(following, ({ line }) => line)
   const lines = heads.map((head): ClaimedLine => [head, ...untilLater(behind.get(head.line) ?? [], at)])
-  return { webhook, leaseUntil, lines }
+  return { webhook, lines }
 }
 
 /** What may follow a head at once: the deliveries before the first that is due later. Order within a line is never broken. */
@@ -211,7 +216,8 @@ const RECORD = statement(build =>
         value ->> 5 as due_at, value ->> 6 as outcome, value ->> 7 as made, value ->> 8 as finished_at,
         value ->> 9 as asked,
         exists (select 1 from ${deliveries} h where h.webhook_locator = value ->> 0
-          and h.event_sequence = value ->> 2 and h.state = 'pending' and h.due_at = ${leaseOfClaim}) as ours
+          and h.event_sequence = value ->> 2 and h.state = 'pending' and h.attempts = value ->> 10
+          and h.due_at = value ->> 11) as ours
       from json_each(${sql.placeholder('results')})
     ) r
     where webhook_locator = r.webhook and event_sequence = r.sequence
@@ -220,15 +226,19 @@ const RECORD = statement(build =>
 )
 
 /**
- * Records results of a claim. A 2xx counts whoever holds the line by now, unless redelivery was requested since the claim. Other
- * results count only while the lease is ours: another attempt may be under way. Recording twice changes nothing.
+ * Records results. A 2xx always counts, unless redelivery was requested since the claim. Other results count only while the line's
+ * first delivery is as it was read: else another attempt was recorded meanwhile. Recording twice changes nothing.
  */
-export function recordResults(database: Database, claim: Claim, results: readonly DeliveryResult[]): Query[] {
-  const webhook = claim.webhook.locator
+export function recordResults(
+  database: Database,
+  webhook: string,
+  results: readonly DeliveryResult[],
+): Query[] {
+  if (results.length === 0) return []
   const rows = results.map(({ head, event, asked, state, attempts, dueAt, made }) => [
     webhook,
     event.sequence,
-    head,
+    head.sequence,
     state,
     attempts,
     dueAt,
@@ -236,12 +246,14 @@ export function recordResults(database: Database, claim: Claim, results: readonl
     made ? JSON.stringify(made) : null,
     state === 'pending' ? null : dueAt,
     asked,
+    head.attempts,
+    head.dueAt,
   ])
   const lines = new Set(results.flatMap(({ line }) => line ?? []))
-  // Backwards: the result of a line's head ends the lease that the others need.
+  // Backwards: the result of a line's head changes the row that the others are held against.
   return [
     ...parts(rows.toReversed(), MOST_RECORDED).map(some =>
-      database.bind(RECORD, { leaseUntil: claim.leaseUntil, results: JSON.stringify(some) }),
+      database.bind(RECORD, { results: JSON.stringify(some) }),
     ),
     nextUp(database, webhook, [...lines]),
   ]

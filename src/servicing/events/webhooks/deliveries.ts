@@ -283,7 +283,7 @@ async function inShards(
     answer,
     subject: locator,
   })
-  for (const shard of shards) announce(context, shard)
+  for (const shard of shards) announce(context, shard, [locator])
   return jsonText(answer)
 }
 

@@ -3,27 +3,26 @@ import { env } from 'cloudflare:workers'
 import { createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type PolicyLocator, type Uuid } from '../../../../src/kernel/locators.ts'
-import { type Instant, now } from '../../../../src/kernel/time.ts'
+import { now } from '../../../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../../../src/platform/calls.ts'
 import { shardName, type Tenant } from '../../../../src/platform/tenancy.ts'
 import { deliverTo, RECORD_WITHIN_MS } from '../../../../src/servicing/events/delivery/deliver.ts'
 import { attempt } from '../../../../src/servicing/events/delivery/serve.ts'
-import { claimDue } from '../../../../src/servicing/events/delivery/store.ts'
 import { consumeAnnouncements } from '../../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import {
-  databaseOf,
   deliver,
   deliveriesIn,
   happen,
   letPass,
   makeTenant,
   makeWebhook,
+  objectStorage,
   untilFinished,
 } from '../tenant.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 20 }))
+beforeAll(() => prepareDatabases({ tenants: 24 }))
 
 const retrying = { retryStrategy: { type: 'linear', interval: 60, attempts: 3 } }
 
@@ -234,23 +233,40 @@ describe('whatever happens in between', () => {
     expect(new Set(ids).size).toBe(10)
   })
 
-  it('a crash between claim and post costs the lease, not the event', async () => {
+  it('a crash while a delivery is under way costs the time of its claim, not the event, and holds up no other line', async () => {
     const tenant = await makeTenant()
-    const receiver = await openReceiver()
+    const receiver = await openReceiver({ status: 200, held: true }, { status: 200 })
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    const storage = objectStorage()
+    const run = () => deliverTo({ env, tenant, shard: 0, calls: noCalls() }, locator as Uuid, storage)
     await happen(tenant, [{}])
-    const leaseUntil = (now() + 30_000) as Instant
-    const claim = await claimDue(databaseOf(tenant), locator as Uuid, now(), leaseUntil, 20)
-    expect(claim).toMatchObject({ lines: [[{ attempts: 0 }]] })
-    await deliver(tenant)
-    expect(await receiver.received()).toEqual([])
-    await letPass(tenant, 30_000)
-    await deliver(tenant)
-    expect(await receiver.received()).toHaveLength(1)
-    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'sent', attempts: 1 }])
+    // The object ends while nobody has answered: what it had begun is in its storage alone.
+    const crashed = run()
+    await receiver.wait(1)
+    const left = await storage.get<[number, number][]>('underWay')
+    expect(left).toEqual([[1, expect.any(Number)]])
+    const begun = now()
+    expect(left![0]![1] - begun).toBeGreaterThan(25_000)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'pending', attempts: 0 }])
+
+    await happen(tenant, [{}])
+    expect(await run()).toBe(left![0]![1])
+    expect(await receiver.received()).toHaveLength(2)
+    expect(await deliveriesIn(tenant)).toMatchObject([{ state: 'pending' }, { state: 'sent' }])
+
+    await storage.put('underWay', [[1, begun]])
+    expect(await run()).toBeUndefined()
+    expect(await receiver.received()).toHaveLength(3)
+    expect(await storage.get('underWay')).toBeUndefined()
+    await receiver.answer({ status: 200 })
+    await crashed
+    expect((await deliveriesIn(tenant)).map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['sent', 1],
+      ['sent', 1],
+    ])
   })
 
-  it('a result that comes after the lease ran out does not undo what the next attempt recorded', async () => {
+  it('a result that comes after its claim ended does not undo what the next attempt recorded', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 500, held: true }, { status: 200 })
     await makeWebhook(tenant, { url: receiver.url })
@@ -330,7 +346,7 @@ describe('round trips', () => {
   const delivering = async (tenant: Tenant, webhook: string): Promise<Calls & { durationMs: number }> => {
     const calls = noCalls()
     const begun = now()
-    await deliverTo({ env, tenant, shard: 0, calls }, webhook)
+    await deliverTo({ env, tenant, shard: 0, calls }, webhook, objectStorage())
     return { ...calls, durationMs: now() - begun }
   }
   const events = (policies: number, ofEach: number) =>
@@ -356,13 +372,59 @@ describe('round trips', () => {
       body: shardName(tenant, 0),
     }))
     await consumeAnnouncements(createMessageBatch('q', hints), { ...env, METRICS } as unknown as Env)
-    // One of the two is the tenant, which an isolate reads every 5 s.
+    // One of the two is the tenant, which an isolate reads every 5 s; the other finds what is due, which these hints leave open.
     expect(told).toEqual([{ what: ['queue', 'announcements', '200'], d1: 2, object: 2, r2: 0, queue: 0 }])
     await untilFinished(tenant)
     for (const receiver of receivers) expect(await receiver.received()).toHaveLength(6)
   })
 
-  it('of what a claim takes are two: one claims, one records all of it and finds that there is no more', async () => {
+  it('of the hint of a commit are none in the database: it names the webhooks that have something due', async () => {
+    const tenant = await makeTenant()
+    const receivers = await Promise.all([1, 2].map(() => openReceiver()))
+    const webhooks = []
+    for (const { url } of receivers) webhooks.push((await makeWebhook(tenant, { url })).locator)
+    await makeWebhook(tenant, { url: receivers[0]!.url, eventTypes: ['payment.pay'] })
+    const commits = async (policies: number): Promise<{ webhooks: Uuid[] }[]> => {
+      const sent: { webhooks: Uuid[] }[] = []
+      await happen(tenant, events(policies, 2), 0, message => sent.push(message as never))
+      return sent
+    }
+    const [hint, ...more] = await commits(3)
+    expect(more).toEqual([])
+    expect(hint).toEqual({ ...shardName(tenant, 0), webhooks: expect.any(Array) })
+    expect([...hint!.webhooks].sort()).toEqual([...webhooks].sort())
+
+    const told: number[][] = []
+    const METRICS = { writeDataPoint: ({ doubles }: { doubles: number[] }) => told.push(doubles.slice(1, 3)) }
+    const halves = hint!.webhooks.map((webhook, at) => ({
+      ...{ id: `${at}`, timestamp: new Date(), attempts: 1 },
+      body: { ...hint, webhooks: [webhook] },
+    }))
+    await consumeAnnouncements(createMessageBatch('q', halves), { ...env, METRICS } as unknown as Env)
+    // The one is the tenant, which an isolate reads every 5 s.
+    expect(told).toEqual([[1, 2]])
+    await untilFinished(tenant)
+    for (const receiver of receivers) expect(await receiver.received()).toHaveLength(6)
+
+    // Events that wait for others of their policy call for nobody: they come up when those end.
+    expect(await commits(1)).toHaveLength(1)
+    expect(await commits(1)).toEqual([])
+    await deliver(tenant)
+    for (const receiver of receivers) expect(await receiver.received()).toHaveLength(10)
+  })
+
+  it('and rows of a delivery: one round trip reads, and one writes', async () => {
+    const tenant = await makeTenant()
+    const receiver = await openReceiver()
+    const { locator } = await makeWebhook(tenant, { url: receiver.url })
+    await happen(tenant, events(1, 1))
+    const { d1, rowsWritten } = await delivering(tenant, locator)
+    expect({ d1, rowsWritten }).toEqual({ d1: 2, rowsWritten: 2 })
+    await happen(tenant, events(1, 3))
+    expect(await delivering(tenant, locator)).toMatchObject({ d1: 2, rowsWritten: 6 })
+  })
+
+  it('of what a claim takes are two: one reads, one records all of it and finds that there is no more', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver()
     const { locator } = await makeWebhook(tenant, { url: receiver.url })
