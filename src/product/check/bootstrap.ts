@@ -24,30 +24,49 @@ import {
 } from '../resources.ts'
 import type { Archive } from './archive.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
-import { name, text, textList } from './json/scalars.ts'
+import { about, name, text, textList } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
 /** bootstrap/resources/config.json, by resource and group name (resources brief 2). */
-const bootstrapFile = z.strictObject({
-  resourceInstances: z
-    .record(
-      z.string(),
-      z
-        .strictObject({
-          staticName: name,
-          jurisdictions: textList.default([]),
-          /** Only for secrets. */
-          allowedHosts: textList.optional(),
-        })
-        .optional(),
-    )
-    .default({}),
-  resourceGroups: z
-    .record(
-      z.string(),
-      z.strictObject({ selectionStartTime: text, resourceNames: textList.default([]) }).optional(),
-    )
-    .default({}),
+const resourceInstance = z.strictObject({
+  staticName: about(
+    name,
+    'What templates, plugins and declarations call it: a letter, `$`, or `_` and a letter, then letters, digits, `_` and `$`; 128 characters at most.',
+    'rates',
+  ),
+  jurisdictions: about(textList.default([]), 'Where it holds. Left out: everywhere.', ['CA']),
+  /** Only for secrets. */
+  allowedHosts: about(
+    textList.optional(),
+    'Secrets only: the hosts to which it may be sent. Left out: any.',
+    ['rater.example.com'],
+  ),
+})
+
+const resourceGroup = z.strictObject({
+  selectionStartTime: about(
+    text,
+    'The time from which on its resources are in force.',
+    '2026-01-01T00:00:00Z',
+  ),
+  resourceNames: about(
+    textList.default([]),
+    'The resources of the group, 5,000 at most; of one static name only one for each jurisdiction.',
+    ['rates_2026'],
+  ),
+})
+
+export const bootstrapFile = z.strictObject({
+  resourceInstances: about(
+    z.record(z.string(), resourceInstance.optional()).default({}),
+    'The resources, by the names of their files in `resourceFiles/<folder>/` without the ending.',
+    { rates_2026: { staticName: 'rates', jurisdictions: ['CA'] } },
+  ),
+  resourceGroups: about(
+    z.record(z.string(), resourceGroup.optional()).default({}),
+    'What is in force together, and from when on, by the name of the group.',
+    { 2026: { selectionStartTime: '2026-01-01T00:00:00Z', resourceNames: ['rates_2026'] } },
+  ),
 })
 
 /** By item name. */

@@ -20,13 +20,21 @@ import {
   type SelectionTimeBasis,
   type TableDeclaration,
 } from '../resources.ts'
-import { choice, flag, list, name, present, text, textList, wholeNumber } from './json/scalars.ts'
+import { about, choice, flag, list, name, present, text, textList, wholeNumber } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
-const dataType = choice(COLUMN_TYPES).default('string')
+const dataType = about(
+  choice(COLUMN_TYPES).default('string'),
+  'What its cells are. Files are checked by it when they are uploaded.',
+  'decimal',
+)
 
 /** Without one, the effective time of the transaction selects the contents. */
-const selectionTimeBasis = choice(SELECTION_TIME_BASES).default('transactionEffectiveTime')
+const selectionTimeBasis = about(
+  choice(SELECTION_TIME_BASES).default('transactionEffectiveTime'),
+  'Which time of a transaction decides which contents are in force.',
+  'policyStartTime',
+)
 
 /** A list of entries, because the order of columns is that of the keys. */
 const columnMap = <Column extends z.ZodObject>(column: Column) =>
@@ -38,17 +46,39 @@ const columnMap = <Column extends z.ZodObject>(column: Column) =>
       ),
     )
 
-const keyColumns = columnMap(z.strictObject({ dataType, isKey: flag.default(false) }))
+const isKey = about(
+  flag.default(false),
+  'Whether look-ups name a value of it; they name keys in the order of the columns.',
+  true,
+)
+const keyColumns = about(
+  columnMap(z.strictObject({ dataType, isKey })),
+  'Its columns by their names in the file, at least one.',
+  { state: { isKey: true }, rate: { dataType: 'decimal' } },
+)
 
 const table = z.strictObject({ columns: keyColumns, selectionTimeBasis })
 const rangeTable = z.strictObject({
   columns: keyColumns,
   selectionTimeBasis,
-  rangeStart: name,
-  rangeEnd: name.optional(),
+  rangeStart: about(name, 'The column with the number at which the range of a row starts; no key.', 'from'),
+  rangeEnd: about(
+    name.optional(),
+    'The column with the number before which it ends. Left out: it ends where the next row starts.',
+    'to',
+  ),
 })
+const makeDistinct = about(
+  flag.default(false),
+  'Whether its values are kept apart, each once, so that choices are found without reading every row.',
+  true,
+)
 const constraintTable = z.strictObject({
-  columns: columnMap(z.strictObject({ dataType, makeDistinct: flag.default(false) })),
+  columns: about(
+    columnMap(z.strictObject({ dataType, makeDistinct })),
+    'Its columns by their names in the file, at least one.',
+    { make: { makeDistinct: true }, model: {} },
+  ),
   selectionTimeBasis,
 })
 
@@ -57,16 +87,46 @@ const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
 
 /** Resources brief 4.2; the other properties are for screens. */
 const templateSnippet = z.strictObject({
-  displayName: text.optional(),
-  selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
+  displayName: about(text.optional(), 'What people call it. For screens.', 'Letterhead'),
+  selectionTimeBasis: about(
+    choice(SELECTION_TIME_BASES).optional(),
+    'Which time of a transaction decides which contents are in force. Left out: that of the document.',
+    'currentTime',
+  ),
 })
+
+const EXAMPLE_COLUMNS = { columns: { state: { isKey: true }, rate: { dataType: 'decimal' } } }
 
 /** Resources brief 1.1. */
 export const tableDeclarations = {
-  tables: byStaticName(table),
-  rangeTables: byStaticName(rangeTable),
-  constraintTables: byStaticName(constraintTable),
-  templateSnippets: byStaticName(templateSnippet),
+  tables: about(
+    byStaticName(table),
+    'Tables that are resources of the tenant, by static name: what their files look like ([resources](resources.md)). Tables of the archive are not declared.',
+    { rates: EXAMPLE_COLUMNS },
+  ),
+  rangeTables: about(byStaticName(rangeTable), 'The same for tables whose rows are ranges of numbers.', {
+    age_factor: {
+      columns: {
+        from: { dataType: 'decimal' },
+        to: { dataType: 'decimal' },
+        factor: { dataType: 'decimal' },
+      },
+      rangeStart: 'from',
+      rangeEnd: 'to',
+    },
+  }),
+  constraintTables: about(
+    byStaticName(constraintTable),
+    'The same for tables that limit what fields may be.',
+    {
+      vehicles: { columns: { make: { makeDistinct: true }, model: {} } },
+    },
+  ),
+  templateSnippets: about(
+    byStaticName(templateSnippet),
+    'Parts of templates that are resources, by static name. Only those need an entry that are selected for another time than their document.',
+    { letterhead: { selectionTimeBasis: 'currentTime' } },
+  ),
 }
 
 type Declared<Entry> = Record<string, Entry | undefined>
@@ -151,29 +211,62 @@ function boundProblem(
   return bound === 'rangeEnd' && name === range.rangeStart ? 'names the same column as rangeStart' : undefined
 }
 
+const offset = z.strictObject({
+  amount: about(wholeNumber, 'How many; negative is before. 10,000 at most either way.', -30),
+  unit: about(choice(CADENCE_UNITS).default('day'), 'What `amount` counts.', 'day'),
+})
+
+const cadence = z.strictObject({
+  intervalDuration: about(
+    wholeNumber.default(1),
+    'How many units lie between two of them, from 1 to 10,000.',
+    1,
+  ),
+  durationBasis: about(choice(CADENCE_UNITS), 'The unit.', 'year'),
+  limit: about(
+    wholeNumber.optional(),
+    'How many there are at most, the first among them. Needed with the anchor `policyEnd`; else they end with the policy.',
+    5,
+  ),
+})
+
 const schedule = z.strictObject({
-  anchor: choice(ANCHORS),
-  alignment: choice(ALIGNMENTS).optional(),
-  offset: z.strictObject({ amount: wholeNumber, unit: choice(CADENCE_UNITS).default('day') }).optional(),
-  cadence: z
-    .strictObject({
-      intervalDuration: wholeNumber.default(1),
-      durationBasis: choice(CADENCE_UNITS),
-      limit: wholeNumber.optional(),
-    })
-    .optional(),
-  suppressOnStatuses: list(choice(SUPPRESSING_STATUSES)).default([]),
+  anchor: about(choice(ANCHORS), 'The time of the policy that it is counted from.', 'policyStart'),
+  alignment: about(
+    choice(ALIGNMENTS).optional(),
+    'Moves it on to the next start of a week (Monday), month or year. Left out: it stays.',
+    'monthStart',
+  ),
+  offset: about(offset.optional(), 'Moves it by a time, after the alignment.', { amount: -30, unit: 'day' }),
+  cadence: about(cadence.optional(), 'Repeats it. Left out: it comes once.', { durationBasis: 'year' }),
+  suppressOnStatuses: about(
+    list(choice(SUPPRESSING_STATUSES)).default([]),
+    'States of the policy in which one is left out; later ones still come.',
+    ['cancelled'],
+  ),
 })
 
 /** Resources brief 8.3. */
-export const customEventDeclarations = list(
-  z.strictObject({
-    type: name,
-    schedule: schedule.optional(),
-    isPersisted: flag.default(true),
-    products: textList.optional(),
-  }),
-).default([])
+export const customEventDeclarations = about(
+  list(
+    z.strictObject({
+      type: about(
+        name,
+        'What stream and webhooks call it: `custom.` and one to four words, each once in the file.',
+        'custom.policy.anniversary',
+      ),
+      schedule: about(
+        schedule.optional(),
+        'When it comes by itself. Left out: only plugins emit it. At most 50 events have one.',
+        { anchor: 'policyStart', cadence: { durationBasis: 'year' } },
+      ),
+      isPersisted: about(flag.default(true), 'Every event is kept, so `false` only gets a warning.', true),
+      products: about(textList.optional(), 'The products whose policies it is for. Left out: all.', ['home']),
+    }),
+  ).default([]),
+  'Events of your own, which plugins emit or the calendar causes.',
+  [{ type: 'custom.policy.anniversary', schedule: { anchor: 'policyStart' } }],
+)
 
 /** Each adds a row and a timer to every policy. */
 const MOST_SCHEDULES = 50

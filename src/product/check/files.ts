@@ -1,249 +1,340 @@
-// Schemas of files below products/, and of fields in all files.
+// Schemas of files below products/. Those of fields are in fields/file.ts, those of documents in product/document-file.ts.
 import { z } from 'zod'
-import { PAYMENT_SCHEDULE_TYPES } from '../configuration.ts'
-import { SELECTION_TIME_BASES } from '../resources.ts'
+import { PAYMENT_SCHEDULE_TYPES, PLUGIN_FUNCTIONS } from '../configuration.ts'
+import { asUnit, fieldList } from './fields/file.ts'
 import {
+  about,
   amount,
   choice,
   count,
   flag,
   indemnity,
   list,
-  margin,
   name,
   text,
   textList,
   unlessBlank,
-  wholeNumber,
 } from './json/scalars.ts'
+import { documentList } from './product/document-file.ts'
 
-/** Reads `Days` as `day`. */
-const asUnit = (value: unknown): unknown =>
-  typeof value === 'string' ? value.trim().toLowerCase().replace(/s$/, '') : value
+const displayName = (what: string, example: string) =>
+  about(text.optional(), `What people call ${what}. Left out, it is made of the name.`, example)
 
-const offset = z.strictObject({
-  field: z.preprocess(asUnit, z.enum(['year', 'month', 'week', 'day', 'hour', 'minute', 'second'])),
-  amount: wholeNumber,
-  roundToDay: flag.optional(),
-})
+const fieldsOf = (owner: string) =>
+  about(fieldList.default([]), `What is asked about ${owner}, in the order of screens. Left out: nothing.`, [
+    { name: 'note', type: 'string', optional: true },
+  ])
 
-/** `true`, or how to search (`text`). `false` and `none` turn search off. */
-const search = z.preprocess(value => {
-  if (typeof value !== 'string') return value
-  return !['', 'false', 'none', 'no'].includes(value.trim().toLowerCase())
-}, z.boolean())
-
-/** Only for screens. */
-const display = {
-  width: z.unknown().optional(),
-  newline: z.unknown().optional(),
-  heading: z.unknown().optional(),
-  multiline: z.unknown().optional(),
-  showCalendar: z.unknown().optional(),
-  placeholder: z.unknown().optional(),
-  description: z.unknown().optional(),
-}
-
-const constraint = z.strictObject({
-  table: name,
-  column: name,
-  where: z
-    .record(z.string(), z.strictObject({ key: name.optional(), values: textList.optional() }).optional())
-    .default({}),
-})
-
-/** All properties of fields, of any type (brief 5.2). */
-const properties = {
-  name,
-  title: text.optional(),
-  type: z.preprocess(value => (typeof value === 'string' ? value.trim().toLowerCase() : value), z.string()),
-  optional: flag.optional(),
-  condition: z.record(z.string(), textList).optional(),
-  repeatable: flag.optional(),
-  search: search.optional(),
-  searchable: search.optional(),
-  regex: unlessBlank(text),
-  minimum: unlessBlank(text),
-  maximum: unlessBlank(text),
-  decimalPlaces: count.optional(),
-  precision: text.optional(),
-  minimumOffset: offset.optional(),
-  maximumOffset: offset.optional(),
-  values: textList.optional(),
-  table: name.optional(),
-  constraint: constraint.optional(),
-  ...display,
-}
-
-/** `fields` is read only to report that groups do not nest. */
-const groupedField = z.strictObject({ ...properties, fields: z.unknown().optional() })
-
-const fieldFile = z.strictObject({ ...properties, fields: list(groupedField).optional() })
-
-export const fieldList = list(fieldFile)
-
-/** Has no `fields` of its own, because groups do not nest. */
-export type FieldFile = z.infer<typeof groupedField>
-export type FieldFiles = readonly (FieldFile | undefined)[]
-
-/** The newer names. */
-const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated'] as const
-
-const types = choice(['pdf', 'html']).optional()
-const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optional()
-
-/** Older and newer properties (resources brief 4.2); `documents.ts` defines them. */
-const document = z.strictObject({
-  displayName: text.optional(),
-  fileName: name,
-  templateName: name,
-  type: types,
-  generatingEvent: choice(['quote', 'accept', 'issue']).optional(),
-  templateSnippets: textList.optional(),
-  customFonts: textList.optional(),
-  selectionTimeBasis: choice(SELECTION_TIME_BASES).optional(),
-  pageLayout: z
-    .strictObject({
-      marginLeft: margin,
-      marginRight: margin,
-      marginTop: margin,
-      marginBottom: margin,
-      orientation: choice(['portrait', 'landscape']).optional(),
-      pageSize,
-    })
-    .optional(),
-  format: types,
-  rendering: choice(['dynamic', 'prerendered']).optional(),
-  trigger: choice(DOCUMENT_TRIGGERS).optional(),
-  scope: choice(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
-  portrait: flag.optional(),
-  pageSize,
-  margin: z.strictObject({ top: margin, bottom: margin, left: margin, right: margin }).optional(),
-})
-
-const documents = list(document).default([])
-
-export type DocumentFile = z.infer<typeof document>
-export type DocumentFiles = z.infer<typeof documents>
+const documentsOf = (when: string) =>
+  about(documentList, `What is made ${when}. Left out: none.`, [
+    { displayName: 'Schedule', fileName: 'schedule.pdf', templateName: 'schedule.template.liquid' },
+  ])
 
 /** Form of published archives; ours is `endReminders`, with the days as a number. */
 const reminder = z.strictObject({
-  name,
-  enabled: flag.default(true),
-  from: choice(['policy.end']).default('policy.end'),
+  name: about(name, 'What the event calls it.', 'renewal_offer'),
+  enabled: about(flag.default(true), '`false` keeps it from being sent.', true),
+  from: about(choice(['policy.end']).default('policy.end'), 'What it is counted from.', 'policy.end'),
   /** `-7d` */
-  offset: text,
+  offset: about(text, 'How long before: days or weeks, as `-7d` or `-2w`.', '-42d'),
+})
+
+const endReminder = z.strictObject({
+  name: about(name, 'What the event `policy.end.reminder` calls it.', 'renewal_offer'),
+  daysBefore: about(count, 'How many days before the end of the term it is sent.', 42),
 })
 
 /** `Days` and `days` also mean `day`. */
 const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 
+const paymentTerms = z.strictObject({
+  amount: about(count.default(0), 'How many days after an invoice it is due.', 14),
+  unit: about(paymentTermsUnit.default('day'), 'What `amount` counts; there are only days.', 'day'),
+})
+
+const paymentSchedule = z.strictObject({
+  type: about(
+    choice(PAYMENT_SCHEDULE_TYPES),
+    'How often an installment begins; `total` is the whole term at once.',
+    'monthly',
+  ),
+  name: about(
+    name.optional(),
+    'What requests call it (`paymentScheduleName`). Left out: its `type`.',
+    'monthly',
+  ),
+  displayName: displayName('it', 'Every month'),
+})
+
+const lapse = z.strictObject({
+  gracePeriodDays: about(
+    count.optional(),
+    'Days from the due time of an unpaid invoice to the lapse of its policy. Left out: unpaid policies go on.',
+    30,
+  ),
+  reinstatementPeriodDays: about(
+    count.optional(),
+    'Days from a lapse during which the policy can be reinstated, where the product has no cancellations.json. Left out: not at all.',
+    60,
+  ),
+})
+
+const invoicing = z.strictObject({
+  generatingEvent: about(
+    choice(['accept', 'issue']).default('issue'),
+    'The step at which a transaction is billed. With `accept` a policy can be paid before it is issued.',
+    'accept',
+  ),
+  carryForwardBelow: about(
+    amount.optional(),
+    "Invoices of less than this, in the tenant's currency, are not asked for: the next of their plan asks for them. Left out: none is.",
+    2.5,
+  ),
+})
+
+const cancellations = z.strictObject({
+  proration: about(
+    choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360'),
+    'How a lapse, and a cancellation without a type, divides premiums by time. `30E360` and `actual` are one: whole months and parts of months; `actualMilliseconds` is by the clock.',
+    '30E360',
+  ),
+})
+
+const plugin = z.strictObject({
+  path: about(name, 'The script below `scripts/` that exports the function.', 'main/rater.js'),
+  enabled: about(flag.default(true), 'Whether it takes the place of templates and built-in rules.', true),
+})
+
 /** products/<product>/policy/policy.json */
 export const policyFile = z.strictObject({
-  displayName: text.optional(),
-  fields: fieldList.default([]),
-  /** Mistakes that could change a price are errors, and refused when a policy is priced (docs/strict.md). */
-  strict: flag.default(false),
+  displayName: displayName('the product', 'Commercial property'),
+  fields: fieldsOf('the policy as a whole'),
+  strict: about(
+    flag.default(false),
+    'Whether mistakes that could change a price are errors: a deploy refuses them, and pricing refuses what it does not find.',
+    true,
+  ),
   /** Field whose value is the jurisdiction; default `jurisdiction`. */
-  jurisdictionField: name.optional(),
-  requiresJurisdiction: flag.default(false),
-  documents,
-  paymentSchedules: list(
-    z.strictObject({
-      type: choice(PAYMENT_SCHEDULE_TYPES),
-      name: name.optional(),
-      displayName: text.optional(),
-    }),
-  ).optional(),
-  defaultPaymentTerms: z
-    .strictObject({ amount: count.default(0), unit: paymentTermsUnit.default('day') })
-    .default({ amount: 0, unit: 'day' }),
-  lapse: z
-    .strictObject({ gracePeriodDays: count.optional(), reinstatementPeriodDays: count.optional() })
-    .default({}),
-  invoicing: z
-    .strictObject({
-      generatingEvent: choice(['accept', 'issue']).default('issue'),
-      carryForwardBelow: amount.optional(),
-    })
-    .default({ generatingEvent: 'issue' }),
-  cancellations: z
-    .strictObject({ proration: choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360') })
-    .default({ proration: '30E360' }),
-  plugins: z.record(z.string(), z.strictObject({ path: name, enabled: flag.default(true) })).default({}),
-  externalRater: name.optional(),
-  reminders: z
-    .preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), list(reminder))
-    .default([]),
-  endReminders: list(z.strictObject({ name, daysBefore: count })).default([]),
+  jurisdictionField: about(
+    name.optional(),
+    'The field (a single string, select or lookup) whose value says where the policy is, by which resources differ. Left out: the field `jurisdiction`, if there is one.',
+    'state',
+  ),
+  requiresJurisdiction: about(
+    flag.default(false),
+    'Whether no policy is quoted without a jurisdiction. Its field is then needed, and has no condition.',
+    true,
+  ),
+  documents: documentsOf('for a policy, and for its renewals where the product has no renewals.json'),
+  paymentSchedules: about(
+    list(paymentSchedule).optional(),
+    'How policyholders may pay; the first is used where a request names none. Left out: one, `upfront`, of type `total`.',
+    [{ type: 'monthly', name: 'monthly', displayName: 'Every month' }],
+  ),
+  defaultPaymentTerms: about(
+    paymentTerms.default({ amount: 0, unit: 'day' }),
+    'How long policyholders have to pay an invoice. Left out: it is due on the day on which it is made.',
+    { amount: 14, unit: 'day' },
+  ),
+  lapse: about(lapse.default({}), 'What becomes of a policy that is not paid.', { gracePeriodDays: 30 }),
+  invoicing: about(invoicing.default({ generatingEvent: 'issue' }), 'When invoices are made.', {
+    generatingEvent: 'accept',
+  }),
+  cancellations: about(
+    cancellations.default({ proration: '30E360' }),
+    'How lapses and cancellations without a type give back. Types of cancellation are in cancellations.json.',
+    { proration: '30E360' },
+  ),
+  plugins: about(
+    z
+      .record(z.string(), plugin)
+      .default({})
+      .meta({ propertyNames: { enum: PLUGIN_FUNCTIONS } }),
+    "The functions that the product takes from scripts, by the function's name ([plugins](plugins.md)).",
+    { getPerilRates: { path: 'main/rater.js', enabled: true } },
+  ),
+  externalRater: about(
+    name.optional(),
+    'The service that rates, before any plugin or template: an integration of the tenant ([external services](integrations.md)).',
+    'rating_house',
+  ),
+  reminders: about(
+    z
+      .preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), list(reminder))
+      .default([]),
+    'The older form of `endReminders`; a single one need not be in a list.',
+    [{ name: 'renewal_offer', from: 'policy.end', offset: '-42d' }],
+  ),
+  endReminders: about(
+    list(endReminder).default([]),
+    'Events that tell other systems that a term is about to end.',
+    [{ name: 'renewal_offer', daysBefore: 42 }],
+  ),
   /** Only for screens. */
-  searchSummary: z.unknown().optional(),
+  searchSummary: about(
+    z.unknown().optional(),
+    'Fields that a list of policies shows. For screens; the service reads nothing of it.',
+    ['insured_name'],
+  ),
 })
 
 export type PolicyFile = z.infer<typeof policyFile>
 
+const ofFile = (what: string, example: string) =>
+  about(
+    name.optional(),
+    `What requests, templates and plugins call ${what}. It should be that of its file or folder, which counts where this is left out.`,
+    example,
+  )
+
 /** …/policy/exposures/<exposure>/exposure.json */
 export const exposureFile = z.strictObject({
-  name: name.optional(),
-  displayName: text.optional(),
-  fields: fieldList.default([]),
+  name: ofFile('the exposure', 'building'),
+  displayName: displayName('it', 'Building'),
+  fields: fieldsOf('each exposure of this kind'),
   /** Legacy look-ups made by screens. */
-  externalDataCalls: z.unknown().optional(),
+  externalDataCalls: about(
+    z.unknown().optional(),
+    'Look-ups that screens of older systems made. The service reads nothing of it.',
+    [],
+  ),
 })
+
+const AS_ASKED = 'Used where a request says nothing of it. From 0.'
+const UNLIMITED = 'or `unlimited`'
 
 /** …/exposures/<exposure>/perils/<peril>.json */
 export const perilFile = z.strictObject({
-  name: name.optional(),
-  displayName: text.optional(),
-  fields: fieldList.default([]),
-  indemnityPerItem: unlessBlank(indemnity),
-  indemnityPerEvent: unlessBlank(indemnity),
-  indemnityInAggregate: unlessBlank(indemnity),
-  deductible: unlessBlank(amount),
-  lumpSumPayment: unlessBlank(amount),
+  name: ofFile('the peril', 'fire'),
+  displayName: displayName('it', 'Fire and explosion'),
+  fields: fieldsOf('this cover'),
+  indemnityPerItem: about(
+    unlessBlank(indemnity),
+    `The most that is paid for one item, ${UNLIMITED}. ${AS_ASKED}`,
+    10000,
+  ),
+  indemnityPerEvent: about(
+    unlessBlank(indemnity),
+    `The most that is paid for one event, ${UNLIMITED}. ${AS_ASKED}`,
+    1000000,
+  ),
+  indemnityInAggregate: about(
+    unlessBlank(indemnity),
+    `The most that is paid for all events of a term, ${UNLIMITED}. ${AS_ASKED}`,
+    'unlimited',
+  ),
+  deductible: about(unlessBlank(amount), `What the insured bears of each loss. ${AS_ASKED}`, 2500),
+  lumpSumPayment: about(unlessBlank(amount), `A sum that is paid whatever the loss. ${AS_ASKED}`, 50000),
+})
+
+const endorsement = z.strictObject({
+  name: about(name, 'What requests call this kind of change (`endorsementName`).', 'change_of_cover'),
+  displayName: displayName('it', 'Change of cover'),
+  reprice: about(
+    choice(['never', 'always', 'all', 'input']).default('never'),
+    'What the change does to the premium after it: `never` keeps it, divided by time; `always` rates what was changed anew; `all` rates everything anew; `input` asks each request for `reprice`, true or false.',
+    'always',
+  ),
+  documents: documentsOf('for such an endorsement'),
 })
 
 /** …/policy/endorsements.json */
 export const endorsementsFile = z.strictObject({
-  endorsements: list(
-    z.strictObject({
-      name,
-      displayName: text.optional(),
-      reprice: choice(['never', 'always', 'all', 'input']).default('never'),
-      documents,
-    }),
-  ).default([]),
+  endorsements: about(
+    list(endorsement).default([]),
+    'The kinds of change that a policy may have during its term; of others there are none.',
+    [{ name: 'change_of_cover', reprice: 'always' }],
+  ),
 })
 
 /** …/policy/renewals.json */
-export const renewalsFile = z.strictObject({ documents })
+export const renewalsFile = z.strictObject({ documents: documentsOf('for a renewal') })
+
+const holdback = z.strictObject({
+  amount: about(amount.optional(), "So much in the tenant's currency, from 0. Not beside `percent`.", 50),
+  percent: about(amount.optional(), 'This share of it, from 0 to 100. Not beside `amount`.', 10),
+})
+
+const reinstatement = z.strictObject({
+  defaultDeadlineDays: about(
+    count,
+    "Days from a reinstatement's creation to when it must be issued, unless its request says otherwise.",
+    30,
+  ),
+  documents: documentsOf('for a reinstatement after such a cancellation'),
+})
+
+const cancellationType = z.strictObject({
+  name: about(
+    name,
+    'What requests call it (`cancellationName`). A type with the name `lapse` is the one of policies that are not paid.',
+    'insured_request',
+  ),
+  title: about(
+    text.optional(),
+    'What people call it. Left out, it is made of the name.',
+    "At the insured's request",
+  ),
+  documents: documentsOf('for such a cancellation'),
+  cancellationCategories: about(
+    textList.default([]),
+    'Reasons, of which a request names one. Where one type has some all should, or none.',
+    ['sold', 'replaced'],
+  ),
+  holdback: about(
+    holdback.optional(),
+    'What is kept of the premium that it would give back: an amount or a percentage. Left out: nothing.',
+    { percent: 10 },
+  ),
+  reinstatement: about(
+    reinstatement.optional(),
+    'How it can be undone. Left out: without a deadline and without documents.',
+    { defaultDeadlineDays: 30 },
+  ),
+})
 
 /** …/policy/cancellations.json */
 export const cancellationsFile = z.strictObject({
-  cancellationTypes: list(
-    z.strictObject({
-      name,
-      title: text.optional(),
-      documents,
-      cancellationCategories: textList.default([]),
-      holdback: z.strictObject({ amount: amount.optional(), percent: amount.optional() }).optional(),
-      reinstatement: z.strictObject({ defaultDeadlineDays: count, documents }).optional(),
-    }),
-  ).default([]),
+  cancellationTypes: about(
+    list(cancellationType).default([]),
+    'The kinds of cancellation, each with its terms.',
+    [{ name: 'insured_request' }],
+  ),
+})
+
+const fee = z.strictObject({
+  name: about(name, 'What `add_fee` and plugins call it.', 'policy_fee'),
+  displayName: displayName('it', 'Policy fee'),
+  proration: about(
+    choice(['proratable', 'flat']).default('proratable'),
+    'Whether a change or cancellation divides it by time, or it stays as it is.',
+    'flat',
+  ),
 })
 
 /** …/policy/fees.json */
 export const feesFile = z.strictObject({
-  fees: list(
-    z.strictObject({
-      name,
-      displayName: text.optional(),
-      proration: choice(['proratable', 'flat']).default('proratable'),
-    }),
-  ).default([]),
+  fees: about(
+    list(fee).default([]),
+    'The fees that there are. How much they come to is said by policy.calculations.liquid, by hand or by `createInstallments`.',
+    [{ name: 'policy_fee', proration: 'flat' }],
+  ),
+})
+
+const tax = z.strictObject({
+  name: about(
+    name,
+    'What answers and documents call it; also the name of its script, `taxes/<name>.premium.liquid`.',
+    'insurance_tax',
+  ),
+  displayName: displayName('it', 'Insurance tax'),
 })
 
 /** …/policy/taxes/taxes.json */
 export const taxesFile = z.strictObject({
-  taxes: list(z.strictObject({ name, displayName: text.optional() })).default([]),
+  taxes: about(
+    list(tax).default([]),
+    'The taxes on premiums. Each script runs for each peril, on its premium.',
+    [{ name: 'insurance_tax' }],
+  ),
 })

@@ -20,25 +20,56 @@ import {
 } from './declarations.ts'
 import type { PolicyFile } from './files.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
-import { choice, flag, name, text } from './json/scalars.ts'
+import { about, choice, flag, name, text } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
 /** An item without a type is a string. */
+const secretItem = z.strictObject({
+  dataType: about(choice(SECRET_DATA_TYPES).default('string'), 'What kind of value the item has.', 'string'),
+})
 const secretDeclaration = z.strictObject({
-  items: z.record(z.string(), z.strictObject({ dataType: choice(SECRET_DATA_TYPES).default('string') })),
+  items: about(z.record(z.string(), secretItem), 'Its items by name: letters, digits, `_`, `-` and `$`.', {
+    apiKey: { dataType: 'string' },
+  }),
+})
+
+const jurisdiction = z.strictObject({
+  displayName: about(text.optional(), 'What people call it. For screens.', 'California'),
 })
 
 /** Strict: an unknown property is reported and ignored. */
-const configFile = z.strictObject({
-  timezone: name.optional(),
-  currency: name.optional(),
-  improvedRating: flag.optional(),
-  features: z.record(z.string(), flag).default({}),
-  secrets: z.record(z.string(), secretDeclaration).default({}),
+export const configFile = z.strictObject({
+  timezone: about(
+    name.optional(),
+    'The time zone of the IANA database in which days begin and months are counted. Needed as soon as there is a product.',
+    'Europe/Berlin',
+  ),
+  currency: about(
+    name.optional(),
+    'The currency of all amounts, a code of ISO 4217. Needed as soon as there is a product.',
+    'EUR',
+  ),
+  improvedRating: about(
+    flag.optional(),
+    'A switch of older systems. Bindery rates the same with it and without.',
+    true,
+  ),
+  features: about(
+    z.record(z.string(), flag).default({}),
+    'Switches by name. `property.endorsement.policy.end.enabled` lets endorsements move the end of a policy; `property.product.versioning.m2.enabled` asks for a versioned tenant. Others do nothing.',
+    { 'property.endorsement.policy.end.enabled': true },
+  ),
+  secrets: about(
+    z.record(z.string(), secretDeclaration).default({}),
+    'Secrets that the tenant is to have, by static name: only what they look like, never a value ([resources](resources.md)).',
+    { rater: { items: { apiKey: { dataType: 'string' } } } },
+  ),
   /** The properties of an entry are for screens. */
-  jurisdictions: z
-    .record(z.string(), z.strictObject({ displayName: text.optional() }).optional())
-    .default({}),
+  jurisdictions: about(
+    z.record(z.string(), jurisdiction.optional()).default({}),
+    'Where policies can be, by the values of their jurisdiction; 64 characters each. Left out: any text.',
+    { CA: { displayName: 'California' }, NY: {} },
+  ),
   customEvents: customEventDeclarations,
   ...tableDeclarations,
 })

@@ -6,34 +6,59 @@ import type { Configuration, FieldDefinition, TestUser } from '../configuration.
 import { typeOfRole } from '../roles.ts'
 import { type Archive, readText } from './archive.ts'
 import { compileFields } from './fields/fields.ts'
-import { type FieldFiles, fieldList } from './files.ts'
+import { type FieldFiles, fieldList } from './fields/file.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
-import { list, name, present, text, textList } from './json/scalars.ts'
+import { about, filledText, list, name, present, text, textList } from './json/scalars.ts'
 
 /** payment.json, and policyholder.dictionary.json, which may also be the list alone. */
-const fieldsFile = z.strictObject({ fields: fieldList.default([]) })
-const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<typeof fieldsFile>> =>
+export const fieldsFile = z.strictObject({
+  fields: about(fieldList.default([]), 'What is asked, in the order of screens.', [
+    { name: 'email', type: 'email', searchable: true },
+  ]),
+})
+export const dictionaryFile = (root: unknown): z.ZodType<FieldFiles | z.infer<typeof fieldsFile>> =>
   Array.isArray(root) ? fieldList : fieldsFile
 
 const user = {
-  name: text.optional(),
-  password: text.pipe(z.string().min(1)),
-  roles: textList.default([]),
+  name: about(text.optional(), 'What people call the user. Left out: the `username`.', 'Alice Agent'),
+  password: about(
+    filledText,
+    'The password, as it is. The users of the file are for test tenants only.',
+    'password',
+  ),
+  roles: about(
+    textList.default([]),
+    'Keys of roles.json, or `admin`, `read-only` or `claims-only`. Without one a user may do everything with policy data but deploy.',
+    ['agent'],
+  ),
 }
-const namedUser = z.strictObject({ username: name, ...user })
+const USERNAME = 'What the user signs in with, each once in the file.'
+const namedUser = z.strictObject({ username: about(name, USERNAME, 'alice.agent'), ...user })
 
 type TestUserEntry = { path: JsonPath; user: z.infer<typeof namedUser> }
 
 const entries = (path: JsonPath, users: (z.infer<typeof namedUser> | undefined)[]): TestUserEntry[] =>
   present(users).map(([index, one]) => ({ path: [...path, index], user: one }))
 
-const listedUsers = list(namedUser).transform(users => entries([], users))
+const userList = about(list(namedUser), 'Who may sign in to a test tenant.', [
+  { username: 'alice.agent', password: 'password', roles: ['agent'] },
+])
+
+const listedUsers = userList.transform(users => entries([], users))
 const wrappedUsers = z
-  .strictObject({ users: list(namedUser).default([]) })
+  .strictObject({ users: userList.default([]) })
   .transform(({ users }) => entries(['users'], users))
-const mappedUsers = z
-  .record(z.string(), z.strictObject({ username: name.optional(), ...user }).optional())
+export const mappedUsers = z
+  .record(
+    z.string(),
+    z
+      .strictObject({
+        username: about(name.optional(), `${USERNAME} Left out: its key.`, 'alice.agent'),
+        ...user,
+      })
+      .optional(),
+  )
   .transform(users =>
     Object.entries(users).flatMap(([key, one]): TestUserEntry[] =>
       one === undefined ? [] : [{ path: [key], user: { ...one, username: one.username ?? key } }],
@@ -41,18 +66,28 @@ const mappedUsers = z
   )
 
 /** security/test_users.json: a list of users, an object around it, or an object by username. */
-function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
+export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
   if (Array.isArray(root)) return listedUsers
   return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
 }
 
 /** security/roles.json: display name by role key, or an object with name, permissions or both. */
-const rolesFile = z.record(
+const roleWithPermissions = z.object({
+  displayName: about(text.optional(), 'What people call the role. Left out: its key.', 'Sales agent'),
+  permissions: about(
+    textList.optional(),
+    'What its users may do, in the place of what all employees may: `group.action`, or `group.*` for all of a group ([permissions](permissions.md)).',
+    ['policy.*', 'quote.*'],
+  ),
+})
+export const rolesFile = z.record(
   z.string(),
-  z.union([
-    text.transform(displayName => ({ displayName, permissions: undefined })),
-    z.object({ displayName: text.optional(), permissions: textList.optional() }),
-  ]),
+  about(
+    z.union([text.transform(displayName => ({ displayName, permissions: undefined })), roleWithPermissions]),
+    'A role by its key: what people call it, or that and what it may do.',
+    'Sales agent',
+    { displayName: 'Claims', permissions: ['policy.get'] },
+  ),
 )
 
 const NO_TABLES = { hasTable: (): boolean => false, tableNames: [] }

@@ -105,6 +105,12 @@ const uploadAs =
       context,
     )
 
+/** `$schema` is a note to editors. */
+function itemsOf(file: ArchiveFile): Record<string, unknown> {
+  const { $schema: _, ...items } = JSON.parse(file.text()) as Record<string, unknown>
+  return items
+}
+
 const CREATORS: Readonly<Record<ResourceType, Creator>> = {
   table: uploadAs('table', 'text/csv'),
   rangeTable: uploadAs('rangeTable', 'text/csv'),
@@ -118,7 +124,7 @@ const CREATORS: Readonly<Record<ResourceType, Creator>> = {
       {
         name,
         staticName,
-        secret: JSON.parse(file.text()) as Record<string, unknown>,
+        secret: itemsOf(file),
         jurisdictions: [...jurisdictions],
         ...(allowedHosts && { allowedHosts: [...allowedHosts] }),
       },

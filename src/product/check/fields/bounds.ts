@@ -2,9 +2,9 @@ import { decimal } from '../../../kernel/money.ts'
 import { dayStart, instant, type TimeZone } from '../../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType } from '../../configuration.ts'
 import { assertPattern } from '../../fields/value-checks.ts'
-import type { FieldFile } from '../files.ts'
 import { plainDecimal } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
+import type { FieldFile } from './file.ts'
 
 /** Brief 5.2. */
 const LONGEST_TEXT = 20_000

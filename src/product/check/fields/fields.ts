@@ -1,11 +1,11 @@
 import type { FieldConstraint, FieldDefinition, FieldType } from '../../configuration.ts'
 import { conditionCircles } from '../../constraint-graph.ts'
 import { RESOURCE_NAME } from '../../resources.ts'
-import type { FieldFile, FieldFiles } from '../files.ts'
 import { pathText } from '../json/read.ts'
 import { displayNameOf, present } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
+import type { FieldFile, FieldFiles } from './file.ts'
 
 /** By owner (brief 6.7). */
 const FORBIDDEN_TYPES = {
@@ -22,7 +22,7 @@ type FieldOwner = keyof typeof FORBIDDEN_TYPES
 export type TableNames = { hasTable: (name: string) => boolean; tableNames: readonly string[] }
 
 /** Beside the common properties (brief 5.2). */
-const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
+export const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
   string: ['regex', 'maximum', 'constraint'],
   number: ['decimalPlaces', 'minimum', 'maximum', 'constraint'],
   date: ['precision', 'minimum', 'maximum', 'minimumOffset', 'maximumOffset', 'constraint'],

@@ -8,7 +8,7 @@ import { type JsonPath, pathText, readJson } from './read.ts'
 /** `report` gives each problem its place in the file. */
 export type Decoded<T> = { value: T; report: ValueReport }
 
-/** Reads `null` as absent. Undefined without a file, or if it cannot be read, which is reported. */
+/** Reads `null` as absent, and `$schema` of the whole as a note to editors. Undefined without a file, or if it cannot be read, which is reported. */
 export function readJsonFile(
   file: ArchiveFile | undefined,
   archive: ArchiveReport,
@@ -27,8 +27,16 @@ export function readJsonFile(
     const message = `'${pathText(key)}' stands in its object more than once; the last one counts. Remove the others.`
     report.at(...key).warning('duplicateKey', message)
   }
+  dropSchema(document.value)
   dropNulls(document.value)
   return { value: document.value, report }
+}
+
+/** Names the schema that editors hold the file to; it is none of its content. */
+function dropSchema(root: unknown): void {
+  if (typeof root !== 'object' || root === null || Array.isArray(root)) return
+  const object = root as Record<string, unknown>
+  if (typeof object.$schema === 'string') delete object.$schema
 }
 
 function dropNulls(value: unknown): void {

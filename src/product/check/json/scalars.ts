@@ -3,6 +3,23 @@ import { z } from 'zod'
 import { MARGIN } from '../../../../packages/pdf/page.ts'
 import { decimal } from '../../../kernel/money.ts'
 
+/**
+ * `schema` with what authors read of it: its meaning, and values as a file has them. docs/configuration.md, the JSON Schemas and so
+ * editors show both.
+ */
+export const about = <Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  ...examples: unknown[]
+): Schema => schema.meta({ description, examples }) as Schema
+
+/** `keywords` say in JSON Schema what the schema takes, since it takes more than its own type. */
+const takes = <Schema extends z.ZodType>(schema: Schema, keywords: object): Schema =>
+  schema.meta({ keywords }) as Schema
+
+const SCALAR = { type: ['string', 'number', 'boolean'] }
+const WHOLE = { type: ['integer', 'string'], pattern: '^\\s*[+-]?\\d{1,15}\\s*$' }
+
 const asText = (value: unknown): unknown => {
   if (typeof value === 'boolean') return String(value)
   return typeof value === 'number' ? decimal(value).toFixed() : value
@@ -18,16 +35,26 @@ const asFlag = (value: unknown): unknown => {
 }
 
 /** Also accepts numbers and booleans, as they print. */
-export const text = z.preprocess(asText, z.string())
+export const text = takes(z.preprocess(asText, z.string()), SCALAR)
 
 /** Trimmed text that is not blank. */
-export const name = z.preprocess(asText, z.string().trim().min(1))
+export const name = takes(z.preprocess(asText, z.string().trim().min(1)), { ...SCALAR, pattern: '\\S' })
 
-export const flag = z.preprocess(asFlag, z.boolean())
+/** Text that is not empty, as it is. */
+export const filledText = takes(z.preprocess(asText, z.string().min(1)), { ...SCALAR, minLength: 1 })
 
-export const wholeNumber = z.preprocess(asNumber, z.int())
+export const flag = takes(z.preprocess(asFlag, z.boolean()), { enum: [true, false, 'true', 'false'] })
 
-export const count = z.preprocess(asNumber, z.int().min(0))
+export const wholeNumber = takes(z.preprocess(asNumber, z.int()), WHOLE)
+
+export const count = takes(z.preprocess(asNumber, z.int().min(0)), {
+  ...WHOLE,
+  minimum: 0,
+  pattern: '^\\s*[+]?\\d{1,15}\\s*$',
+})
+
+/** A decimal number within blanks, for JSON Schema. */
+const DECIMAL_IN_TEXT = '^\\s*[+-]?(\\d{1,30}(\\.\\d{0,30})?|\\.\\d{1,30})\\s*$'
 
 const PLAIN_DECIMAL = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/
 
@@ -52,14 +79,20 @@ const textAs = (expected: string, read: (value: string) => string | undefined) =
   })
 
 /** Decimal text in its shortest plain form, without exponent. */
-export const amount = z.preprocess(asText, textAs('a plain decimal number', plainDecimal))
+export const amount = takes(z.preprocess(asText, textAs('a plain decimal number', plainDecimal)), {
+  type: ['number', 'string'],
+  pattern: DECIMAL_IN_TEXT,
+})
 
 /** An amount in its shortest form, or the word `unlimited`. */
-export const indemnity = z.preprocess(
-  asText,
-  textAs("a plain decimal number or 'unlimited'", value =>
-    value.trim().toLowerCase() === 'unlimited' ? 'unlimited' : plainDecimal(value),
+export const indemnity = takes(
+  z.preprocess(
+    asText,
+    textAs("a plain decimal number or 'unlimited'", value =>
+      value.trim().toLowerCase() === 'unlimited' ? 'unlimited' : plainDecimal(value),
+    ),
   ),
+  { anyOf: [{ const: 'unlimited' }, { type: ['number', 'string'], pattern: DECIMAL_IN_TEXT }] },
 )
 
 const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value =>
@@ -67,9 +100,9 @@ const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value
 )
 
 /** Blank means absent. */
-export const margin = z.preprocess(
-  value => (asText(value) === '' ? undefined : asText(value)),
-  length.optional(),
+export const margin = takes(
+  z.preprocess(value => (asText(value) === '' ? undefined : asText(value)), length.optional()),
+  { type: ['string', 'number'] },
 )
 
 /** Blank means absent. */
@@ -90,9 +123,12 @@ export const choice = <const Words extends readonly [string, ...string[]]>(words
   }, z.enum(words))
 
 /** Accepts a single value in place of a list. */
-export const textList = z.preprocess(
-  value => (value === undefined || Array.isArray(value) ? value : [value]),
-  z.array(text.optional()).transform(values => values.filter(value => value !== undefined)),
+export const textList = takes(
+  z.preprocess(
+    value => (value === undefined || Array.isArray(value) ? value : [value]),
+    z.array(text.optional()).transform(values => values.filter(value => value !== undefined)),
+  ),
+  { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
 )
 
 /** An invalid entry leaves a hole, so that indexes still name places in the file. */

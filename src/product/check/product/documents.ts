@@ -1,8 +1,8 @@
 import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
 import { MOST_FONTS, RESOURCE_NAME } from '../../resources.ts'
-import type { DocumentFile, DocumentFiles } from '../files.ts'
 import { present } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
+import type { DocumentFile, DocumentFiles } from './document-file.ts'
 import { checkSnippetNames } from './templates.ts'
 
 /** `used` lists templates that documents use. */

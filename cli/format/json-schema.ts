@@ -1,0 +1,73 @@
+// The zod schemas of files as JSON Schema, for editors: what authors may write, with what each property means.
+import { z } from 'zod'
+
+export type JsonSchema = {
+  $schema?: string
+  $id?: string
+  title?: string
+  type?: string | string[]
+  description?: string
+  default?: unknown
+  examples?: unknown[]
+  enum?: unknown[]
+  const?: unknown
+  pattern?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  additionalProperties?: boolean | JsonSchema
+  propertyNames?: JsonSchema
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+}
+
+/** Understood by every editor; later drafts are not. */
+const DRAFT = 'http://json-schema.org/draft-07/schema#'
+
+/** What is said about a property beside what it may be. */
+const WORDS = new Set(['description', 'examples', 'default'])
+
+/** In files of properties by name, the note to editors is none of them. */
+const NOTE: JsonSchema = {
+  type: 'string',
+  description: 'The schema that editors hold this file to. Bindery reads nothing of it.',
+}
+
+/** Links of the documentation lead nowhere from an editor. */
+const unlinked = (text: string): string => text.replace(/\[[^\]]*\]\(([^)]+\.md)\)/g, 'docs/$1')
+
+function completed(schema: z.core.$ZodType, json: JsonSchema & { keywords?: JsonSchema }): void {
+  const { keywords, description, ...rest } = json
+  const meta = z.globalRegistry.get(schema)
+  const definition = schema._zod.def as { type: string; defaultValue?: unknown }
+  if (keywords) {
+    for (const key of Object.keys(rest)) if (!WORDS.has(key)) delete json[key as keyof JsonSchema]
+    delete json.keywords
+    Object.assign(json, keywords)
+  }
+  if (description !== undefined) json.description = unlinked(description)
+  if (meta?.examples) json.examples = [...(meta.examples as unknown[])]
+  // Whole objects and lists have their defaults inside.
+  const { defaultValue } = definition
+  if (definition.type === 'default' && typeof defaultValue !== 'object') json.default = defaultValue
+  // The largest whole number is a limit of the language, not of the format.
+  if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
+  if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
+}
+
+/** The schema of a file. `$schema` is allowed in each object that is a whole file. */
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, {
+    target: 'draft-7',
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => completed(zodSchema, jsonSchema as JsonSchema),
+  }) as JsonSchema
+  for (const one of json.anyOf ?? [json]) {
+    if (one.type !== 'object') continue
+    one.properties = { $schema: NOTE, ...one.properties }
+  }
+  return { $schema: DRAFT, ...json }
+}

@@ -1,0 +1,293 @@
+// The files of a configuration: where each lies, what it is for, and what those of JSON may say.
+import { z } from 'zod'
+import { bootstrapFile } from '../../src/product/check/bootstrap.ts'
+import {
+  cancellationsFile,
+  endorsementsFile,
+  exposureFile,
+  feesFile,
+  perilFile,
+  policyFile,
+  renewalsFile,
+  taxesFile,
+} from '../../src/product/check/files.ts'
+import { configFile } from '../../src/product/check/settings.ts'
+import {
+  dictionaryFile,
+  fieldsFile,
+  mappedUsers,
+  rolesFile,
+  testUsersFile,
+} from '../../src/product/check/tenant.ts'
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
+import { cardFile, formFile } from './screens.ts'
+
+/** A part of a path that authors choose stands in angle brackets. */
+type Placed = {
+  readonly path: string
+  readonly about: string
+}
+
+export type FileKind = Placed & {
+  /** As `bindery schema` calls it. */
+  readonly kind: string
+  readonly schema: z.ZodType
+  /** A whole file of the kind. */
+  readonly sample: unknown
+}
+
+const PRODUCT = 'products/<product>/policy'
+const EXPOSURE = `${PRODUCT}/exposures/<exposure>`
+
+export const FILE_KINDS: readonly FileKind[] = [
+  {
+    kind: 'config',
+    path: 'config.json',
+    about:
+      'What holds for the whole tenant: its time zone and currency, and declarations of what the tenant keeps beside its configuration. Needed as soon as there is a product.',
+    schema: configFile,
+    sample: { timezone: 'America/New_York', currency: 'USD' },
+  },
+  {
+    kind: 'policyholder',
+    path: 'policyholder/policyholder.dictionary.json',
+    about:
+      'What is asked about policyholders: an object with `fields`, or the list alone. Without it they have none.',
+    schema: z.union([fieldsFile, dictionaryFile([])]),
+    sample: {
+      fields: [
+        { name: 'company', type: 'string', searchable: true },
+        { name: 'email', type: 'email', searchable: true },
+      ],
+    },
+  },
+  {
+    kind: 'policyholder-form',
+    path: 'policyholder/policyholder.form.json',
+    about: 'How a screen asks for a policyholder. The service checks the names of fields in it, and no more.',
+    schema: formFile,
+    sample: {
+      pages: [
+        {
+          title: 'Customer',
+          sections: [
+            {
+              title: 'Company',
+              fields: [{ name: 'company', prompt: 'Name', required: true, updateable: true }],
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
+    kind: 'policyholder-card',
+    path: 'policyholder/policyholder.card.json',
+    about: 'The line that stands for a policyholder in a list on a screen.',
+    schema: cardFile,
+    sample: { leftText: '{{company}}', rightText: '{{email}}' },
+  },
+  {
+    kind: 'payment',
+    path: 'payment/payment.json',
+    about: 'What is asked about a payment.',
+    schema: fieldsFile,
+    sample: { fields: [{ name: 'method', type: 'select', values: ['transfer', 'card'] }] },
+  },
+  {
+    kind: 'test-users',
+    path: 'security/test_users.json',
+    about:
+      'Users that a deploy to a test tenant makes: a list, an object with that list as `users`, or an object of users by their names.',
+    schema: z.union([testUsersFile([]), testUsersFile({ users: [] }), mappedUsers]),
+    sample: {
+      users: [{ username: 'alice.agent', name: 'Alice Agent', password: 'password', roles: ['agent'] }],
+    },
+  },
+  {
+    kind: 'roles',
+    path: 'security/roles.json',
+    about: 'The roles of users, by their keys, and what each may do.',
+    schema: rolesFile,
+    sample: {
+      agent: 'Sales agent',
+      claims: { displayName: 'Claims handler', permissions: ['policy.read', 'media.*'] },
+    },
+  },
+  {
+    kind: 'policy',
+    path: `${PRODUCT}/policy.json`,
+    about:
+      "A product: what is asked about a policy, its documents, how it is paid, and which functions it takes from scripts. The folder's name is the product's; letters, digits, blanks, `_` and `-` are safe in it.",
+    schema: policyFile,
+    sample: {
+      displayName: 'Commercial property',
+      fields: [{ name: 'trade', type: 'select', values: ['office', 'retail', 'workshop'] }],
+      documents: [
+        {
+          displayName: 'Policy schedule',
+          fileName: 'schedule.pdf',
+          templateName: 'schedule.template.liquid',
+          generatingEvent: 'issue',
+        },
+      ],
+      paymentSchedules: [{ type: 'total', name: 'upfront' }, { type: 'quarterly' }],
+      defaultPaymentTerms: { amount: 30, unit: 'day' },
+      lapse: { gracePeriodDays: 30 },
+    },
+  },
+  {
+    kind: 'exposure',
+    path: `${EXPOSURE}/exposure.json`,
+    about: 'A kind of thing that can be insured, such as a building. A policy may have several of each.',
+    schema: exposureFile,
+    sample: {
+      name: 'building',
+      displayName: 'Building',
+      fields: [
+        { name: 'sum_insured', type: 'number', decimalPlaces: 2, minimum: 50000 },
+        { name: 'construction', type: 'select', values: ['brick', 'timber', 'steel'] },
+      ],
+    },
+  },
+  {
+    kind: 'peril',
+    path: `${EXPOSURE}/perils/<peril>.json`,
+    about: 'A cover that exposures of the kind can have, and what its limits are where a request gives none.',
+    schema: perilFile,
+    sample: {
+      name: 'fire',
+      displayName: 'Fire',
+      fields: [],
+      indemnityPerEvent: 'unlimited',
+      deductible: 2500,
+    },
+  },
+  {
+    kind: 'endorsements',
+    path: `${PRODUCT}/endorsements.json`,
+    about: 'The kinds of change that a policy may have during its term. Without it there are none.',
+    schema: endorsementsFile,
+    sample: {
+      endorsements: [{ name: 'change_of_cover', displayName: 'Change of cover', reprice: 'always' }],
+    },
+  },
+  {
+    kind: 'renewals',
+    path: `${PRODUCT}/renewals.json`,
+    about: 'Documents of a renewal. Without it a renewal has those of policy.json.',
+    schema: renewalsFile,
+    sample: {
+      documents: [
+        {
+          displayName: 'Renewal',
+          fileName: 'renewal.pdf',
+          templateName: 'schedule',
+          generatingEvent: 'issue',
+        },
+      ],
+    },
+  },
+  {
+    kind: 'cancellations',
+    path: `${PRODUCT}/cancellations.json`,
+    about:
+      'The kinds of cancellation. Without it policies are cancelled without one, and unpaid ones lapse the older way; with it a lapse is a cancellation of the type `lapse`.',
+    schema: cancellationsFile,
+    sample: {
+      cancellationTypes: [
+        { name: 'insured_request', title: "At the insured's request", holdback: { percent: 10 } },
+        { name: 'lapse', title: 'Premium not paid', reinstatement: { defaultDeadlineDays: 60 } },
+      ],
+    },
+  },
+  {
+    kind: 'fees',
+    path: `${PRODUCT}/fees.json`,
+    about: 'The fees that a policy of the product may have.',
+    schema: feesFile,
+    sample: { fees: [{ name: 'policy_fee', displayName: 'Policy fee', proration: 'flat' }] },
+  },
+  {
+    kind: 'taxes',
+    path: `${PRODUCT}/taxes/taxes.json`,
+    about: 'The taxes on premiums of the product. Each needs its script beside the file.',
+    schema: taxesFile,
+    sample: { taxes: [{ name: 'premium_tax', displayName: 'Premium tax' }] },
+  },
+  {
+    kind: 'bootstrap',
+    path: 'bootstrap/resources/config.json',
+    about:
+      'Resources that a tenant begins with, when its first archive is deployed: which files they are, and from when on they are in force.',
+    schema: bootstrapFile,
+    sample: {
+      resourceInstances: { rates_2026: { staticName: 'rates', jurisdictions: ['CA'] } },
+      resourceGroups: {
+        2026: { selectionStartTime: '2026-01-01T00:00:00Z', resourceNames: ['rates_2026'] },
+      },
+    },
+  },
+]
+
+/** Files that are no JSON, or have no properties. */
+export const OTHER_FILES: readonly Placed[] = [
+  {
+    path: `${EXPOSURE}/perils/<peril>.premium.liquid`,
+    about:
+      'The premium of a peril, and its commissions ([Liquid](liquid.md)). Needed unless `getPerilRates` or an external rater prices the product.',
+  },
+  {
+    path: `${PRODUCT}/taxes/<tax>.premium.liquid`,
+    about: 'A tax: runs for each peril, on its premium. Each tax of taxes.json has one.',
+  },
+  {
+    path: `${PRODUCT}/policy.calculations.liquid`,
+    about: 'The fees of a policy: calls `add_fee` for each.',
+  },
+  {
+    path: `${PRODUCT}/underwriting.guidelines.liquid`,
+    about:
+      'The decision of underwriting (`accept`, `none` to refer, `reject`) and its notes. Without it, and without a plugin, everything is accepted; a script that sets nothing refers.',
+  },
+  {
+    path: `${PRODUCT}/tables/<table>.csv`,
+    about:
+      "A table: UTF-8, commas, and a header. `key,value` for `lookup` and `tableLookup`; other columns for lookup fields, whose choices are the cells of the column with the field's name, or else of the first. All tables of an archive may have 1,000,000 cells together; larger ones are [resources](resources.md). A table of another product is found too where the product has none of that name.",
+  },
+  {
+    path: `${PRODUCT}/<name>.template.liquid`,
+    about:
+      'The template of a document, which a `templateName` names; also `.template.vm` in [Velocity](velocity.md). `invoice`, `cancellation`, `gracePeriod`, `lapse` and `reinstatement` need no entry: they are made when their time comes.',
+  },
+  {
+    path: `${PRODUCT}/static_documents/<file>`,
+    about: 'A finished document or a picture, which templates name.',
+  },
+  {
+    path: 'scripts/<folder>/<file>.js',
+    about: 'Plugins, and what they require ([plugins](plugins.md)).',
+  },
+  {
+    path: 'bootstrap/resources/resourceFiles/<folder>/<file>',
+    about: 'Files of the resources that a tenant begins with ([resources](resources.md)).',
+  },
+]
+
+/** What the name of a kind's schema ends in. */
+const ENDING = '.schema.json'
+
+export const schemaFileName = (kind: string): string => kind + ENDING
+
+/** The schema of files of the kind, as editors read it. */
+export function schemaOfKind({ kind, path, about, schema }: FileKind): JsonSchema {
+  const { $schema, ...json } = jsonSchemaOf(schema)
+  return { $schema, title: `${path.split('/').at(-1)} (${kind})`, description: about, ...json }
+}
+
+const pattern = (path: string): RegExp =>
+  new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/<\w+>/g, '[^/]+')}$`)
+
+/** The kind of a file, by its path below the root of the configuration; undefined for what is no JSON of the format. */
+export const kindOfFile = (path: string): FileKind | undefined =>
+  FILE_KINDS.find(kind => pattern(kind.path).test(path))
