@@ -85,6 +85,13 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { diff } = await import('./commands/diff.ts')
       await act(run => diff(old, now, options, run))
     })
+  command(program, 'schema [file]', 'JSON Schemas of the files, by which editors complete and check')
+    .option('--out <dir>', 'write all of them to this folder')
+    .option('--into <dir>', 'name them in the files of this configuration, and write them beside it')
+    .action(async (file: string | undefined, options: object) => {
+      const { schema } = await import('./commands/schema.ts')
+      await act(run => schema(file, options, run))
+    })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
     .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')
     .option('--user <name>', "the user; an administrator's is 'administrator' by default")

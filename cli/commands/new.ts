@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { SCHEMA_FOLDER, writeSchemas } from '../format/schema-files.ts'
 import { type Run, show } from '../terminal.ts'
 
 const STARTER = join(import.meta.dirname, '../starter')
@@ -26,6 +27,8 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
     const text = readFileSync(path, 'utf8')
     if (text.includes(PRODUCT)) writeFileSync(path, text.replaceAll(PRODUCT, product))
   }
+  // Its files name them.
+  writeSchemas(join(folder, SCHEMA_FOLDER))
   const { colors } = run.terminal
   show(run, { ok: true, folder, product }, () =>
     [

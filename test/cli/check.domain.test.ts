@@ -48,7 +48,7 @@ describe('bindery check', () => {
   test('shows each as a place that a terminal can open, its explanation, and how many there are', async () => {
     const { out } = await bindery('check', folder)
     expect(out).toContain(
-      `${join(basename(folder), 'config.json')}:2:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
+      `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
     )
     expect(out).toMatch(/\n21 errors, 6 warnings: this would not be deployed\n$/)
   })

@@ -78,13 +78,13 @@ function constrainedMotor() {
       field('zone', constraint('zone', { region: { key: 'policy.region_class' } }, 'zones')),
     ],
   }))
-  change<object[]>('policyholder/policyholder.dictionary.json', fields =>
-    fields.map(one =>
+  change<{ fields: object[] }>('policyholder/policyholder.dictionary.json', ({ fields }) => ({
+    fields: fields.map(one =>
       (one as { name: string }).name === 'city'
         ? { ...one, ...constraint('city', { postcode: { key: 'postcode' } }, 'places') }
         : one,
     ),
-  )
+  }))
   return files
 }
 

@@ -1,0 +1,67 @@
+import { basename, join } from 'node:path'
+import { nearest } from '../../src/kernel/text.ts'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { FILE_KINDS, type FileKind, kindOfFile, schemaOfKind } from '../format/kinds.ts'
+import { nameSchemas, SCHEMA_FOLDER, writeSchemas } from '../format/schema-files.ts'
+import { counted, type Run, show } from '../terminal.ts'
+
+type Options = { out?: string; into?: string }
+
+/** `bindery schema [FILE]`: JSON Schemas of the files of a configuration, for editors. */
+export async function schema(file: string | undefined, { out, into }: Options, run: Run): Promise<ExitCode> {
+  if (file !== undefined && (out !== undefined || into !== undefined))
+    throw usage('Name a kind of file to print its schema, or say --out or --into for all of them.')
+  if (into !== undefined) return install(into, out ?? join(into, SCHEMA_FOLDER), run)
+  if (out !== undefined) {
+    const written = writeSchemas(out)
+    show(
+      run,
+      { ok: true, folder: out, files: written },
+      () => `wrote ${counted(written.length, 'schema')} to ${out}\n`,
+    )
+    return EXIT.ok
+  }
+  if (file !== undefined) {
+    // Always JSON: for --json nothing is added to it.
+    run.terminal.out(`${JSON.stringify(schemaOfKind(kindNamed(file)), null, run.json ? 0 : 2)}\n`)
+    return EXIT.ok
+  }
+  const kinds = FILE_KINDS.map(({ kind, path }) => ({ kind, path }))
+  const width = Math.max(...kinds.map(({ kind }) => kind.length))
+  show(run, { ok: true, kinds }, () =>
+    kinds.map(({ kind, path }) => `${kind.padEnd(width)}  ${path}\n`).join(''),
+  )
+  return EXIT.ok
+}
+
+function install(folder: string, schemas: string, run: Run): ExitCode {
+  const { named, left } = nameSchemas(folder, schemas)
+  if (named.length + left.length === 0)
+    throw usage(`There are no files of a configuration in '${folder}'; look for the folder with config.json.`)
+  writeSchemas(schemas)
+  show(run, { ok: true, folder, schemas, named, left }, () =>
+    [
+      `wrote ${counted(FILE_KINDS.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'names' : 'name'} them`,
+      ...left.map(
+        path =>
+          `${run.terminal.colors.yellow('left')} ${path}: it is a list, or no JSON; make an object of it`,
+      ),
+      '',
+    ].join('\n'),
+  )
+  return EXIT.ok
+}
+
+/** By the name of the kind, the name of the file, or its path. */
+function kindNamed(asked: string): FileKind {
+  const found =
+    FILE_KINDS.find(({ kind }) => kind === asked) ??
+    kindOfFile(asked) ??
+    FILE_KINDS.find(({ path }) => path === asked || basename(path) === basename(asked))
+  if (found) return found
+  const names = FILE_KINDS.map(({ kind }) => kind)
+  const meant = nearest(asked, names)
+  throw usage(
+    `There is no kind of file '${asked}'; there are ${names.join(', ')}.${meant ? ` Did you mean '${meant}'?` : ''}`,
+  )
+}

@@ -1,0 +1,57 @@
+// Schemas as files, and the files of a configuration that name them.
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+import { isJunk } from '../../packages/zip/entry-path.ts'
+import { configurationRoot } from '../../src/product/archive/read.ts'
+import { assertFolder } from '../folder.ts'
+import { FILE_KINDS, kindOfFile, schemaFileName, schemaOfKind } from './kinds.ts'
+import { withSchema } from './name-schema.ts'
+
+/** Beside a configuration; deploys leave it alone. */
+export const SCHEMA_FOLDER = join('.bindery', 'schemas')
+
+/** The files of all schemas, with their texts. */
+export const schemaFiles = (): { name: string; text: string }[] =>
+  FILE_KINDS.map(kind => ({
+    name: schemaFileName(kind.kind),
+    text: `${JSON.stringify(schemaOfKind(kind), null, 1)}\n`,
+  }))
+
+/** Writes every schema into the folder, which is made where it is missing. Answers their names. */
+export function writeSchemas(folder: string): string[] {
+  mkdirSync(folder, { recursive: true })
+  return schemaFiles().map(({ name, text }) => {
+    writeFileSync(join(folder, name), text)
+    return name
+  })
+}
+
+export type Named = {
+  /** Files that name their schema now, by their paths in the folder. */
+  named: string[]
+  /** Files that cannot: lists, and what is no JSON. */
+  left: string[]
+}
+
+/** Names the schemas of `schemas` in each file of the configuration that has one, by a path from that file. */
+export function nameSchemas(folder: string, schemas: string): Named {
+  assertFolder(folder)
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+    .filter(path => !isJunk(path))
+    .sort()
+  const { prefix } = configurationRoot(paths)
+  const found: Named = { named: [], left: [] }
+  for (const path of paths) {
+    const kind = path.startsWith(prefix) ? kindOfFile(path.slice(prefix.length)) : undefined
+    if (!kind) continue
+    const file = join(folder, path)
+    const schema = join(schemas, schemaFileName(kind.kind))
+    const text = readFileSync(file, 'utf8')
+    const named = withSchema(text, relative(join(file, '..'), schema).split(sep).join('/'))
+    if (named !== undefined && named !== text) writeFileSync(file, named)
+    found[named === undefined ? 'left' : 'named'].push(path)
+  }
+  return found
+}
