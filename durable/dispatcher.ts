@@ -1,10 +1,11 @@
 import { DurableObject } from 'cloudflare:workers'
-import { FIRST_SEQUENCE } from '../src/kernel/locators.ts'
+import { FIRST_SEQUENCE, type PolicyLocator } from '../src/kernel/locators.ts'
 import { now } from '../src/kernel/time.ts'
 import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type Block, leaseNumbers } from '../src/platform/tenancy/sequence.ts'
-import { type ShardName, shardDatabase, type Tenant } from '../src/platform/tenancy.ts'
+import { type ShardName, shardDatabase, shardName, type Tenant } from '../src/platform/tenancy.ts'
+import { DocumentTurns, type WaitingPolicy } from '../src/transactions/documents/turns.ts'
 
 /** Time to the next alarm while it works and after a failure. */
 const REARM_MS = 60_000
@@ -14,10 +15,12 @@ const PAUSE_MS = 1_000
 
 /**
  * One for each shard of a tenant: leases blocks of the number sequence and holds the alarm for the earliest due timer or
- * delivery. Its storage holds `sequence` (the next number to lease), `shard` and `lookAt` (the latest time to look).
+ * delivery. Its storage holds `sequence` (the next number to lease), `shard` and `lookAt` (the latest time to look). Its memory holds
+ * whose documents are being made.
  */
 export class DispatcherObject extends DurableObject<Env> {
   #lastLease: Promise<unknown> = Promise.resolve()
+  readonly #turns = new DocumentTurns()
 
   /** For the previous release while both run: leases from the object's own storage; the next `leaseBlock` starts after it. */
   lease(count: number): Promise<Block> {
@@ -44,6 +47,23 @@ export class DispatcherObject extends DurableObject<Env> {
     return turn
   }
 
+  /** Gives a policy its turn to have its documents made; false if it has one, or the shard has its share. */
+  beginDocuments(policy: WaitingPolicy, mayBeMore: boolean): Promise<ObjectReply<boolean>> {
+    return replyOf({ at: 'documents' }, async () => this.#turns.begin(policy, mayBeMore, now()))
+  }
+
+  /** Ends the policy's turn, and hints at the next policy. */
+  endDocuments(tenant: Tenant, shard: number, policy: PolicyLocator): Promise<ObjectReply<null>> {
+    return replyOf({ at: 'documents', tenant: tenant.locator, shard }, async calls => {
+      const { hintOf, waitingPolicies } = await import('../src/transactions/documents/job-store.ts')
+      const at = now()
+      const look = () => waitingPolicies(shardDatabase(this.env, tenant, shard, calls), at)
+      const next = await this.#turns.end(policy, at, look)
+      if (next) await hintOf(this.env, shardName(tenant, shard), [next], calls)
+      return null
+    })
+  }
+
   /**
    * Looks at the shard when `at` (epoch milliseconds) comes. An earlier look does not replace it: the caller arms before it
    * commits, so the earlier look may find nothing yet.
@@ -67,7 +87,9 @@ export class DispatcherObject extends DurableObject<Env> {
     let due: number | undefined
     try {
       const { workOff } = await import('../src/servicing/events/dispatch.ts')
-      due = await observed(this.env, alarm('dispatcher', shard), calls => workOff(this.env, shard, calls))
+      due = await observed(this.env, alarm('dispatcher', shard), calls =>
+        workOff(this.env, shard, calls, this.#turns),
+      )
     } catch (problem) {
       console.error(JSON.stringify({ at: 'dispatcher', ...shard, problem: String(problem) }))
       return

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers'
 import { Refusal } from '../src/kernel/errors.ts'
-import { replyOf } from '../src/platform/objects.ts'
-import { tenantNow } from '../src/platform/tenancy.ts'
+import { type ObjectReply, replyOf } from '../src/platform/objects.ts'
+import { type Tenant, tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
-import type { PolicyMemory } from '../src/transactions/object/execution.ts'
+import type { PolicyMemory, Recalled } from '../src/transactions/object/execution.ts'
 
 /** Operations that may wait for one policy; more are refused at once. */
 const LONGEST_LINE = 256
@@ -29,6 +29,15 @@ export class PolicyObject extends DurableObject<Env> {
     const reply = await turn
     this.#waiting -= 1
     return reply
+  }
+
+  /** Its memory of the policy, if that is at least of the version; null if not. */
+  recall(tenant: Tenant, version: number): Promise<ObjectReply<Recalled | null>> {
+    return replyOf({ at: 'policy object', operation: 'recall' }, async () => {
+      if (!this.#memory.loaded) return null
+      const { recalled } = await import('../src/transactions/object/execution.ts')
+      return recalled(this.#memory, tenant, version) ?? null
+    })
   }
 
   #run(message: PolicyMessage): Promise<PolicyReply> {

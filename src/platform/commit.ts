@@ -78,6 +78,11 @@ export type Commit = {
   answer?: JsonAnswer
   /** What the answer is about, e.g. a policyholder's locator; stored answers are found by it. */
   subject: string
+  /**
+   * For work without a caller that may be carried out again and then changes nothing: no record of the write is kept. When the
+   * outcome is unknown, the commit throws and the work is repeated.
+   */
+  isRepeatable?: boolean
 }
 
 /** A record changed since the writer read it. */
@@ -125,7 +130,7 @@ export const KEEP_WRITES_MS = 30 * 24 * 60 * 60 * 1000
 export async function commit(
   context: RequestContext,
   database: Database,
-  { shard, subject, facts, guards, events = [], timers = [], answer = NO_BODY }: Commit,
+  { shard, subject, facts, guards, events = [], timers = [], answer = NO_BODY, isRepeatable = false }: Commit,
 ): Promise<JsonAnswer | AnswerBySubject> {
   if (context.adds && isFullAt(shareOf(context.tenant, database.bytes()))) {
     const earlier = await storedAnswer(context, database)
@@ -134,7 +139,7 @@ export async function commit(
   }
   const { text, status } = answer
   const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
-  const batch: Query[] = [
+  const recordOfWrite = (): Query =>
     database.bind(RECORD_OF_WRITE, {
       key: writeKey(context),
       bodyHash: context.idempotency?.bodyHash ?? '',
@@ -142,7 +147,9 @@ export async function commit(
       answer: keep ? text : null,
       subject,
       at: now(),
-    }),
+    })
+  const batch: Query[] = [
+    ...(isRepeatable ? [] : [recordOfWrite()]),
     ...guards.map(guard => guardQuery(database, guard)),
     ...facts,
     ...eventRows(database, context, events, shard),
@@ -160,7 +167,7 @@ export async function commit(
     if (due.length > 0) announce(context, shard, due)
     return answer
   } catch (problem) {
-    return await settle(database, context, { shard, answer }, problem)
+    return await settle(database, context, { shard, answer, isRepeatable }, problem)
   }
 }
 
@@ -257,7 +264,7 @@ async function knownWrite(
 async function settle(
   database: Database,
   context: RequestContext,
-  { shard, answer }: Required<Pick<Commit, 'shard' | 'answer'>>,
+  { shard, answer, isRepeatable }: Required<Pick<Commit, 'shard' | 'answer' | 'isRepeatable'>>,
   problem: unknown,
 ): Promise<JsonAnswer | AnswerBySubject> {
   // The fence: the batch was not carried out.
@@ -271,8 +278,9 @@ async function settle(
     console.error(JSON.stringify({ at: 'commit', requestId: context.requestId, problem: message }))
     throw unavailable('A locator that was to be given out is in use; send the request again.')
   }
-  // Without a caller's key, a tripped guard means that nothing was carried out.
-  const row = guard && !context.idempotency ? undefined : await knownWrite(context, database, problem)
+  // Without a caller's key, a tripped guard means that nothing was carried out. What may be repeated is.
+  const isKnown = isRepeatable || (guard && !context.idempotency)
+  const row = isKnown ? undefined : await knownWrite(context, database, problem)
   if (row) return context.idempotency ? answerIn(row) : answer
   throw guard ? new GuardTripped(guard) : problem
 }

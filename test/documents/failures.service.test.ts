@@ -1,17 +1,20 @@
 // What goes wrong with a document stays with the document: its record says what, and the transaction stands.
+import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { packedZeros, pngAddress } from '../../packages/pdf/test/png-files.ts'
 import type { PolicyLocator } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
+import { ask, dispatcherObject } from '../../src/platform/objects.ts'
 import { findTenant, shardName, type Tenant } from '../../src/platform/tenancy.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { DocumentHint } from '../../src/transactions/documents/job-store.ts'
+import { TURN_MS } from '../../src/transactions/documents/turns.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -133,7 +136,13 @@ describe('whatever happens in between', () => {
       await (env as unknown as Record<string, D1Database>)
         [tenant.shards[0]!]!.prepare('select * from document_job')
         .all()
-    ).results as { policy_locator: number; attempts: number; due_at: number; retry_at: number }[]
+    ).results as {
+      policy_locator: number
+      attempts: number
+      due_at: number
+      retry_at: number
+      lease_until: number
+    }[]
   const run = (text: string) =>
     (env as unknown as Record<string, D1Database>)[tenant.shards[0]!]!.prepare(text).run()
 
@@ -186,6 +195,48 @@ describe('whatever happens in between', () => {
     expect(body.events.filter(one => one.data.policyLocator === policy.locator)).toHaveLength(4)
   })
 
+  it('a try that is cut off costs the rest of its turn, and is counted when the next begins', async () => {
+    const policy = await untold()
+    const dispatcher = dispatcherObject(env, tenant, 0)
+    const waiting = { policyLocator: hintOf(policy).policyLocator }
+    // A consumer begins, and is gone.
+    expect(await ask(noCalls(), () => dispatcher.beginDocuments(waiting, false))).toBe(true)
+    await run(`update document_job set due_at = 0`)
+    await runDurableObjectAlarm(dispatcher)
+    await consumeDocumentHints(batchOf(hintOf(policy), { ...hintOf(policy), again: true }), env)
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
+    expect(await jobs()).toMatchObject([{ attempts: 0, lease_until: 0 }])
+
+    vi.setSystemTime(now() + TURN_MS)
+    await run(`update document_job set due_at = 0`)
+    await consumeDocumentHints(batchOf({ ...hintOf(policy), again: true }), env)
+    vi.useRealTimers()
+    const { documents } = await read(motor, policy)
+    expect(documents.map(one => one.state)).toEqual(['ready', 'ready'])
+    expect(await jobs()).toEqual([])
+  })
+
+  it('a dispatcher of an earlier release, or none, leaves the row to decide', async () => {
+    const policy = await untold()
+    const without = {
+      ...env,
+      DISPATCHER: {
+        idFromName: () => undefined,
+        get: () => ({
+          beginDocuments: () =>
+            Promise.reject(new TypeError('The RPC receiver does not implement the method.')),
+        }),
+      },
+    } as unknown as Env
+    await run(`update document_job set lease_until = ${now() + 60_000}`)
+    await consumeDocumentHints(batchOf(hintOf(policy)), without)
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
+    await run('update document_job set lease_until = 0')
+    await consumeDocumentHints(batchOf(hintOf(policy)), without)
+    expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['ready', 'ready'])
+    expect(await jobs()).toEqual([])
+  })
+
   it('a message of nobody, or of a tenant that is gone, is passed over', async () => {
     const hint = hintOf(await issued(motor))
     await consumeDocumentHints(batchOf({ ...hint, generation: 99 }, { nonsense: true } as never), env)
@@ -197,20 +248,22 @@ describe('whatever happens in between', () => {
       ...env,
       FILES: { get: (key: string) => env.FILES.get(key), put: () => Promise.reject(new Error('R2 is away')) },
     } as unknown as Env
+    // The hint of the change comes first; the dispatcher repeats it.
+    const again = { ...hintOf(policy), again: true }
     for (let attempt = 1; attempt <= 5; attempt += 1) {
-      await consumeDocumentHints(batchOf(hintOf(policy)), broken)
+      await consumeDocumentHints(batchOf(attempt === 1 ? hintOf(policy) : again), broken)
       const [job] = await jobs()
       expect(job!.attempts).toBe(attempt)
       expect(job!.retry_at - now()).toBeGreaterThan(5_000 * 3 ** (attempt - 1) - 5_000)
       await run('update document_job set retry_at = 0')
     }
     expect((await read(motor, policy)).documents.map(one => one.state)).toEqual(['draft', 'draft'])
-    await consumeDocumentHints(batchOf(hintOf(policy)), broken)
+    await consumeDocumentHints(batchOf(again), broken)
     const [first, second] = (await read(motor, policy)).documents
     expect([first!.state, second!.state]).toEqual(['conversionError', 'draft'])
     expect(first!.failureMessage).toContain('5 tries')
     await run('update document_job set retry_at = 0')
-    await consumeDocumentHints(batchOf(hintOf(policy)), env)
+    await consumeDocumentHints(batchOf(again), env)
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
   })
 

@@ -9,15 +9,15 @@ import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
 import {
   claimJob,
   type DocumentHint,
-  MADE_AT_ONCE,
   MOST_HINTS_A_MINUTE,
   postponeJob,
 } from '../../src/transactions/documents/job-store.ts'
+import { MADE_AT_ONCE } from '../../src/transactions/documents/turns.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 3 }))
+beforeAll(() => prepareDatabases({ tenants: 4 }))
 afterEach(() => void vi.restoreAllMocks())
 
 const LEASE_MS = 300_000
@@ -53,12 +53,12 @@ describe('a shard in which a hundred policies wait', () => {
   })
 
   it('has no place taken by what waits for another try', async () => {
-    await postponeJob(database, 3 as PolicyLocator, (at + 60_000) as Instant)
+    await postponeJob(database, 3 as PolicyLocator, (at + 60_000) as Instant, 1)
     expect(await claim(3)).toBeUndefined()
     const again = await claim(50)
     expect(again).toMatchObject({ attempts: 0 })
     expect(await claim(51)).toBeUndefined()
-    await postponeJob(database, 50 as PolicyLocator, at)
+    await postponeJob(database, 50 as PolicyLocator, at, 1)
     expect(await claim(50)).toMatchObject({ attempts: 1 })
   })
 
@@ -117,4 +117,32 @@ it('a tenant that sells a lot keeps another’s documents waiting for a round, a
   // Nobody hinted of the last policies but those that were made before them.
   const left = await boundDatabase('TENANT_001').prepare('select count(*) as n from document_job').first('n')
   expect(left).toBe(0)
+})
+
+it('documents of a sale take two round trips in the database: one reads what is in force, one records them', async () => {
+  const motor = await motorTenant('few', exampleFiles('motor'))
+  const hints = heldQueue()
+  const figures: number[][] = []
+  const METRICS = { writeDataPoint: ({ doubles }: { doubles: number[] }) => figures.push(doubles.slice(1)) }
+  const counting = { ...env, METRICS } as unknown as Env
+  /** Sells a policy; what the two messages take that come of it. */
+  const sell = async () => {
+    const { body } = await motor.createPolicy()
+    await motor.post(`/policy/${body.locator}/issue`)
+    const policyLocator = Number(body.locator)
+    expect(hints).toEqual([1, 2].map(nth => expect.objectContaining({ policyLocator, version: nth })))
+    figures.length = 0
+    for (const hint of hints.splice(0))
+      await consumeDocumentHints({ messages: [{ body: hint }] } as unknown as MessageBatch<unknown>, counting)
+    const { body: after } = await motor.get<{ documents: { state: string }[] }>(`/policy/${body.locator}`)
+    expect(after.documents.map(one => one.state)).toEqual(Array(4).fill('ready'))
+    return figures.map(([d1, object, r2, queue, , rowsWritten]) => ({ d1, object, r2, queue, rowsWritten }))
+  }
+  await sell()
+  expect(await sell()).toEqual([
+    // Its turn, what the policy's object remembers, what was made, and the end of the turn.
+    { d1: 2, object: 4, r2: 6, queue: 0, rowsWritten: 23 },
+    // All were made.
+    { d1: 0, object: 3, r2: 0, queue: 0, rowsWritten: 0 },
+  ])
 })

@@ -2,6 +2,7 @@
 // force take precedence over the configuration's own (resources brief 1.6). Snippets are in force at the template's own time and
 // place (resources brief 4.3), or at the time in config.json.
 import { Refusal } from '../../kernel/errors.ts'
+import { Memo } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Database } from '../../platform/database.ts'
 import { homeDatabase, type TenantPlace } from '../../platform/tenancy.ts'
@@ -17,6 +18,22 @@ import { revisionFile } from '../stored-files.ts'
 import type { RenderedTemplate } from './rendering.ts'
 
 export type DocumentResources = ReturnType<typeof documentResources>
+
+/** Names that a document may ask for beyond those that others of its kind asked for. */
+const MOST_USUAL_NAMES = 100
+
+const usualNames = new Memo<string, Set<string>>(200)
+
+/** Resources for documents of a product: names that earlier ones asked for are read with the first, in one round trip. */
+export const usualResources = (
+  context: TenantPlace,
+  configurationHash: string,
+  product: string,
+): NamedResources =>
+  new NamedResources(
+    homeDatabase(context),
+    usualNames.getOrMake([context.tenant.locator, configurationHash, product].join('/'), () => new Set()),
+  )
 
 /** Names are read once for all documents that are made together. `named`: by default the resources of the tenant. */
 export function documentResources(
@@ -92,15 +109,21 @@ export type ResourceNames = Pick<NamedResources, 'expect' | 'inForce'>
 export class NamedResources {
   readonly #database: Database
   readonly #known = new Map<string, ReturnType<typeof findCandidates>>()
+  readonly #usual: Set<string>
 
-  constructor(database: Database) {
+  /** `usual`: names to read along with the first; those that are asked for join them. */
+  constructor(database: Database, usual = new Set<string>()) {
     this.#database = database
+    this.#usual = usual
   }
 
   /** Reads the names in one round trip; none if all are known. Ignores texts that are not static names. */
   async expect(names: readonly string[]): Promise<void> {
-    const unknown = [...new Set(names)].filter(name => RESOURCE_NAME.test(name) && !this.#known.has(name))
-    if (unknown.length === 0) return
+    const isUnknown = (name: string): boolean => RESOURCE_NAME.test(name) && !this.#known.has(name)
+    const asked = [...new Set(names)].filter(isUnknown)
+    if (asked.length === 0) return
+    const unknown = [...new Set([...asked, ...[...this.#usual].filter(isUnknown)])]
+    for (const name of asked) if (this.#usual.size < MOST_USUAL_NAMES) this.#usual.add(name)
     const read = findCandidates(this.#database, unknown)
     for (const name of unknown) this.#known.set(name, read)
     await read

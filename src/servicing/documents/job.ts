@@ -2,12 +2,13 @@
 // transaction.
 import { ConversionError } from '../../../packages/pdf/page.ts'
 import { loadMerger } from '../../bundles/load.ts'
-import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { filePlace } from '../../platform/http/body/bytes.ts'
+import { ask, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import { Lane } from '../../platform/seats.ts'
 import {
   fileKey,
@@ -20,9 +21,10 @@ import {
 import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
-import { loadPolicy } from '../../policy/store/loading.ts'
+import { loadPolicy, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
+import { loadConfiguration } from '../../product/cache.ts'
 import {
   claimJob,
   type DocumentHint,
@@ -32,16 +34,15 @@ import {
   postponeJob,
 } from '../../transactions/documents/job-store.ts'
 import type { Made } from '../../transactions/documents/kinds.ts'
+import { TURN_MS } from '../../transactions/documents/turns.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
+import type { Recalled } from '../../transactions/object/execution.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { makeDocument, makingContext, type Product } from './make.ts'
 
 /** Documents of a policy in one message; the others wait for the next. */
 const MOST_DOCUMENTS = 10
-
-/** A claim ends after this time if a crash cut it off. */
-const LEASE_MS = 5 * 60_000
 
 /** Attempts whose making is cut off, or whose stores do not respond. */
 const MOST_ATTEMPTS = 5
@@ -69,16 +70,10 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
   }
 }
 
-/**
- * Makes the policy's documents, unless another message is at it or the shard has its share. Then puts the shard's next waiting policy at
- * the end of the queue, so that tenants take turns however many documents each wants.
- */
+/** Makes the policy's documents, unless another message is at it or the shard has its share. */
 async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
-  const { shard, policyLocator } = hint
+  const { shard } = hint
   const database = shardDatabase(env, tenant, shard, calls)
-  const at = now()
-  const job = await claimJob(database, policyLocator, at, (at + LEASE_MS) as Instant)
-  if (!job) return
   const context: RequestContext = {
     env,
     tenant,
@@ -89,22 +84,89 @@ async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Cal
     calls,
     later: work => void work,
   }
+  const turn = await beginTurn(context, database, hint)
+  if (!turn) return
   try {
-    await makeDocuments(context, database, policyLocator, job.attempts)
+    await makeDocuments(context, database, hint, turn.attempts)
   } finally {
-    await hintOf(env, shardName(tenant, shard), job.next === undefined ? [] : [job.next], calls)
+    await turn.end()
   }
+}
+
+type Turn = {
+  /** Earlier tries, without this one. */
+  readonly attempts: number
+  /** Hints at the next waiting policy of the shard, so tenants take turns however many documents each wants. */
+  end(): Promise<void>
+}
+
+/**
+ * The first try is the dispatcher's to give. A later one leases the policy's row too, which counts tries; so does each where the
+ * dispatcher is one of an earlier release, or cannot be reached.
+ */
+async function beginTurn(
+  context: RequestContext,
+  database: Database,
+  { shard, policyLocator, version, again = false, mayBeMore = false }: DocumentHint,
+): Promise<Turn | undefined> {
+  const { env, tenant, calls } = context
+  const dispatcher = () => dispatcherObject(env, tenant, shard)
+  const warn = (problem: unknown): undefined =>
+    console.warn(
+      JSON.stringify({ at: 'beginTurn', ...shardName(tenant, shard), problem: String(problem) }),
+    ) as undefined
+  const waiting = { policyLocator, ...(version !== undefined && { version }), ...(again && { again }) }
+  const isGiven = await ask(calls, () => dispatcher().beginDocuments(waiting, mayBeMore)).catch(warn)
+  if (isGiven === false) return undefined
+  const end = async (): Promise<void> =>
+    void (await ask(calls, () => dispatcher().endDocuments(tenant, shard, policyLocator)).catch(warn))
+  if (isGiven && !again) return { attempts: 0, end }
+  const at = now()
+  const job = await claimJob(database, policyLocator, at, (at + TURN_MS) as Instant)
+  const next = job?.next === undefined ? [] : [{ policyLocator: job.next, again: true }]
+  if (job)
+    return {
+      attempts: job.attempts,
+      end: isGiven ? end : () => hintOf(env, shardName(tenant, shard), next, calls),
+    }
+  if (isGiven) await end()
+  return undefined
+}
+
+/** What the policy's object remembers, which has just written what wants the documents; else as it is stored. */
+async function loadedOf(
+  context: RequestContext,
+  database: Database,
+  { policyLocator, version }: DocumentHint,
+): Promise<Loaded> {
+  const { env, tenant, calls } = context
+  const recalled =
+    version === undefined
+      ? null
+      : await ask(
+          calls,
+          () =>
+            policyObject(env, tenant, policyLocator).recall(tenant, version) as Promise<
+              ObjectReply<Recalled | null>
+            >,
+        ).catch(() => null)
+  if (!recalled) return await loadPolicy(context, database, { locator: policyLocator })
+  const { configurationHash, ...loaded } = recalled
+  const configuration = await loadConfiguration(env, tenant, configurationHash, calls)
+  return { ...loaded, configuration, product: productOf(configuration, loaded.aggregate.policy.productName) }
 }
 
 async function makeDocuments(
   context: RequestContext,
   database: Database,
-  policy: PolicyLocator,
+  hint: DocumentHint,
   attempts: number,
 ): Promise<void> {
-  const loaded = await loadPolicy(context, database, { locator: policy })
+  const { policyLocator: policy } = hint
+  const loaded = await loadedOf(context, database, hint)
   const drafts = waiting(loaded.aggregate)
-  if (drafts.length === 0) return await endIdleJob(database, policy)
+  // A row that waits for no document is found when its hint is repeated.
+  if (drafts.length === 0) return hint.again ? await endIdleJob(database, policy) : undefined
   // After a failed attempt one by one, so that a document that fails does not delay the others.
   const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
   const made =
@@ -168,6 +230,7 @@ async function documentsOf(
           database,
           loaded.aggregate.policy.locator,
           (now() + FIRST_DELAY_MS * 3 ** attempts) as Instant,
+          attempts + 1,
         )
       break
     }

@@ -18,6 +18,7 @@ import {
   documentResources,
   type TemplateText,
   type TimeAndPlace,
+  usualResources,
 } from '../../reference/templates/document-resources.ts'
 import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
@@ -55,7 +56,10 @@ export const makingContext = async (context: RequestContext, loaded: Loaded): Pr
   renderer: await pdfRenderer(context.env),
   files: staticFiles(context, loaded.configuration.hash, loaded.product.name),
   tables: new RatingTables(context),
-  resources: documentResources(context),
+  resources: documentResources(
+    context,
+    usualResources(context, loaded.configuration.hash, loaded.product.name),
+  ),
 })
 
 type Subject = 'subject' | 'subjectLocator' | 'modificationLocator'

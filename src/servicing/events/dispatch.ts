@@ -24,6 +24,7 @@ import {
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { earliestJob, hintDueDocuments } from '../../transactions/documents/job-store.ts'
+import { DocumentTurns } from '../../transactions/documents/turns.ts'
 import { earliestDelivery, webhooksDue } from './delivery/store.ts'
 
 /** Objects that still have due deliveries are woken again after this time. */
@@ -43,13 +44,14 @@ export async function workOff(
   env: Env,
   name: ShardName,
   calls: Calls = noCalls(),
+  turns = new DocumentTurns(),
 ): Promise<Instant | undefined> {
   const tenant = await tenantOfShard(env, name, calls)
   if (!tenant || tenant.suspension?.state === 'moved') return undefined
   if (tenant.suspension) return (now() + SUSPENDED_LOOK_MS) as Instant
   const place = { env, tenant, shard: name.shard, calls }
   await fireDue(place)
-  await hintDueDocuments(env, tenant, name.shard, calls)
+  await hintDueDocuments(env, tenant, name.shard, calls, turns)
   await wakeDue(place)
   const database = shardDatabase(env, tenant, name.shard, calls)
   const at = now()

@@ -1,5 +1,6 @@
-// A row for each policy with documents to make. The batch of the change writes it, the consumer that makes the
-// documents leases it, and it goes when none waits. A lost message or a crash costs a minute, not a document.
+// A row for each policy with documents to make. The batch of the change writes it, and it goes when none waits. The first try is
+// given out by the shard's dispatcher (turns.ts); a consumer that tries again leases the row. A lost message or a crash costs
+// minutes, not a document.
 import { sql } from 'drizzle-orm'
 import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
@@ -33,7 +34,8 @@ import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type UnplacedDocument } from '../../policy/records/transactions.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
-import { hasUuid } from '../../policy/tables/policies.ts'
+import { hasUuid, policies } from '../../policy/tables/policies.ts'
+import { type DocumentTurns, MADE_AT_ONCE, type WaitingPolicy } from './turns.ts'
 import { noDocument, typeOfBytes, uploadedName } from './upload.ts'
 
 /** The dispatcher repeats hints for documents that have waited this long. */
@@ -81,12 +83,6 @@ export function jobQueries(
   }
 }
 
-/**
- * Policies of one shard whose documents are made at the same time: as many as its database can load. All tenants share
- * the queue, so a shard with more waiting leaves the other consumers to other shards.
- */
-export const MADE_AT_ONCE = 16
-
 export type ClaimedJob = {
   /** Earlier tries, without this one. */
   readonly attempts: number
@@ -121,13 +117,14 @@ export async function claimJob(
   return claimed[0] && { attempts: claimed[0].attempts - 1, next: waiting[0]?.policyLocator }
 }
 
-/** Gives the lease back; nobody claims the job before `retryAt`. */
+/** Gives the lease back after so many tries; nobody claims the job before `retryAt`. */
 export async function postponeJob(
   database: Database,
   policy: PolicyLocator,
   retryAt: Instant,
+  attempts: number,
 ): Promise<void> {
-  const postponed = { dueAt: retryAt, leaseUntil: 0, retryAt }
+  const postponed = { attempts: sql`max(attempts, ${attempts})`, dueAt: retryAt, leaseUntil: 0, retryAt }
   await database.batch([
     database.build.update(documentJobs).set(postponed).where(sql`policy_locator = ${policy}`),
   ])
@@ -144,30 +141,63 @@ export async function endIdleJob(database: Database, policy: PolicyLocator): Pro
 /** SQL; null when there is no job. */
 export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 
-// A queue message is only a hint; the row decides (docs/design.md, section 5).
-export type DocumentHint = ShardName & { policyLocator: PolicyLocator }
+/** Of one look for policies of whom nobody was told. */
+const MOST_FOUND = 100
 
-/** Per shard and isolate, so that one shard does not fill the queue; consumers hint at the rest in turn (`next`). */
+/** Policies that wait and are not leased, the longest wait first. */
+export async function waitingPolicies(database: Database, at: Instant): Promise<WaitingPolicy[]> {
+  const [rows] = await database.batch([
+    database.build.all<{ policyLocator: PolicyLocator; attempts: number; version: number }>(
+      sql`select j.policy_locator as policyLocator, j.attempts, p.version
+        from ${documentJobs} j join ${policies} p on p.locator = j.policy_locator
+        where j.lease_until <= ${at} and j.retry_at <= ${at} order by j.due_at limit ${MOST_FOUND}`,
+    ),
+  ])
+  return rows.map(({ policyLocator, attempts, version }) => ({
+    policyLocator,
+    version,
+    ...(attempts > 0 && { again: true }),
+  }))
+}
+
+// A queue message is only a hint; the row decides (docs/design.md, section 5).
+/** `mayBeMore`: the sender keeps further hints to itself. */
+export type DocumentHint = ShardName & WaitingPolicy & { readonly mayBeMore?: boolean }
+
+/** Per shard and isolate, so that one shard does not fill the queue; the dispatcher hints at the rest, one for each that is made. */
 export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
 
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
-function hasShare({ tenantLocator, shard }: ShardName): boolean {
+/** Hints that the isolate may still send for the shard, with this one. */
+function shareLeft({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
   const minute = known && now() - known.since < MINUTE_MS ? known : { since: now(), hints: 0 }
   hinted.set(key, minute)
   minute.hints += 1
-  return minute.hints <= MOST_HINTS_A_MINUTE
+  return MOST_HINTS_A_MINUTE - minute.hints + 1
 }
 
-/** Sent after the response. */
-export function hintDocuments(context: RequestContext, shard: number, policy: PolicyLocator): void {
-  if (!hasShare(shardName(context.tenant, shard))) return
+/** Sent after the response. `version`: the policy's, if its object remembers what wants the documents. */
+export function hintDocuments(
+  context: RequestContext,
+  shard: number,
+  policyLocator: PolicyLocator,
+  version?: number,
+): void {
+  const name = shardName(context.tenant, shard)
+  const left = shareLeft(name)
+  if (left <= 0) return
   context.calls.queue += 1
-  const message: DocumentHint = { ...shardName(context.tenant, shard), policyLocator: policy }
+  const message: DocumentHint = {
+    ...name,
+    policyLocator,
+    ...(version !== undefined && { version }),
+    ...(left === 1 && { mayBeMore: true }),
+  }
   context.later(
     context.env.DOCUMENTS.send(message).catch(problem =>
       console.warn(
@@ -177,8 +207,17 @@ export function hintDocuments(context: RequestContext, shard: number, policy: Po
   )
 }
 
-/** Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`; each is due again in a minute. */
-export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, calls: Calls): Promise<void> {
+/**
+ * Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`; each is due again in a minute. Leaves out policies that
+ * have a turn.
+ */
+export async function hintDueDocuments(
+  env: Env,
+  tenant: Tenant,
+  shard: number,
+  calls: Calls,
+  turns: DocumentTurns,
+): Promise<void> {
   const database = shardDatabase(env, tenant, shard, calls)
   const at = now()
   const due = sql`select policy_locator from ${documentJobs} where due_at <= ${at} order by due_at limit ${MADE_AT_ONCE}`
@@ -189,22 +228,25 @@ export async function hintDueDocuments(env: Env, tenant: Tenant, shard: number, 
       .where(sql`policy_locator in (${due})`)
       .returning({ policyLocator: documentJobs.policyLocator }),
   ])
-  const policies = rows.map(row => row.policyLocator as PolicyLocator)
-  await hintOf(env, shardName(tenant, shard), policies, calls)
+  const waiting = rows
+    .map(row => row.policyLocator as PolicyLocator)
+    .filter(policy => !turns.isUnderWay(policy, at))
+    .map(policyLocator => ({ policyLocator, again: true }))
+  await hintOf(env, shardName(tenant, shard), waiting, calls)
 }
 
 /** A lost hint costs a minute. */
 export async function hintOf(
   env: Env,
   name: ShardName,
-  policies: readonly PolicyLocator[],
+  waiting: readonly WaitingPolicy[],
   calls: Calls,
 ): Promise<void> {
-  if (policies.length === 0) return
+  if (waiting.length === 0) return
   calls.queue += 1
   try {
     await env.DOCUMENTS.sendBatch(
-      policies.map(policyLocator => ({ body: { ...name, policyLocator } satisfies DocumentHint })),
+      waiting.map(policy => ({ body: { ...name, ...policy } satisfies DocumentHint })),
     )
   } catch (problem) {
     // The dispatcher's other work goes on; it hints again in a minute.

@@ -50,7 +50,8 @@ const making = defineKind<'documentsMade'>({
     // A document with overwritten values is discarded; it still waits, and is made again.
     if (policyholderVersion !== undefined && policyholderVersion !== policyholder.version) return undefined
     const planned = planMade(aggregate, made, attempt.now)
-    return planned && { planned, response: showNothing }
+    const restsOnPolicyholder = policyholderVersion !== undefined
+    return planned && { planned, response: showNothing, isRepeatable: true, restsOnPolicyholder }
   },
 })
 

@@ -64,13 +64,20 @@ export type Run = {
   readonly database: Database
 }
 
+export type RecordingOptions = {
+  /** Repeating the operation changes nothing, so no record of the write is kept. */
+  readonly isRepeatable?: boolean
+  /** The policyholder was used, and must be as it was read. Holds for what is priced in any case. */
+  readonly restsOnPolicyholder?: boolean
+}
+
 /**
  * The result of an operation: an answer alone, or a plan to record. Undefined means that there was nothing to
  * do; the answer is then empty.
  */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
-  | {
+  | (RecordingOptions & {
       readonly planned: Planned
       /** Shows the recorded state; default the policy. */
       readonly response?: Response
@@ -78,7 +85,7 @@ export type Outcome =
       readonly subject?: string
       /** Set where the operation changes more than the aggregate, e.g. the configuration. */
       readonly loaded?: Loaded
-    }
+    })
   | undefined
 
 /** A quoted or accepted transaction: it blocks others, or is invalidated before them. */

@@ -20,7 +20,7 @@ import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
-import { shardDatabase } from '../../platform/tenancy.ts'
+import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { termQueries } from '../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
@@ -43,6 +43,7 @@ import {
   kindNamed,
   type PolicyMessage,
   type PolicyOperation,
+  type RecordingOptions,
   type Response,
   showNothing,
   showPolicy,
@@ -69,8 +70,7 @@ export async function execute(
   const shard = shardOfDigits(message.locator)
   const database = shardDatabase(context.env, context.tenant, shard, context.calls)
   const plugins = new PluginSessions({ context, database, shard }, message.locator)
-  const { restores = [], tokenEpoch } = context.tenant
-  const era = `${restores.length}/${tokenEpoch}`
+  const era = eraOf(context.tenant)
   if (memory.era !== era) forget(memory)
   memory.era = era
   try {
@@ -236,6 +236,26 @@ export type PolicyMemory = {
   era?: string
 }
 
+const eraOf = ({ restores = [], tokenEpoch }: Tenant): string => `${restores.length}/${tokenEpoch}`
+
+/** What the object remembers of its policy, as it travels: the reader has the configuration by its hash. */
+export type Recalled = Pick<Loaded, 'aggregate' | 'policyholder' | 'credit'> & {
+  readonly configurationHash: string
+}
+
+/**
+ * The remembered policy if it is at least of that version. The policyholder may have changed since: what rests on it needs a guard.
+ */
+export function recalled(
+  { loaded, era }: PolicyMemory,
+  tenant: Tenant,
+  version: number,
+): Recalled | undefined {
+  if (!loaded || era !== eraOf(tenant) || loaded.aggregate.policy.version < version) return undefined
+  const { aggregate, policyholder, credit, configuration } = loaded
+  return { aggregate, policyholder, credit, configurationHash: configuration.hash }
+}
+
 /** How long a price may use memory: for this long it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000
 
@@ -283,13 +303,15 @@ type Recording = {
   response: Response
   /** `policy` or `policy/quote`, by locator. */
   subject: string
-}
+} & RecordingOptions
 
 /** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
 async function record(
   { context, database, memory, plugins }: Session,
-  { before, loaded, planned: plan, attempt, response, subject }: Recording,
+  recording: Recording,
 ): Promise<Answer> {
+  const { before, loaded, planned: plan, attempt, response, subject } = recording
+  const { isRepeatable = false, restsOnPolicyholder = false } = recording
   const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
   const { after, credit, restsOnCredit, events, timers, schedules } = await withConsequences(
     before,
@@ -307,7 +329,7 @@ async function record(
     guards: [
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
-      ...(wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
+      ...(restsOnPolicyholder || wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
       ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
     ],
     facts: [
@@ -322,9 +344,10 @@ async function record(
     timers: [...timers, ...goneFileTimers(before, after, context.now)],
     answer,
     subject,
+    isRepeatable,
   })
   if (['more', 'progress'].includes(jobChange(before, after)))
-    hintDocuments(context, shard, after.policy.locator)
+    hintDocuments(context, shard, after.policy.locator, after.policy.version)
   if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
   else forget(memory)
   return committed

@@ -11,20 +11,26 @@ import { billed, modificationsAddUp, recordedChangesAddUp } from '../../support/
 import type { Contents } from '../contents.ts'
 import type { Check, Violation } from '../violation.ts'
 
-/** Each commit of a policy raises its version by one, from 0 where it was migrated, and has a row of its write. */
+const DOCUMENTS_MADE = ['document.ready', 'document.failed']
+
+/**
+ * Each commit of a policy raises its version by one, from 0 where it was migrated, and has a row of its write. One that records what
+ * became of documents has none, and has their events.
+ */
 function* versions({ rows }: Contents): Generator<Violation> {
   const written = new Map<string, number>()
-  for (const { subject } of rows.write ?? []) {
-    const policy = String(subject).split('/')[0]!
-    written.set(policy, (written.get(policy) ?? 0) + 1)
-  }
+  const count = (policy: string): unknown => written.set(policy, (written.get(policy) ?? 0) + 1)
+  for (const { subject } of rows.write ?? []) count(String(subject).split('/')[0]!)
+  const made = (rows.event ?? []).filter(({ type }) => DOCUMENTS_MADE.includes(String(type)))
+  const requests = new Map(made.map(event => [String(event.request_id), String(event.policy_locator)]))
+  for (const policy of requests.values()) count(policy)
   for (const { locator, version } of rows.policy ?? []) {
-    const count = written.get(String(locator)) ?? 0
-    if (count !== version)
+    const times = written.get(String(locator)) ?? 0
+    if (times !== version)
       yield {
         check: 'version',
         policy: String(locator),
-        says: `It is at version ${version}, and was written ${count} times.`,
+        says: `It is at version ${version}, and was written ${times} times.`,
       }
   }
 }

@@ -1,3 +1,4 @@
+import { createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
@@ -6,10 +7,11 @@ import { commit } from '../../../src/platform/commit.ts'
 import type { RequestContext } from '../../../src/platform/context.ts'
 import type { Database } from '../../../src/platform/database.ts'
 import type { NewEvent } from '../../../src/platform/events/outbox.ts'
-import { readTenant, shardDatabase, type Tenant } from '../../../src/platform/tenancy.ts'
+import { readTenant, shardDatabase, shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import type { ClaimStorage } from '../../../src/servicing/events/delivery/claims.ts'
 import { deliverTo } from '../../../src/servicing/events/delivery/deliver.ts'
 import { webhooksDue } from '../../../src/servicing/events/delivery/store.ts'
+import { consumeAnnouncements } from '../../../src/servicing/events/dispatch.ts'
 import {
   CreateWebhookRequest,
   type WebhookResponse,
@@ -128,6 +130,20 @@ export async function deliver(tenant: Tenant, shard = 0): Promise<void> {
   const place = { env, tenant, shard, calls: noCalls() }
   const due = await webhooksDue(shardDatabase(env, tenant, shard, place.calls), now())
   await Promise.all(due.map(webhook => deliverTo(place, webhook, objectStorage())))
+}
+
+/**
+ * As `deliver`, by the objects themselves: for what follows a call that wakes them, since an object works for one caller at a
+ * time.
+ */
+export async function deliverByObjects(tenant: Tenant, shard = 0): Promise<void> {
+  await consumeAnnouncements(
+    createMessageBatch('q', [
+      { id: newUuid(0), timestamp: new Date(), attempts: 1, body: shardName(tenant, shard) },
+    ]),
+    env,
+  )
+  await untilFinished(tenant, shard)
 }
 
 export type DeliveryRow = { state: string; attempts: number; due_at: number; outcome: string | null }

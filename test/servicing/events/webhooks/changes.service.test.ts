@@ -9,7 +9,15 @@ import { prepareDatabases } from '../../../support/databases.ts'
 import { openReceiver } from '../../../support/receiver.ts'
 import type { Received } from '../../../support/receiver-server.ts'
 import { type Client, clientOf } from '../http.ts'
-import { deliver, deliveriesIn, happen, letPass, makeTenant, untilFinished } from '../tenant.ts'
+import {
+  deliver,
+  deliverByObjects,
+  deliveriesIn,
+  happen,
+  letPass,
+  makeTenant,
+  untilFinished,
+} from '../tenant.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 30 }))
 
@@ -191,7 +199,7 @@ describe('secrets', () => {
     const secret = `whsec_${Buffer.from('another secret of enough bytes').toString('base64')}`
     await call('PATCH', `${path}/${locator}`, { endpoint: { secret } })
     await happen(tenant, [{}])
-    await deliver(tenant)
+    await deliverByObjects(tenant)
     const { headers, body } = (await receiver.received())[0]!
     for (const valid of [secret, endpoint.secret])
       expect(new Webhook(valid).verify(body, headers)).toEqual(JSON.parse(body))
@@ -274,7 +282,7 @@ describe('a suspended webhook', () => {
     const { receiver, locator } = await outage()
     await call('PATCH', `${path}/${locator}/unsuspend`)
     await happen(tenant, [{ type: 'policy.cancel', policyLocator: 100_000_001 as never }])
-    await deliver(tenant)
+    await deliverByObjects(tenant)
     expect(types(await receiver.received()).slice(2)).toEqual(['policy.cancel'])
     expect((await deliveriesIn(tenant)).map(({ state }) => state)).toEqual([
       'failed',

@@ -1,0 +1,83 @@
+// Whose documents are being made in a shard, in the memory of its dispatcher: the first try of a policy is given out and taken back
+// without a row. Memory that is lost costs work done twice at worst, since what was made is recorded once; a try that is cut off is
+// found by the policy's row (job-store.ts).
+import type { PolicyLocator } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+
+/**
+ * Policies of one shard whose documents are made at the same time: as many as its database can load. All tenants share
+ * the queue, so a shard with more waiting leaves the other consumers to other shards.
+ */
+export const MADE_AT_ONCE = 16
+
+/** A turn ends after this time if a crash cut it off. */
+export const TURN_MS = 5 * 60_000
+
+/** A policy to hint at. */
+export type WaitingPolicy = {
+  readonly policyLocator: PolicyLocator
+  /** The policy's version that wants the documents, where it is known. */
+  readonly version?: number
+  /** It was tried before. */
+  readonly again?: boolean
+}
+
+/** How long after a sender had to keep hints to itself others may wait of whom nobody was told. */
+const UNTOLD_MS = 60_000
+
+const LOOK_EVERY_MS = 1_000
+
+const MOST_REMEMBERED = 1_000
+
+export class DocumentTurns {
+  readonly #underWay = new Map<PolicyLocator, Instant>()
+  /** In the order in which they are hinted at. */
+  readonly #waiting = new Map<PolicyLocator, WaitingPolicy>()
+  #untoldUntil = 0
+  #lookedAt = 0
+
+  isUnderWay(policy: PolicyLocator, at: Instant): boolean {
+    return (this.#underWay.get(policy) ?? 0) > at
+  }
+
+  /**
+   * Gives the policy a turn, which ends with `end`. False if it has one, or the shard has its share: then the policy is hinted at when
+   * a turn ends. `mayBeMore`: its sender keeps further hints to itself.
+   */
+  begin(waiting: WaitingPolicy, mayBeMore: boolean, at: Instant): boolean {
+    const { policyLocator } = waiting
+    if (mayBeMore) this.#untoldUntil = at + UNTOLD_MS
+    for (const [policy, until] of this.#underWay) if (until <= at) this.#underWay.delete(policy)
+    if (this.#underWay.has(policyLocator) || this.#underWay.size >= MADE_AT_ONCE) {
+      if (this.#waiting.size < MOST_REMEMBERED) this.#waiting.set(policyLocator, waiting)
+      return false
+    }
+    this.#waiting.delete(policyLocator)
+    this.#underWay.set(policyLocator, (at + TURN_MS) as Instant)
+    return true
+  }
+
+  /** Ends the policy's turn. The policy to hint at next, if one is known to wait; `look` finds those of whom nobody was told. */
+  async end(
+    policy: PolicyLocator,
+    at: Instant,
+    look: () => Promise<readonly WaitingPolicy[]>,
+  ): Promise<WaitingPolicy | undefined> {
+    this.#underWay.delete(policy)
+    const known = this.#next(at)
+    if (known || at >= this.#untoldUntil || at < this.#lookedAt + LOOK_EVERY_MS) return known
+    this.#lookedAt = at
+    for (const waiting of await look())
+      if (!this.#waiting.has(waiting.policyLocator)) this.#waiting.set(waiting.policyLocator, waiting)
+    return this.#next(at)
+  }
+
+  #next(at: Instant): WaitingPolicy | undefined {
+    for (const [policy, waiting] of this.#waiting) {
+      if (this.isUnderWay(policy, at)) continue
+      this.#waiting.delete(policy)
+      return waiting
+    }
+    return undefined
+  }
+}
