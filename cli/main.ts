@@ -92,6 +92,13 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { schema } = await import('./commands/schema.ts')
       await act(run => schema(file, options, run))
     })
+  command(program, 'types', 'TypeScript declarations of what plugins are given, answer and find')
+    .option('--out <file>', 'write them to this file')
+    .option('--into <dir>', 'write them beside this configuration, for editors')
+    .action(async (options: object) => {
+      const { types } = await import('./commands/types.ts')
+      await act(async run => types(options, run))
+    })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
     .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')
     .option('--user <name>', "the user; an administrator's is 'administrator' by default")

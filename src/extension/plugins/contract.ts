@@ -207,10 +207,15 @@ export type AutofillInput = {
 /** Older scripts write `amount` for `exactAmount`. */
 const CommissionRate = z
   .object({
-    recipient: z.string().min(1).max(128).refine(isStorable, 'cannot be kept as it is'),
-    yearlyAmount: optional(Amount),
-    exactAmount: optional(Amount),
-    amount: optional(Amount),
+    recipient: z
+      .string()
+      .min(1)
+      .max(128)
+      .refine(isStorable, 'cannot be kept as it is')
+      .describe('Who gets it, in at most 128 characters.'),
+    yearlyAmount: optional(Amount).describe('What it comes to in a whole year.'),
+    exactAmount: optional(Amount).describe('What it comes to in the segment as it is.'),
+    amount: optional(Amount).describe('An older word for exactAmount.'),
   })
   .transform(({ amount, exactAmount, ...rest }) => ({ ...rest, exactAmount: exactAmount ?? amount }))
   .refine(
@@ -221,13 +226,19 @@ const CommissionRate = z
 /** Older scripts and older external raters write `premium` and `technicalPremium` for the exact amounts (resources brief 6.3). */
 const PerilRate = z
   .object({
-    yearlyPremium: optional(Amount),
-    exactPremium: optional(Amount),
-    premium: optional(Amount),
-    yearlyTechnicalPremium: optional(Amount),
-    exactTechnicalPremium: optional(Amount),
-    technicalPremium: optional(Amount),
-    commissions: optional(z.array(CommissionRate).max(50)),
+    yearlyPremium: optional(Amount).describe(
+      'The premium of a whole year. One of it and exactPremium is needed.',
+    ),
+    exactPremium: optional(Amount).describe(
+      'The premium of the segment as it is; it counts instead of a rate.',
+    ),
+    premium: optional(Amount).describe('An older word for exactPremium.'),
+    yearlyTechnicalPremium: optional(Amount).describe('The technical premium of a whole year.'),
+    exactTechnicalPremium: optional(Amount).describe('The technical premium of the segment as it is.'),
+    technicalPremium: optional(Amount).describe('An older word for exactTechnicalPremium.'),
+    commissions: optional(z.array(CommissionRate).max(50)).describe(
+      'Who gets a commission of it, 50 at most.',
+    ),
   })
   .transform(({ premium, technicalPremium, ...rate }) => ({
     ...rate,
@@ -241,57 +252,88 @@ const PerilRate = z
 export type PerilRate = z.output<typeof PerilRate>
 
 /** A blank message means none, as for external raters: scripts begin with `exceptionMessage: ''`. */
+const REFUSES = 'Refuses the request (409), with this text. Blank: it does not.'
 const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
 
 export const PerilRatesResult = z.object({
-  pricedPerilCharacteristics: z.record(z.string(), PerilRate).default({}),
-  exceptionMessage: ExceptionMessage,
+  pricedPerilCharacteristics: z
+    .record(z.string(), PerilRate)
+    .default({})
+    .describe('A rate for each of policyExposurePerils, by perilCharacteristicsLocator.'),
+  exceptionMessage: ExceptionMessage.describe(REFUSES),
 })
 
 export const UnderwritingResult = z.object({
-  decision: z.enum(['accept', 'reject', 'none']),
+  decision: z.enum(['accept', 'reject', 'none']).describe('none refers it to an underwriter.'),
   notes: z
     .array(Text)
     .max(100)
     .nullish()
-    .transform(notes => notes ?? []),
+    .transform(notes => notes ?? [])
+    .describe('Why, for whoever reads it: 100 notes at most.'),
 })
 
-const ProrationAnswer = z.object({ id: Text, proratedAmount: SignedAmount, holdbackAmount: optional(Amount) })
+const ProrationAnswer = z.object({
+  id: Text.describe('That of the item.'),
+  proratedAmount: SignedAmount.describe('What of its amount belongs to the time before the split.'),
+  holdbackAmount: optional(Amount).describe('What a cancellation keeps of what it gives back of it.'),
+})
 export type ProrationAnswer = z.output<typeof ProrationAnswer>
 
-export const ProrationResult = z.object({ items: z.array(ProrationAnswer) })
+export const ProrationResult = z.object({
+  items: z.array(ProrationAnswer).describe('An answer for each item, once.'),
+})
 
 export const InstallmentsResult = z.object({
   installments: z
     .array(
       z.object({
-        startTimestamp: Timestamp,
-        endTimestamp: Timestamp,
-        issueTimestamp: Timestamp,
-        dueTimestamp: Timestamp,
-        writeOff: optional(z.boolean()),
-        invoiceItems: z.array(z.object({ chargeId: z.string().max(LONGEST_TEXT), amount: SignedAmount })),
+        startTimestamp: Timestamp.describe('The begin of what it pays for.'),
+        endTimestamp: Timestamp.describe('The end of what it pays for.'),
+        issueTimestamp: Timestamp.describe('When its invoice is made; now or earlier is at once.'),
+        dueTimestamp: Timestamp.describe('When it is to be paid.'),
+        writeOff: optional(z.boolean()).describe('Whether its invoice is written off as soon as it is made.'),
+        invoiceItems: z
+          .array(
+            z.object({
+              chargeId: z.string().max(LONGEST_TEXT).describe('That of a charge.'),
+              amount: SignedAmount.describe('The part of the charge, in whole minor units.'),
+            }),
+          )
+          .describe('What it asks for. Over all installments the parts of a charge come to its amount.'),
         installmentFees: optional(
           z
             .array(
-              z.object({ feeName: z.string().min(1).max(128), description: optional(Text), amount: Amount }),
+              z.object({
+                feeName: z.string().min(1).max(128).describe('A fee of fees.json.'),
+                description: optional(Text).describe('What it is for, where its name is not enough.'),
+                amount: Amount.describe('How much it is.'),
+              }),
             )
             .max(20, 'must have at most 20 fees'),
-        ),
+        ).describe('Fees that are asked for with this installment alone, 20 at most.'),
       }),
     )
     .min(1, 'must have an installment')
-    .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`),
+    .max(LARGEST_PLAN_PERIODS, `must have at most ${LARGEST_PLAN_PERIODS} installments`)
+    .describe('The plan, in the order of time.'),
 })
 export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
 
 export const PreGraceResult = z.object({
-  gracePeriodEndTimestamp: optional(Timestamp),
-  cancelEffectiveTimestamp: optional(Timestamp),
+  gracePeriodEndTimestamp: optional(Timestamp).describe(
+    'When the grace period ends. Left out: by the days of policy.json.',
+  ),
+  cancelEffectiveTimestamp: optional(Timestamp).describe(
+    'From when the policy is without cover then. Left out: that end.',
+  ),
 })
 
-export const PostPaymentReversalResult = z.object({ gracePeriodEndTimestamp: optional(Timestamp) })
+export const PostPaymentReversalResult = z.object({
+  gracePeriodEndTimestamp: optional(Timestamp).describe(
+    'When the grace period ends that begins, or that is open.',
+  ),
+})
 
 const DocumentName = z.string().min(1).max(200).transform(storable)
 
@@ -304,18 +346,22 @@ export const PostIssuanceResult = z.object({
     z
       .array(
         z.object({
-          displayName: DocumentName,
-          fileName: DocumentName,
-          documentLocators: z.array(z.string()).min(1).max(MOST_SOURCES),
-          deleteSourceDocuments: optional(z.boolean()),
+          displayName: DocumentName.describe('What people call it.'),
+          fileName: DocumentName.describe('The name under which it is downloaded.'),
+          documentLocators: z
+            .array(z.string())
+            .min(1)
+            .max(MOST_SOURCES)
+            .describe('Documents of the list, in the order of the PDF.'),
+          deleteSourceDocuments: optional(z.boolean()).describe('Whether they go when it is there.'),
         }),
       )
       .max(MOST_CONSOLIDATIONS),
-  ),
+  ).describe('PDFs that put documents together, 20 at most.'),
 })
 
 /** A part of the update request, validated by that request's contract. */
 export const AutofillResult = z.looseObject(
-  { exceptionMessage: ExceptionMessage },
+  { exceptionMessage: ExceptionMessage.describe(REFUSES) },
   'must be an object, a part of the update request',
 )

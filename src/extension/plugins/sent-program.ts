@@ -4,6 +4,7 @@ import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
 import * as limits from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 import type { RealmHost } from './sandbox/realm.ts'
+import { ENTITIES } from './script-api.ts'
 
 /** The body of a program, as JSON. */
 export type SentProgram = {
@@ -45,8 +46,6 @@ export const realmSettings = ({
     gatheredRecords: limits.MOST_RECORDS_GATHERED,
   },
 })
-
-const ENTITIES = 'Policy Policyholder Endorsement Renewal Cancellation Reinstatement Invoice'.split(' ')
 
 /** The path of the table behind each name, for each product and for the tenant. */
 export type TableNames = { products: Record<string, Record<string, string>>; tenant: Record<string, string> }

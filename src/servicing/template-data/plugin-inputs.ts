@@ -23,7 +23,26 @@ import { contractNode } from './contract-nodes.ts'
 
 type MembersOf<Input> = { readonly [Name in keyof Required<Input>]: DataNode }
 
-const text = (description: string): DataNode => ({ type: 'text', description })
+const text = (description: string, values?: readonly string[]): DataNode => ({
+  type: 'text',
+  description,
+  ...(values && { values }),
+})
+
+const RATED = [
+  'new_business',
+  'endorsement',
+  'renewal',
+  'reinstatement',
+] as const satisfies PerilRatesInput['operation'][]
+const BILLED = [
+  'newBusiness',
+  'endorsement',
+  'renewal',
+  'cancellation',
+  'reinstatement',
+] as const satisfies InstallmentsInput['operation'][]
+
 const time = (description: string): DataNode => ({ type: 'timestamp', description })
 const amount = (description: string): DataNode => ({ type: 'amount', description })
 const anything = (description: string): DataNode => ({ type: 'anything', description })
@@ -57,7 +76,7 @@ const policyInfo = (): DataNode =>
 
 const ratesInput = (): DataNode =>
   record<PerilRatesInput>('What getPerilRates is given.', {
-    operation: text('new_business, endorsement, renewal or reinstatement.'),
+    operation: text('What is rated.', RATED),
     policy: policy(),
     policyExposurePerils: list(
       'The characteristics to rate.',
@@ -77,7 +96,7 @@ const ratesInput = (): DataNode =>
 
 const underwritingInput = (): DataNode =>
   record<UnderwritingInput>('What getUnderwritingResult is given.', {
-    operation: text('new_business, endorsement, renewal or reinstatement.'),
+    operation: text('What is underwritten.', RATED),
     policy: policy(),
     policyholder: contractNode(PolicyholderResponse, 'policyholder', 'camelCase'),
   })
@@ -136,8 +155,8 @@ const charge = (): DataNode =>
 
 const installmentsInput = (): DataNode =>
   record<InstallmentsInput>('What createInstallments is given.', {
-    operation: text('newBusiness, endorsement, renewal, cancellation or reinstatement.'),
-    transactionType: text('As operation.'),
+    operation: text('The transaction.', BILLED),
+    transactionType: text('As operation.', BILLED),
     policy: policy(),
     charges: list('All that is to be put on installments.', charge()),
     plannedInvoices: list(
@@ -179,7 +198,7 @@ const reversalInput = (): DataNode =>
 
 const postIssuanceInput = (): DataNode =>
   record<PostIssuanceInput>('What getPostIssuanceResult is given.', {
-    operation: text('newBusiness, endorsement, renewal, cancellation or reinstatement.'),
+    operation: text('The transaction.', BILLED),
     policyLocator: text('Names the policy.'),
     policy: policyInfo(),
     tenantTimeZone: zone(),

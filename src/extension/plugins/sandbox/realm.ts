@@ -1,4 +1,5 @@
 import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
+import type { SocotraApi } from '../script-api.ts'
 import type { PutBack } from './language.ts'
 
 type LimitName =
@@ -361,7 +362,7 @@ export function realm(
         assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
         append(events, { type: kind as CustomEvent['type'], data: texts })
       },
-    }
+    } satisfies Record<keyof SocotraApi, unknown>
     let logged = 0
     const log =
       (level: LogLevel) =>

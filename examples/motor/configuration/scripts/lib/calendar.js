@@ -3,6 +3,7 @@
 const clocks = {}
 
 // Year, month, day, hour, minute and second at a time.
+/** @returns {[number, number, number, number, number, number]} */
 function partsAt(timestamp, timeZone) {
   clocks[timeZone] =
     clocks[timeZone] ||

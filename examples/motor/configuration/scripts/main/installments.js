@@ -6,6 +6,7 @@ const FEE = 2
 const SMALLEST_PLAN = 5
 const MONTHS = { annually: 12, semiannually: 6, quarterly: 3, monthly: 1 }
 
+/** @type {Bindery.CreateInstallments} */
 function createInstallments(data) {
   const charges = data.charges.map(charge => ({
     id: charge.chargeId,

@@ -100,6 +100,7 @@ const rates = {
   },
 }
 
+/** @type {Bindery.GetPerilRates} */
 function getPerilRates(data) {
   const policies = new Map(data.policy.characteristics.map(one => [one.locator, one]))
   const exposures = new Map()

@@ -1,10 +1,12 @@
 // The guidelines, as a plugin: the same decisions for the same reasons.
 const { valueOf, groupsOf, isYounger } = require('../lib/policy.js')
 
+/** @type {Bindery.GetUnderwritingResult} */
 function getUnderwritingResult(data) {
   const segment = data.policy.characteristics[data.policy.characteristics.length - 1]
   const timeZone = 'Europe/Berlin'
   const notes = []
+  /** @type {Bindery.GetUnderwritingResultAnswer['decision']} */
   let decision = 'accept'
 
   if (valueOf(segment, 'previous_insurer_cancelled') === 'yes') {

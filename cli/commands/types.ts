@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { assertFolder } from '../folder.ts'
+import { pluginTypes } from '../format/plugin-types.ts'
+import { type Run, show } from '../terminal.ts'
+
+const DECLARATIONS = join('.bindery', 'plugins.d.ts')
+const PROJECT = 'jsconfig.json'
+
+/** By which editors check scripts. What is not declared by its author may be anything. */
+const PROJECT_TEXT = `{
+  "compilerOptions": {
+    "checkJs": true,
+    "noImplicitAny": false,
+    "target": "es2023",
+    "lib": ["es2023"],
+    "types": [],
+    "module": "preserve",
+    "noEmit": true
+  },
+  "include": ["**/scripts/**/*.js", "${DECLARATIONS}"]
+}
+`
+
+/** `bindery types`: TypeScript declarations for authors of plugins. */
+export function types({ out, into }: { out?: string; into?: string }, run: Run): ExitCode {
+  if (into !== undefined) {
+    if (out !== undefined) throw usage('Say --out or --into, not both.')
+    return install(into, run)
+  }
+  const text = pluginTypes()
+  if (out === undefined) {
+    show(run, { ok: true, types: text }, () => text)
+    return EXIT.ok
+  }
+  mkdirSync(dirname(out), { recursive: true })
+  writeFileSync(out, text)
+  show(run, { ok: true, file: out }, () => `wrote ${out}\n`)
+  return EXIT.ok
+}
+
+/** Leaves a `jsconfig.json` alone that is there. */
+function install(folder: string, run: Run): ExitCode {
+  assertFolder(folder)
+  const files = [join(folder, DECLARATIONS), join(folder, PROJECT)] as const
+  const [declarations, project] = files
+  mkdirSync(dirname(declarations), { recursive: true })
+  writeFileSync(declarations, pluginTypes())
+  const isPresent = existsSync(project)
+  if (!isPresent) writeFileSync(project, PROJECT_TEXT)
+  show(run, { ok: true, files: isPresent ? [declarations] : files }, () =>
+    isPresent
+      ? `wrote ${declarations}; ${project} is there already\n`
+      : `wrote ${declarations} and ${project}\n`,
+  )
+  return EXIT.ok
+}

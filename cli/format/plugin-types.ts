@@ -1,0 +1,199 @@
+// TypeScript declarations of what plugins are given, answer and find, made of what the service holds them to.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import {
+  AutofillResult,
+  InstallmentsResult,
+  PerilRatesResult,
+  PostIssuanceResult,
+  PostPaymentReversalResult,
+  PreGraceResult,
+  ProrationResult,
+  UnderwritingResult,
+} from '../../src/extension/plugins/contract.ts'
+import { ENTITIES } from '../../src/extension/plugins/script-api.ts'
+import { MAY_RETURN_NOTHING, PLUGIN_FUNCTIONS, type PluginFunction } from '../../src/product/configuration.ts'
+import type { DataNode } from '../../src/product/templates/data-tree.ts'
+import { PLUGIN_INPUTS } from '../../src/servicing/template-data/plugin-inputs.ts'
+import type { JsonSchema } from './json-schema.ts'
+
+/** Undefined: whatever the function likes. */
+const ANSWERS: Readonly<Record<PluginFunction, z.ZodType | undefined>> = {
+  getPerilRates: PerilRatesResult,
+  getUnderwritingResult: UnderwritingResult,
+  getProrationResult: ProrationResult,
+  createInstallments: InstallmentsResult,
+  getPreGraceResult: PreGraceResult,
+  getPostPaymentReversal: PostPaymentReversalResult,
+  getPostIssuanceResult: PostIssuanceResult,
+  getDataAutofill: AutofillResult,
+  executeLambda: undefined,
+}
+
+/** What a function is for, as docs/plugins.md says it. */
+const PURPOSES: Readonly<Record<PluginFunction, string>> = {
+  getPerilRates: 'Prices new business, endorsements and renewals.',
+  getUnderwritingResult: 'Underwrites them, and reinstatements.',
+  getProrationResult: 'Splits what a segment or a fee costs.',
+  createInstallments: 'Bills what a transaction charges, or a schedule that changes.',
+  getPreGraceResult: 'Sets the grace period of an invoice that is past due.',
+  getPostPaymentReversal: 'Sets the grace period after a payment is reversed.',
+  getPostIssuanceResult: 'Puts documents of an issued transaction together.',
+  getDataAutofill: 'Fills requests in before they are validated.',
+  executeLambda: 'Answers POST /lambda/{operation}.',
+}
+
+const comment = (text: string, indent: string): string =>
+  text === '' ? '' : `${indent}/** ${text.replaceAll('*/', '*\\/')} */\n`
+
+const key = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name))
+
+const capital = (name: string): string => name[0]!.toUpperCase() + name.slice(1)
+
+/** `taxGroups` is a list of `TaxGroup`. */
+function singular(name: string): string {
+  if (/(ss|istics)$/.test(name)) return name
+  return name.endsWith('uses') ? name.slice(0, -'es'.length) : name.replace(/s$/, '')
+}
+
+type Interface = { readonly name: string; readonly description: string; readonly body: string }
+
+/** Records of inputs as interfaces: equal ones are one, others of the same word take that of what they are in before it. */
+class Interfaces {
+  readonly all: Interface[] = []
+  readonly #byShape = new Map<string, string>()
+  readonly #names = new Set<string>()
+
+  add(node: DataNode, word: string, around: string): string {
+    const shape = JSON.stringify(node.members)
+    const present = this.#byShape.get(shape)
+    if (present !== undefined) return present
+    // Policies, exposures and perils have them.
+    const isShared = word === 'characteristics' || this.#names.has(capital(word))
+    const name = isShared ? around + capital(word) : capital(word)
+    if (this.#names.has(name)) throw new Error(`Two records would be called ${name}.`)
+    this.#names.add(name)
+    this.#byShape.set(shape, name)
+    const at = this.all.push({ name, description: node.description, body: '' }) - 1
+    const lines = Object.entries(node.members ?? {}).map(([member, one]) => {
+      const type = this.typeOf(one, member, name)
+      return `${comment(one.description, '    ')}    readonly ${key(member)}${one.isOptional ? '?' : ''}: ${type}\n`
+    })
+    this.all[at] = { name, description: node.description, body: lines.join('') }
+    return name
+  }
+
+  /** Plugins get every number as text. */
+  typeOf(node: DataNode, word: string, around: string): string {
+    const { type, items, values } = node
+    if (type === 'record') return this.add(node, singular(word), around)
+    if (type === 'list' && items) return `readonly ${this.#bracketed(items, word, around)}[]`
+    if (type === 'map' && items)
+      return `{ readonly [key: string]: ${this.typeOf(items, singular(word), around)} }`
+    if (type === 'anything') return 'any'
+    if (type === 'flag') return 'boolean'
+    return values ? values.map(value => JSON.stringify(value)).join(' | ') : 'string'
+  }
+
+  #bracketed(items: DataNode, word: string, around: string): string {
+    const type = this.typeOf(items, word, around)
+    return / \| |^readonly /.test(type) ? `(${type})` : type
+  }
+}
+
+/** What a plugin may answer, from the JSON Schema of what the service reads. */
+function answerType(schema: JsonSchema, indent: string): string {
+  const { type, anyOf, items, properties, additionalProperties, required = [], enum: values } = schema
+  if (values) return values.map(value => JSON.stringify(value)).join(' | ')
+  if (anyOf) return [...new Set(anyOf.map(one => answerType(one, indent)))].join(' | ')
+  if (items) {
+    const inner = answerType(items, indent)
+    return `readonly ${inner.includes(' | ') && !inner.startsWith('{') ? `(${inner})` : inner}[]`
+  }
+  if (properties) {
+    const deeper = `${indent}  `
+    const lines = Object.entries(properties).map(
+      ([name, one]) =>
+        `${comment(one.description ?? '', deeper)}${deeper}${key(name)}${required.includes(name) ? '' : '?'}: ${answerType(one, deeper)}\n`,
+    )
+    // The service looks at these and takes the rest as it is.
+    const others =
+      additionalProperties === undefined || additionalProperties === false
+        ? ''
+        : `${deeper}[other: string]: any\n`
+    return `{\n${lines.join('')}${others}${indent}}`
+  }
+  if (typeof additionalProperties === 'object' && type === 'object')
+    return `{ [key: string]: ${answerType(additionalProperties, indent)} }`
+  if (Array.isArray(type)) return type.map(one => answerType({ type: one }, indent)).join(' | ')
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === 'string' || type === 'boolean' || type === 'null') return type
+  return 'any'
+}
+
+const answerSchema = (schema: z.ZodType): JsonSchema =>
+  z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
+
+/** The declarations of script-api.ts that authors see: all after those that the service alone needs. */
+function apiDeclarations(): string {
+  const file = join(import.meta.dirname, '../../src/extension/plugins/script-api.ts')
+  const text = readFileSync(file, 'utf8')
+  const begin = text.indexOf('/** How a range table is asked')
+  if (begin < 0) throw new Error('script-api.ts has no declarations for authors.')
+  return text
+    .slice(begin)
+    .replaceAll('export type', 'type')
+    .trimEnd()
+    .split('\n')
+    .map(line => (line === '' ? '' : `  ${line}`))
+    .join('\n')
+}
+
+const HEADER = `// What plugins of Bindery are given, answer and find. Made by \`npx bindery types\`; do not edit.
+// All numbers that a plugin gets are text. What it answers may be text or a number.
+`
+
+const GLOBALS = `
+/** What scripts find beside the language. All of it is synchronous. */
+declare const socotraApi: Bindery.SocotraApi
+${ENTITIES.map(entity => `declare const ${entity}: '${entity}'`).join('\n')}
+/** Its lines are in \`GET /plugin/logs\`. */
+declare const console: Record<
+  'assert' | 'count' | 'debug' | 'dir' | 'error' | 'group' | 'groupEnd' | 'info' | 'log' | 'table' | 'trace' | 'warn',
+  (...parts: any[]) => void
+>
+`
+
+/** The text of a file of declarations: the namespace \`Bindery\`, and what is global in scripts. */
+export function pluginTypes(): string {
+  const interfaces = new Interfaces()
+  const functions = PLUGIN_FUNCTIONS.map(name => functionType(name, interfaces))
+  const records = interfaces.all.map(
+    ({ name, description, body }) => `${comment(description, '  ')}  interface ${name} {\n${body}  }`,
+  )
+  const entity = `  /** A record of the interface, by its name in the reference. */
+  type FetchedRecord<Kind extends Fetchable> = Kind extends 'Policy'
+    ? Policy
+    : Kind extends 'Policyholder'
+      ? Policyholder
+      : { readonly [property: string]: any }
+  type Fetchable = ${ENTITIES.map(one => `'${one}'`).join(' | ')}`
+  const body = [...functions, ...records, entity, apiDeclarations()].join('\n\n')
+  return `${HEADER}declare namespace Bindery {\n${body}\n}\n${GLOBALS}`
+}
+
+function functionType(name: PluginFunction, interfaces: Interfaces): string {
+  const own = capital(name)
+  const purpose = comment(PURPOSES[name], '  ')
+  const answer = ANSWERS[name]
+  const nothing = MAY_RETURN_NOTHING.includes(name) ? ' | null | undefined | void' : ''
+  if (!answer) {
+    return `${purpose}  type ${own} = (operation: string, payload: any) => any`
+  }
+  const input = interfaces.typeOf(PLUGIN_INPUTS[name](), `${name}Input`, own)
+  return [
+    `${purpose}  type ${own} = (data: ${input}) => ${own}Answer${nothing} | Promise<${own}Answer${nothing}>`,
+    `  type ${own}Answer = ${answerType(answerSchema(answer), '  ')}`,
+  ].join('\n')
+}

@@ -1,0 +1,70 @@
+// What scripts of plugins find beside the language: sandbox/realm.ts makes it, and `bindery types` declares it to authors.
+
+/** What `fetchByLocator` knows; each is a constant of its name. */
+export const ENTITIES = [
+  'Policy',
+  'Policyholder',
+  'Endorsement',
+  'Renewal',
+  'Cancellation',
+  'Reinstatement',
+  'Invoice',
+] as const
+
+export type Fetchable = (typeof ENTITIES)[number]
+
+/** A record of the interface. */
+type FetchedRecord<_Kind extends Fetchable> = { readonly [property: string]: unknown }
+
+/** How a range table is asked: for the row around a number, a neighbour of it, or something between. */
+export type RangeOperation = 'record' | 'lowerAdjacent' | 'upperAdjacent' | 'interpolate' | 'extrapolate'
+
+/** How a column is worked out between two rows; one that is left out is as in the lower row. */
+export type RangeColumn = 'linear' | 'stepUp' | 'stepDown'
+
+/** All of it is synchronous. What is not at hand is fetched, and the function called again from the start. */
+export type SocotraApi = {
+  /**
+   * The value of a table in force, else of the configuration's, as text; empty where there is none.
+   * @param version Is not looked at; older scripts pass 0.
+   * @param key The key; of a table with several, the list of them in the order in which they are declared.
+   * @param column Left out: `value`, or the only column that is no key.
+   */
+  tableLookup(
+    version: unknown,
+    table: string,
+    key: string | number | readonly (string | number)[],
+    column?: string,
+  ): string
+  /**
+   * The columns of a row of a range table in force, each as text by its name; null where there is none.
+   * @param keys Values of the key columns, in their order; empty for a table without keys.
+   * @param bound The number to look for, best as text.
+   * @param operation Left out: `record`.
+   */
+  rangeLookup(
+    table: string,
+    keys: readonly (string | number)[],
+    bound: string | number,
+    operation?: RangeOperation,
+    columns?: { readonly [column: string]: RangeColumn },
+  ): { readonly [column: string]: string } | null
+  /** A stored record as `GET` shows it, with numbers as text; null where there is none. */
+  fetchByLocator<Kind extends Fetchable>(entity: Kind, locator: string): FetchedRecord<Kind> | null
+  /** Text that was stored under a locator; empty where there is none. */
+  getAuxData(locator: string, key: string): string
+  /** An item of the secret in force now; null where there is none. Each read is in the audit trail. */
+  getSecret(staticName: string, item: string): string | number | boolean | null
+  /**
+   * Stores text under a locator, with the transaction or not at all. Of an object give what `JSON.stringify` makes of it.
+   * @param uiType Left out: `normal`.
+   */
+  setAuxData(
+    locator: string,
+    key: string,
+    value: string | number | boolean | null,
+    uiType?: 'normal' | 'hidden' | 'readonly',
+  ): void
+  /** An event of the stream and of webhooks. Its type begins with `custom.`. */
+  createCustomEvent(type: string, data?: { readonly [name: string]: unknown }): void
+}
