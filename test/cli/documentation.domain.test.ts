@@ -29,6 +29,10 @@ describe('docs/cli.md', () => {
     expect(made.out.replaceAll(`${folder}/`, '').trimEnd()).toBe(shownOutput('new bicycle'))
     const priced = await bindery('price', inFolder('bicycle'), '--policy', inFolder('bicycle/policy.json'))
     expect(priced.out.trimEnd()).toBe(shownOutput('price bicycle --policy bicycle/policy.json'))
+    for (const command of ['schema', 'types']) {
+      const { out } = await bindery(command, '--into', inFolder('bicycle'))
+      expect(out.replaceAll(`${folder}/`, '').trimEnd()).toBe(shownOutput(`${command} --into bicycle`))
+    }
     change('exposure.json', '"select"', '"slect"')
     change('perils/theft.premium.liquid', 'round', 'rond')
     const checked = await bindery('check', inFolder('bicycle'))

@@ -16,7 +16,19 @@ const COMMANDS = commandsOf(
 describe('help', () => {
   test('there are these commands', () => {
     expect(COMMANDS.map(path => path.join(' ')).filter(path => path !== '')).toEqual([
-      ...['new', 'check', 'price', 'diff', 'schema', 'types', 'login', 'deploy', 'events', 'events tail', 'migrate'],
+      ...[
+        'new',
+        'check',
+        'price',
+        'diff',
+        'schema',
+        'types',
+        'login',
+        'deploy',
+        'events',
+        'events tail',
+        'migrate',
+      ],
     ])
   })
 

@@ -1,0 +1,140 @@
+// Writes the reference of docs/template-data.md from the tree of what templates and plugins read. npm run docs:template-data
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PLUGIN_FUNCTIONS } from '../src/product/configuration.ts'
+import {
+  type DataNode,
+  DOCUMENT_READERS,
+  TEMPLATE_READERS,
+  type TemplateReader,
+} from '../src/product/templates/data-tree.ts'
+import { PLUGIN_INPUTS } from '../src/servicing/template-data/plugin-inputs.ts'
+import { templateTree } from '../src/servicing/template-data/template-tree.ts'
+
+export const DATA_BEGIN = '<!-- data:begin -->'
+export const DATA_END = '<!-- data:end -->'
+
+const code = (text: string): string => `\`${text}\``
+
+const READERS: Readonly<Record<TemplateReader, string>> = {
+  premium: 'premium scripts (`<peril>.premium.liquid`)',
+  tax: 'tax scripts (`taxes/<tax>.premium.liquid`)',
+  fees: '`policy.calculations.liquid`',
+  underwriting: '`underwriting.guidelines.liquid`',
+  policyDocument: 'documents of policy.json',
+  endorsementDocument: 'documents of endorsements',
+  renewalDocument: 'documents of renewals',
+  cancellationDocument: 'documents of cancellations',
+  reinstatementDocument: 'documents of reinstatements',
+  invoiceDocument: 'documents of invoices',
+  gracePeriodDocument: '`gracePeriod.template.liquid`',
+  lapseDocument: '`lapse.template.liquid`',
+}
+
+/** Who sees a part, in words; empty where everybody does. */
+function readersWords(readers: readonly TemplateReader[] | undefined): string {
+  if (!readers || readers.length === TEMPLATE_READERS.length) return ''
+  if (DOCUMENT_READERS.length === readers.length && DOCUMENT_READERS.every(one => readers.includes(one)))
+    return 'all documents'
+  return readers.map(reader => READERS[reader]).join(', ')
+}
+
+const WORDS: Readonly<Record<DataNode['type'], string>> = {
+  text: 'text',
+  number: 'number',
+  amount: 'amount',
+  timestamp: 'time',
+  flag: 'true or false',
+  record: 'record',
+  list: 'list',
+  map: 'map',
+  anything: 'anything',
+}
+
+function typeWords({ type, items, values }: DataNode): string {
+  if (type === 'list' && items) return `list of ${plural(typeWords(items))}`
+  if (type === 'map' && items) return `map of ${plural(typeWords(items))}`
+  return values ? values.map(code).join(', ') : WORDS[type]
+}
+
+const plural = (words: string): string =>
+  /^(true|anything|`)/.test(words)
+    ? words
+    : words.replace(/^(text|number|amount|time|record|list|map)\b/, '$1s')
+
+/** A part of a page: a line for each path below the node. Records that were told already are named, not told again. */
+type Told = Map<string, string>
+
+function lines(node: DataNode, path: string, told: Told, depth = ''): string[] {
+  const inner = node.items ? `${path}${node.type === 'map' ? '[key]' : '[]'}` : path
+  const held = node.items ?? node
+  if (held !== node && held.items) return lines(held, inner, told, depth)
+  return Object.entries(held.members ?? {}).flatMap(([name, member]) => {
+    const at = `${inner}.${name}`
+    return [line(at, member, told, depth), ...below(member, at, told, depth)]
+  })
+}
+
+/** The record at the end of lists and maps. */
+function recordIn(node: DataNode): DataNode | undefined {
+  return node.items ? recordIn(node.items) : node.members && node
+}
+
+function below(member: DataNode, at: string, told: Told, depth: string): string[] {
+  const record = recordIn(member)
+  if (!record) return []
+  const shape = JSON.stringify(record.members)
+  if (told.has(shape)) return []
+  told.set(shape, at)
+  return lines(member, at, told, `${depth}  `)
+}
+
+function line(path: string, node: DataNode, told: Told, depth: string): string {
+  const { description, isOptional, readers } = node
+  const record = recordIn(node)
+  const before = record && told.get(JSON.stringify(record.members))
+  const facts = [typeWords(node), ...(isOptional ? ['or nothing'] : [])].join(', ')
+  const seen = readersWords(readers)
+  return `${depth}- ${code(path)} (${facts}): ${description}${before ? ` As ${code(before)}.` : ''}${seen ? ` Only in ${seen}.` : ''}`
+}
+
+/** Every path of `data` in templates, by who sees it. */
+function templateSections(): string[] {
+  const { members = {} } = templateTree()
+  const told: Told = new Map()
+  return Object.entries(members).flatMap(([name, node]) => {
+    const path = `data.${name}`
+    const seen = readersWords(node.readers)
+    const record = recordIn(node)
+    const type = `It is ${node.isOptional ? 'nothing, or ' : ''}${node.type === 'text' && node.values ? `one of ${typeWords(node)}` : `a ${typeWords(node)}`}.`
+    return [
+      `### ${path}`,
+      [node.description, ...(record ? [] : [type]), `Seen by ${seen || 'all'}.`].join(' '),
+      ...(record ? [lines(node, path, told).join('\n')] : []),
+    ]
+  })
+}
+
+function pluginSections(): string[] {
+  const told: Told = new Map()
+  return PLUGIN_FUNCTIONS.filter(name => name !== 'executeLambda').flatMap(name => {
+    const node = PLUGIN_INPUTS[name]()
+    return [`### ${name}`, node.description, lines(node, 'data', told).join('\n')]
+  })
+}
+
+/** The reference: what templates read, part by part, and what each function of plugins is given. */
+export const dataReference = (): string =>
+  ['## Templates', ...templateSections(), '## Plugins', ...pluginSections()].join('\n\n')
+
+/** The text with the reference of today's tree between its markers. Throws when it has no markers. */
+export function withDataReference(page: string): string {
+  const begin = page.indexOf(DATA_BEGIN)
+  const end = page.indexOf(DATA_END)
+  if (begin < 0 || end < begin) throw new Error(`docs/template-data.md needs ${DATA_BEGIN} and ${DATA_END}.`)
+  return `${page.slice(0, begin + DATA_BEGIN.length)}\n\n${dataReference()}\n\n${page.slice(end)}`
+}
+
+export const DATA_PAGE = join(import.meta.dirname, '../docs/template-data.md')
+
+if (import.meta.main) writeFileSync(DATA_PAGE, withDataReference(readFileSync(DATA_PAGE, 'utf8')))
