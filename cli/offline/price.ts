@@ -91,7 +91,7 @@ export async function pricedOffline(configuration: Configuration, asked: PolicyC
 }
 
 /** A tenant with nothing but its configuration. Rating reads of it what is here: it has no tables and no services of its own. */
-function offlineContext(): RequestContext {
+export function offlineContext(): RequestContext {
   const tenant = { locator: newUuid(0), generation: 1, hasTables: false, shards: [] }
   return { tenant, now: realTime() } as unknown as RequestContext
 }

@@ -1,7 +1,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { type Decimal, decimal } from '../../kernel/money.ts'
 import { isLongerThan, isStorable } from '../../kernel/text.ts'
-import { type Instant, instant, localParts, type TimeZone } from '../../kernel/time.ts'
+import { instant, isoDay, type TimeZone } from '../../kernel/time.ts'
 import type { Search, SearchTerm } from '../../platform/search.ts'
 import type { FieldDefinition, FieldType } from '../configuration.ts'
 import type { FieldData } from './groups.ts'
@@ -234,12 +234,6 @@ export function termsOf(field: FieldDefinition, values: readonly string[], zone:
 function readings({ type }: FieldDefinition, value: string, zone: TimeZone): string[] {
   const at = type === 'date' && /^-?\d{1,15}$/.test(value) ? instant(Number(value)) : undefined
   return at === undefined ? [value] : [value, isoDay(at, zone)]
-}
-
-function isoDay(at: Instant, zone: TimeZone): string {
-  const { year, month, day } = localParts(at, zone)
-  const two = (part: number): string => String(part).padStart(2, '0')
-  return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }
 
 /** `searchField` requires one of the other two. */

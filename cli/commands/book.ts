@@ -1,0 +1,153 @@
+import { closeSync, createReadStream, existsSync, openSync, truncateSync, writeSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { BinderyClient, components } from '../../client/index.ts'
+import type { TimeZone } from '../../src/kernel/time.ts'
+import { now } from '../../src/kernel/time.ts'
+import { bookedPolicy, termsOf } from '../../src/servicing/impact/booked.ts'
+import { failureOf } from '../api.ts'
+import { EXIT, type ExitCode, Failure } from '../exit.ts'
+import { BOOK, BOOK_END } from '../offline/book.ts'
+import { signedIn } from '../sign-ins.ts'
+import { type Run, say, show } from '../terminal.ts'
+import { dayOf } from './impact.ts'
+
+type Summary = components['schemas']['PolicySummaryResponse']
+
+/** Policies of a page: each is read by a request of its own, some at a time. */
+const PAGE_SIZE = 100
+const AT_ONCE = 4
+
+/** States of policies with cover now or later. Of a cancelled one, cover may go on for a while. */
+const WITH_COVER: ReadonlySet<Summary['state']> = new Set(['issued', 'pending', 'inGrace', 'cancelled'])
+
+/** What the file says of itself, and where its last whole page ended. */
+type Begun = {
+  readonly tenantLocator: string
+  readonly after: number
+  readonly token?: string
+  readonly policies: number
+}
+
+/**
+ * `bindery book export --out FILE`: writes the policies with cover on the day or later, one a line, page by page. A file that was
+ * begun is gone on with after its last whole page.
+ */
+export async function exportBook(
+  { out, day: asked }: { out: string; day?: string },
+  run: Run,
+): Promise<ExitCode> {
+  const { api, signIn } = signedIn('tenant', run.terminal)
+  const tenantLocator = signIn.tenantLocator!
+  const { day } = dayOf(asked, 'UTC' as TimeZone)
+  const found = await begunIn(out, tenantLocator)
+  if (found === 'whole')
+    throw new Failure(EXIT.refused, `'${out}' is a whole book already. Name another file, or remove it.`)
+  const begun: Begun = found ?? { tenantLocator, after: day, policies: 0 }
+  const file = openSync(out, found ? 'a' : 'w')
+  const write = (value: object): void => void writeSync(file, `${JSON.stringify(value)}\n`)
+  try {
+    if (!found) write({ kind: BOOK, tenantLocator, after: begun.after, exportedAt: now() })
+    else say(run, `Going on after ${begun.policies} policies\n`)
+    const policies = await writePages(api, begun, write, run)
+    if (policies === undefined) return EXIT.interrupted
+    write({ kind: BOOK_END, policies })
+    show(run, { ok: true, file: out, policies }, () => `${policies} policies in ${out}\n`)
+    return EXIT.ok
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Undefined where there is no file. What follows the last whole page is cut off. */
+async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
+  if (!existsSync(file)) return undefined
+  let begun: Begun | undefined
+  let [at, whole, policies] = [0, 0, 0]
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const bytes = Buffer.byteLength(line) + 1
+    const value = readLine(line)
+    if (value?.kind === BOOK_END) return 'whole'
+    if (value?.kind === BOOK) {
+      begun = { tenantLocator: String(value.tenantLocator), after: Number(value.after), policies: 0 }
+      whole = at + bytes
+    } else if (value?.kind === 'policy') policies += 1
+    else if (value?.kind === 'page' && begun) {
+      begun = { ...begun, token: String(value.pagingToken), policies }
+      whole = at + bytes
+    }
+    at += bytes
+  }
+  if (!begun) throw new Failure(EXIT.refused, `'${file}' is no book that was begun. Name another file.`)
+  if (begun.tenantLocator !== tenantLocator)
+    throw new Failure(EXIT.refused, `'${file}' was begun for another tenant. Name another file.`)
+  truncateSync(file, whole)
+  return begun
+}
+
+function readLine(line: string): { kind?: unknown; [name: string]: unknown } | undefined {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+/** How many policies there are; undefined when Ctrl-C came first. */
+async function writePages(
+  api: BinderyClient,
+  { after, token, policies }: Begun,
+  write: (value: object) => void,
+  run: Run,
+): Promise<number | undefined> {
+  const { interrupted, isWatched } = run.terminal
+  let written = policies
+  let pagingToken = token
+  try {
+    do {
+      const query = {
+        effectiveAfterTimestamp: after,
+        pageSize: PAGE_SIZE,
+        ...(pagingToken !== undefined && { pagingToken }),
+      }
+      const page = await api.get('/policies', { params: { query } } as never)
+      const { policies: list, pagingToken: next } = page as components['schemas']['PolicyListResponse']
+      const holders = new Map<string, Promise<Record<string, string[]>>>()
+      const wanted = list.filter(({ state }) => WITH_COVER.has(state))
+      for (let at = 0; at < wanted.length; at += AT_ONCE) {
+        if (interrupted.aborted) return undefined
+        const read = await Promise.all(wanted.slice(at, at + AT_ONCE).map(one => bookedOf(api, one, holders)))
+        for (const policy of read) write({ kind: 'policy', policy })
+        written += read.length
+        if (isWatched) say(run, `\r\u001b[2K${written} policies`)
+      }
+      if (next !== undefined) write({ kind: 'page', pagingToken: next })
+      pagingToken = next
+    } while (pagingToken !== undefined)
+  } catch (problem) {
+    if (failureOf(problem)?.exit === EXIT.interrupted) return undefined
+    throw problem
+  }
+  if (isWatched) say(run, '\n')
+  return written
+}
+
+async function bookedOf(
+  api: BinderyClient,
+  { locator, policyholderLocator }: Summary,
+  holders: Map<string, Promise<Record<string, string[]>>>,
+) {
+  const holder = holders.get(policyholderLocator) ?? valuesOf(api, policyholderLocator)
+  holders.set(policyholderLocator, holder)
+  const [policy, policyholder] = await Promise.all([
+    api.get('/policy/{policyLocator}', { params: { path: { policyLocator: locator } } }),
+    holder,
+  ])
+  return bookedPolicy(policy as never, { policyholder, terms: termsOf(policy as never) })
+}
+
+async function valuesOf(api: BinderyClient, policyholderLocator: string): Promise<Record<string, string[]>> {
+  const { entity } = await api.get('/policyholder/{policyholderLocator}', {
+    params: { path: { policyholderLocator } },
+  })
+  return entity.values as Record<string, string[]>
+}

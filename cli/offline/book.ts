@@ -1,0 +1,144 @@
+// A book of policies from files: lines of `bindery book export`, or requests of a migration.
+import { createReadStream, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { newUuid, transientLocators, type Uuid } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Configuration } from '../../src/product/configuration.ts'
+import { BookedPolicy, bookedAggregate } from '../../src/servicing/impact/booked.ts'
+import { convertAccount } from '../../src/servicing/migration/convert/account.ts'
+import { readAccount, type SentAccount } from '../../src/servicing/migration/request.ts'
+import { type Element, ElementSplitter } from '../../src/servicing/migration/split.ts'
+import { EXIT, Failure, usage } from '../exit.ts'
+
+/** A policy, or why an entry of the book is none. */
+export type Entry =
+  | { readonly policy: BookedPolicy }
+  | { readonly locator: string; readonly reasons: readonly string[] }
+
+/** The first line of an exported book, and its last. */
+export const BOOK = 'bindery.book'
+export const BOOK_END = 'bindery.book.end'
+
+/**
+ * Reads one policy after the other. A folder is read as the requests of a migration (`*.json`) that lie in it, in the order of their
+ * names. `configuration` reads those; `now` is the time of the migration.
+ */
+export async function* readBook(
+  path: string,
+  configuration: Configuration,
+  now: Instant,
+): AsyncGenerator<Entry> {
+  for (const file of filesOf(path)) {
+    const isLines = await beginsWith(file, '{')
+    yield* isLines ? exportedPolicies(file) : migratedPolicies(file, configuration, now)
+  }
+}
+
+function filesOf(path: string): string[] {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  if (!stat) throw usage(`There is no book '${path}'.`)
+  if (!stat.isDirectory()) return [path]
+  const files = readdirSync(path)
+    .filter(name => name.endsWith('.json') && name !== 'faults.json')
+    .sort()
+  if (files.length === 0) throw usage(`The folder '${path}' has no requests of a migration (*.json).`)
+  return files.map(name => join(path, name))
+}
+
+async function beginsWith(file: string, character: string): Promise<boolean> {
+  for await (const piece of createReadStream(file, { end: 63 }))
+    return String(piece)
+      .replace(/^\uFEFF/, '')
+      .trimStart()
+      .startsWith(character)
+  throw new Failure(EXIT.refused, `The book '${file}' is empty.`)
+}
+
+const badLine = (file: string, number: number, what: string): Failure =>
+  new Failure(EXIT.refused, `${file}:${number}: ${what}`)
+
+async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
+  let number = 0
+  let isWhole = false
+  for await (const line of createInterface({
+    input: createReadStream(file),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  })) {
+    number += 1
+    if (line.trim() === '') continue
+    const value = parsed(file, number, line)
+    if (number === 1 && value.kind !== BOOK)
+      throw badLine(
+        file,
+        1,
+        `This is no book: its first line must have the kind '${BOOK}'. 'bindery book export' writes one.`,
+      )
+    isWhole = value.kind === BOOK_END
+    if (value.kind !== 'policy') continue
+    const read = BookedPolicy.safeParse(value.policy)
+    if (read.success) yield { policy: read.data }
+    else {
+      const [issue] = read.error.issues
+      throw badLine(file, number, `The policy cannot be read: ${issue?.path.join('.')} ${issue?.message}.`)
+    }
+  }
+  if (!isWhole)
+    throw new Failure(
+      EXIT.refused,
+      `The book '${file}' is not whole. Run 'bindery book export' again: it goes on where it ended.`,
+    )
+}
+
+function parsed(file: string, number: number, line: string): { kind?: unknown; policy?: unknown } {
+  try {
+    const value = JSON.parse(line) as unknown
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Told below.
+  }
+  throw badLine(file, number, 'The line is no JSON object.')
+}
+
+async function* migratedPolicies(
+  file: string,
+  configuration: Configuration,
+  now: Instant,
+): AsyncGenerator<Entry> {
+  const splitter = new ElementSplitter({ single: false })
+  for await (const piece of createReadStream(file, { highWaterMark: 1_048_576 }))
+    for (const element of splitter.push(piece as Uint8Array)) yield* policiesOf(element, configuration, now)
+  splitter.end()
+}
+
+/** Converted as a migration converts it. A policy is known by the ids of the other system. */
+function* policiesOf({ text }: Element, configuration: Configuration, now: Instant): Generator<Entry> {
+  const sent = JSON.parse(text) as SentAccount
+  const accountId = idOf(sent)
+  const { request, failures } = readAccount(sent, accountId, true)
+  const locator = newUuid(0)
+  const converted = convertAccount(request, {
+    ...{ configuration, configVersion: 1, now, supply: transientLocators(0), shard: 0 },
+    ...{ accountLocator: locator, callerLocator: locator as Uuid, failed: failures },
+  })
+  const ids = new Map(
+    converted.mappings.flatMap(one => (one.kind === 'policies' ? [[one.locator, one.originalId]] : [])),
+  )
+  const values = converted.account?.entity.values ?? {}
+  for (const aggregate of converted.policies) {
+    const product = configuration.products[aggregate.policy.productName]!
+    const policy = bookedAggregate(aggregate, product, values)
+    yield { policy: { ...policy, locator: `${accountId}/${ids.get(policy.locator) ?? policy.locator}` } }
+  }
+  for (const { kind, originalId, problems } of [...failures, ...converted.failures])
+    if (kind === 'policies')
+      yield {
+        locator: `${accountId}/${originalId}`,
+        reasons: [...new Set(problems.flatMap(({ errors }) => errors))],
+      }
+}
+
+const idOf = ({ accountData }: SentAccount): string => {
+  const id = (accountData as { id?: unknown } | null | undefined)?.id
+  return typeof id === 'string' || typeof id === 'number' ? String(id) : 'account'
+}

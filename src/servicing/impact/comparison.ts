@@ -1,0 +1,71 @@
+// One policy by what it has and by the new configuration.
+import type { CurrencyCode } from '../../kernel/money.ts'
+import type { TimeZone } from '../../kernel/time.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import type { BookedPolicy } from './booked.ts'
+import { type GroupingField, groupOf } from './groups.ts'
+import { type Price, type Rated, ratedRisk, type Side } from './price.ts'
+import { orReasons } from './reasons.ts'
+import { recordedPrice } from './recorded.ts'
+import { pricingOf, type Question, riskAt, type Skipped } from './risk.ts'
+
+/** What a policy comes to. Amounts are in minor units of the currency. */
+export type Compared = {
+  readonly locator: string
+  readonly productName: string
+  readonly termStart: number
+  readonly termEnd: number
+  /** By the id of the field. */
+  readonly groups: Readonly<Record<string, string>>
+  readonly old?: Price
+  readonly new?: Price
+  readonly decision?: Rated['decision']
+  readonly notes: readonly string[]
+  readonly leftOut: readonly string[]
+  /** Why one of the prices is missing; each begins with `old: ` or `new: `. */
+  readonly reasons: readonly string[]
+}
+
+/** Absent `old`: what was recorded. `attempt` is asked for each time that something is priced. */
+export type Sides = {
+  readonly old?: Side
+  readonly new: Side
+  readonly fields: readonly GroupingField[]
+  readonly question: Question
+  readonly zone: TimeZone
+  price<T>(work: (attempt: Attempt) => Promise<T>): Promise<T>
+}
+
+/** Throws only for faults of the service: what the policy or a configuration is to blame for becomes a reason. */
+export async function comparedPolicy(policy: BookedPolicy, sides: Sides): Promise<Compared | Skipped> {
+  const { question, fields } = sides
+  const zone = (policy.timeZone ?? sides.zone) as TimeZone
+  const pricing = pricingOf(policy, question, zone)
+  if (typeof pricing === 'string') return pricing
+  const risk = riskAt(policy, pricing.at)
+  if (!risk) return 'notInForce'
+  const rated = (side: Side) =>
+    orReasons(() => sides.price(attempt => ratedRisk(risk, pricing, question.occasion, side, zone, attempt)))
+  const before = sides.old
+    ? await rated(sides.old)
+    : (recordedPrice(policy, pricing, risk.currency as CurrencyCode, zone) ?? ['No price was recorded.'])
+  const after = await rated(sides.new)
+  const old = 'price' in before ? before.price : isReasons(before) ? undefined : before
+  return {
+    locator: policy.locator,
+    productName: policy.productName,
+    termStart: pricing.term.start,
+    termEnd: pricing.term.end,
+    groups: Object.fromEntries(fields.map(field => [field.id, groupOf(risk, field, zone)])),
+    ...(old && { old }),
+    ...('price' in after && { new: after.price, decision: after.decision }),
+    notes: 'price' in after ? after.notes : [],
+    leftOut: 'price' in after ? after.leftOut : [],
+    reasons: [
+      ...(isReasons(before) ? before.map(reason => `old: ${reason}`) : []),
+      ...(isReasons(after) ? after.map(reason => `new: ${reason}`) : []),
+    ],
+  }
+}
+
+const isReasons = (value: object): value is readonly string[] => Array.isArray(value)

@@ -1,0 +1,195 @@
+// Prices a risk by a configuration as new business or a renewal is priced, over nothing that is stored. Nothing is written or
+// called: no autofill, no integrations, and no external rater.
+import { Refusal } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { type CurrencyCode, sumOf, zero } from '../../kernel/money.ts'
+import type { Instant, TimeZone } from '../../kernel/time.ts'
+import { newDraft } from '../../policy/draft/draft.ts'
+import {
+  type PolicyAggregate,
+  putRecords,
+  type Quote,
+  quoteParts,
+  selectedQuote,
+} from '../../policy/records/aggregate.ts'
+import { assertWithinLimits, type Version } from '../../policy/surroundings.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { type Attempt, assertValid, priceQuote, ratingContext, underwriteQuote } from '../../rating/rate.ts'
+import { fitted, type Occasion, type Pricing, type Risk } from './risk.ts'
+
+/** In minor units of the currency. `covers`: premium by `exposure.peril`. */
+export type Price = {
+  readonly covers: ReadonlyMap<string, number>
+  readonly premium: number
+  readonly taxes: number
+  readonly fees: number
+  readonly total: number
+}
+
+export type Rated = {
+  readonly price: Price
+  readonly decision: 'accept' | 'reject' | 'none'
+  readonly notes: readonly string[]
+  /** What the configuration does not know of the policy. */
+  readonly leftOut: readonly string[]
+}
+
+/** A configuration that prices. `isNew`: the policy has to be valid by it, as when it is renewed. */
+export type Side = Version & { readonly isNew: boolean }
+
+/** Throws a Refusal for what the configuration does not take or cannot rate. */
+export async function ratedRisk(
+  risk: Risk,
+  { term }: Pick<Pricing, 'term'>,
+  occasion: Occasion,
+  version: Side,
+  zone: TimeZone,
+  attempt: Attempt,
+): Promise<Rated> {
+  const product = productOf(risk, version)
+  const fit = fitted(risk, product)
+  const { aggregate: draft, quote } = draftOf(fit.risk, term, product, version, zone, attempt)
+  assertWithinLimits(draft)
+  if (version.isNew) assertValid(draft, quote, { product }, attempt, true)
+  const { configuration } = version
+  const currency = risk.currency as CurrencyCode
+  const loaded = {
+    ...{ aggregate: draft, configuration, product, credit: zero(currency) },
+    policyholder: policyholderOf(risk, attempt.now),
+  }
+  const context = {
+    ...ratingContext(loaded, attempt),
+    operation: occasion === 'renewal' ? ('renewal' as const) : ('new_business' as const),
+  }
+  const priced = await priceQuote(draft, quote, context)
+  const { decision, notes } = await underwriteQuote(priced, quote, context)
+  return { price: priceOf(priced, currency), decision, notes: [...notes], leftOut: fit.leftOut }
+}
+
+function productOf(
+  { productName, currency }: Risk,
+  { configuration: { configuration } }: Version,
+): ProductDefinition {
+  const { products } = configuration
+  if (!Object.hasOwn(products, productName))
+    throw new Refusal('invalidRequest', `The configuration has no product '${productName}'.`)
+  if (configuration.currency !== currency)
+    throw new Refusal(
+      'invalidRequest',
+      `The policy is in ${currency}, and the configuration in ${configuration.currency}.`,
+    )
+  const product = products[productName]!
+  if (product.externalRater !== undefined)
+    throw new Refusal(
+      'externalRaterFailed',
+      `The external rater '${product.externalRater}' prices the product, and is not called for a comparison.`,
+    )
+  return product
+}
+
+/** The risk as a policy with one quote over the term. Amounts are those of the risk: defaults are for new cover. */
+function draftOf(
+  risk: Risk,
+  contract: Pricing['term'],
+  product: ProductDefinition,
+  { configVersion }: Version,
+  timeZone: TimeZone,
+  { now, supply }: Attempt,
+): { aggregate: PolicyAggregate; quote: Quote } {
+  const { originalStart, originalEnd } = risk
+  const schedule = product.paymentSchedules.find(({ name }) => name === risk.paymentScheduleName)
+  const { aggregate: empty } = newDraft(
+    {
+      policyholderLocator: supply.uuid(),
+      configVersion,
+      currency: risk.currency as CurrencyCode,
+      contract,
+      paymentScheduleName: (schedule ?? product.paymentSchedules[0]!).name,
+      premiumReportName: undefined,
+      exposures: [],
+    },
+    { product, timeZone, now, supply },
+  )
+  const quote = selectedQuote(empty)
+  const { modification, segment } = quoteParts(empty, quote)
+  const stamp = { createdAt: now, updatedAt: now }
+  const made = () => ({
+    ...stamp,
+    ...contract,
+    locator: supply.uuid(),
+    madeBy: modification.locator,
+    cuts: [],
+  })
+  const exposures = risk.exposures.map(one => ({
+    ...stamp,
+    locator: one.locator as Uuid,
+    displayId: modification.displayId,
+    quoteLocator: quote.locator,
+    name: one.name,
+  }))
+  const exposureRuns = risk.exposures.map(one => ({
+    ...made(),
+    exposureLocator: one.locator as Uuid,
+    data: one.data,
+  }))
+  const perils = risk.exposures.flatMap(exposure =>
+    exposure.perils.map(peril => ({
+      ...stamp,
+      locator: peril.locator as Uuid,
+      displayId: modification.displayId,
+      exposureLocator: exposure.locator as Uuid,
+      name: peril.name,
+      renewalGroup: peril.locator as Uuid,
+    })),
+  )
+  const perilRuns = risk.exposures.flatMap(exposure =>
+    exposure.perils.map(peril => ({
+      ...made(),
+      perilLocator: peril.locator as Uuid,
+      data: peril.data,
+      amounts: peril.amounts,
+    })),
+  )
+  const aggregate: PolicyAggregate = {
+    ...empty,
+    policy: { ...empty.policy, originalStart, originalEnd },
+    segments: putRecords(empty.segments, [{ ...segment, data: risk.data }]),
+    exposures: putRecords(empty.exposures, exposures),
+    exposureRuns: putRecords(empty.exposureRuns, exposureRuns),
+    perils: putRecords(empty.perils, perils),
+    perilRuns: putRecords(empty.perilRuns, perilRuns),
+  }
+  return { aggregate, quote }
+}
+
+function policyholderOf({ policyholder: values }: Risk, now: Instant): Policyholder {
+  const locator = '00000000-0000-4000-8000-000000000000' as Uuid
+  return {
+    locator,
+    version: 1,
+    completed: true,
+    accountLocator: locator,
+    entity: { locator, values, subEntities: [] },
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+function priceOf({ perilRuns, perils, exposures, fees }: PolicyAggregate, currency: CurrencyCode): Price {
+  const covers = new Map<string, number>()
+  const runs = [...perilRuns.values()]
+  for (const run of runs) {
+    const peril = perils.get(run.perilLocator)!
+    const name = `${exposures.get(peril.exposureLocator)!.name}.${peril.name}`
+    covers.set(name, (covers.get(name) ?? 0) + run.price!.premium.amount.minor)
+  }
+  const premium = sumOf(runs, run => run.price!.premium.amount, currency).minor
+  const taxes = sumOf(
+    runs.flatMap(run => [...run.price!.taxes]),
+    tax => tax.amount,
+    currency,
+  ).minor
+  const charged = sumOf([...fees.values()], fee => fee.amount, currency).minor
+  return { covers, premium, taxes, fees: charged, total: premium + taxes + charged }
+}

@@ -1,0 +1,42 @@
+// Why a policy has no price, in words that many policies share: none of them names one policy or repeats a value.
+import { Refusal } from '../../kernel/errors.ts'
+import type { PolicyValidationErrors } from '../../policy/draft/validation.ts'
+import type { FieldErrors } from '../../product/fields/values.ts'
+
+/** The reasons of a refusal, each once. */
+export function reasonsOf(refusal: Refusal): string[] {
+  const errors = refusal.details.policyFieldErrors as PolicyValidationErrors | undefined
+  const found = errors && [
+    ...fieldReasons(errors.policyFieldErrors, ''),
+    ...errors.exposureValidationErrors.flatMap(exposure => [
+      ...(exposure.message === undefined ? [] : [exposure.message]),
+      ...fieldReasons(exposure.exposureFieldErrors, `exposure '${exposure.exposureName}': `),
+      ...exposure.perilValidationErrors.flatMap(({ name, message, fieldErrors }) => [
+        ...(message === undefined ? [] : [message]),
+        ...fieldReasons(fieldErrors, `peril '${name}' of '${exposure.exposureName}': `),
+      ]),
+    ]),
+  ]
+  const reasons = [...new Set(found)]
+  return reasons.length > 0 ? reasons : [refusal.message]
+}
+
+const fieldReasons = (errors: FieldErrors | undefined, place: string): string[] =>
+  errors
+    ? [
+        ...errors.errors.map(({ message }) => place + message),
+        ...errors.fieldGroupErrors.flatMap(group =>
+          group.errors.map(({ message }) => `${place}group '${group.fieldName}': ${message}`),
+        ),
+      ]
+    : []
+
+/** Runs the work; a refusal becomes its reasons. Any other failure is thrown. */
+export async function orReasons<T>(work: () => Promise<T>): Promise<T | readonly string[]> {
+  try {
+    return await work()
+  } catch (problem) {
+    if (problem instanceof Refusal) return reasonsOf(problem)
+    throw problem
+  }
+}

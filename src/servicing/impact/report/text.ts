@@ -1,0 +1,61 @@
+// The report in a terminal: what one wants to know first.
+import { quantile, type Totals } from '../totals.ts'
+import {
+  amountText,
+  changeText,
+  countText,
+  type Head,
+  occasionText,
+  percentText,
+  shareText,
+} from './words.ts'
+
+const LABEL = 22
+const AMOUNT = 18
+
+/** Reasons that are listed; the page has all. */
+const MOST_REASONS = 10
+
+export function impactText(totals: Totals, head: Head, notes: readonly string[]): string {
+  const { compared, old, new: now, percents, amounts, unpriced, decisions } = totals
+  const { currency } = head
+  const row = (label: string, ...cells: string[]): string =>
+    `${label.padEnd(LABEL)}${cells.map(cell => cell.padStart(AMOUNT)).join('')}\n`
+  const parts = (['premium', 'taxes', 'fees', 'total'] as const).map(part =>
+    row(
+      part,
+      amountText(old[part], currency),
+      amountText(now[part], currency),
+      amountText(now[part] - old[part], currency, true),
+      changeText(old[part], now[part]),
+    ),
+  )
+  const median = quantile(percents, 0.5)
+  const medianAmount = quantile(amounts, 0.5)
+  const same = compared.policies - compared.losers - compared.winners
+  const of = (count: number): string => `${countText(count)} (${shareText(count, compared.policies)})`
+  return [
+    `${occasionText(head)}.\nOld: ${head.oldName}. New: ${head.newName}. In ${currency}.\n\n`,
+    row('', 'old', 'new', 'change', 'percent'),
+    ...parts,
+    `\n${countText(compared.policies)} policies compared: ${of(compared.losers)} pay more, ${of(compared.winners)} less, ${of(same)} the same\n`,
+    ...(median === undefined
+      ? []
+      : [`median: ${percentText(median / 10, 1)}, ${amountText(medianAmount ?? 0, currency, true)}\n`]),
+    `underwriting accepts ${countText(decisions.accept)}, refers ${countText(decisions.none)}, rejects ${countText(decisions.reject)}\n`,
+    `not in force ${countText(totals.skipped.notInForce)}, cancelled ${countText(totals.skipped.cancelled)}, without a price ${countText(unpriced)}\n`,
+    listed('Reasons', totals.reasons),
+    listed('Not known to the new configuration, left out', totals.leftOut),
+    ...notes.map(note => `note  ${note}\n`),
+  ].join('')
+}
+
+function listed(title: string, counts: Readonly<Record<string, number>>): string {
+  const sorted = Object.entries(counts).sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+  if (sorted.length === 0) return ''
+  const lines = sorted
+    .slice(0, MOST_REASONS)
+    .map(([what, count]) => `${countText(count).padStart(8)}  ${what}\n`)
+  const more = sorted.length > MOST_REASONS ? `          and ${sorted.length - MOST_REASONS} more\n` : ''
+  return `\n${title}:\n${lines.join('')}${more}`
+}

@@ -1,0 +1,54 @@
+// Numbers and names as the report shows them.
+import { type CurrencyCode, fromMinor, minorDigits, toText } from '../../../kernel/money.ts'
+import type { Occasion } from '../risk.ts'
+import { percentOf } from '../totals.ts'
+
+/** What the report is about. Names are as the author gave them. */
+export type Head = {
+  readonly oldName: string
+  readonly newName: string
+  readonly bookName: string
+  readonly occasion: Occasion
+  /** ISO day. */
+  readonly day: string
+  readonly currency: CurrencyCode
+  /** ISO day on which it was made. */
+  readonly madeOn: string
+}
+
+/** As `1,234.50`; with `isSigned`, a positive amount has a plus. */
+export function amountText(minor: number, currency: CurrencyCode, isSigned = false): string {
+  const [whole, fraction] = toText(fromMinor(Math.abs(minor), currency)).split('.')
+  const grouped = whole!.replace(/\B(?=(\d{3})+$)/g, ',')
+  const sign = minor < 0 ? '-' : isSigned && minor > 0 ? '+' : ''
+  return `${sign}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
+}
+
+/** As `+2.4 %`; `-` where nothing was paid before. */
+export const changeText = (old: number, now: number): string => {
+  const percent = percentOf(old, now)
+  return percent === undefined ? '-' : percentText(percent, 2)
+}
+
+export function percentText(percent: number, places: number): string {
+  const text = percent.toFixed(places)
+  const isZero = Number(text) === 0
+  return `${isZero ? (0).toFixed(places) : percent > 0 ? `+${text}` : text} %`
+}
+
+export const countText = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+
+export const shareText = (count: number, all: number): string =>
+  all === 0 ? '-' : `${((100 * count) / all).toFixed(1)} %`
+
+/** Whole units of the currency, for axes. */
+export const wholeText = (minor: number, currency: CurrencyCode): string =>
+  countText(Math.round(minor / 10 ** minorDigits(currency)))
+
+export const occasionText = ({ occasion, day }: Pick<Head, 'occasion' | 'day'>): string =>
+  occasion === 'renewal'
+    ? `Policies in force on ${day}, each for the term after its present one`
+    : `Policies in force on ${day}, each for a term that begins on that day`
+
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

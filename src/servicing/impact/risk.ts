@@ -1,0 +1,162 @@
+// What of a booked policy is priced: its data at one moment, for a term.
+import { add, type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
+import type { PerilAmounts } from '../../policy/records/transactions.ts'
+import type { FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import type { BookedPolicy } from './booked.ts'
+
+export type PricedPeril = {
+  readonly locator: string
+  readonly name: string
+  readonly data: FieldData
+  readonly amounts: PerilAmounts
+}
+
+export type Risk = {
+  readonly productName: string
+  readonly currency: string
+  readonly policyholder: Record<string, string[]>
+  readonly paymentScheduleName: string | undefined
+  readonly originalStart: Instant
+  readonly originalEnd: Instant
+  readonly data: FieldData
+  readonly exposures: readonly {
+    readonly locator: string
+    readonly name: string
+    readonly data: FieldData
+    readonly perils: readonly PricedPeril[]
+  }[]
+}
+
+/** `renewal`: the term after the last one; `day`: a term that begins on the day. */
+export type Occasion = 'renewal' | 'day'
+
+/** What an impact is asked about. */
+export type Question = {
+  readonly occasion: Occasion
+  /** Policies with cover at this time are in force. */
+  readonly day: Instant
+}
+
+/** `at` is the moment whose data is priced; `present` the term that it lies in. */
+export type Pricing = { readonly at: Instant; readonly present: Span; readonly term: Span }
+
+export type Skipped = 'notInForce' | 'cancelled'
+
+/** When the policy is priced, and for which term: as long as the present one. */
+export function pricingOf(
+  { parts, terms, end, isCancelled }: BookedPolicy,
+  { occasion, day }: Question,
+  zone: TimeZone,
+): Pricing | Skipped {
+  if (!parts.some(part => part.start <= day && day < part.end)) return 'notInForce'
+  if (occasion === 'renewal' && isCancelled) return 'cancelled'
+  const at = occasion === 'day' ? day : ((end - 1) as Instant)
+  const present = terms.findLast(term => term.start <= at) ?? terms[0]!
+  const start = occasion === 'day' ? day : end
+  return { at, present, term: { start, end: asLong(present, start, zone) } }
+}
+
+/** A whole number of months where the term has one, else as many milliseconds. */
+function asLong(term: Span, start: Instant, zone: TimeZone): Instant {
+  const count = months(term.start, term.end, zone)
+  if (count.gt(0) && count.eq(count.round(0))) return add(start, count.toNumber(), 'month', zone)
+  return (start + (term.end - term.start)) as Instant
+}
+
+/** The part that holds at the time. */
+export const partAt = <P extends Span>(parts: readonly P[], at: Instant): P | undefined =>
+  parts.find(part => part.start <= at && at < part.end)
+
+/** Undefined where the policy has no cover then. */
+export function riskAt(policy: BookedPolicy, at: Instant): Risk | undefined {
+  const own = partAt(policy.parts, at)
+  if (!own) return undefined
+  const exposures = policy.exposures.flatMap(({ locator, name, parts, perils }) => {
+    const part = partAt(parts, at)
+    if (!part) return []
+    const covered = perils.flatMap((peril): PricedPeril[] => {
+      const cover = partAt(peril.parts, at)
+      if (!cover) return []
+      return [
+        {
+          locator: peril.locator,
+          name: peril.name,
+          data: dataOf(cover),
+          amounts: cover.amounts as PerilAmounts,
+        },
+      ]
+    })
+    return [{ locator, name, data: dataOf(part), perils: covered }]
+  })
+  const { productName, currency, policyholder, paymentScheduleName, originalStart, originalEnd } = policy
+  return {
+    ...{ productName, currency, policyholder, paymentScheduleName, originalStart, originalEnd },
+    data: dataOf(own),
+    exposures,
+  }
+}
+
+const dataOf = ({ values, groups }: FieldData): FieldData => ({ values, groups })
+
+/** A risk as a configuration can take it, and what had to be left out. */
+export type Fitted = { readonly risk: Risk; readonly leftOut: readonly string[] }
+
+/**
+ * Leaves out what the product does not know any more: fields, exposures and perils. What is left out is named once each; it is no
+ * refusal, since the new configuration was made without it.
+ */
+export function fitted(risk: Risk, product: ProductDefinition): Fitted {
+  const leftOut = new Set<string>()
+  const trimmed = (data: FieldData, fields: readonly FieldDefinition[], owner: string): FieldData => {
+    const known = new Map(fields.map(field => [field.name, field]))
+    const keep = (values: FieldData['values'], names: ReadonlyMap<string, unknown>, where: string) =>
+      Object.fromEntries(
+        Object.entries(values).filter(([name]) => {
+          if (names.has(name)) return true
+          leftOut.add(`field '${name}'${where}`)
+          return false
+        }),
+      )
+    return {
+      values: keep(data.values, known, owner),
+      groups: data.groups.flatMap(group => {
+        const inner = known.get(group.fieldName)?.fields
+        if (!inner) return []
+        const names = new Map(inner.map(field => [field.name, field]))
+        return [{ ...group, values: keep(group.values, names, ` of group '${group.fieldName}'${owner}`) }]
+      }),
+    }
+  }
+  const exposures = risk.exposures.flatMap(exposure => {
+    const definition = product.exposures.find(({ name }) => name === exposure.name)
+    if (!definition) {
+      leftOut.add(`exposure '${exposure.name}'`)
+      return []
+    }
+    const perils = exposure.perils.flatMap((peril): PricedPeril[] => {
+      const kind = definition.perils.find(({ name }) => name === peril.name)
+      if (!kind) {
+        leftOut.add(`peril '${peril.name}' of exposure '${exposure.name}'`)
+        return []
+      }
+      return [
+        {
+          ...peril,
+          data: trimmed(peril.data, kind.fields, ` of peril '${peril.name}' of '${exposure.name}'`),
+        },
+      ]
+    })
+    return [
+      {
+        ...exposure,
+        data: trimmed(exposure.data, definition.fields, ` of exposure '${exposure.name}'`),
+        perils,
+      },
+    ]
+  })
+  return {
+    risk: { ...risk, data: trimmed(risk.data, product.fields, ''), exposures },
+    leftOut: [...leftOut],
+  }
+}

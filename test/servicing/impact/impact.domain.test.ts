@@ -1,0 +1,327 @@
+import fc from 'fast-check'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { pricedOffline } from '../../../cli/offline/price.ts'
+import { type CurrencyCode, money } from '../../../src/kernel/money.ts'
+import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
+import type { Configuration } from '../../../src/product/configuration.ts'
+import type { BookedPolicy } from '../../../src/servicing/impact/booked.ts'
+import type { Compared } from '../../../src/servicing/impact/comparison.ts'
+import { chosenFields } from '../../../src/servicing/impact/groups.ts'
+import { recordedPrice } from '../../../src/servicing/impact/recorded.ts'
+import { type Occasion, type Pricing, pricingOf, riskAt } from '../../../src/servicing/impact/risk.ts'
+import { addToTotals, noTotals, type Totals } from '../../../src/servicing/impact/totals.ts'
+import { size } from '../../support/sizes.ts'
+import {
+  asCase,
+  BOOK_DAY,
+  exampleConfiguration,
+  type Gone,
+  impactOf,
+  madeUpBook,
+  policiesOf,
+  withFactors,
+  withProduct,
+} from './book.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const EUR = 'EUR' as CurrencyCode
+
+describe('the impact on a made-up book', () => {
+  // Full: the book of 10,000 accounts.
+  const folder = madeUpBook(size(60, 10_000))
+  let motor: Configuration
+  let dearer: Configuration
+  let policies: BookedPolicy[]
+
+  const asked = (now: Configuration, occasion: Occasion, old?: Configuration) => ({
+    ...{ old, new: now, fields: chosenFields(now, undefined) },
+    question: { occasion, day: BOOK_DAY },
+  })
+
+  beforeAll(async () => {
+    motor = await exampleConfiguration('motor')
+    // A tenth more where least claims are, and less where most are.
+    dearer = withFactors(motor, 'region_factor', (key, value) =>
+      key === 'R1' ? '0.97' : key === 'R6' ? '1.05' : value,
+    )
+    policies = await policiesOf(folder, motor)
+  })
+
+  test.each(['renewal', 'day'] as const)(
+    'at %s: its sums are those of pricing each policy by itself as a new one of the same data',
+    async occasion => {
+      const { totals, all } = await impactOf(policies, asked(dearer, occasion, motor))
+      const sums = { old: 0, new: 0, premium: 0, taxes: 0, fees: 0, policies: 0 }
+      for (const policy of policies) {
+        const pricing = pricingOf(policy, { occasion, day: BOOK_DAY }, BERLIN)
+        if (typeof pricing === 'string') continue
+        const one = asCase(riskAt(policy, pricing.at)!, pricing)
+        const [before, after] = [await pricedOffline(motor, one), await pricedOffline(dearer, one)]
+        sums.policies += 1
+        sums.old += money(before.price.total, EUR).minor
+        sums.new += money(after.price.total, EUR).minor
+        sums.premium += money(after.price.grossPremium, EUR).minor
+        sums.taxes += money(after.price.grossTaxes, EUR).minor
+        sums.fees += money(after.price.grossFees, EUR).minor
+      }
+      expect(totals.unpriced).toBe(0)
+      expect(totals.compared.policies).toBe(sums.policies)
+      expect(sums.policies).toBeGreaterThan(size(40, 8_000))
+      expect(totals.old.total).toBe(sums.old)
+      const { premium, taxes, fees } = sums
+      expect(totals.new).toEqual({ premium, taxes, fees, total: sums.new })
+      expect(totals.policies).toBe(all.length)
+    },
+  )
+
+  test('its parts add up: by field, by cover, by product, and winners and losers', async () => {
+    const { totals } = await impactOf(policies, asked(dearer, 'renewal', motor))
+    const { compared } = totals
+    expect(compared.losers).toBeGreaterThan(0)
+    expect(compared.winners).toBeGreaterThan(0)
+    expect(compared.new - compared.old).toBe(compared.more - compared.less)
+    const sumOf = (list: readonly { old: number; new: number; policies: number }[]) =>
+      list.reduce(
+        (sum, one) => ({
+          old: sum.old + one.old,
+          new: sum.new + one.new,
+          policies: sum.policies + one.policies,
+        }),
+        { old: 0, new: 0, policies: 0 },
+      )
+    const { old, new: now, policies: count } = compared
+    for (const groups of [...Object.values(totals.groups), totals.products])
+      expect(sumOf(Object.values(groups))).toEqual({ old, new: now, policies: count })
+    const covers = sumOf(Object.values(totals.covers))
+    expect([covers.old, covers.new]).toEqual([totals.old.premium, totals.new.premium])
+    const counts = (record: Readonly<Record<string, number>>) =>
+      Object.values(record).reduce((sum, one) => sum + one, 0)
+    expect(counts(totals.percents)).toBe(count)
+    expect(counts(totals.amounts)).toBe(count)
+    const region = totals.groups.region_class!
+    expect(region.R1!.winners + region.R2!.winners + region.R2!.losers).toBe(0)
+    expect(region.R6!.losers).toBe(0)
+  })
+
+  test('against itself nothing changes, and what it is made of keeps its price', async () => {
+    const { totals } = await impactOf(policies, asked(motor, 'renewal', motor))
+    expect(totals.compared).toMatchObject({ losers: 0, winners: 0, more: 0, less: 0 })
+    expect(totals.old).toEqual(totals.new)
+    expect(Object.keys(totals.percents)).toEqual(['0'])
+  })
+
+  test('what was recorded is what its configuration gives, for terms in which nothing changed', async () => {
+    let found = 0
+    for (const policy of policies) {
+      const present = policy.terms.at(-1)!
+      const isPlain = [
+        policy.parts,
+        ...policy.exposures.flatMap(one => one.perils.map(peril => peril.parts)),
+      ].every(parts => {
+        const own = parts.filter(part => part.end > present.start)
+        return own.length === 1 && own[0]!.start === present.start && own[0]!.end === present.end
+      })
+      if (!isPlain) continue
+      const pricing: Pricing = { at: (present.end - 1) as Instant, present, term: present }
+      const recorded = recordedPrice(policy, pricing, EUR, BERLIN)!
+      const priced = await pricedOffline(motor, asCase(riskAt(policy, pricing.at)!, pricing))
+      expect(recorded.premium, policy.locator).toBe(money(priced.price.grossPremium, EUR).minor)
+      // The made-up book rounds the tax of a policy, and the product that of each peril.
+      expect(Math.abs(recorded.taxes - money(priced.price.grossTaxes, EUR).minor)).toBeLessThanOrEqual(5)
+      found += 1
+      if (found === 40) break
+    }
+    expect(found).toBeGreaterThan(10)
+  })
+
+  test('in the middle of a change, what was recorded is scaled to the term by its months', async () => {
+    const changed = policies.filter(({ parts, terms, isCancelled }) => {
+      const present = terms.at(-1)!
+      return !isCancelled && parts.filter(part => part.start >= present.start).length === 2
+    })
+    expect(changed.length).toBeGreaterThan(0)
+    for (const policy of changed.slice(0, 20)) {
+      const pricing = pricingOf(
+        policy,
+        { occasion: 'renewal', day: policy.parts.at(-1)!.start },
+        BERLIN,
+      ) as Pricing
+      const recorded = recordedPrice(policy, pricing, EUR, BERLIN)!
+      const again = await pricedOffline(motor, asCase(riskAt(policy, pricing.at)!, { term: pricing.present }))
+      // Rates by age count from the start of what is rated, so that some cents or a birthday lie between the two.
+      expect(Math.abs(recorded.premium - money(again.price.grossPremium, EUR).minor)).toBeLessThan(
+        0.25 * recorded.premium,
+      )
+    }
+  })
+
+  describe('counts with their reasons what the new configuration does not take', () => {
+    const product = 'private_motor'
+    const goneWith = (now: Configuration): Promise<Gone> => impactOf(policies, asked(now, 'renewal', motor))
+    const priced = (gone: Gone) => gone.all.filter((one): one is Compared => typeof one !== 'string')
+
+    test('a new field that has to have a value', async () => {
+      const field = { ...motor.products[product]!.fields[0]!, name: 'garage_code', type: 'string' as const }
+      delete (field as { values?: unknown }).values
+      const gone = await goneWith(
+        withProduct(motor, product, ({ fields }) => ({ fields: [...fields, field] })),
+      )
+      expect(gone.totals.unpriced).toBe(priced(gone).length)
+      const [[reason, count], ...others] = Object.entries(gone.totals.reasons) as [[string, number]]
+      expect(others).toEqual([])
+      expect(reason).toMatch(/^new: Field 'garage_code' /)
+      expect(count).toBe(priced(gone).length)
+      expect(priced(gone).every(({ old, new: now }) => old !== undefined && now === undefined)).toBe(true)
+    })
+
+    test('an option that is gone: those that have it, and no others', async () => {
+      const now = withProduct(motor, product, ({ fields }) => ({
+        fields: fields.map(one => (one.name === 'channel' ? { ...one, values: ['direct', 'broker'] } : one)),
+      }))
+      const before = await goneWith(motor)
+      const { totals } = await goneWith(now)
+      const affected = before.totals.groups.channel!.comparison_portal!.policies
+      expect(affected).toBeGreaterThan(0)
+      expect(totals.unpriced).toBe(affected)
+      expect(Object.values(totals.reasons)).toEqual([affected])
+      expect(Object.keys(totals.reasons)[0]).toMatch(/^new: Field 'channel' /)
+    })
+
+    test('a field and a peril that are gone are left out, and the rest is priced', async () => {
+      const now = withProduct(motor, product, ({ fields, exposures }) => ({
+        fields: fields.filter(({ name }) => name !== 'contact_phone'),
+        exposures: exposures.map(one => ({
+          ...one,
+          perils: one.perils.filter(({ name }) => name !== 'glass'),
+        })),
+      }))
+      const { totals } = await goneWith(now)
+      const before = await goneWith(motor)
+      expect(totals.unpriced).toBe(0)
+      expect(totals.leftOut["peril 'glass' of exposure 'vehicle'"]).toBe(
+        before.totals.covers['vehicle.glass']!.policies,
+      )
+      expect(totals.leftOut["field 'contact_phone'"]).toBeGreaterThan(0)
+      expect(totals.covers['vehicle.glass']!.new).toBe(0)
+      expect(before.totals.new.premium - totals.new.premium).toBe(before.totals.covers['vehicle.glass']!.new)
+    })
+
+    test('a template that fails, a product that is gone, another currency, and an external rater', async () => {
+      const fails = withProduct(motor, product, () => ({
+        calculations: { path: 'policy.calculations.liquid', source: '{{ 1 | add_fee: "no_such_fee" }}' },
+      }))
+      const without = { ...motor, products: {} }
+      const francs = { ...motor, currency: 'CHF' as CurrencyCode }
+      const external = withProduct(motor, product, () => ({ externalRater: 'elsewhere' }))
+      for (const [now, says] of [
+        [fails, "adds the fee 'no_such_fee'"],
+        [without, "has no product 'private_motor'"],
+        [francs, 'The policy is in EUR, and the configuration in CHF.'],
+        [external, "The external rater 'elsewhere' prices the product, and is not called"],
+      ] as const) {
+        const { totals } = await goneWith(now)
+        expect(totals.compared.policies).toBe(0)
+        expect(Object.keys(totals.reasons)).toEqual([expect.stringContaining(says)])
+      }
+    })
+
+    test('and what its underwriting decides', async () => {
+      const now = withProduct(motor, product, () => ({
+        underwriting: {
+          path: 'underwriting.guidelines.liquid',
+          source:
+            '{% if data.policy.characteristics.last.field_values.channel == "broker" %}{{ "reject" | set_underwriting_decision }}{% else %}{{ "accept" | set_underwriting_decision }}{% endif %}',
+        },
+      }))
+      const { totals } = await goneWith(now)
+      expect(totals.decisions.reject).toBe(totals.groups.channel!.broker!.policies)
+      expect(totals.decisions.reject).toBeGreaterThan(0)
+    })
+  })
+
+  test('is told the operation, the original start of the policy and its term', async () => {
+    const source =
+      '{% assign months = data.policy.original_contract_start_timestamp | divided_by: 1000000000 %}{% if data.operation == "renewal" %}{{ months | set_year_premium }}{% else %}{{ 1 | set_year_premium }}{% endif %}'
+    const now = withProduct(motor, 'private_motor', ({ exposures }) => ({
+      exposures: exposures.map(one => ({
+        ...one,
+        perils: one.perils.map(peril => ({ ...peril, premium: { path: `${peril.name}.liquid`, source } })),
+      })),
+    }))
+    const [policy] = policies.filter(
+      one => typeof pricingOf(one, { occasion: 'renewal', day: BOOK_DAY }, BERLIN) !== 'string',
+    )
+    const { all } = await impactOf([policy!], asked(now, 'renewal'))
+    const perils = (all[0] as Compared).new!.covers
+    const expected = money(Math.floor(policy!.originalStart / 1e9), EUR).minor
+    expect([...perils.values()].every(minor => minor % expected === 0)).toBe(true)
+  })
+})
+
+describe('the totals', () => {
+  const compared = fc
+    .record({
+      old: fc.integer({ min: 0, max: 500_000 }),
+      new: fc.integer({ min: 0, max: 500_000 }),
+      group: fc.constantFrom('a', 'b', '(none)'),
+      outcome: fc.constantFrom('priced', 'priced', 'priced', 'refused', 'skipped'),
+      locator: fc.uuid(),
+    })
+    .map(({ old, new: now, group, outcome, locator }): Compared | 'cancelled' => {
+      const price = (total: number) => ({
+        covers: new Map([['thing.cover', total]]),
+        ...{ premium: total, taxes: 0, fees: 0, total },
+      })
+      if (outcome === 'skipped') return 'cancelled'
+      return {
+        ...{ locator, productName: 'p', termStart: 0, termEnd: 1, notes: [], leftOut: [] },
+        groups: { field: group },
+        old: price(old),
+        ...(outcome === 'priced'
+          ? { new: price(now), decision: 'accept', reasons: [] }
+          : { reasons: ['new: no'] }),
+      }
+    })
+  const totalOf = (list: readonly (Compared | 'cancelled')[]): Totals => {
+    const totals = noTotals()
+    for (const one of list) addToTotals(totals, one)
+    return totals
+  }
+
+  test('do not depend on the order of the policies, nor on a pause in which they are JSON', () => {
+    fc.assert(
+      fc.property(fc.array(compared, { maxLength: 40 }), fc.nat(40), (list, cut) => {
+        const whole = totalOf(list)
+        expect(totalOf([...list].reverse())).toEqual(whole)
+        const paused = JSON.parse(JSON.stringify(totalOf(list.slice(0, cut)))) as Totals
+        for (const one of list.slice(cut)) addToTotals(paused, one)
+        expect(paused).toEqual(whole)
+        expect(whole.policies).toBe(list.length)
+        expect(whole.policies).toBe(whole.compared.policies + whole.unpriced + whole.skipped.cancelled)
+      }),
+    )
+  })
+
+  test('stay small: a field with a value for each policy has 500 groups, and the rest together', () => {
+    const totals = noTotals()
+    for (let at = 0; at < 2_000; at += 1)
+      addToTotals(totals, {
+        ...{
+          locator: `${at}`,
+          productName: 'p',
+          termStart: 0,
+          termEnd: 1,
+          notes: [],
+          leftOut: [],
+          reasons: [],
+        },
+        groups: { plate: `plate ${at}` },
+        old: { covers: new Map(), premium: 100 + at, taxes: 0, fees: 0, total: 100 + at },
+        new: { covers: new Map(), premium: 200 + at * 7, taxes: 0, fees: 0, total: 200 + at * 7 },
+      })
+    const groups = totals.groups.plate!
+    expect(Object.keys(groups)).toHaveLength(501)
+    expect(groups['(others)']!.policies).toBe(1_500)
+    expect(JSON.stringify(totals).length).toBeLessThan(100_000)
+  })
+})
