@@ -22,7 +22,8 @@ export type Packed = {
 export function packFolder(folder: string): Packed {
   const entries = entriesBelow(folder)
   const { prefix } = configurationRoot(entries.map(({ path }) => path))
-  const own = entries.filter(({ path }) => path.startsWith(prefix))
+  const isScenario = (path: string): boolean => path.startsWith(`${prefix}${SCENARIOS}/`)
+  const own = entries.filter(({ path }) => path.startsWith(prefix) && !isScenario(path))
   if (own.length === 0) throw usage(`There are no files in '${folder}'.`)
   const named = own.map(({ path, isFile }) => ({ path, isFile, name: path.slice(prefix.length) }))
   return {
@@ -35,6 +36,22 @@ export function packFolder(folder: string): Packed {
     findings: named.filter(({ isFile }) => !isFile).map(({ name }) => linkFinding(name)),
   }
 }
+
+/** Beside the configuration; what is in it is no part of one. */
+export const SCENARIOS = 'scenarios'
+
+/** Files of scenarios beside the configuration of the folder, in the order of their paths, from where the command was started. */
+export function scenarioFiles(folder: string): string[] {
+  const { prefix } = configurationRoot(entriesBelow(folder).map(({ path }) => path))
+  const places = [folder, join(folder, prefix), ...(prefix === '' ? [join(folder, '..')] : [])]
+  const found = places.map(place => join(place, SCENARIOS)).find(place => isFolder(place))
+  if (found === undefined) return []
+  return entriesBelow(found)
+    .filter(({ path, isFile }) => isFile && /\.(ya?ml|json)$/i.test(path))
+    .map(({ path }) => join(found, path))
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
 /** Refuses what is no folder. */
 export function assertFolder(folder: string): void {

@@ -79,6 +79,15 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { price } = await import('./commands/price.ts')
       await act(run => price(dir, options, run))
     })
+  command(program, 'test <dir> [files...]', 'run scenarios by a configuration, without a service')
+    .option('--filter <text>', 'only scenarios with this in their name, or in that of their file')
+    .option('--update', 'write what came into the files, in the place of what was expected')
+    .option('--watch', 'run again at every change, until Ctrl-C')
+    .option('--junit <file>', "write the results as JUnit's XML")
+    .action(async (dir: string, files: string[], options: object) => {
+      const { test } = await import('./commands/test.ts')
+      await act(run => test(dir, files, options, run))
+    })
   command(program, 'diff <old> <new>', 'say what changes between two configurations')
     .option('--verbose', 'all rows of tables, and all changed lines of templates')
     .action(async (old: string, now: string, options: object) => {

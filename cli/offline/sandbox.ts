@@ -32,7 +32,7 @@ const runner: PluginRunner = {
   },
 }
 
-const openSandbox = async (): Promise<Sandbox> => ({ runner, programOf: pluginProgram })
+export const openOfflineSandbox = async (): Promise<Sandbox> => ({ runner, programOf: pluginProgram })
 
 /** A session whose calls find nothing stored; `missed` is told what they asked for. */
 export function offlineSession(
@@ -53,7 +53,7 @@ export function offlineSession(
       ),
     }
   }
-  return new PluginSession(openSandbox, { tenant, now: now() }, fetching)
+  return new PluginSession(openOfflineSandbox, { tenant, now: now() }, fetching)
 }
 
 function wanted(missing: Missing): string {

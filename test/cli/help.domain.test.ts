@@ -20,6 +20,7 @@ describe('help', () => {
         'new',
         'check',
         'price',
+        'test',
         'diff',
         'schema',
         'types',

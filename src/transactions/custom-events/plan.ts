@@ -175,7 +175,7 @@ const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number 
   Math.max(-1, ...issuedOf(aggregate, kind).map(one => one.number))
 
 /** The state as lists of policies show it (policies/list). */
-function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
+export function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
   const { policy } = aggregate
   if (policyState(aggregate) === 'withdrawn') return 'withdrawn'
   const reinstated = lastNumber(aggregate, 'reinstatement')

@@ -303,7 +303,7 @@ describe('bindery schema', () => {
     await bindery('new', made)
     const { out } = await bindery('schema', '--into', made, '--json')
     const { named, left } = JSON.parse(out) as { named: string[]; left: string[] }
-    expect([named.length, left]).toEqual([10, []])
+    expect([named.length, left]).toEqual([11, []])
     const theft = join(made, 'configuration/products/harbour/policy/exposures/bicycle/perils/theft.json')
     const { $schema } = JSON.parse(readFileSync(theft, 'utf8')) as { $schema: string }
     expect(existsSync(join(dirname(theft), $schema))).toBe(true)

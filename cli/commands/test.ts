@@ -1,0 +1,184 @@
+import { writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Configuration } from '../../src/product/configuration.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
+import { assertFolder, folderState, scenarioFiles } from '../folder.ts'
+import { checkFolder } from '../offline/check.ts'
+import { worldOf } from '../offline/world.ts'
+import { isMeant, policyBeside, readScenarioFiles } from '../scenario/files.ts'
+import type { ScenarioFile } from '../scenario/format.ts'
+import { failureLine, junitXml } from '../scenario/junit.ts'
+import { countsLine, countsOfRuns, type Ran, ranText } from '../scenario/report.ts'
+import { runScenario, type ScenarioResult } from '../scenario/run.ts'
+import { updatedText } from '../scenario/update.ts'
+import { pause, type Run, say, show } from '../terminal.ts'
+
+export type TestOptions = {
+  filter?: string
+  update?: boolean
+  watch?: boolean
+  junit?: string
+}
+
+/** `bindery test DIR [FILES]`: runs scenarios by the configuration, with no service. */
+export async function test(
+  folder: string,
+  files: readonly string[],
+  options: TestOptions,
+  run: Run,
+): Promise<ExitCode> {
+  assertFolder(folder)
+  if (!options.watch) return await testOnce(folder, files, options, run)
+  if (options.update) throw usage('--update is for one look at a time; leave --watch out.')
+  return await testAtEveryChange(folder, files, options, run)
+}
+
+async function testOnce(
+  folder: string,
+  named: readonly string[],
+  options: TestOptions,
+  run: Run,
+): Promise<ExitCode> {
+  const began = performance.now()
+  const files = readScenarioFiles(folder, named)
+  const { configuration, findings, root } = await checkFolder(folder)
+  if (!configuration) {
+    const shown = shownFindings(findings, root)
+    const error = `The configuration has mistakes: ${countsText(findings)}.`
+    show(run, { ok: false, error, ...countsOf(findings), findings: shown }, () => '')
+    say(run, `${findingsText(shown, run.terminal)}\n`)
+    if (run.json) return EXIT.refused
+    throw new Failure(EXIT.refused, error)
+  }
+  const runs = await runAll(files, configuration, root, options, run)
+  const counts = countsOfRuns(runs)
+  if (options.junit !== undefined) writeTo(options.junit, junitXml(runs))
+  const { colors } = run.terminal
+  show(run, { ok: counts.failed === 0, ...counts, files: runs.map(shownRun) }, () =>
+    countsLine(counts, performance.now() - began, colors),
+  )
+  if (counts.passed + counts.failed === 0)
+    throw usage(`No scenario has '${options.filter}' in its name or the name of its file.`)
+  return counts.failed === 0 ? EXIT.ok : EXIT.refused
+}
+
+/** Prints each file as it is done. */
+async function runAll(
+  files: readonly ScenarioFile[],
+  configuration: Configuration,
+  root: string,
+  options: TestOptions,
+  run: Run,
+): Promise<Ran[]> {
+  const world = worldOf(configuration, root)
+  const isWanted = isMeant(options.filter)
+  const runs: Ran[] = []
+  for (const file of files) {
+    if (run.terminal.interrupted.aborted) break
+    const results: ScenarioResult[] = []
+    const policyIn = policyBeside(file.file)
+    for (const scenario of file.scenarios)
+      if (isWanted(file.file, scenario)) results.push(await runScenario(scenario, { ...world, policyIn }))
+    const ran: Ran = { file, results }
+    runs.push(ran)
+    if (!run.json) run.terminal.out(ranText(ran, run.terminal.colors))
+    if (options.update) update(ran, run)
+  }
+  return runs
+}
+
+function update({ file, results }: Ran, run: Run): void {
+  const mismatches = results
+    .flatMap(one => one.steps)
+    .flatMap(one => one.failures)
+    .filter(one => one.kind === 'mismatch')
+  const { text, written } = updatedText(file, mismatches)
+  if (written > 0) writeFileSync(file.file, text)
+  const left = mismatches.length - written
+  if (mismatches.length > 0)
+    say(
+      run,
+      `${run.terminal.colors.yellow(`${file.file}: ${written} values written`)}${left > 0 ? `, ${left} left for you: they say what documents must contain, or that a step is refused` : ''}\n`,
+    )
+}
+
+const shownRun = ({ file, results }: Ran) => ({
+  file: file.file,
+  problems: file.problems,
+  scenarios: results.map(({ scenario, passed, steps, skipped, notes, ms }) => ({
+    name: scenario.name,
+    passed,
+    skipped,
+    notes,
+    ms: Math.round(ms),
+    failures: steps.flatMap(step =>
+      step.failures.map(failure => ({
+        step: step.does,
+        at: step.at,
+        ...file.placeOf(failure.path),
+        ...failure,
+        path: failure.path.map(String),
+        text: failureLine(file, step, failure),
+      })),
+    ),
+  })),
+})
+
+function writeTo(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (problem) {
+    throw usage(`'${file}' cannot be written: ${(problem as Error).message}.`)
+  }
+}
+
+const QUIET_MS = 150
+const LOOK_EVERY_MS = 250
+
+/** What changes with the configuration and with scenarios, wherever they lie. */
+const stateOf = (folder: string, files: readonly string[]): string =>
+  [...new Set([folder, ...[...files, ...scenariosOf(folder)].map(file => dirname(file))])]
+    .map(folderState)
+    .join('\n')
+
+function scenariosOf(folder: string): string[] {
+  try {
+    return scenarioFiles(folder)
+  } catch {
+    // Removed at this moment.
+    return []
+  }
+}
+
+async function testAtEveryChange(
+  folder: string,
+  files: readonly string[],
+  options: TestOptions,
+  run: Run,
+): Promise<ExitCode> {
+  const { terminal } = run
+  let tested: string | undefined
+  while (!terminal.interrupted.aborted) {
+    const state = stateOf(folder, files)
+    if (state === tested) {
+      await pause(LOOK_EVERY_MS, terminal)
+      continue
+    }
+    if (tested !== undefined) {
+      await pause(QUIET_MS, terminal)
+      if (stateOf(folder, files) !== state) continue
+    }
+    tested = state
+    try {
+      await testOnce(folder, files, options, run)
+    } catch (problem) {
+      // What the next change may mend does not end it.
+      if (!(problem instanceof Failure)) throw problem
+      show(run, { ok: false, error: problem.message }, () => '')
+      say(run, `${terminal.colors.red('error')}  ${problem.message}\n`)
+    }
+    say(run, terminal.colors.dim(`Watching ${folder}; Ctrl-C ends it.\n`))
+  }
+  return EXIT.ok
+}

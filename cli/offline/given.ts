@@ -1,0 +1,146 @@
+// What a policy without a service finds where the service would read what is stored, or call somebody: what is given, and
+// nothing else. What was asked for and is not given is noted, so that nobody takes a price for what it is not.
+import type { Known, Missing } from '../../src/extension/plugins/runner.ts'
+import type { Fetching } from '../../src/extension/plugins/session.ts'
+import type { ExternalRater } from '../../src/extension/plugins/sessions.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { RequestContext } from '../../src/platform/context.ts'
+import type { LoadedConfiguration } from '../../src/product/cache.ts'
+import type { SelectionBasis } from '../../src/product/resources.ts'
+import { type LookupResult, readLookUpKey } from '../../src/product/templates/effects.ts'
+import { RatingTables, type TransactionTables } from '../../src/reference/data-tables/rating-tables.ts'
+
+/** Values by column; of a table that is a resource. */
+export type GivenRow = Readonly<Record<string, string>>
+
+/** By the name of a peril, or of exposure and peril as `vehicle.glass`: what a rater answers for a segment of it. */
+export type GivenRates = Readonly<Record<string, unknown>>
+
+export type Given = {
+  /** By key, for whatever record it is asked of. */
+  readonly auxData: Readonly<Record<string, string>>
+  /** Items by the secret's static name. */
+  readonly secrets: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  /** By the rater's name. */
+  readonly raters: Readonly<Record<string, GivenRates>>
+  /** Tables that are resources, by static name. They win over the configuration's. */
+  readonly tables: Readonly<Record<string, readonly GivenRow[]>>
+}
+
+export const NOTHING_GIVEN: Given = { auxData: {}, secrets: {}, raters: {}, tables: {} }
+
+/** `shown` finds a record of the policy as plugins read it; undefined for none. */
+export function givenFetching(
+  { auxData, secrets }: Given,
+  written: ReadonlyMap<string, string>,
+  shown: (entity: string, locator: string) => unknown,
+  missed: (what: string) => void,
+): Fetching {
+  const auxOf = (locator: string, key: string): string => {
+    const value = written.get(auxName(locator, key)) ?? auxData[key]
+    if (value === undefined) missed(`auxiliary data '${key}'`)
+    return value ?? ''
+  }
+  const secretOf = (staticName: string, item: string): unknown => {
+    const value = secrets[staticName]?.[item]
+    if (value === undefined) missed(`item '${item}' of the secret '${staticName}'`)
+    return value ?? null
+  }
+  const entityOf = (entity: string, locator: string): unknown => {
+    const record = shown(entity, locator)
+    if (record === undefined) missed(`a stored ${entity}`)
+    return record ?? null
+  }
+  return async (missing: readonly Missing[]): Promise<Known> => ({
+    aux: missing.flatMap(one =>
+      one.kind === 'aux' ? [[one.locator, one.key, auxOf(one.locator, one.key)] as const] : [],
+    ),
+    auxLocators: [],
+    entities: missing.flatMap(one =>
+      one.kind === 'entity' ? [[one.entity, one.locator, entityOf(one.entity, one.locator)] as const] : [],
+    ),
+    rows: [],
+    secrets: missing.flatMap(one =>
+      one.kind === 'secret' ? [[one.staticName, one.item, secretOf(one.staticName, one.item)] as const] : [],
+    ),
+  })
+}
+
+export const auxName = (locator: string, key: string): string => JSON.stringify([locator, key])
+
+/** Told of each look-up, with its result. */
+export type WatchLookup = (table: string, key: string, result: LookupResult) => void
+
+/** The tables that are given, and else those of the configuration. */
+export class GivenTables extends RatingTables {
+  readonly #given: Given['tables']
+  readonly #watch: WatchLookup | undefined
+
+  /** With `watch`, plugins too look every row up outside their sandbox, so that it is seen. */
+  constructor(context: RequestContext, { tables }: Given, watch?: WatchLookup) {
+    super(context)
+    this.#given = tables
+    this.#watch = watch
+  }
+
+  override of(configuration: LoadedConfiguration, product: string, basis: SelectionBasis): TransactionTables {
+    const inConfiguration = super.of(configuration, product, basis)
+    const watch = this.#watch
+    if (!watch && Object.keys(this.#given).length === 0) return inConfiguration
+    const lookup: TransactionTables['lookup'] = (name, key, at) => {
+      const rows = Object.hasOwn(this.#given, name) ? this.#given[name] : undefined
+      const result = rows ? rowValue(name, rows, key) : inConfiguration.lookup(name, key, at)
+      watch?.(name, key, result)
+      return result
+    }
+    const { configuration: compiled } = configuration
+    const own = watch ? [compiled.products[product]?.tables ?? {}, compiled.tables] : []
+    const names = [...new Set([this.#given, ...own].flatMap(tables => Object.keys(tables)))]
+    const tables: TransactionTables = { ...inConfiguration, lookup, names, in: () => tables }
+    return tables
+  }
+}
+
+/** Keys are the first columns; the value is the column that is named, `value`, or the only one that is left. */
+function rowValue(name: string, rows: readonly GivenRow[], text: string): LookupResult {
+  const { keys, column } = readLookUpKey(text)
+  const columns = Object.keys(rows[0] ?? {})
+  const others = columns.slice(keys.length)
+  const valueColumn = column ?? (others.length === 1 ? others[0] : others.find(one => one === 'value'))
+  if (valueColumn === undefined || !columns.includes(valueColumn))
+    throw new Refusal(
+      'templateFailed',
+      `A look-up in the table '${name}' finds no column for its value; it has ${columns.map(one => `'${one}'`).join(', ')}.`,
+    )
+  const row = rows.find(one => keys.every((key, at) => one[columns[at]!] === key.trim()))
+  return row ? { value: row[valueColumn]! } : 'noSuchKey'
+}
+
+/** Answers as the rater would, with the rates that are given for each peril that is asked about. */
+export const givenRater = (name: string, rates: GivenRates): ExternalRater => {
+  const failed = (reason: string): Refusal =>
+    new Refusal('externalRaterFailed', `The given rater '${name}' failed: ${reason}.`)
+  return {
+    failed,
+    call: async (input, read) => {
+      if ('exceptionMessage' in rates) return read(rates, () => {})
+      const wanted = new Set(input.policyExposurePerils.map(one => one.perilCharacteristicsLocator))
+      const priced: Record<string, unknown> = {}
+      for (const exposure of input.policy.exposures)
+        for (const peril of exposure.perils)
+          for (const { locator } of peril.characteristics)
+            if (wanted.has(locator))
+              priced[locator] = rates[`${exposure.name}.${peril.name}`] ?? rates[peril.name]
+      const unrated = Object.entries(priced).find(([, rate]) => rate === undefined)
+      if (unrated) {
+        const peril = input.policy.exposures
+          .flatMap(exposure => exposure.perils.map(one => ({ exposure, peril: one })))
+          .find(one => one.peril.characteristics.some(({ locator }) => locator === unrated[0]))!
+        throw failed(
+          `it is given no rate for '${peril.exposure.name}.${peril.peril.name}'; name it under raters.${name}`,
+        )
+      }
+      return read({ pricedPerilCharacteristics: priced }, () => {})
+    },
+  }
+}

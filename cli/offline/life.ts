@@ -1,0 +1,416 @@
+// A policy's life without a service: the kinds of operations that the policy's object runs, over a policy in memory and a
+// clock of its own. Timers that fall due between two operations are carried out in their order. Nothing is stored, and
+// nobody is called: what plugins would read comes from what is given, and what they write is kept here.
+//
+// Knows no files and no processes: the sandbox is handed in, so that tests compare it with the service in the service's own
+// runtime.
+import type { LogLine } from '../../src/extension/plugins/runner.ts'
+import { PluginSession, type Sandbox } from '../../src/extension/plugins/session.ts'
+import { asPluginInput } from '../../src/extension/plugins/translation.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
+import {
+  digitLocator,
+  FIRST_SEQUENCE,
+  type LocatorSupply,
+  locatorSupply,
+  newUuid,
+  type PolicyLocator,
+  readDigits,
+  readUuid,
+  supplyOf,
+} from '../../src/kernel/locators.ts'
+import { type Money, zero } from '../../src/kernel/money.ts'
+import { type Instant, later } from '../../src/kernel/time.ts'
+import type { NewTimer } from '../../src/platform/commit.ts'
+import { type Caller, type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
+import type { Database } from '../../src/platform/database.ts'
+import type { NewEvent } from '../../src/platform/events/outbox.ts'
+import type { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
+import { policyResponse } from '../../src/policy/projection/policy.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { digitsForNewDraft } from '../../src/policy/records/transactions.ts'
+import type { Loaded, NewPolicyContext } from '../../src/policy/surroundings.ts'
+import type { Planned } from '../../src/policy/transitions.ts'
+import {
+  changePolicyholderValues,
+  type Policyholder,
+  policyholderResponse,
+} from '../../src/policyholders/values.ts'
+import type { LoadedConfiguration, StaticFiles } from '../../src/product/cache.ts'
+import type { Configuration } from '../../src/product/configuration.ts'
+import type { Attempt } from '../../src/rating/rate.ts'
+import { Autofill } from '../../src/transactions/autofill/fill.ts'
+import { pluginRecords } from '../../src/transactions/kinds.ts'
+import { kindNamed, type PolicyOperation, showPolicy } from '../../src/transactions/mechanism/kind.ts'
+import { withConsequences } from '../../src/transactions/object/consequences.ts'
+import { operationOfTimer } from '../../src/transactions/object/policy-timers.ts'
+import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
+import { auxName, type Given, GivenTables, givenFetching, givenRater, type WatchLookup } from './given.ts'
+import { waitingTexts } from './texts.ts'
+
+/** What a life needs of its surroundings. */
+export type LifeWorld = {
+  readonly configuration: LoadedConfiguration
+  readonly given: Given
+  readonly openSandbox: () => Promise<Sandbox>
+  /** Files below static_documents of the product. */
+  readonly staticFiles: (productName: string) => StaticFiles
+  /** Told of each look-up in a table. */
+  readonly watchLookup?: WatchLookup
+}
+
+/** What a plugin wrote and would have been stored. */
+export type AuxData = { readonly locator: string; readonly key: string; readonly value: string }
+
+export type PluginLog = LogLine & { readonly plugin: string }
+
+/** What a policy does by itself within one step of time; a product whose timers never end must not run forever. */
+const MOST_TIMERS = 10_000
+
+const AUTHOR: Caller = {
+  accountLocator: newUuid(0),
+  username: 'scenario',
+  accountType: 'account.tenant.employee',
+}
+
+export class PolicyLife {
+  readonly #world: LifeWorld
+  #now: Instant
+  #holder: Policyholder
+  #loaded: Loaded | undefined
+  #credit: Money
+  #sequence = FIRST_SEQUENCE
+  #timers = new Map<string, NewTimer>()
+  readonly #written = new Map<string, string>()
+  /** In the order in which they were emitted. */
+  readonly events: NewEvent[] = []
+  /** In the order in which plugins wrote them. */
+  readonly auxData: AuxData[] = []
+  readonly logs: PluginLog[] = []
+  /** What was asked for and is not given, each once. */
+  readonly notes = new Set<string>()
+  /** By the document's locator; undefined for a file that was a PDF before. */
+  readonly texts = new Map<string, string | undefined>()
+
+  /** `values` are the policyholder's. Refuses (400) what the dictionary does not take. */
+  constructor(world: LifeWorld, now: Instant, values: unknown) {
+    const { configuration } = world.configuration
+    this.#world = world
+    this.#now = now
+    this.#credit = zero(configuration.currency)
+    this.#holder = newHolder(configuration, values, now)
+  }
+
+  get now(): Instant {
+    return this.#now
+  }
+
+  get credit(): Money {
+    return this.#credit
+  }
+
+  get policyholder(): Policyholder {
+    return this.#holder
+  }
+
+  get isBegun(): boolean {
+    return this.#loaded !== undefined
+  }
+
+  /** The policy as it is now. Throws before it is created. */
+  get loaded(): Loaded {
+    if (!this.#loaded) throw new Error('There is no policy yet.')
+    return this.#loaded
+  }
+
+  get aggregate(): PolicyAggregate {
+    return this.loaded.aggregate
+  }
+
+  get configuration(): Configuration {
+    return this.#world.configuration.configuration
+  }
+
+  /** Makes the policy. Throws a Refusal, as the service does. */
+  async create(request: PolicyCreateRequest): Promise<unknown> {
+    const digits = this.#lease(digitsForNewDraft(request.exposures))
+    return await this.carryOut({ kind: 'create', request, digits, summarizeQuotes: false })
+  }
+
+  /**
+   * Carries the operation out and records it; the answer is the service's. Throws a Refusal, as the service does, and
+   * records nothing then.
+   */
+  async carryOut(operation: PolicyOperation, caller: Caller = AUTHOR): Promise<unknown> {
+    const answer = await this.#attempt(operation, caller)
+    await this.#makeTexts()
+    if (caller !== SYSTEM_CALLER) await this.advance(this.#now)
+    return answer
+  }
+
+  /** Lets time pass. What falls due until then is carried out, each at its time. */
+  async advance(to: Instant): Promise<void> {
+    for (let fired = 0; ; fired += 1) {
+      const due = [...this.#timers].filter(([, timer]) => firesAt(timer) <= to).sort(byTime)[0]
+      if (!due) break
+      if (fired === MOST_TIMERS)
+        throw new Refusal('policyLimit', `More than ${MOST_TIMERS} timers of the policy fall due at once.`)
+      const [name, timer] = due
+      this.#timers.delete(name)
+      this.#now = later(this.#now, firesAt(timer))
+      await this.carryOut(operationOfTimer(timer), SYSTEM_CALLER)
+    }
+    this.#now = later(this.#now, to)
+  }
+
+  /** Changes the policyholder, as an update of a completed one does. Refuses (400) wrong values. */
+  updateHolder(values: unknown): void {
+    const { entity, version } = this.#holder
+    const changed = holderValues(this.configuration, entity.values, values, this.#now, true)
+    this.#holder = {
+      ...this.#holder,
+      version: version + 1,
+      entity: { ...entity, values: changed },
+      updatedAt: this.#now,
+    }
+    if (this.#loaded) this.#loaded = { ...this.#loaded, policyholder: this.#holder }
+  }
+
+  /** As the service reads what a new policy stands on. Refuses (400) an unknown product. */
+  surroundings(productName: string): NewPolicyContext {
+    const { configuration } = this.#world
+    const { products, timeZone, currency } = configuration.configuration
+    if (!Object.hasOwn(products, productName))
+      throw new Refusal(
+        'invalidRequest',
+        `There is no product '${productName}'; the configuration has ${Object.keys(products).join(', ')}.`,
+      )
+    return {
+      policyholder: this.#holder,
+      configuration,
+      configVersion: 1,
+      timeZone,
+      currency,
+      product: products[productName]!,
+      credit: this.#credit,
+    }
+  }
+
+  async #attempt(operation: PolicyOperation, caller: Caller): Promise<unknown> {
+    const context = this.#context(caller)
+    const kind = kindNamed(operation.kind)
+    const locator = (this.#loaded?.aggregate.policy.locator ??
+      (operation.kind === 'create' ? operation.digits[0] : undefined)) as PolicyLocator
+    const plugins = this.#session(context)
+    const tables = this.#tables(context)
+    const autofill = new Autofill(context, locator, plugins, tables)
+    const lease = async (count: number): Promise<number[]> => this.#lease(count)
+    const supplyFor = (count: number): LocatorSupply =>
+      supplyOf(locator, locatorSupply(0, this.#lease(count)))
+    const attemptWith = (supply: LocatorSupply): Attempt => ({
+      now: this.#now,
+      supply,
+      digits: async count => supplyFor(count),
+      plugins,
+      externalRater: async name => this.#rater(name),
+      tables,
+    })
+    // No kind that is carried out here reads what is stored: only an upgrade to another configuration does.
+    const database = undefined as unknown as Database
+    try {
+      if ('begin' in kind) {
+        const begun = await kind.begin(operation, {
+          context,
+          database,
+          autofill,
+          lease,
+          attemptWith,
+          surroundings: async ({ productName }) => this.surroundings(productName),
+        })
+        return await this.#record(undefined, begun.loaded, begun, context, plugins)
+      }
+      const { loaded } = this
+      const filled = (await kind.fill?.(operation, loaded, autofill)) ?? operation
+      const attempt = attemptWith(supplyFor(kind.locators?.(filled) ?? 0))
+      const decided = async () => await kind.decide(loaded, filled, { attempt, autofill, context, database })
+      const outcome = await autofill.explaining(decided()).catch(async (problem: unknown) => {
+        if (problem instanceof RefusedPayOut)
+          await this.#record(
+            loaded.aggregate,
+            loaded,
+            { planned: problem.planned, attempt },
+            context,
+            plugins,
+          )
+        throw problem
+      })
+      if (!outcome) return undefined
+      if ('answer' in outcome)
+        return 'text' in outcome.answer ? JSON.parse(outcome.answer.text || 'null') : undefined
+      const { planned, response = showPolicy(), loaded: other = loaded } = outcome
+      return await this.#record(loaded.aggregate, other, { planned, attempt, response }, context, plugins)
+    } finally {
+      this.#keepLogs(plugins)
+    }
+  }
+
+  async #record(
+    before: PolicyAggregate | undefined,
+    loaded: Loaded,
+    {
+      planned,
+      attempt,
+      response,
+    }: { planned: Planned; attempt: Attempt; response?: (loaded: Loaded) => unknown },
+    { caller }: RequestContext,
+    plugins: PluginSession,
+  ): Promise<unknown> {
+    const from = { ...loaded, aggregate: planned.aggregate }
+    const { after, credit, events, timers, schedules } = await withConsequences(
+      before,
+      from,
+      planned,
+      attempt,
+      { isAttended: caller !== SYSTEM_CALLER, withMedia: async aggregate => aggregate },
+    )
+    this.#loaded = { ...from, aggregate: after, credit }
+    this.#credit = credit
+    this.events.push(...events, ...plugins.events.map(({ type, data }) => ({ type, data })))
+    for (const { locator, key, value } of plugins.writes) {
+      this.#written.set(auxName(locator, key), value)
+      this.auxData.push({ locator, key, value })
+    }
+    for (const { type } of schedules)
+      for (const [name, { kind, payload, dueAt }] of this.#timers)
+        if (kind === 'event.schedule' && payload.type === type && dueAt > this.#now) this.#timers.delete(name)
+    for (const timer of timers) this.#timers.set(timer.locator ?? newUuid(0), timer)
+    return response?.(this.#loaded)
+  }
+
+  /** The service makes them right after the operation. */
+  async #makeTexts(): Promise<void> {
+    if (!this.#loaded) return
+    const context = this.#context(SYSTEM_CALLER)
+    for (;;) {
+      const made = await waitingTexts(this.#loaded, {
+        context,
+        tables: this.#tables(context),
+        files: this.#world.staticFiles(this.#loaded.product.name),
+        earlier: this.texts,
+      })
+      if (made.length === 0) return
+      for (const { made: one, text } of made) this.texts.set(one.locator, text)
+      await this.#attempt({ kind: 'documentsMade', made: made.map(one => one.made) }, SYSTEM_CALLER)
+    }
+  }
+
+  #rater(name: string): ReturnType<typeof givenRater> | undefined {
+    const rates = this.#world.given.raters[name]
+    if (rates) return givenRater(name, rates)
+    this.notes.add(`Rated without the external rater '${name}': it is not given.`)
+    return undefined
+  }
+
+  #session(context: RequestContext): PluginSession {
+    const missed = (what: string): void =>
+      void this.notes.add(`A plugin asked for ${what}, which is not given.`)
+    const fetching = givenFetching(
+      this.#world.given,
+      this.#written,
+      (entity, locator) => this.#shown(entity, locator),
+      missed,
+    )
+    return new PluginSession(this.#world.openSandbox, context, fetching)
+  }
+
+  /** A record as plugins read it: of this policy or its policyholder. */
+  #shown(entity: string, text: string): unknown {
+    try {
+      return asPluginInput(this.#recordOf(entity, text))
+    } catch (problem) {
+      if (problem instanceof Refusal && problem.code === 'notFound') return undefined
+      throw problem
+    }
+  }
+
+  #recordOf(entity: string, text: string): unknown {
+    if (entity === 'Policyholder')
+      return text === this.#holder.locator ? policyholderResponse(this.#holder) : undefined
+    if (!this.#loaded) return undefined
+    const { aggregate, product } = this.#loaded
+    const policy = () => policyResponse(aggregate, product, { summarizeQuotes: false })
+    if (entity === 'Policy') return text === String(aggregate.policy.locator) ? policy() : undefined
+    if (entity === 'Invoice') return policy().invoices.find(one => one.locator === text)
+    const record = pluginRecords()[entity]
+    if (!record) return undefined
+    if (record.form === 'uuid') {
+      const locator = readUuid(text)
+      return locator && record.show(locator)(this.#loaded)
+    }
+    const digits = readDigits(text)
+    return digits === undefined ? undefined : record.show(digits)(this.#loaded)
+  }
+
+  #keepLogs(plugins: PluginSession): void {
+    for (const { plugin, failure, lines } of plugins.logs) {
+      this.logs.push(...lines.map(line => ({ ...line, plugin })))
+      if (failure !== undefined) this.logs.push({ plugin, level: 'error', text: failure })
+    }
+  }
+
+  #tables = (context: RequestContext): GivenTables =>
+    new GivenTables(context, this.#world.given, this.#world.watchLookup)
+
+  /** A tenant with nothing but its configuration: no database, no files and no services. */
+  #context(caller: Caller): RequestContext {
+    const tenant = { locator: TENANT, generation: 1, hasTables: false, shards: [] }
+    return { tenant, caller, now: this.#now, env: {}, calls: {} } as unknown as RequestContext
+  }
+
+  #lease(count: number): number[] {
+    return Array.from({ length: Math.max(0, count) }, () => digitLocator(this.#sequence++, 0))
+  }
+}
+
+/**
+ * The service carries a timer out a moment after it falls due: what is due by the last millisecond of a day, on the next.
+ * Here it is the next full second.
+ */
+const firesAt = ({ dueAt }: NewTimer): Instant => (Math.ceil(dueAt / 1_000) * 1_000) as Instant
+
+/** The same for all: the runner keeps programs by it. */
+const TENANT = newUuid(0)
+
+/** As the service claims them: of a policy's end after the reminders of it. */
+const byTime = ([aName, a]: [string, NewTimer], [bName, b]: [string, NewTimer]): number =>
+  a.dueAt - b.dueAt || (a.kind < b.kind ? 1 : a.kind > b.kind ? -1 : aName < bName ? -1 : 1)
+
+function newHolder(configuration: Configuration, values: unknown, now: Instant): Policyholder {
+  const locator = newUuid(0)
+  return {
+    locator,
+    version: 1,
+    completed: true,
+    accountLocator: newUuid(0),
+    entity: { locator, values: holderValues(configuration, {}, values, now, false), subEntities: [] },
+    createdAt: now,
+    updatedAt: now,
+  }
+}
+
+function holderValues(
+  { policyholderFields, timeZone }: Configuration,
+  current: Policyholder['entity']['values'],
+  values: unknown,
+  now: Instant,
+  wasCompleted: boolean,
+): Policyholder['entity']['values'] {
+  const changed = changePolicyholderValues(policyholderFields, current, values, {
+    completed: true,
+    wasCompleted,
+    timeZone,
+    now,
+  })
+  if (changed.errors.length === 0) return changed.values
+  throw new Refusal('invalidRequest', changed.errors.map(({ message }) => message).join(' '))
+}

@@ -1,0 +1,196 @@
+// What was expected against what came. Only what is written is compared: properties that are left out may be anything. Lists
+// are compared whole, entry by entry.
+import { decimal } from '../../src/kernel/money.ts'
+import type { TimeZone } from '../../src/kernel/time.ts'
+import type { Path } from './format.ts'
+import { isTimeName, readTime, timeText } from './times.ts'
+import type { ShownDocument } from './view.ts'
+
+/** `got` is undefined where there is nothing. `isUnwritten`: nothing was expected yet. `canUpdate`: `got` may be written down. */
+export type Mismatch = {
+  readonly path: Path
+  readonly expected: unknown
+  readonly got: unknown
+  readonly isUnwritten?: boolean
+  readonly canUpdate: boolean
+  /** Where that says more than the two values. */
+  readonly note?: string
+}
+
+/** Differences, in the order in which they are written; and how many values were compared. */
+export type Comparison = { readonly mismatches: Mismatch[]; compared: number }
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?$/
+
+const asNumber = (value: unknown) =>
+  typeof value === 'number' && Number.isFinite(value)
+    ? decimal(value)
+    : typeof value === 'string' && NUMBER.test(value.trim())
+      ? decimal(value.trim().replace('+', ''))
+      : undefined
+
+const DAY = /^\d{4}-\d\d-\d\d$/
+
+/** Numbers by their value, times by the moment (a day alone: any time of it), everything else as it is written. */
+export function isSame(expected: unknown, got: unknown, name: string, zone: TimeZone): boolean {
+  if (isTimeName(name)) {
+    const [a, b] = [readTime(expected, zone), readTime(got, zone)]
+    if (a !== undefined && b !== undefined)
+      return a === b || (DAY.test(String(expected)) && timeText(b, zone).startsWith(String(expected)))
+  }
+  if (
+    typeof expected === 'number' ||
+    typeof got === 'number' ||
+    (typeof got === 'string' && /\d\.\d/.test(got))
+  ) {
+    const [a, b] = [asNumber(expected), asNumber(got)]
+    if (a && b) return a.eq(b)
+  }
+  // Days of fields and texts that look like numbers come from YAML as what they look like.
+  return expected === got || (typeof got === 'string' && String(expected) === got)
+}
+
+export function compare(expected: unknown, got: unknown, path: Path, zone: TimeZone, into: Comparison): void {
+  if (expected === null) {
+    if (got !== null)
+      into.mismatches.push({ path, expected, got, isUnwritten: true, canUpdate: got !== undefined })
+    return
+  }
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(got))
+      return void into.mismatches.push({ path, expected, got, canUpdate: got !== undefined })
+    into.compared += 1
+    if (expected.length !== got.length) {
+      const note = `${counted(expected.length)} expected, ${counted(got.length)} got`
+      return void into.mismatches.push({
+        path,
+        expected,
+        got: asWritten(expected, got),
+        canUpdate: true,
+        note,
+      })
+    }
+    for (const [at, one] of expected.entries()) compare(one, got[at], [...path, at], zone, into)
+    return
+  }
+  if (isObject(expected)) {
+    if (!isObject(got))
+      return void into.mismatches.push({ path, expected, got, canUpdate: got !== undefined })
+    for (const [name, one] of Object.entries(expected))
+      compare(one, Object.hasOwn(got, name) ? got[name] : undefined, [...path, name], zone, into)
+    return
+  }
+  into.compared += 1
+  const name = String(path.at(-1) ?? '')
+  if (isSame(expected, got, name, zone)) return
+  into.mismatches.push({ path, expected, got, canUpdate: got !== undefined && got !== null })
+}
+
+const counted = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`
+
+/** What came, with no more of each entry than was written of the entries before it. */
+function asWritten(expected: readonly unknown[], got: readonly unknown[]): unknown[] {
+  const written = new Set(expected.flatMap(one => (isObject(one) ? Object.keys(one) : [])))
+  if (written.size === 0) return [...got]
+  return got.map(one =>
+    isObject(one) ? Object.fromEntries(Object.entries(one).filter(([name]) => written.has(name))) : one,
+  )
+}
+
+/**
+ * Documents by name, where `*` stands for any letters: what they say, or the parts of it that they have to have. A
+ * document that could not be made fails, unless that is expected.
+ */
+export function compareDocuments(
+  expected: Readonly<Record<string, unknown>> | undefined,
+  documents: readonly ShownDocument[],
+  path: Path,
+  into: Comparison,
+): void {
+  const failed = (state: string): boolean => state !== 'ready'
+  const looked = new Set<ShownDocument>()
+  for (const [name, one] of Object.entries(expected ?? {})) {
+    const at = [...path, name]
+    const isNamed = matcherOf(name)
+    const document = documents.find(other => isNamed(other.fileName) || isNamed(other.displayName))
+    if (!document) {
+      const names = documents.map(other => other.fileName)
+      const note = names.length === 0 ? 'the step makes no document' : `the step makes ${names.join(', ')}`
+      into.mismatches.push({ path: at, expected: one, got: undefined, canUpdate: false, note })
+      continue
+    }
+    looked.add(document)
+    compareDocument(one, document, at, into)
+  }
+  for (const document of documents)
+    if (failed(document.state) && !looked.has(document))
+      into.mismatches.push({
+        path: [...path, document.fileName],
+        expected: 'ready',
+        got: document.state,
+        canUpdate: false,
+        note: document.failure,
+      })
+}
+
+function compareDocument(expected: unknown, document: ShownDocument, path: Path, into: Comparison): void {
+  const { text = '', state, failure } = document
+  if (expected === null) {
+    into.mismatches.push({ path, expected, got: { text }, isUnwritten: true, canUpdate: true })
+    return
+  }
+  const wanted = isObject(expected) ? expected : { contains: expected }
+  if (!Object.hasOwn(wanted, 'state') && state !== 'ready') {
+    into.mismatches.push({ path, expected: 'ready', got: state, canUpdate: false, note: failure })
+    return
+  }
+  const says = plain(text)
+  for (const [name, one] of Object.entries(wanted)) {
+    const at = [...path, name]
+    if (name === 'text') {
+      into.compared += 1
+      if (one === null)
+        into.mismatches.push({ path: at, expected: one, got: text, isUnwritten: true, canUpdate: true })
+      else if (plain(String(one)) !== says)
+        into.mismatches.push({ path: at, expected: one, got: text, canUpdate: true })
+    } else if (name === 'contains' || name === 'lacks')
+      for (const [index, piece] of (Array.isArray(one) ? one : [one]).entries()) {
+        into.compared += 1
+        if (says.includes(plain(String(piece))) === (name === 'contains')) continue
+        const where = Array.isArray(one) ? [...at, index] : isObject(expected) ? at : path
+        into.mismatches.push({
+          path: where,
+          expected: piece,
+          got: text,
+          canUpdate: false,
+          note: name === 'contains' ? 'the document does not say it' : 'the document says it',
+        })
+      }
+    else if (name === 'state') {
+      into.compared += 1
+      if (one !== state)
+        into.mismatches.push({ path: at, expected: one, got: state, canUpdate: true, note: failure })
+    } else
+      into.mismatches.push({
+        path: at,
+        expected: one,
+        got: undefined,
+        canUpdate: false,
+        note: 'of a document there are text, contains, lacks and state',
+      })
+  }
+}
+
+const plain = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
+
+const matcherOf = (name: string): ((text: string) => boolean) => {
+  const pattern = name
+    .split('*')
+    .map(piece => piece.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'))
+    .join('.*')
+  const regex = new RegExp(`^${pattern}$`)
+  return text => regex.test(text)
+}

@@ -1,0 +1,40 @@
+// Scenario files on disk, and the policies that they name by file.
+import { readFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { usage } from '../exit.ts'
+import { scenarioFiles } from '../folder.ts'
+import { readPolicyFile } from '../offline/policy-file.ts'
+import { readScenarios, type Scenario, type ScenarioFile } from './format.ts'
+
+/** The files that are named, else all beside the configuration. Refuses a folder without scenarios, and files that are not there. */
+export function readScenarioFiles(folder: string, named: readonly string[]): ScenarioFile[] {
+  const files = named.length > 0 ? named : scenarioFiles(folder)
+  if (files.length === 0)
+    throw usage(
+      `There are no scenarios of '${folder}'; write the first as scenarios/NAME.yaml beside the configuration (docs/testing.md).`,
+    )
+  return files.map(file => readScenarios(file, textOf(file), basename(file).replace(/\.\w+$/, '')))
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
+  } catch (problem) {
+    throw usage(`The scenario file '${file}' cannot be read: ${(problem as Error).message}.`)
+  }
+}
+
+/** Those whose name, or the name of whose file, contains the text in any case. */
+export const isMeant =
+  (filter: string | undefined) =>
+  (file: string, { name }: Scenario): boolean =>
+    filter === undefined || `${file} ${name}`.toLowerCase().includes(filter.toLowerCase())
+
+/** Finds policies from the folder of the scenario's own file; of a list, `FILE#2` is the second. */
+export const policyBeside = (file: string) => (name: string) => {
+  const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
+  const cases = readPolicyFile(resolve(dirname(file), path))
+  const found = cases[number === undefined ? 0 : Number(number) - 1]
+  if (!found) throw usage(`'${path}' has ${cases.length} policies, and none of number ${number}.`)
+  return found
+}

@@ -1,0 +1,297 @@
+// Scenario files: read as YAML, of which JSON is a part, and checked, with the place of everything that is wrong.
+
+import { type Document, isMap, isPair, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { didYouMean } from '../../src/kernel/text.ts'
+import type { Given, GivenRow } from '../offline/given.ts'
+import { OTHER_STEPS, type OtherStepName, STEP_NAMES, STEPS, type StepName } from './steps.ts'
+import { isPart, PARTS } from './view.ts'
+
+export type Path = readonly PropertyKey[]
+
+/** `line` and `column` count from 1. */
+export type Problem = { readonly line: number; readonly column: number; readonly message: string }
+
+export type Expectation = Readonly<Record<string, unknown>>
+
+export type ScenarioStep = {
+  readonly does: StepName | OtherStepName
+  readonly body: Readonly<Record<string, unknown>>
+  readonly at: unknown
+  /** Which record it acts on: its number, or the name of the step that made it. */
+  readonly of: string | number | undefined
+  /** Names the record that the step makes. */
+  readonly as: string | undefined
+  /** Undefined: nothing is expected. Null: what is to be expected is not written yet. */
+  readonly expect: Expectation | null | undefined
+  readonly path: Path
+}
+
+export type Scenario = {
+  readonly name: string
+  readonly at: unknown
+  /** Values of the policyholder. */
+  readonly values: unknown
+  /** The body of POST /policy, or the name of a file with it. */
+  readonly policy: Readonly<Record<string, unknown>> | string
+  readonly given: Given
+  readonly expect: Expectation | null | undefined
+  readonly expectPath: Path
+  readonly policyPath: Path
+  readonly steps: readonly ScenarioStep[]
+  readonly path: Path
+}
+
+export type ScenarioFile = {
+  readonly file: string
+  readonly text: string
+  readonly document: Document
+  readonly scenarios: readonly Scenario[]
+  readonly problems: readonly Problem[]
+  /** Where the value stands, or for a property its name; else the nearest around it. */
+  placeOf(path: Path): { readonly line: number; readonly column: number }
+}
+
+/** Longer files are no scenarios. */
+const MOST_CHARACTERS = 4 * 1_048_576
+/** Of one file. */
+const MOST_STEPS = 5_000
+
+const Text = z.union([z.string(), z.number(), z.boolean()]).transform(String)
+
+const Row = z.record(z.string(), Text)
+
+/** A list of rows by column, or for a table of keys and values the values by key. */
+const GivenTable = z
+  .union([z.array(Row), z.record(z.string(), Text)])
+  .transform((table): GivenRow[] =>
+    Array.isArray(table) ? table : Object.entries(table).map(([key, value]) => ({ key, value })),
+  )
+
+const GivenParts = z.strictObject({
+  auxData: z.record(z.string(), Text).default({}).describe('Auxiliary data by key, of whichever record.'),
+  secrets: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe('Items of secrets, by static name.'),
+  raters: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe('What external raters answer: by name, then by peril (`glass` or `vehicle.glass`).'),
+  tables: z.record(z.string(), GivenTable).default({}).describe('Tables that are resources, by static name.'),
+})
+
+const Expect = z.record(z.string(), z.unknown()).nullish()
+
+const Policyholder = z.looseObject({ values: z.unknown() })
+
+const Body = z.record(z.string(), z.unknown())
+
+export const ScenarioForm = z.strictObject({
+  $schema: z.string().optional(),
+  name: z.string().optional().describe('What the scenario shows; by default the name of the file.'),
+  why: z.string().optional().describe('For readers.'),
+  at: z
+    .union([z.string(), z.number()])
+    .optional()
+    .describe('When the policy is made; by default when it starts.'),
+  policyholder: Policyholder.optional().describe('The body of POST /policyholder/create.'),
+  policy: z
+    .union([Body, z.string()])
+    .optional()
+    .describe('The body of POST /policy, or the path of a file that `bindery price --policy` takes.'),
+  request: z
+    .looseObject({ policyholder: Policyholder.optional(), policy: Body })
+    .optional()
+    .describe('In place of policyholder and policy.'),
+  given: GivenParts.optional(),
+  expect: Expect.describe('What is expected of the new policy.'),
+  expected: Expect.describe('The same as expect.'),
+  steps: z.array(Body).max(MOST_STEPS).optional(),
+})
+
+const OF_A_STEP = ['at', 'of', 'as', 'expect', 'why'] as const
+
+/** Reads the text of a file; `name` is that of its scenario where it has none. */
+export function readScenarios(file: string, text: string, name: string): ScenarioFile {
+  const lines = new LineCounter()
+  const problems: Problem[] = []
+  const placeAt = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  if (text.length > MOST_CHARACTERS)
+    return {
+      file,
+      text,
+      document: parseDocument(''),
+      scenarios: [],
+      problems: [{ line: 1, column: 1, message: `is longer than ${MOST_CHARACTERS} characters; split it.` }],
+      placeOf: () => ({ line: 1, column: 1 }),
+    }
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+  for (const error of document.errors)
+    problems.push({ ...placeAt(error.pos[0]), message: `is no YAML here: ${error.message.split('\n')[0]}` })
+  const placeOf = (path: Path) => placeAt(offsetOf(document, path))
+  const scenarios: Scenario[] = []
+  if (problems.length === 0) {
+    const value: unknown = document.toJS({ maxAliasCount: 1_000 })
+    const list = Array.isArray(value) ? value.map((one, at) => [one, [at]] as const) : [[value, []] as const]
+    if (list.length === 0) problems.push({ line: 1, column: 1, message: 'is a list without scenarios.' })
+    for (const [one, path] of list) {
+      const read = readScenario(one, path, list.length === 1 ? name : `${name} ${Number(path[0]) + 1}`)
+      if ('scenario' in read) scenarios.push(read.scenario)
+      else problems.push(...read.issues.map(({ path: at, message }) => ({ ...placeOf(at), message })))
+    }
+  }
+  return { file, text, document, scenarios, problems, placeOf }
+}
+
+type Issue = { readonly path: Path; readonly message: string }
+
+function readScenario(
+  value: unknown,
+  path: Path,
+  name: string,
+): { readonly scenario: Scenario } | { readonly issues: Issue[] } {
+  const read = ScenarioForm.safeParse(value)
+  if (!read.success)
+    return {
+      issues: read.error.issues.flatMap(issue => shownIssues(issue, path, Object.keys(ScenarioForm.shape))),
+    }
+  const {
+    request,
+    expect,
+    expected,
+    steps = [],
+    policyholder = request?.policyholder,
+    given,
+    ...own
+  } = read.data
+  const issues: Issue[] = []
+  const policy = own.policy ?? request?.policy
+  if (policy === undefined)
+    issues.push({
+      path,
+      message: "has no policy; write the body of POST /policy under 'policy', or the name of a file with it.",
+    })
+  const expectPath = [...path, expected !== undefined ? 'expected' : 'expect']
+  const expectation = expected !== undefined ? expected : expect
+  issues.push(...expectIssues(expectation, expectPath))
+  const readSteps = steps.map((step, at) => readStep(step, [...path, 'steps', at], issues))
+  if (issues.length > 0) return { issues }
+  return {
+    scenario: {
+      name: own.name ?? name,
+      at: own.at,
+      values: policyholder?.values ?? {},
+      policy: policy!,
+      given: given ?? GivenParts.parse({}),
+      expect: expectation,
+      expectPath,
+      policyPath: request ? [...path, 'request', 'policy'] : [...path, 'policy'],
+      steps: readSteps.flatMap(one => one ?? []),
+      path,
+    },
+  }
+}
+
+function readStep(
+  step: Readonly<Record<string, unknown>>,
+  path: Path,
+  issues: Issue[],
+): ScenarioStep | undefined {
+  const names = Object.keys(step).filter(one => !(OF_A_STEP as readonly string[]).includes(one))
+  const [does] = names
+  if (does === undefined) {
+    issues.push({ path, message: `says nothing to do; name one of ${STEP_NAMES.join(', ')}.` })
+    return undefined
+  }
+  const unknown = names.filter(one => !STEP_NAMES.includes(one))
+  for (const one of unknown)
+    issues.push({
+      path: [...path, one],
+      message: `'${one}' is no step.${didYouMean(one, [...STEP_NAMES, ...OF_A_STEP])} Steps are ${STEP_NAMES.join(', ')}.`,
+    })
+  if (unknown.length === 0 && names.length > 1)
+    issues.push({
+      path: [...path, names[1]!],
+      message: `'${names[1]}' stands in the same step as '${does}'; write it as a step of its own, with '- ' before it.`,
+    })
+  const body = step[does] ?? {}
+  if (typeof body !== 'object' || Array.isArray(body))
+    issues.push({
+      path: [...path, does],
+      message: `must have the properties of its request below '${does}:'.`,
+    })
+  const { at, of, as, expect } = step
+  if (of !== undefined && typeof of !== 'string' && !(Number.isInteger(of) && Number(of) > 0))
+    issues.push({
+      path: [...path, 'of'],
+      message: "'of' must be a number from 1, or what a step before has as 'as'.",
+    })
+  if (as !== undefined && typeof as !== 'string')
+    issues.push({ path: [...path, 'as'], message: "'as' must be a name." })
+  if (expect !== undefined && expect !== null && (typeof expect !== 'object' || Array.isArray(expect)))
+    issues.push({
+      path: [...path, 'expect'],
+      message: "'expect' must name what is expected, as 'total: 100.00'.",
+    })
+  else issues.push(...expectIssues(expect as Expectation | null | undefined, [...path, 'expect']))
+  const target = does in STEPS ? STEPS[does as StepName].target : undefined
+  if (of !== undefined && target === undefined)
+    issues.push({ path: [...path, 'of'], message: `'${does}' acts on the policy; leave 'of' out.` })
+  return {
+    does: does as StepName,
+    body: body as Readonly<Record<string, unknown>>,
+    at,
+    of: of as string | number | undefined,
+    as: as as string | undefined,
+    expect: expect as Expectation | null | undefined,
+    path,
+  }
+}
+
+const EXPECTED = [...Object.keys(PARTS), 'refused']
+
+const expectIssues = (expect: Expectation | null | undefined, path: Path): Issue[] =>
+  Object.keys(expect ?? {})
+    .filter(name => !isPart(name) && name !== 'refused')
+    .map(name => ({
+      path: [...path, name],
+      message: `'${name}' is nothing that can be expected.${didYouMean(name, EXPECTED)} There are ${EXPECTED.join(', ')}.`,
+    }))
+
+function shownIssues(issue: z.core.$ZodIssue, before: Path, known: readonly string[]): Issue[] {
+  const path = [...before, ...issue.path]
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map(key => {
+      const names = issue.path.length === 0 ? known : ['auxData', 'secrets', 'raters', 'tables']
+      return {
+        path: [...path, key],
+        message: `'${key}' is not known here.${didYouMean(key, names)} There are ${names.join(', ')}.`,
+      }
+    })
+  return [{ path, message: issue.message }]
+}
+
+/** Offset of the value at the path: of a property that of its name. */
+function offsetOf(document: Document, path: Path): number {
+  let node: Node | null = document.contents
+  let offset = node?.range?.[0] ?? 0
+  for (const step of path) {
+    const pair: Pair | undefined = isMap(node)
+      ? node.items.find(one => keyOf(one) === String(step))
+      : undefined
+    const next: unknown = pair ? pair.value : isSeq(node) ? node.items[Number(step)] : undefined
+    const place = pair ? (pair.key as Node | null) : (next as Node | null)
+    if (!pair && (next === undefined || next === null)) break
+    offset = place?.range?.[0] ?? offset
+    node = (isPair(next) ? null : (next as Node | null)) ?? null
+  }
+  return offset
+}
+
+export const keyOf = ({ key }: Pair): string => String((key as { value?: unknown } | null)?.value ?? key)
+
+export const otherStep = (name: string): name is OtherStepName => Object.hasOwn(OTHER_STEPS, name)

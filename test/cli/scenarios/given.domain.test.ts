@@ -1,0 +1,153 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { withTables } from '../../../tools/testing-tables.ts'
+import { bindery } from '../terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-given-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let copies = 0
+
+/** The starter with changed files of its product, and one scenario. */
+function starterWith(
+  scenario: string,
+  files: Readonly<Record<string, string | ((text: string) => string)>>,
+): string {
+  copies += 1
+  const root = join(folder, `starter${copies}`)
+  cpSync('cli/starter', root, { recursive: true })
+  rmSync(join(root, 'scenarios'), { recursive: true })
+  mkdirSync(join(root, 'scenarios'))
+  writeFileSync(join(root, 'scenarios/one.yaml'), scenario)
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(root, 'configuration', path)
+    mkdirSync(join(file, '..'), { recursive: true })
+    writeFileSync(file, typeof content === 'string' ? content : content(readFileSync(file, 'utf8')))
+  }
+  return root
+}
+
+const POLICY = 'products/starter_product/policy/policy.json'
+
+const withProperty = (name: string, value: unknown) => (text: string) =>
+  JSON.stringify({ ...JSON.parse(text), [name]: value })
+
+const BICYCLE = `
+policy:
+  policyStartTimestamp: 2027-01-01
+  fieldValues: { channel: direct }
+  exposures:
+    - exposureName: bicycle
+      fieldValues: { kind: electric, value: 2800, kept: cellar }
+      perils: [{ name: theft }, { name: damage }]
+`
+
+const UNDERWRITER = `
+exports.getUnderwritingResult = data => {
+  const locator = data.policy.locator
+  const score = Number(socotraApi.getAuxData(locator, 'score'))
+  const key = socotraApi.getSecret('bureau', 'api_key')
+  const holder = socotraApi.fetchByLocator('Policyholder', data.policyholder.locator)
+  socotraApi.setAuxData(locator, 'decided', String(score), 'normal')
+  console.log('score', score)
+  return { decision: score > 600 && key === 'test' ? 'accept' : 'none', notes: [holder.entity.values.last_name[0]] }
+}`
+
+const WITH_UNDERWRITER = {
+  'scripts/main/underwriter.js': UNDERWRITER,
+  [POLICY]: withProperty('plugins', {
+    getUnderwritingResult: { path: 'main/underwriter.js', enabled: true },
+  }),
+  'config.json': withProperty('secrets', { bureau: { items: { api_key: { dataType: 'string' } } } }),
+}
+
+describe('what a scenario gives', () => {
+  test('plugins read auxiliary data, secrets and records, and what they write is kept for later', async () => {
+    const root = starterWith(
+      `policyholder: { values: { last_name: Berg } }${BICYCLE}given:
+  auxData: { score: 720 }
+  secrets: { bureau: { api_key: test } }
+expect:
+  decision: accept
+  notes: [Berg]
+  auxData: [{ key: decided, value: "720" }]
+  logs: [score 720]
+`,
+      WITH_UNDERWRITER,
+    )
+    const { exit, out } = await bindery('test', root)
+    expect(exit, out).toBe(0)
+    expect(out).not.toContain('note')
+  })
+
+  test('what is not given is noted, and is not there', async () => {
+    const root = starterWith(`${BICYCLE}expect: { decision: none }\n`, {
+      ...WITH_UNDERWRITER,
+      'scripts/main/underwriter.js': UNDERWRITER.replace('holder.entity.values.last_name[0]', "'-'"),
+    })
+    const { exit, out } = await bindery('test', root)
+    expect(exit, out).toBe(0)
+    expect(out).toContain("note  A plugin asked for auxiliary data 'score', which is not given.")
+    expect(out).toContain(
+      "note  A plugin asked for item 'api_key' of the secret 'bureau', which is not given.",
+    )
+  })
+
+  test('an external rater answers what is given for each peril, and a peril without a rate is refused', async () => {
+    const files = { [POLICY]: withProperty('externalRater', 'acme') }
+    const given = `given: { raters: { acme: { theft: { yearlyPremium: 100 }, bicycle.damage: { exactPremium: 20.50 } } } }\n`
+    const root = starterWith(`${BICYCLE}${given}expect: { grossPremium: 120.50 }\n`, files)
+    const rated = await bindery('test', root)
+    expect(rated.exit, rated.out).toBe(0)
+    const partly = starterWith(`${BICYCLE}${given.replace('bicycle.damage', 'bicycle.fall')}expect:\n`, files)
+    expect((await bindery('test', partly)).out).toContain(
+      "refused, externalRaterFailed: The given rater 'acme' failed: it is given no rate for 'bicycle.damage'; name it under raters.acme.",
+    )
+    const without = starterWith(`${BICYCLE}expect: { grossPremium: 232.40 }\n`, files)
+    expect((await bindery('test', without)).out).toContain("note  Rated without the external rater 'acme'")
+  })
+
+  test('tables that are resources win over those of the configuration', async () => {
+    const root = starterWith(
+      `${BICYCLE}given: { tables: { theft_rate: { electric: 0.1 } } }\nexpect: { grossPremium: 338.80 }\n`,
+      {},
+    )
+    // 2,800 × 0.1 + 2,800 × 0.021
+    const { exit, out } = await bindery('test', root)
+    expect(exit, out).toBe(0)
+  })
+
+  test('a table with more columns is looked up by its first ones', async () => {
+    const root = starterWith(
+      `${BICYCLE}given: { tables: { rates: [{ kind: city, kept: cellar, value: 1 }, { kind: electric, kept: cellar, value: 0.5 }] } }\nexpect: { perils: [{ peril: theft, premium: 1400 }, {}] }\n`,
+      {
+        'products/starter_product/policy/exposures/bicycle/perils/theft.premium.liquid':
+          '{% assign v = data.exposure_characteristics.field_values %}{% assign rate = "rates" | lookup: v.kind, v.kept %}{{ v.value | times: rate | set_year_premium }}',
+        'config.json': withProperty('tables', {
+          rates: {
+            columns: { kind: { isKey: true }, kept: { isKey: true }, value: { dataType: 'decimal' } },
+          },
+        }),
+      },
+    )
+    const { exit, out, err } = await bindery('test', root)
+    expect(exit, out + err).toBe(0)
+  })
+})
+
+describe('docs/testing.md', () => {
+  test('lists the steps and what can be expected; npm run docs:testing writes it', () => {
+    const text = readFileSync('docs/testing.md', 'utf8')
+    expect(withTables(text)).toBe(text)
+  })
+
+  test('its scenario passes', async () => {
+    const [, scenario] = /```yaml\n(name: A bicycle[\s\S]*?)```/.exec(
+      readFileSync('docs/testing.md', 'utf8'),
+    )!
+    const { exit, out } = await bindery('test', starterWith(scenario!, {}))
+    expect(exit, out).toBe(0)
+  })
+})

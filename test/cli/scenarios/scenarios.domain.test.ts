@@ -1,0 +1,377 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import { afterAll, describe, expect, test } from 'vitest'
+import { packFolder } from '../../../cli/folder.ts'
+import { bindery, binderyWith } from '../terminal.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-test-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let copies = 0
+
+/** The starter with one scenario file of this text, or with its own. */
+function starterWith(text?: string, name = 'own.yaml'): { root: string; file: string } {
+  copies += 1
+  const root = join(folder, `starter${copies}`)
+  cpSync('cli/starter', root, { recursive: true })
+  const file = join(root, 'scenarios', name)
+  if (text !== undefined) {
+    rmSync(join(root, 'scenarios'), { recursive: true })
+    mkdirSync(join(root, 'scenarios'))
+    writeFileSync(file, text)
+  }
+  return { root, file }
+}
+
+const BICYCLE = `
+policy:
+  policyStartTimestamp: 2027-01-01
+  fieldValues: { channel: direct }
+  exposures:
+    - exposureName: bicycle
+      fieldValues: { kind: electric, value: 2800, kept: cellar }
+      perils: [{ name: theft }, { name: damage }]
+`
+
+const change = (file: string, from: string, to: string): void => {
+  const text = readFileSync(file, 'utf8')
+  expect(text).toContain(from)
+  writeFileSync(file, text.replace(from, to))
+}
+
+describe('bindery test', () => {
+  test.each(['cli/starter', 'examples/motor', 'examples/home'])('the scenarios of %s pass', async root => {
+    const { exit, out, err } = await bindery('test', root)
+    expect({ exit, err }, out).toEqual({ exit: 0, err: '' })
+    expect(out).toMatch(/^\d passed \(\d+ steps, \d+ values compared, \d+\.\d\d s\)$/m)
+  })
+
+  test.each(['motor', 'home'])('reads worked.json of examples/%s as scenarios', async example => {
+    const { exit, out } = await bindery('test', `examples/${example}`, `examples/${example}/worked.json`)
+    expect(out).toMatch(/^5 passed \(5 steps, \d{3} values compared/m)
+    expect(exit).toBe(0)
+  })
+
+  test('shows what was expected and what came, with the line, and ends with 1', async () => {
+    const { root, file } = starterWith()
+    rmSync(file, { force: true })
+    const life = join(root, 'scenarios/life.yaml')
+    change(life, 'total: 281.55', 'total: 281.5')
+    change(life, 'totalDue: 25.84', 'totalDue: 26')
+    const { exit, out } = await bindery('test', root, '--filter', 'electric')
+    expect(exit).toBe(1)
+    expect(out.replace(/, \d+\.\d\d s/, '')).toBe(`✗ An electric bicycle over two terms ${life}, 9 steps
+    the new policy at 2027-01-01
+      ${life}:15:3
+      total
+        expected  281.5
+        got       281.55
+    step 3, endorse at 2027-06-21
+      ${life}:47:13
+      newInvoices[0].totalDue
+        expected  26
+        got       25.84
+1 failed (9 steps, 45 values compared)
+`)
+  })
+
+  test('a change of a rate fails the scenarios that it concerns, and no others', async () => {
+    const { root } = starterWith()
+    change(
+      join(root, 'configuration/products/starter_product/policy/tables/theft_rate.csv'),
+      'race,0.071',
+      'race,0.072',
+    )
+    const { exit, out } = await bindery('test', root, '--json')
+    const { passed, failed, files } = JSON.parse(out)
+    expect({ exit, passed, failed }).toEqual({ exit: 1, passed: 2, failed: 1 })
+    const failures = files.flatMap((file: { scenarios: { name: string; failures: object[] }[] }) =>
+      file.scenarios.flatMap(one => one.failures.map(failure => ({ name: one.name, ...failure }))),
+    )
+    // 8,000 × 0.072 × 1.25 + 8,000 × 0.021
+    expect(failures).toMatchObject([
+      { name: 'A bicycle of 8,000 is accepted', step: 'create', line: 13, expected: 878, got: '888.00' },
+    ])
+  })
+
+  test('a mistake of the configuration is shown as check shows it', async () => {
+    const { root } = starterWith()
+    change(join(root, 'configuration/products/starter_product/policy/policy.json'), '"monthly"', '"montly"')
+    rmSync(join(root, 'configuration/products/starter_product/policy/fees.json'))
+    writeFileSync(join(root, 'configuration/products/starter_product/policy/fees.json'), '{')
+    const { exit, err } = await bindery('test', root)
+    expect(exit).toBe(1)
+    expect(err).toContain('The configuration has mistakes')
+  })
+
+  test('scenarios are no part of the archive, whether they lie beside the configuration or in it', () => {
+    const { root } = starterWith()
+    const inside = join(root, 'configuration')
+    cpSync(join(root, 'scenarios'), join(inside, 'scenarios'), { recursive: true })
+    for (const place of [root, inside]) {
+      const names = Object.keys(unzipSync(packFolder(place).zip))
+      expect(names).toContain('products/starter_product/policy/policy.json')
+      expect(names.filter(name => name.includes('scenarios'))).toEqual([])
+    }
+  })
+
+  test('finds the scenarios beside the configuration when that is named', async () => {
+    expect((await bindery('test', 'examples/motor/configuration')).out).toContain('2 passed')
+  })
+})
+
+describe('what is expected', () => {
+  const outcome = async (expectation: string): Promise<{ exit: number; out: string }> => {
+    const { root } = starterWith(`name: One${BICYCLE}expect:\n${expectation}`)
+    return await bindery('test', root)
+  }
+
+  test.each([
+    ['total: 281.55'],
+    ['total: "281.550"'],
+    ['taxGroups: { insurance_tax: 44.15 }'],
+    ['perils: [{ peril: theft }, { premium: 58.8 }]'],
+    ['policy: { productName: starter_product, originalContractEndTimestamp: 2028-01-01 }'],
+    ['policy: { originalContractStartTimestamp: 2027-01-01 00:00 }'],
+    [
+      'events: [policy.create, policy.quote.create, policy.quote.update, policy.quote.accept, policy.finalize]',
+    ],
+  ])('holds: %s', async expectation => {
+    const { exit, out } = await outcome(`  ${expectation}`)
+    if (!expectation.startsWith('events')) expect(exit, out).toBe(0)
+  })
+
+  test.each([
+    ['total: 281.56', 'expected  281.56\n        got       281.55'],
+    ['fees: { service_fee: 5 }', 'expected  5\n        got       nothing'],
+    ['perils: [{ peril: theft }]', 'perils (1 entry expected, 2 entries got)'],
+    ['notes: [Fine]', 'expected  ["Fine"]\n        got       []'],
+    ['policy: { originalContractEndTimestamp: 2028-01-02 }', 'got       2028-01-01'],
+    ['newInvoices: [{}]', 'newInvoices (1 entry expected, 0 entries got)'],
+    ['documents: { schedule.pdf: Ada }', "documents['schedule.pdf'] (the step makes no document)"],
+    ['refused: policyValidation', 'refused (it was carried out)'],
+  ])('does not hold: %s', async (expectation, shown) => {
+    const { exit, out } = await outcome(`  ${expectation}`)
+    expect(out).toContain(shown)
+    expect(exit).toBe(1)
+  })
+
+  test('a refusal by its code and a part of its words', async () => {
+    const text = BICYCLE.replace('kind: electric', 'kind: electrical')
+    const { root } = starterWith(
+      `${text}expect:\n  refused: { code: policyValidation, message: "electric" }\n`,
+    )
+    expect((await bindery('test', root)).exit).toBe(0)
+    const other = starterWith(`${text}expect:\n  refused: wrongState\n`)
+    expect((await bindery('test', other.root)).out).toContain(
+      'expected  wrongState\n        got       policyValidation',
+    )
+  })
+
+  test('a document whose template fails is a failure, though nothing is expected of it', async () => {
+    const { root } = starterWith(`${BICYCLE}steps:\n  - issue:\n`)
+    change(
+      join(root, 'configuration/products/starter_product/policy/schedule.template.liquid'),
+      '</body>',
+      '{{ "x" | divided_by: 0 }}</body>',
+    )
+    const { exit, out } = await bindery('test', root)
+    expect(exit).toBe(1)
+    expect(out).toContain('expected  ready\n        got       renderError')
+    expect(out).toContain('schedule.template.liquid:18:10: Division by zero')
+  })
+})
+
+describe('wrong scenario files', () => {
+  test.each([
+    ['policy: [1', '1:11', 'is no YAML here'],
+    ['name: x\n', '1:1', 'has no policy'],
+    ['policy: {}\nstep: []\n', '2:1', "'step' is not known here. Did you mean 'steps'?"],
+    [`${BICYCLE}steps:\n  - isue:\n`, '10:5', "'isue' is no step. Did you mean 'issue'?"],
+    [`${BICYCLE}steps:\n  - at: 2027-01-01\n`, '10:5', 'says nothing to do'],
+    [`${BICYCLE}steps:\n  - issue:\n    pay:\n`, '11:5', "'pay' stands in the same step as 'issue'"],
+    [
+      `${BICYCLE}expect:\n  totl: 1\n`,
+      '10:3',
+      "'totl' is nothing that can be expected. Did you mean 'total'?",
+    ],
+    [`${BICYCLE}steps:\n  - issue:\n    of: 1\n`, '11:5', "'issue' acts on the policy; leave 'of' out."],
+    [`${BICYCLE}given:\n  auxdata: {}\n`, '10:3', "'auxdata' is not known here. Did you mean 'auxData'?"],
+    [BICYCLE.replace('exposureName', 'exposurName'), '6:7', "Did you mean 'exposureName'?"],
+    [BICYCLE.replace('2027-01-01', 'tomorrow'), '2:1', 'The policy names no policyStartTimestamp'],
+    [`at: soon${BICYCLE}`, '1:1', "'at' must be a day as"],
+    [
+      `${BICYCLE}steps:\n  - issue:\n    at: 2026-12-01\n`,
+      '11:5',
+      'Time only goes forward: it is 2027-01-01',
+    ],
+    [
+      `${BICYCLE}steps:\n  - issue:\n  - endorse:\n      endorsementName: change_of_risk\n      updateExposures: [{ exposureLocator: car }]\n`,
+      '13:27',
+      "There is no exposure 'car' by then; there are bicycle.",
+    ],
+    [`${BICYCLE}steps:\n  - reversePayment:\n`, '10:5', 'The policy has no payment to act on by then.'],
+    ['policy: nowhere.json\n', '1:1', 'cannot be read'],
+  ])('says where and what to do: %s', async (text, place, message) => {
+    const { root, file } = starterWith(text)
+    const { exit, out } = await bindery('test', root)
+    expect(out).toContain(`${file}:${place}\n`)
+    expect(out).toContain(message)
+    expect(exit).toBe(1)
+  })
+
+  test('no scenarios, none of a name, and a file that is not there, are a wrong use', async () => {
+    const { root } = starterWith()
+    expect(await bindery('test', root, '--filter', 'tricycle')).toMatchObject({
+      exit: 2,
+      err: "bindery: No scenario has 'tricycle' in its name or the name of its file.\n",
+    })
+    rmSync(join(root, 'scenarios'), { recursive: true })
+    expect((await bindery('test', root)).err).toContain('There are no scenarios of')
+    expect((await bindery('test', root, join(root, 'none.yaml'))).exit).toBe(2)
+  })
+})
+
+describe('bindery test --update', () => {
+  const TEXT = `# What a bicycle costs.
+name: One   # of many
+${BICYCLE.trim()}
+expect:
+  total: 300 # to be looked at
+  taxGroups: { insurance_tax: 1.5, }
+
+  # Nothing is written here yet.
+  perils:
+  fees:
+steps:
+  # Issued on the same day.
+  - issue:
+    expect: { state: 'lapsed', newInvoices: [] }
+`
+
+  test('writes what came, and leaves every other character as it was', async () => {
+    const { root, file } = starterWith(TEXT)
+    const { exit } = await bindery('test', root, '--update')
+    expect(exit).toBe(1)
+    expect(readFileSync(file, 'utf8')).toBe(
+      TEXT.replace('total: 300 #', 'total: 281.55 #')
+        .replace('insurance_tax: 1.5,', 'insurance_tax: 44.15,')
+        .replace(
+          '  perils:\n',
+          '  perils:\n    - exposure: 0\n      peril: theft\n      premium: 173.60\n    - exposure: 0\n      peril: damage\n      premium: 58.80\n',
+        )
+        .replace('  fees:\n', '  fees:\n    policy_fee: 5.00\n')
+        .replace("state: 'lapsed'", 'state: "issued"')
+        .replace(
+          'newInvoices: []',
+          'newInvoices: [{"invoiceType":"newBusiness","dueTimestamp":"2027-01-01 23:59:59.999","startTimestamp":"2027-01-01","endTimestamp":"2028-01-01","createdTimestamp":"2027-01-01","totalDue":"281.55","settlementStatus":"outstanding","outstandingAmount":"281.55","payments":[]}]',
+        ),
+    )
+    expect((await bindery('test', root)).exit).toBe(0)
+    // What is right already is not written again.
+    const before = readFileSync(file, 'utf8')
+    await bindery('test', root, '--update')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+
+  test('writes JSON as JSON, in its order', async () => {
+    const scenario = {
+      name: 'One',
+      policy: {
+        policyStartTimestamp: '2027-01-01',
+        fieldValues: { channel: 'direct' },
+        exposures: [
+          {
+            exposureName: 'bicycle',
+            fieldValues: { kind: 'city', value: '1000', kept: 'cellar' },
+            perils: [{ name: 'theft' }],
+          },
+        ],
+      },
+      expect: { total: '1.00', decision: null, grossPremium: 1 },
+    }
+    const { root, file } = starterWith(JSON.stringify(scenario, null, 4), 'one.json')
+    await bindery('test', root, '--update')
+    // 1,000 × 0.045, 19% of it, and 5 for the policy.
+    expect(readFileSync(file, 'utf8')).toBe(
+      JSON.stringify(
+        { ...scenario, expect: { total: '58.55', decision: 'accept', grossPremium: 0 } },
+        null,
+        4,
+      ).replace('"grossPremium": 0', '"grossPremium": 45.00'),
+    )
+    expect((await bindery('test', root)).exit).toBe(0)
+  })
+
+  test('what a document must contain is left to the author', async () => {
+    const { root, file } = starterWith(
+      `${BICYCLE}steps:\n  - issue:\n    expect:\n      documents:\n        schedule.pdf: Nobody\n`,
+    )
+    const before = readFileSync(file, 'utf8')
+    const { err } = await bindery('test', root, '--update')
+    expect(err).toContain('0 values written, 1 left for you')
+    expect(readFileSync(file, 'utf8')).toBe(before)
+  })
+})
+
+describe('for programs', () => {
+  test('--junit writes a suite for each file and a case for each scenario', async () => {
+    const { root } = starterWith()
+    change(join(root, 'scenarios/underwriting.yaml'), 'grossPremium: 878.00', 'grossPremium: 1')
+    const report = join(folder, 'report.xml')
+    expect((await bindery('test', root, '--junit', report)).exit).toBe(1)
+    const xml = readFileSync(report, 'utf8')
+    expect(xml).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites name="bindery test" tests="3" failures="1"/,
+    )
+    expect(xml.match(/<testsuite /g)).toHaveLength(2)
+    expect(xml.match(/<testcase /g)).toHaveLength(3)
+    expect(xml).toContain('name="A bicycle of 8,000 is accepted"')
+    expect(xml).toMatch(
+      /<failure message="[^"]*underwriting.yaml:13:5: create: grossPremium">[^<]*expected {2}1\ngot {7}878.00<\/failure>/,
+    )
+  })
+
+  test('names and messages are escaped, and a file that cannot be read is a failure too', async () => {
+    const { root } = starterWith('name: "<&\\">"\npolicy: {}\nstep: 1\n')
+    const report = join(folder, 'wrong.xml')
+    await bindery('test', root, '--junit', report)
+    const xml = readFileSync(report, 'utf8')
+    expect(xml).toContain('tests="1" failures="1"')
+    expect(xml).not.toMatch(/&(?!(?:amp|lt|gt|quot|#10);)/)
+  })
+
+  test('a report that cannot be written is a wrong use', async () => {
+    expect(await bindery('test', 'cli/starter', '--junit', join(folder, 'no/such/place.xml'))).toMatchObject({
+      exit: 2,
+    })
+    expect(existsSync(join(folder, 'no'))).toBe(false)
+  })
+})
+
+describe('bindery test --watch', () => {
+  test('runs again at a change of a table and of a scenario, until it is interrupted', async () => {
+    const { root } = starterWith()
+    const table = join(root, 'configuration/products/starter_product/policy/tables/theft_rate.csv')
+    const life = join(root, 'scenarios/underwriting.yaml')
+    const ends = new AbortController()
+    const seen: string[] = []
+    const heard = (text: string): void => {
+      const [line] = /^.*(?:passed|failed) \(.*$/m.exec(text) ?? []
+      if (line === undefined) return
+      seen.push(line.replace(/ \(.*/, ''))
+      if (seen.length === 1) change(table, 'race,0.071', 'race,0.072')
+      if (seen.length === 2) change(life, 'grossPremium: 878.00', 'grossPremium: 888.00')
+      if (seen.length === 3) ends.abort()
+    }
+    const { exit } = await binderyWith({ heard, interrupted: ends.signal }, 'test', root, '--watch')
+    expect(seen).toEqual(['3 passed', '1 failed, 2 passed', '3 passed'])
+    expect(exit).toBe(0)
+  })
+
+  test('and does not update', async () => {
+    expect((await bindery('test', 'cli/starter', '--watch', '--update')).exit).toBe(2)
+  })
+})
