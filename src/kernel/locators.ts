@@ -1,6 +1,6 @@
 // Locators: digits where clients parse numbers (policy, quote, endorsement, renewal, cancellation, every displayId),
 // UUIDs elsewhere (brief 0.9). Both contain the record's shard.
-import { sha1 } from './sha1.ts'
+import { sha1 } from '@noble/hashes/legacy.js'
 import { now } from './time.ts'
 
 /** Shards that a digit locator can distinguish: `sequence × 64 + shard`. */
@@ -146,11 +146,30 @@ export const shardOfUuid = (locator: Uuid): number => Number.parseInt(locator.sl
 
 /** A version-5 UUID: the same names always give the same locator. Derived records (the segments of a run) need no row. */
 export function derivedUuid(shard: number, ...names: string[]): Uuid {
-  const digest = sha1(names.join('\n'))
+  const digest = digestOf(names.join('\n'))
   digest[6] = (digest[6]! & 0x0f) | 0x50
   digest[8] = (digest[8]! & 0x3f) | 0x80
   digest[15] = shard
   return uuidOf(digest)
+}
+
+const encoder = new TextEncoder()
+const shortText = new Uint8Array(256)
+
+/** One reusable digest: creating one takes as long as hashing a short text. */
+const emptyDigest = sha1.create()
+const workingDigest = sha1.create()
+const digestBytes = new Uint8Array(workingDigest.outputLen)
+
+/** Valid until the next call. The platform's own digest leaves the engine, at ten times the cost. */
+function digestOf(text: string): Uint8Array {
+  // A character is three bytes at most.
+  const isShort = text.length * 3 <= shortText.length
+  const bytes = isShort
+    ? shortText.subarray(0, encoder.encodeInto(text, shortText).written)
+    : encoder.encode(text)
+  emptyDigest._cloneInto(workingDigest).update(bytes).digestInto(digestBytes)
+  return digestBytes
 }
 
 /** Template of a UUID: zeros are replaced by digits. */
