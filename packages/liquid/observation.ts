@@ -43,8 +43,10 @@ export type ObservedAssignment = { readonly at: Place; readonly name: string; re
 export type ObservedBranch = {
   readonly at: Place
   readonly tag: string
-  /** From 0, below `branches` of the node. */
+  /** From 0, below `of`. */
   readonly taken: number
+  /** How many ways there are: `branches` of the node. The last is that no condition held, or that there were no turns. */
+  readonly of: number
   /** Of loops: how many turns there are. */
   readonly turns?: number
 }
@@ -123,9 +125,20 @@ export class Observation {
     this.#observer.assign?.({ at: this.#at(token), name, value: toValue(value) })
   }
 
-  branch(token: Token & { name: string }, taken: number, turns?: number): void {
-    const at = this.#at(token)
-    this.#observer.branch?.({ at, tag: token.name, taken, ...(turns !== undefined && { turns }) })
+  /** `taken` below 0: none of the conditions held. */
+  branch(token: Token & { name: string }, taken: number, conditions: number): void {
+    const of = conditions + 1
+    this.#observer.branch?.({
+      at: this.#at(token),
+      tag: token.name,
+      taken: taken < 0 ? conditions : taken,
+      of,
+    })
+  }
+
+  loop(token: Token & { name: string }, turns: number): void {
+    const taken = turns === 0 ? 1 : 0
+    this.#observer.branch?.({ at: this.#at(token), tag: token.name, taken, of: 2, turns })
   }
 
   #at(token: Token | undefined): Place {

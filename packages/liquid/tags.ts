@@ -90,7 +90,7 @@ export class CountedForTag extends ForTag {
     context.pop()
     const turns = part(this.#turns(context), offset, limit, reversed === true)
     context.setRegister(this.#resumeKey, Math.max(0, asInteger(offset) ?? 0) + turns.length)
-    context.observation?.branch(this.token, turns.length === 0 ? 1 : 0, turns.length)
+    context.observation?.loop(this.token, turns.length)
     if (turns.length === 0) {
       renderer.renderTemplates(this.elseTemplates, context, emitter)
       return RENDERED
@@ -125,7 +125,7 @@ export class CountedTablerowTag extends TablerowTag {
     const turns = part(turnsOf(this.collection)(context as RenderingContext), args.offset, args.limit)
     const columns = Math.max(1, asInteger(args.cols) ?? turns.length)
     const scope: Record<string, unknown> = Object.create(null)
-    observation?.branch(this.token, turns.length === 0 ? 1 : 0, turns.length)
+    observation?.loop(this.token, turns.length)
     context.push(scope)
     for (let index = 0; index < turns.length && !context.breakCalled; index += 1) {
       budget.countNode()
@@ -193,7 +193,7 @@ function conditional(
     const context = outer as RenderingContext
     context.budget.countWork(branches.length * ITEM_WORK)
     const taken = tests.findIndex(({ test, wanted }) => isTrue(test(context)) === wanted)
-    context.observation?.branch(token, taken < 0 ? tests.length : taken)
+    context.observation?.branch(token, taken, tests.length)
     return tests[taken]?.templates
   }
 }
@@ -232,7 +232,7 @@ export class FirstMatchCaseTag extends CaseTag {
     const taken = this.#branches.findIndex(branch =>
       branch.values.some(value => equal(subject, value(context), context)),
     )
-    context.observation?.branch(this.token, taken < 0 ? this.#branches.length : taken)
+    context.observation?.branch(this.token, taken, this.#branches.length)
     this.liquid.renderer.renderTemplates(
       this.#branches[taken]?.templates ?? this.elseTemplates,
       context,

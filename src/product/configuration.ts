@@ -312,6 +312,3 @@ export const isPluginFunction = (name: string): name is PluginFunction =>
 /** Such a function wins over templates (brief 5.5). */
 export const hasPlugin = ({ plugins }: Pick<ProductDefinition, 'plugins'>, name: PluginFunction): boolean =>
   plugins[name]?.enabled === true
-
-/** The result is not checked. Refuses (422) if the function fails. */
-export type PluginCaller = (name: PluginFunction, ...given: unknown[]) => Promise<unknown>

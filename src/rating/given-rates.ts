@@ -1,5 +1,6 @@
 // Rates of the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
 import type { PerilRate, PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
+import type { PluginExplained } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { asPluginInput, invalidAnswer, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
@@ -49,14 +50,20 @@ export async function givenRates(
     ...transaction,
   }
   const wanted = new Set(requested.map(one => one.locator))
-  const rates = await (rater ? externalRates(rater, input, wanted) : pluginRates(context, input, wanted))
+  const rates = await (rater
+    ? externalRates(rater, input, wanted, context)
+    : pluginRates(context, input, wanted))
+  const ratedBy = rater ? 'externalRater' : 'plugin'
+  const source = rater ? product.externalRater! : product.plugins.getPerilRates!.path
   const { currency } = aggregate.policy
   return new Map(
     [...stretches].map(([run, parts]) => {
       const rated = parts.map(part => ({
         months: part.months,
         rate: rates.get(part.characteristics.locator)!,
+        characteristicsLocator: part.characteristics.locator,
       }))
+      context.explaining?.record.given(run, { ratedBy, source, parts: rated })
       return [run, ratesOf(rated, currency)]
     }),
   )
@@ -66,9 +73,22 @@ async function externalRates(
   rater: ExternalRater,
   input: PerilRatesInput,
   wanted: ReadonlySet<string>,
+  { explaining, product }: Pick<RatingContext, 'explaining' | 'product'>,
 ): Promise<RatesByLocator> {
   const contract = await import('./contract-external.ts')
-  return await rater.call(input, (answer, warn) => readRates(contract, answer, wanted, rater, warn))
+  const read = (answer: unknown, warn: (warning: string) => void) =>
+    readRates(contract, answer, wanted, rater, warn)
+  if (!explaining) return await rater.call(input, read)
+  const { record, modification } = explaining
+  return await rater.call(input, read, ({ request, response }) =>
+    record.call({
+      modification,
+      ratedBy: 'externalRater',
+      source: product.externalRater!,
+      request,
+      ...(response !== null && { answer: response }),
+    }),
+  )
 }
 
 /** A rater that is wrong in one peril is usually wrong in a thousand. */
@@ -111,12 +131,21 @@ function readRates(
 }
 
 async function pluginRates(
-  { product, callPlugin }: RatingContext,
+  { product, callPlugin, explaining }: RatingContext,
   input: PerilRatesInput,
   wanted: ReadonlySet<string>,
 ): Promise<RatesByLocator> {
-  const answer = await callPlugin('getPerilRates', input)
   const { path } = product.plugins.getPerilRates!
+  const explain =
+    explaining &&
+    ((explained: PluginExplained): void =>
+      explaining.record.call({
+        modification: explaining.modification,
+        ratedBy: 'plugin',
+        source: path,
+        explained,
+      }))
+  const answer = await callPlugin('getPerilRates', input, explain)
   const { exceptionMessage, rates } = await readPerilRates(answer, path)
   if (exceptionMessage !== undefined) throw new Refusal('pluginRefused', exceptionMessage)
   const problems = [

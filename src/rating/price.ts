@@ -55,7 +55,7 @@ export function policyPriceResponse(view: PolicyView): PolicyPriceResponse {
   }
 }
 
-const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
+export const feesAndHoldbacks = ({ aggregate, quote, line }: PolicyView) => {
   const { currency } = aggregate.policy
   const fees = feesOf(aggregate, quote, line)
   const holdbacks = holdbacksInForce(line)
@@ -124,7 +124,7 @@ type Change = { readonly before: Totals; readonly after: Totals }
 export const totalChange = (before: PolicyView, after: PolicyView): Money =>
   minus(wholeTotal(after), wholeTotal(before))
 
-function wholeTotal(view: PolicyView): Money {
+export function wholeTotal(view: PolicyView): Money {
   const { currency } = view.aggregate.policy
   const perils = view.exposures.flatMap(one => one.perils.map(peril => perilTotals(peril, currency)))
   const { grossFees, held } = feesAndHoldbacks(view)
@@ -233,7 +233,7 @@ const changesByName = <K extends string>(
   })
 
 // Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` only if every peril has one.
-type Totals = {
+export type Totals = {
   readonly premium: Money
   readonly technicalPremium: Money | undefined
   readonly taxes: AmountsByName
@@ -241,7 +241,7 @@ type Totals = {
 }
 
 /** Of the pieces in force. */
-function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
+export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   const standing = new Set(inForce(pieces.map(one => one.piece)))
   const totals = pieces.flatMap(({ run: { price }, piece }): Totals[] => {
     const { amounts } = piece
@@ -254,7 +254,7 @@ function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
   return sumTotals(totals, currency)
 }
 
-function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
+export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
   const premiums = list.map(totals => totals.premium)
   const technical = list.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)
   return {
@@ -275,7 +275,7 @@ function sumsByName(amounts: readonly (readonly [name: string, amount: Money])[]
   return sums
 }
 
-const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)
+export const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)
 
 const totalCommissions = ({ commissions }: Totals, currency: CurrencyCode): Money =>
   sum(commissions.values(), currency)

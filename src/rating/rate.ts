@@ -44,6 +44,7 @@ import {
 } from '../reference/data-tables/rating-tables.ts'
 import { givenRates } from './given-rates.ts'
 import { PerilRating, Rater, type RatingContext } from './rater.ts'
+import type { Explaining } from './worksheet/record.ts'
 
 /** Replaces earlier prices and fees. */
 export async function priceQuote(
@@ -83,10 +84,13 @@ export function standardFees(
   span: Span,
   context: RatingContext,
 ): Fee[] {
-  const { product, supply, operation } = context
+  const { product, supply, operation, explaining } = context
   if (!product.calculations) return []
   const { path } = product.calculations
-  const { fees } = new Rater(aggregate, quote, context).run(product.calculations, { operation })
+  const steps = explaining?.record.stepsOf(path)
+  const rater = new Rater(aggregate, quote, context)
+  const { fees } = rater.run(product.calculations, { operation }, undefined, steps?.observer)
+  if (steps) explaining?.record.feeScripts.push({ modification: modification.locator, steps, fees })
   return fees.map((fee): Fee => {
     const definition = product.fees.find(one => one.name === fee.name)
     if (!definition)
@@ -148,6 +152,8 @@ export type Attempt = {
   tables?: RatingTables
   /** Absent where constraints are not checked. */
   readTables?: ReadTables
+  /** Set where a worksheet is asked for. */
+  explaining?: Explaining
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
@@ -200,13 +206,24 @@ export function ratingContext(
         : tables.in(jurisdictionOf(product, data)).lookup,
     project: (current, quote) => policyToRead(current, product, quote),
     unread: unread !== undefined,
+    ...(attempt.explaining && { explaining: explainedBy(attempt.explaining, loaded, of) }),
     externalRater: async name => attempt.externalRater?.(name, String(aggregate.policy.locator)),
-    callPlugin: async (name, ...given) => {
+    callPlugin: async (name, given, explain) => {
       if (!attempt.plugins) throw new Error(`Plugin ${name} has no sandbox to be called in.`)
-      return await attempt.plugins.call(pluginSubject(loaded, tables), name, given)
+      return await attempt.plugins.call(pluginSubject(loaded, tables), name, [given], explain)
     },
   }
 }
+
+/** A transaction that is not made yet has no locator, and rates nothing that a worksheet shows. */
+const explainedBy = (
+  { record }: Explaining,
+  { aggregate }: Pick<Loaded, 'aggregate'>,
+  of: Modification | Instant,
+): RatingContext['explaining'] =>
+  typeof of === 'number'
+    ? undefined
+    : { record, configVersion: aggregate.policy.configVersion, modification: of.locator }
 
 type PluginContract = typeof import('../extension/plugins/contract.ts')
 

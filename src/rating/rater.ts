@@ -2,7 +2,9 @@
 // everything that a template may ask for.
 import Big from 'big.js'
 import { TemplateError } from '../../packages/liquid/limits.ts'
+import type { RenderingObserver } from '../../packages/liquid/observation.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
+import type { PluginExplained } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
@@ -25,7 +27,7 @@ import type {
 } from '../policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
 import type { Policyholder } from '../policyholders/values.ts'
-import type { PluginCaller, ProductDefinition, TemplateSource } from '../product/configuration.ts'
+import type { PluginFunction, ProductDefinition, TemplateSource } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 import type { RatingEffects, TemplateEnvironment } from '../product/templates/effects.ts'
 import type { CompiledTemplate } from '../product/templates/liquid.ts'
@@ -37,6 +39,16 @@ import {
   policyholderData,
   policySegmentData,
 } from './template-data.ts'
+import type { RatingRecord, TaxRecord } from './worksheet/record.ts'
+
+/**
+ * The result is not checked. Refuses (422) if the function fails. `explain` gets what the call looked up and noted.
+ */
+type PluginCaller = (
+  name: PluginFunction,
+  input: object,
+  explain?: (explained: PluginExplained) => void,
+) => Promise<unknown>
 
 export type RatingContext = {
   product: ProductDefinition
@@ -61,6 +73,12 @@ export type RatingContext = {
   externalRater(name: string): Promise<ExternalRater | undefined>
   /** What plugins learn of the transaction; for new business, its quote. */
   transaction?: TransactionNames
+  /** Where a worksheet is asked for: what rates, and the record that it shows itself to. */
+  explaining?: {
+    readonly record: RatingRecord
+    readonly configVersion: number
+    readonly modification: Uuid
+  }
 }
 
 /** `data.policy` and `data.policyholder` are made when first read. */
@@ -90,7 +108,12 @@ export class Rater {
   /**
    * Runs the template over `own` and the policy's data. `segment` sets the jurisdiction. Refuses a template that fails.
    */
-  run(source: TemplateSource, own: object, segment?: PolicySegment): RatingEffects {
+  run(
+    source: TemplateSource,
+    own: object,
+    segment?: PolicySegment,
+    observer?: RenderingObserver,
+  ): RatingEffects {
     const policy = () => this.#policyData()
     const policyholder = () => this.#policyholderData()
     const data = {
@@ -105,7 +128,7 @@ export class Rater {
     try {
       // If table rows are missing, this result is provisional: they are fetched, and all is rated again
       // (reference/data-tables/rating-tables.ts).
-      return this.#context.template(source).render(data, this.#environmentFor(segment)).effects
+      return this.#context.template(source).render(data, this.#environmentFor(segment, observer)).effects
     } catch (problem) {
       if (this.#needsWhole) throw new NeedsWholePolicy()
       if (!(problem instanceof TemplateError)) throw problem
@@ -114,8 +137,12 @@ export class Rater {
     }
   }
 
-  #environmentFor(segment: PolicySegment | undefined): TemplateEnvironment {
+  #environmentFor(
+    segment: PolicySegment | undefined,
+    observer: RenderingObserver | undefined,
+  ): TemplateEnvironment {
     const lookup = segment ? this.#context.lookupIn(segment.data) : this.#environment.lookup
+    if (observer) return { ...this.#environment, lookup, observer }
     return lookup === this.#environment.lookup ? this.#environment : { ...this.#environment, lookup }
   }
 
@@ -185,7 +212,7 @@ export class PerilRating {
   }
 
   #price({ run, peril, exposure, segment, exposureRun }: Rateable): PerilPrice {
-    const { product, timeZone, operation } = this.#context
+    const { product, timeZone, operation, explaining } = this.#context
     const { currency } = this.#aggregate.policy
     const exposureDefinition = product.exposures.find(one => one.name === exposure.name)
     const definition = exposureDefinition?.perils.find(one => one.name === peril.name)
@@ -213,7 +240,9 @@ export class PerilRating {
     })
     const runMonths = this.#months(run, timeZone)
     const nothing = { month: '0', amount: zero(currency) }
-    const rated = suppliedRates ?? this.#rater.run(template!, dataWith(), segment)
+    const record = explaining?.record.wants(peril) ? explaining.record : undefined
+    const steps = suppliedRates ? undefined : record?.stepsOf(template!.path)
+    const rated = suppliedRates ?? this.#rater.run(template!, dataWith(), segment, steps?.observer)
     const price: PerilPrice = {
       premium: scaled(rated.premium, runMonths, currency) ?? nothing,
       technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
@@ -225,14 +254,22 @@ export class PerilRating {
       ),
       taxes: [],
     }
-    if (product.taxes.length === 0) return price
-    const priced = dataWith(price)
+    const taxRecords: TaxRecord[] = []
+    const priced = product.taxes.length === 0 ? undefined : dataWith(price)
     const taxes = product.taxes.flatMap(({ name, premium: template }): Tax[] => {
-      const recorded = template && this.#rater.run(template, priced, segment).tax
+      const taxSteps = template && record?.stepsOf(template.path)
+      const recorded = template && this.#rater.run(template, priced!, segment, taxSteps?.observer).tax
+      if (taxSteps) taxRecords.push({ name, steps: taxSteps, amount: recorded?.amount })
       if (!recorded) return []
       return [{ name, amount: money(recorded.amount, currency), description: recorded.description }]
     })
-    return { ...price, taxes }
+    const whole = taxes.length === 0 ? price : { ...price, taxes }
+    if (record) {
+      const { configVersion } = explaining!
+      const made = { configVersion, steps, rates: rated, months: runMonths, price: whole, taxes: taxRecords }
+      record.rated(run, made, template?.path ?? '')
+    }
+    return whole
   }
 
   /** Most runs have the same length, and walking the calendar costs as much as a template. */

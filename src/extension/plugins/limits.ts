@@ -41,6 +41,11 @@ export const MOST_WRITTEN = 2 * 1024 * 1024
 /** Characters of the data of a custom event, as JSON. */
 export const LONGEST_EVENT_DATA = 16 * 1024
 
+/** What a call explains where somebody asks: look-ups and notes, each once, and the characters of the notes together. */
+export const MOST_EXPLAINED_LOOKUPS = 2_000
+export const MOST_EXPLAINED_NOTES = 500
+export const LONGEST_EXPLANATION = 64 * 1024
+
 /** How often a call may stop to fetch missing values. */
 export const MOST_ROUNDS = 20
 

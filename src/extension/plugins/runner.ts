@@ -2,7 +2,13 @@
 // a process beside the service) must behave the same (test/plugins/runners.service.test.ts).
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import { LONGEST_CALL_MS, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
+import {
+  LONGEST_CALL_MS,
+  MOST_EXPLAINED_LOOKUPS,
+  MOST_EXPLAINED_NOTES,
+  MOST_LOG_LINES,
+  MOST_WRITES,
+} from './limits.ts'
 import type { CompiledScript } from './script.ts'
 
 /** The tenant code of one configuration. Programs with the same `key` are the same. */
@@ -48,6 +54,8 @@ export type PluginCall = {
    * only its first entry is certain.
    */
   readonly gathers?: boolean
+  /** Whether the outcome says what was looked up, and what the plugin notes by `socotraApi.explain`. */
+  readonly explains?: boolean
   /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
 }
@@ -70,6 +78,15 @@ export type AuxWrite = {
 }
 export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
 
+/** What a call looked up and noted, for a worksheet. */
+export type CallExplanation = {
+  /** Each once, in order; null where there is no such row. */
+  readonly lookups: readonly { readonly table: string; readonly key: string; readonly value: string | null }[]
+  readonly notes: readonly { readonly label: string; readonly value: string }[]
+  /** How many of each are left out. */
+  readonly more: { readonly lookups: number; readonly notes: number }
+}
+
 export type CallFailure = {
   readonly reason: string
   /** The place in the tenant's files, such as `main/rater.js:12`. */
@@ -85,6 +102,8 @@ export type CallOutcome = {
   readonly logs: readonly LogLine[]
   readonly writes: readonly AuxWrite[]
   readonly events: readonly CustomEvent[]
+  /** Where the call explains. */
+  readonly explained?: CallExplanation
 }
 
 export type PluginRunner = {
@@ -122,13 +141,14 @@ export function readOutcome(text: unknown): CallOutcome {
 /** A script can change much of the language while it runs, so what the realm collected is checked again here. */
 function isOutcome(outcome: unknown): outcome is CallOutcome {
   if (!isRecord(outcome)) return false
-  const { failure, missing, logs, writes, events } = outcome
+  const { failure, missing, logs, writes, events, explained } = outcome
   return (
     (failure === undefined || isFailure(failure)) &&
     isListOf(missing, Number.POSITIVE_INFINITY, isMissing) &&
     isListOf(logs, MOST_LOG_LINES + 1, one => LEVELS.has(one.level) && isText(one.text)) &&
     isListOf(writes, MOST_WRITES, isWrite) &&
-    isListOf(events, MOST_WRITES, isEvent)
+    isListOf(events, MOST_WRITES, isEvent) &&
+    (explained === undefined || isExplanation(explained))
   )
 }
 
@@ -167,6 +187,18 @@ const isWrite = ({ locator, key, value, uiType }: Unread): boolean =>
 
 const isEvent = ({ type, data }: Unread): boolean =>
   isText(type) && CUSTOM_TYPE.test(type) && isRecord(data) && Object.values(data).every(isText)
+
+const isExplanation = (one: unknown): boolean =>
+  isRecord(one) &&
+  isListOf(
+    one.lookups,
+    MOST_EXPLAINED_LOOKUPS,
+    ({ table, key, value }) => isText(table) && isText(key) && (value === null || isText(value)),
+  ) &&
+  isListOf(one.notes, MOST_EXPLAINED_NOTES, ({ label, value }) => isText(label) && isText(value)) &&
+  isRecord(one.more) &&
+  Number.isSafeInteger(one.more.lookups) &&
+  Number.isSafeInteger(one.more.notes)
 
 /** Custom events as socotraApi.createCustomEvent takes them (sandbox/realm.ts). */
 const CUSTOM_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/

@@ -44,6 +44,9 @@ export const realmSettings = ({
     eventData: limits.LONGEST_EVENT_DATA,
     gathered: limits.MOST_GATHERED,
     gatheredRecords: limits.MOST_RECORDS_GATHERED,
+    lookups: limits.MOST_EXPLAINED_LOOKUPS,
+    notes: limits.MOST_EXPLAINED_NOTES,
+    explanation: limits.LONGEST_EXPLANATION,
   },
 })
 

@@ -8,6 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { PluginFunction, ProductDefinition } from '../../product/configuration.ts'
+import type { RowPlace } from '../../product/templates/effects.ts'
 import {
   NeedsTableRows,
   type TransactionTables,
@@ -19,6 +20,7 @@ import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'
 import { localRunner } from './process-runner.ts'
 import {
   type AuxWrite,
+  type CallExplanation,
   type CallFailure,
   type CallOutcome,
   type CustomEvent,
@@ -95,14 +97,19 @@ export class PluginSession {
   }
 
   /** Calls the product's function and returns its answer. Refuses (422) when it fails or passes a limit. */
-  async call(subject: PluginSubject, name: PluginFunction, given: readonly unknown[]): Promise<unknown> {
+  async call(
+    subject: PluginSubject,
+    name: PluginFunction,
+    given: readonly unknown[],
+    explain?: (explained: PluginExplained) => void,
+  ): Promise<unknown> {
     const { path } = subject.product.plugins[name]!
     this.#before = { writes: this.writes.length, events: this.events.length, logs: this.logs.length }
     // Each call asks again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
-    const outcome = await this.#outcomeOf(subject, name, path, given)
+    const outcome = await this.#outcomeOf(subject, name, path, given, explain !== undefined)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
-    const { logs, failure, writes, events, value } = storableOutcome(outcome, name, this.#known)
+    const { logs, failure, writes, events, value, explained } = storableOutcome(outcome, name, this.#known)
     this.events.push(...events)
     const message =
       failure && `${failure.at ?? path}: ${failure.reason}`.slice(0, LONGEST_REASON).toWellFormed()
@@ -112,6 +119,7 @@ export class PluginSession {
       throw new Refusal(failure.limit ? 'pluginLimit' : 'pluginFailed', `Plugin ${name} failed: ${message}`)
     const problem = writes.map(this.#problemOf).find(one => one !== undefined)
     if (problem !== undefined) throw new Refusal('pluginFailed', this.shown(problem))
+    if (explained) explain?.(withPlaces(explained, subject))
     this.writes.push(...writes.map(write => ({ ...write, plugin: name })))
     for (const { locator, key, value: text } of writes) this.#known.aux.push([locator, key, text])
     return value
@@ -144,6 +152,7 @@ export class PluginSession {
     name: PluginFunction,
     path: string,
     given: readonly unknown[],
+    explains: boolean,
   ): Promise<CallOutcome> {
     if (tables !== this.#tables) Object.assign(this.#known, { rows: [], ranges: [] })
     this.#tables = tables
@@ -163,6 +172,7 @@ export class PluginSession {
         seed: seedOf(`${policyLocator}/${name}/${now}`),
         known: this.#known,
         gathers,
+        ...(explains && { explains }),
         resourceTables: tables?.names ?? [],
       }
       // The clock moves while the sandbox is waited for, also in production.
@@ -227,6 +237,23 @@ export class PluginSession {
   }
 }
 
+/** What a call explains, each look-up with the place of its row. */
+export type PluginExplained = Omit<CallExplanation, 'lookups'> & {
+  readonly lookups: readonly (CallExplanation['lookups'][number] & { readonly row: RowPlace | undefined })[]
+}
+
+function withPlaces(
+  explained: CallExplanation,
+  { configuration, product, tables }: PluginSubject,
+): PluginExplained {
+  const { rowOf } = tables?.lookup ?? configuration.lookup(product.name)
+  const lookups = explained.lookups.map(one => ({
+    ...one,
+    row: one.value === null ? undefined : rowOf?.(one.table, one.key),
+  }))
+  return { ...explained, lookups }
+}
+
 /** The answered questions. A refused question after another is dropped: it may depend on a missing value, and is asked again if not. */
 function keepAnswered<M extends Missing, F>(
   one: M,
@@ -262,7 +289,7 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
   const secrets = secretTexts(known)
   const shown = (text: string): string => withoutSecrets(text, secrets)
   const stored = (text: string): string => shown(storable(text))
-  const { value, writes, logs, events } = outcome
+  const { value, writes, logs, events, explained } = outcome
   const lost = writes.find(write => ![write.locator, write.key, write.value].every(isStorable))
   const unstorable = lost && {
     reason: `auxiliary data '${storable(lost.key)}' has characters that cannot be kept: NUL, or half of a pair`,
@@ -273,6 +300,16 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
     ...(secrets.length > 0 && name !== 'executeLambda' && { value: maskTexts(value, shown) }),
     failure: failure && { ...failure, reason: shown(failure.reason) },
     logs: logs.map(({ level, text }) => ({ level, text: stored(text) })),
+    ...(explained && {
+      explained: {
+        ...explained,
+        lookups: explained.lookups.map(one => ({ ...one, key: stored(one.key), table: stored(one.table) })),
+        notes: explained.notes.map(({ label, value: text }) => ({
+          label: stored(label),
+          value: stored(text),
+        })),
+      },
+    }),
     events: events.map(({ type, data }) => ({
       type,
       data: Object.fromEntries(Object.entries(data).map(([field, text]) => [storable(field), stored(text)])),

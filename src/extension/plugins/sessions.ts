@@ -32,6 +32,7 @@ import {
   shardOfAuxData,
 } from '../auxdata/store.ts'
 import { callIntegration, integrationFailed } from '../integrations/call/call.ts'
+import type { CallBodies } from '../integrations/call/log.ts'
 import { integrationsOf } from '../integrations/store.ts'
 import type { PerilRatesInput } from './contract.ts'
 import { logRows } from './logs.ts'
@@ -263,14 +264,13 @@ export const externalRaters =
     const integration = (await integrationsOf(context)).get(name)
     if (integration?.type !== 'external_rater') return undefined
     return {
-      call: (input, read) =>
-        callIntegration(context, integration, {
-          shard,
-          operation: input.operation,
-          policyLocator,
-          input,
-          read,
-        }),
+      call: (input, read, show) =>
+        callIntegration(
+          context,
+          integration,
+          { shard, operation: input.operation, policyLocator, input, read },
+          show,
+        ),
       failed: reason => integrationFailed(integration, reason),
     }
   }
@@ -279,9 +279,13 @@ export const externalRaters =
 export type ExternalRater = {
   /**
    * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; `warn` reports ignored
-   * parts.
+   * parts. `show` gets both bodies without secrets.
    */
-  call<T>(input: PerilRatesInput, read: (answer: unknown, warn: (warning: string) => void) => T): Promise<T>
+  call<T>(
+    input: PerilRatesInput,
+    read: (answer: unknown, warn: (warning: string) => void) => T,
+    show?: (bodies: CallBodies) => void,
+  ): Promise<T>
   /** The refusal (502) of an unusable answer. */
   failed(reason: string): Refusal
 }

@@ -49,6 +49,7 @@ export async function callIntegration<T>(
   context: RequestContext,
   integration: Integration,
   { input, ...call }: IntegrationCall<T>,
+  show?: (bodies: CallBodies) => void,
 ): Promise<T> {
   const waitMs = circuitOf(circuitKey(integration)).admit(now())
   if (waitMs > 0) {
@@ -64,6 +65,7 @@ export async function callIntegration<T>(
       ),
     ),
   )
+  show?.(made.bodies)
   if ('refusal' in made) throw made.refusal
   return made.value
 }

@@ -1,10 +1,20 @@
-import type { AuxWrite, CallFailure, CustomEvent, LogLevel, LogLine, Missing, PluginCall } from '../runner.ts'
+import type {
+  AuxWrite,
+  CallExplanation,
+  CallFailure,
+  CustomEvent,
+  LogLevel,
+  LogLine,
+  Missing,
+  PluginCall,
+} from '../runner.ts'
 import type { SocotraApi } from '../script-api.ts'
 import type { PutBack } from './language.ts'
 
 type LimitName =
   | ('output' | 'turns' | 'logLines' | 'log' | 'writes' | 'written')
   | ('auxName' | 'auxValue' | 'eventData' | 'gathered' | 'gatheredRecords')
+  | ('lookups' | 'notes' | 'explanation')
 
 /** The sandbox gets this from outside; it can reach nothing else. */
 export type RealmHost = {
@@ -189,7 +199,7 @@ export function realm(
   /** The outcome of a call that did not spoil the sandbox for the next one. */
   async function executeCall(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
-    const { product, path, function: name, now, seed, known, resourceTables, gathers } = called
+    const { product, path, function: name, now, seed, known, resourceTables, gathers, explains } = called
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
     const missing: Missing[] = []
     const logs: LogLine[] = []
@@ -258,7 +268,36 @@ export function realm(
       if (written > limits.written) throw new RangeError(`a call writes at most ${limits.written} characters`)
     }
 
+    type Explained<Name extends 'lookups' | 'notes'> = CallExplanation[Name][number]
+    const lookups: Explained<'lookups'>[] = []
+    const notes: Explained<'notes'>[] = []
+    const more = { lookups: 0, notes: 0 }
+    const lookedUp = empty<true>()
+    let explainedCharacters = 0
+    /** Returns the value, and keeps the look-up where the call explains. */
+    const found = (table: string, key: string, value: string | null): string => {
+      if (explains) {
+        const one = pair(table, key)
+        if (!(one in lookedUp)) {
+          if (lookups.length < limits.lookups) {
+            lookedUp[one] = true
+            append(lookups, { table, key, value })
+          } else more.lookups += 1
+        }
+      }
+      return value ?? ''
+    }
+    /** Does nothing where nobody asks: not even the value becomes text. */
+    const explain = (label: unknown, value: unknown): void => {
+      if (!explains) return
+      const note = { label: shown(label), value: shown(value) }
+      explainedCharacters += note.label.length + note.value.length
+      if (notes.length < limits.notes && explainedCharacters <= limits.explanation) append(notes, note)
+      else more.notes += 1
+    }
+
     const api = {
+      explain,
       tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
         assertGoingOn()
         const tableName = textOf(table)
@@ -272,12 +311,12 @@ export function realm(
           }
         } else keyText = textOf(key)
         if (column !== undefined) keyText += `\u001e${textOf(column)}`
-        const found = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
-        if (found !== undefined) return found ?? ''
+        const own = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
+        if (own !== undefined) return found(tableName, keyText, own)
         const row = pair(tableName, keyText)
         const fetched = rows.get(row)
         if (fetched === undefined) return ask({ kind: 'row', table: tableName, key: keyText }, row, '')
-        return fetched ?? ''
+        return found(tableName, keyText, fetched)
       },
       rangeLookup(
         table: unknown,
@@ -302,6 +341,7 @@ export function realm(
         const record = ranges.get(range)
         if (record === undefined)
           return ask({ kind: 'range', table: textOf(table), wanted }, range, unknownRecord())
+        found(textOf(table), wanted, record)
         return record === null ? null : parse(record)
       },
       fetchByLocator(entity: unknown, locator: unknown): unknown {
@@ -454,7 +494,8 @@ export function realm(
       // The language cannot be trusted any more: each text is JSON already, and no `toJSON` is called.
       return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }
-    const rest = stringify({ failure, missing, logs, writes, events })
+    const explained = explains ? { lookups, notes, more } : undefined
+    const rest = stringify({ failure, missing, logs, writes, events, explained })
     // The answer is JSON already; of thousands of rates it is long.
     return failure || valueText === undefined ? rest : `{"value":${valueText},${rest.slice(1)}`
   }

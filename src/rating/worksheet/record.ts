@@ -1,0 +1,241 @@
+// Keeps what rating shows while it runs, for a worksheet. Made only where somebody asks for one.
+import type {
+  ObservedAssignment,
+  ObservedBranch,
+  ObservedFilter,
+  ObservedRead,
+  Place,
+  RenderingObserver,
+} from '../../../packages/liquid/observation.ts'
+import { LiquidNumber, printed } from '../../../packages/liquid/values.ts'
+import type { PluginExplained } from '../../extension/plugins/session.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Decimal } from '../../kernel/money.ts'
+import {
+  type ExplainQuery,
+  MOST_EXPLAINED_PERILS,
+  type WorksheetLookup,
+  type WorksheetStep,
+} from '../../policy/contract/worksheet.ts'
+import type { Peril, PerilPrice, PerilRun } from '../../policy/records/aggregate.ts'
+import type { LoadedConfiguration } from '../../product/cache.ts'
+import { effectFilters, type LookupDetail, type RowPlace } from '../../product/templates/effects.ts'
+import type { SegmentRate } from '../contract-external.ts'
+import type { RecordedRates } from '../rater.ts'
+
+/** Of one template; a loop may take more. */
+const MOST_STEPS = 300
+
+/** Characters of a value. */
+const LONGEST_VALUE = 200
+
+/** Characters of what an external rater is sent, and answers. */
+const LONGEST_BODY = 100_000
+
+/** For one answer: the steps of all templates, each of some hundred characters. */
+const MOST_STEPS_IN_ALL = 20_000
+
+/** Which perils are explained: of an exposure, one alone, or the first ones. */
+export type Selection = Pick<ExplainQuery, 'exposureLocator' | 'perilLocator'>
+
+/** The rate of a part of a run, as a plugin or external rater gave it. */
+export type GivenPart = {
+  readonly characteristicsLocator: string
+  readonly months: Decimal
+  readonly rate: SegmentRate
+}
+
+export type RatedBy = 'template' | 'plugin' | 'externalRater'
+
+export type TaxRecord = {
+  readonly name: string
+  readonly steps: Steps
+  readonly amount: Decimal | undefined
+}
+
+/** One run as it was rated. */
+export type RunRecord = {
+  readonly ratedBy: RatedBy
+  readonly source: string
+  readonly configVersion: number
+  readonly steps: Steps | undefined
+  readonly parts: readonly GivenPart[]
+  readonly rates: RecordedRates
+  readonly months: Decimal
+  readonly price: PerilPrice
+  readonly taxes: readonly TaxRecord[]
+}
+
+export type CallRecord = {
+  readonly modification: Uuid
+  readonly ratedBy: 'plugin' | 'externalRater'
+  readonly source: string
+  readonly explained?: PluginExplained
+  readonly request?: string
+  readonly answer?: string
+}
+
+export type FeeScriptRecord = {
+  readonly modification: Uuid
+  readonly steps: Steps
+  readonly fees: readonly { readonly name: string; readonly amount: Decimal }[]
+}
+
+/** What one answer explains, over all transactions that it rates. */
+export class RatingRecord {
+  readonly selection: Selection
+  readonly runs = new Map<Uuid, RunRecord>()
+  readonly calls: CallRecord[] = []
+  readonly feeScripts: FeeScriptRecord[] = []
+  /** Why a transaction could not be rated again. */
+  readonly problems = new Map<Uuid, string>()
+  readonly notes: string[] = []
+  readonly #given = new Map<Uuid, Pick<RunRecord, 'ratedBy' | 'source' | 'parts'>>()
+  readonly #perils = new Set<Uuid>()
+  readonly #budget = { left: MOST_STEPS_IN_ALL }
+
+  constructor(selection: Selection) {
+    this.selection = selection
+  }
+
+  /** Whether the peril is among those that are explained: the first ones that are asked about. */
+  wants({ locator, exposureLocator }: Peril): boolean {
+    const { perilLocator, exposureLocator: exposure } = this.selection
+    if (perilLocator !== undefined && perilLocator.toLowerCase() !== locator) return false
+    if (exposure !== undefined && exposure.toLowerCase() !== exposureLocator) return false
+    if (this.#perils.size < MOST_EXPLAINED_PERILS) this.#perils.add(locator)
+    return this.#perils.has(locator)
+  }
+
+  stepsOf(source: string): Steps {
+    return new Steps(source, this.#budget)
+  }
+
+  given(run: Uuid, rates: Pick<RunRecord, 'ratedBy' | 'source' | 'parts'>): void {
+    this.#given.set(run, rates)
+  }
+
+  rated(
+    { locator }: PerilRun,
+    record: Omit<RunRecord, 'ratedBy' | 'source' | 'parts'>,
+    template: string,
+  ): void {
+    const given = this.#given.get(locator) ?? { ratedBy: 'template', source: template, parts: [] }
+    this.runs.set(locator, { ...record, ...given })
+  }
+
+  call(call: CallRecord): void {
+    const { request, answer, ...rest } = call
+    this.calls.push({
+      ...rest,
+      ...(request !== undefined && { request: cut(request, LONGEST_BODY) }),
+      ...(answer !== undefined && { answer: cut(answer, LONGEST_BODY) }),
+    })
+  }
+}
+
+/** Where rating shows what it does; `configVersion` is that of the configuration which rates. */
+export type Explaining = {
+  readonly record: RatingRecord
+  /** The configuration of a version, for what was rated by an earlier one. */
+  configurationOf(version: number): Promise<LoadedConfiguration>
+}
+
+/** Stands for values that are no figures. */
+const cut = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text.toWellFormed()
+
+/** As a line shows it: text and exact numbers; undefined for nothing. */
+function shownValue(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return cut(printed(value), LONGEST_VALUE)
+  if (value instanceof LiquidNumber) return String(value)
+  if (Array.isArray(value)) {
+    const items = value.slice(0, LONGEST_VALUE).map(one => shownValue(one) ?? '')
+    return cut(`[${items.join(', ')}]`, LONGEST_VALUE)
+  }
+  return '{…}'
+}
+
+const shownArgument = (argument: unknown): string => {
+  if (!Array.isArray(argument)) return shownValue(argument) ?? ''
+  const [name, value] = argument as [string, unknown]
+  return `${name}: ${shownValue(value) ?? ''}`
+}
+
+/** A loop, or the branch that holds of `if`, `unless` and `case`: from 1, `else` for none of the conditions. */
+const LOOPS: ReadonlySet<string> = new Set(['for', 'tablerow'])
+
+/** The steps of one template. */
+export class Steps {
+  readonly source: string
+  readonly list: WorksheetStep[] = []
+  /** Steps that are left out. */
+  more = 0
+  readonly #budget: { left: number }
+
+  constructor(source: string, budget: { left: number }) {
+    this.source = source
+    this.#budget = budget
+  }
+
+  readonly observer: RenderingObserver = {
+    read: ({ at, path, value }: ObservedRead) =>
+      this.#add(at, () => ({ kind: 'read', name: cut(path.join('.'), LONGEST_VALUE), ...resultOf(value) })),
+    filter: step => this.#add(step.at, () => filterStep(step)),
+    assign: ({ at, name, value }: ObservedAssignment) =>
+      this.#add(at, () => ({ kind: 'assign', name, ...resultOf(value) })),
+    branch: ({ at, tag, taken, turns, of }: ObservedBranch) =>
+      this.#add(at, () => ({
+        kind: 'branch',
+        name: tag,
+        result: LOOPS.has(tag) ? String(turns) : taken < of ? String(taken + 1) : 'else',
+      })),
+  }
+
+  #add({ path, line, column }: Place, step: () => Omit<WorksheetStep, 'line' | 'column'>): void {
+    if (this.list.length >= MOST_STEPS || this.#budget.left <= 0) {
+      this.more += 1
+      return
+    }
+    this.#budget.left -= 1
+    this.list.push({ line, column, ...(path !== this.source && { path }), ...step() })
+  }
+}
+
+const resultOf = (value: unknown): { result?: string } => {
+  const result = shownValue(value)
+  return result === undefined ? {} : { result }
+}
+
+function filterStep({
+  name,
+  input,
+  args,
+  result,
+  detail,
+}: ObservedFilter): Omit<WorksheetStep, 'line' | 'column'> {
+  if (detail !== undefined) {
+    const { table, keys, column, row } = detail as LookupDetail
+    const lookup = { table, keys: [...keys], ...(column !== undefined && { column }), ...placeOf(row) }
+    return { kind: 'lookup', name, lookup: { ...lookup, value: shownValue(result) }, ...resultOf(result) }
+  }
+  const given = shownValue(input)
+  return {
+    kind: Object.hasOwn(effectFilters, name) ? 'set' : 'compute',
+    name,
+    ...(given !== undefined && { input: given }),
+    arguments: args.map(shownArgument),
+    ...resultOf(result),
+  }
+}
+
+/** Where the row stands, as a worksheet says it. */
+export const placeOf = (
+  row: RowPlace | undefined,
+): Pick<WorksheetLookup, 'path' | 'line' | 'resourceName' | 'revision'> => ({
+  ...(row?.path !== undefined && { path: row.path }),
+  ...(row?.line !== undefined && { line: row.line }),
+  ...(row?.resource && { resourceName: row.resource.name, revision: row.resource.revision }),
+})

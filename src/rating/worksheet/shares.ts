@@ -1,0 +1,203 @@
+// How the amounts of a run's pieces come from those before them: the formulas of policy/fold/pieces.ts, one line for each
+// part, so that a reader can work them out again. The amounts themselves are those of the fold.
+import Big from 'big.js'
+import type { Uuid } from '../../kernel/locators.ts'
+import { RATE_PLACES, toText } from '../../kernel/money.ts'
+import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
+import type { WorksheetShare } from '../../policy/contract/worksheet.ts'
+import type { Line, Step } from '../../policy/fold/line.ts'
+import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
+import {
+  type AmountOf,
+  amountsOf,
+  type Measure,
+  measureOf,
+  minusAmounts,
+  portion,
+  splitsIn,
+} from '../../policy/fold/shares.ts'
+import type { Amounts, PerilPrice, PerilRun, Proration } from '../../policy/records/aggregate.ts'
+
+/** What an amount is split from: the run as it was rated, an earlier piece, or what a cancellation removed. */
+type Source = {
+  readonly what: 'run' | 'piece' | 'removed'
+  readonly span: Span
+  readonly amounts: Amounts
+  readonly proration: Proration
+}
+
+export type ExplainedPiece = {
+  readonly piece: Piece
+  readonly from: Omit<Source, 'amounts'>
+  readonly shares: readonly WorksheetShare[]
+}
+
+/** Every piece that the run ever had, in the order of the transactions, then of time. Empty without a price. */
+export function explainedPieces(run: PerilRun, line: Line, timeZone: TimeZone): ExplainedPiece[] {
+  if (!run.price) return []
+  const pieces = piecesOf(run, line, timeZone)
+  const steps = new Map(line.map(step => [step.modification.locator, step]))
+  return pieces.map(piece => {
+    const { source, siblings } = sourceOf(run, piece, pieces, steps)
+    const { proration } = source
+    const measure = measureOf(proration, timeZone)
+    const shares = namesOf(run.price!).map(named => ({
+      ...named.shown,
+      ...shareOf(run, piece, siblings, source, measure, named.of),
+    }))
+    return { piece, from: { what: source.what, span: source.span, proration }, shares }
+  })
+}
+
+type Named = { readonly shown: Pick<WorksheetShare, 'of' | 'name'>; readonly of: AmountOf }
+
+function namesOf({ technicalPremium, taxes, commissions }: PerilPrice): Named[] {
+  return [
+    { shown: { of: 'premium' }, of: amounts => amounts.premium },
+    ...(technicalPremium
+      ? [{ shown: { of: 'technicalPremium' as const }, of: (one: Amounts) => one.technicalPremium! }]
+      : []),
+    ...taxes.map(({ name }, at) => ({
+      shown: { of: 'tax' as const, name },
+      of: (one: Amounts) => one.taxes[at]!,
+    })),
+    ...commissions.map(({ recipient: name }, at) => ({
+      shown: { of: 'commission' as const, name },
+      of: (one: Amounts) => one.commissions[at]!,
+    })),
+  ]
+}
+
+/** What the piece is split from, and the pieces that are split from it with this one, by time. */
+function sourceOf(
+  run: PerilRun,
+  piece: Piece,
+  pieces: readonly Piece[],
+  steps: ReadonlyMap<Uuid, Step>,
+): { source: Source; siblings: readonly Piece[] } {
+  const proration = steps.get(piece.madeBy)?.modification.proration ?? 'monthly'
+  const ofStep = pieces.filter(one => one.madeBy === piece.madeBy)
+  if (piece.madeBy === run.madeBy)
+    return {
+      source: { what: 'run', span: run, amounts: amountsOf(run.price!), proration },
+      siblings: ofStep,
+    }
+  const { predecessor } = piece.segment
+  const earlier = pieces.filter(one => one.segment.locator === predecessor)
+  const siblings = ofStep.filter(one => one.segment.predecessor === predecessor)
+  const parent = earlier.find(one => one.replacedBy === piece.madeBy)
+  if (parent)
+    return { source: { what: 'piece', span: parent, amounts: parent.amounts!, proration }, siblings }
+  // A reinstatement: what was removed is what its parts do not have.
+  const cut = earlier.at(-1)!
+  const kept = pieces.filter(
+    one => one.madeBy === cut.replacedBy && one.segment.predecessor === cut.segment.locator,
+  )
+  const span = { start: kept.at(-1)?.end ?? cut.start, end: cut.end }
+  const amounts = kept.reduce((rest, one) => minusAmounts(rest, one.amounts!), cut.amounts!)
+  return { source: { what: 'removed', span, amounts, proration }, siblings }
+}
+
+/** `months` as text: the measure counts ten millionths of them. */
+const shownMonths = (units: bigint): string => new Big(String(units)).div(10 ** RATE_PLACES).toFixed()
+
+function shareOf(
+  run: PerilRun,
+  piece: Piece,
+  siblings: readonly Piece[],
+  { what, span, amounts, proration }: Source,
+  measure: Measure,
+  amountOf: AmountOf,
+): Omit<WorksheetShare, 'of' | 'name'> {
+  const amount = amountOf(piece.amounts!)
+  const shown = proration === 'linear' ? String : shownMonths
+  const line = (from: typeof amount, how: WorksheetShare['how'], part?: bigint, whole?: bigint) => ({
+    from: toText(from),
+    how,
+    ...(part !== undefined && whole !== undefined && { part: shown(part), whole: shown(whole) }),
+    amount: toText(amount),
+  })
+  const { predecessor } = piece.segment
+  const split =
+    what === 'run' || predecessor === undefined ? undefined : splitsIn(run, piece.madeBy, predecessor)
+  const stated = (at: Instant) => split?.(at, amountOf)
+  const whole = amountOf(amounts)
+  if (what === 'removed') {
+    if (piece.start === span.start) return line(whole, 'all')
+    if (stated(piece.start)) return line(whole, 'plugin')
+    const [part, of] = [measure(piece.start, span.end), measure(span.start, span.end)]
+    return line(whole, portion(whole, part, of).minor === amount.minor ? 'share' : 'recorded', part, of)
+  }
+  let left = whole
+  let from = span.start
+  const taken = (to: Instant) => stated(to) ?? portion(left, measure(from, to), measure(from, span.end))
+  const minor = (less: typeof left): typeof left => ({ ...left, minor: left.minor - less.minor })
+  for (const { start, end, ...sibling } of siblings) {
+    if (start > from) {
+      left = minor(taken(start))
+      from = start
+    }
+    if (start === piece.start) {
+      if (end >= span.end) return line(left, from === span.start ? 'all' : 'rest')
+      if (stated(end)) return line(left, 'plugin')
+      const [part, of] = [measure(from, end), measure(from, span.end)]
+      return line(left, portion(left, part, of).minor === amount.minor ? 'share' : 'recorded', part, of)
+    }
+    left = minor(amountOf(sibling.amounts!))
+    from = end
+  }
+  return line(left, 'recorded')
+}
+
+/** Of an endorsement that rates nothing again: the run that it continues, and the part of its amounts that it takes over. */
+export type Continued = { readonly run: PerilRun; readonly shares: readonly WorksheetShare[] } & Span
+
+/**
+ * The part of an earlier run of the peril that `run` takes over where it begins; undefined if there is none. `line` ends
+ * with the transaction that made the run.
+ */
+export function continuedFrom(
+  run: PerilRun,
+  earlierRuns: readonly PerilRun[],
+  line: Line,
+  timeZone: TimeZone,
+): Continued | undefined {
+  for (const one of earlierRuns) {
+    if (!one.price || !one.cuts.some(cut => cut.by === run.madeBy)) continue
+    const uncut = { ...one, cuts: one.cuts.filter(cut => cut.by !== run.madeBy) }
+    const part = explainedPieces(uncut, line, timeZone).find(
+      ({ piece }) => piece.madeBy === run.madeBy && piece.start === run.start && piece.end === run.end,
+    )
+    if (part) return { run: one, start: part.from.span.start, end: part.from.span.end, shares: part.shares }
+  }
+  return undefined
+}
+
+/** The same for a run beyond the end of an earlier one: month rates, and taxes in proportion to the months. */
+export function extendedFrom(
+  run: PerilRun,
+  earlierRuns: readonly PerilRun[],
+  timeZone: TimeZone,
+): Continued | undefined {
+  const one = earlierRuns.find(other => other.price && other.end === run.start)
+  if (!one) return undefined
+  const measure = measureOf('monthly', timeZone)
+  const part = measure(run.start, run.end)
+  const whole = measure(one.start, one.end)
+  const taxes: WorksheetShare[] = []
+  const before = amountsOf(one.price!)
+  for (const [at, { name }] of one.price!.taxes.entries()) {
+    const from = before.taxes[at]!
+    const amount = run.price?.taxes[at]?.amount ?? portion(from, part, whole)
+    taxes.push({
+      of: 'tax',
+      name,
+      from: toText(from),
+      how: portion(from, part, whole).minor === amount.minor ? 'share' : 'recorded',
+      part: shownMonths(part),
+      whole: shownMonths(whole),
+      amount: toText(amount),
+    })
+  }
+  return { run: one, start: one.start, end: one.end, shares: taxes }
+}
