@@ -75,7 +75,8 @@ export function programOf(terminal: Terminal, act: Act): Command {
   )
   command(program, 'price <dir>', 'rate policies by a configuration, without a service')
     .requiredOption('--policy <file>', 'the body of POST /policy, alone or beside a policyholder; or a list')
-    .action(async (dir: string, options: { policy: string }) => {
+    .option('--explain', 'show how each figure came to be')
+    .action(async (dir: string, options: { policy: string; explain?: boolean }) => {
       const { price } = await import('./commands/price.ts')
       await act(run => price(dir, options, run))
     })

@@ -7,11 +7,12 @@ import { checkFolder } from '../offline/check.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { type Priced, pricedOffline } from '../offline/price.ts'
 import { type Run, say, show, type Terminal } from '../terminal.ts'
+import { worksheetText } from '../worksheet.ts'
 
-/** `bindery price DIR --policy FILE`: what the policies of the file cost by the configuration, with no service. */
+/** `bindery price DIR --policy FILE [--explain]`: what the policies of the file cost by the configuration, with no service. */
 export async function price(
   folder: string,
-  { policy: file }: { policy: string },
+  { policy: file, explain = false }: { policy: string; explain?: boolean },
   run: Run,
 ): Promise<ExitCode> {
   const cases = readPolicyFile(file)
@@ -27,7 +28,7 @@ export async function price(
   let outcome: ExitCode = EXIT.ok
   for (const [index, one] of cases.entries())
     try {
-      const priced = await pricedOffline(configuration, one)
+      const priced = await pricedOffline(configuration, one, explain ? {} : undefined)
       show(run, { ok: true, ...priced }, () => (index > 0 ? '\n' : '') + priceText(priced, run.terminal))
     } catch (problem) {
       if (!(problem instanceof Refusal)) throw problem
@@ -69,6 +70,7 @@ function priceText(priced: Priced, { colors }: Terminal): string {
     `\nunderwriting: ${decided(underwriting.decision)}\n`,
     ...underwriting.notes.map(note => `  ${note}\n`),
     ...priced.notes.map(note => `${colors.yellow('note')}  ${note}\n`),
+    ...(priced.worksheet ? [worksheetText(priced.worksheet, at => day(Number(at)), colors)] : []),
   ].join('')
 }
 

@@ -10,6 +10,7 @@ import type {
   PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
+import type { Worksheet } from '../../src/policy/contract/worksheet.ts'
 import { requestedDraft } from '../../src/policy/draft/draft.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { underwritingResponse } from '../../src/policy/projection/characteristics.ts'
@@ -29,6 +30,8 @@ import {
   ratingContext,
   underwriteQuote,
 } from '../../src/rating/rate.ts'
+import { worksheetOf } from '../../src/rating/worksheet/build.ts'
+import { type Explaining, RatingRecord, type Selection } from '../../src/rating/worksheet/record.ts'
 import { RatingTables } from '../../src/reference/data-tables/rating-tables.ts'
 import { Autofill } from '../../src/transactions/autofill/fill.ts'
 import type { PolicyCase } from './policy-file.ts'
@@ -42,13 +45,15 @@ export type Priced = {
   readonly policyEndTimestamp: number
   readonly timeZone: string
   readonly price: PolicyPriceResponse
+  /** Where it was asked for. */
+  readonly worksheet?: Worksheet
   readonly underwriting: AutomatedUnderwritingResultResponse
   /** What a service would have looked at beside. */
   readonly notes: string[]
 }
 
 /** A checked draft, and what it is rated with. Throws a Refusal, as the service would, for what the product does not take. */
-export async function draftOffline(configuration: Configuration, asked: PolicyCase) {
+export async function draftOffline(configuration: Configuration, asked: PolicyCase, explaining?: Explaining) {
   const notes = new Set<string>()
   const context = offlineContext()
   const { now } = context
@@ -59,7 +64,14 @@ export async function draftOffline(configuration: Configuration, asked: PolicyCa
   )
   const tables = new RatingTables(context)
   const supply = transientLocators(0)
-  const attempt: Attempt = { now, supply, digits: async () => supply, plugins, tables }
+  const attempt: Attempt = {
+    now,
+    supply,
+    digits: async () => supply,
+    plugins,
+    tables,
+    ...(explaining && { explaining }),
+  }
   const autofill = new Autofill(context, supply.digits() as PolicyLocator, plugins, tables)
   for (const note of unknownHere(product, configuration, ground)) notes.add(note)
 
@@ -73,21 +85,38 @@ export async function draftOffline(configuration: Configuration, asked: PolicyCa
 }
 
 /** Throws a Refusal, as the service would, for what the product does not take or cannot rate. */
-export async function pricedOffline(configuration: Configuration, asked: PolicyCase): Promise<Priced> {
-  const { draft, quote, ground, notes, rating, autofill } = await draftOffline(configuration, asked)
+export async function pricedOffline(
+  configuration: Configuration,
+  asked: PolicyCase,
+  explain?: Selection,
+): Promise<Priced> {
+  const record = explain && new RatingRecord(explain)
+  const explaining: Explaining | undefined = record && { record, configurationOf: onlyVersion }
+  const { draft, quote, ground, notes, rating, autofill } = await draftOffline(
+    configuration,
+    asked,
+    explaining,
+  )
   const { product } = ground
   const aggregate = await autofill.explaining(priceQuote(draft, quote, rating))
   const underwriting = await underwriteQuote(aggregate, quote, rating)
+  const view = policyView(aggregate, quote, product, isIssued)
   return {
     ...(asked.name !== undefined && { name: asked.name }),
     productName: product.name,
     policyStartTimestamp: quote.contractStart,
     policyEndTimestamp: quote.contractEnd,
     timeZone: ground.timeZone,
-    price: policyPriceResponse(policyView(aggregate, quote, product, isIssued)),
+    price: policyPriceResponse(view),
+    ...(record && { worksheet: worksheetOf({ view, record, isRecorded: false }) }),
     underwriting: underwritingResponse(underwriting),
     notes: [...notes],
   }
+}
+
+/** Nothing is recorded here that an earlier version rated. */
+const onlyVersion = (): never => {
+  throw new Error('There is one version of the configuration without a service.')
 }
 
 /** A tenant with nothing but its configuration. Rating reads of it what is here: it has no tables and no services of its own. */

@@ -3,6 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { Amount, Currency, component, OptionalAmount, Text, withCurrency } from '../platform/wire.ts'
 import { FeeResponse, HoldbackResponse } from '../policy/contract/billing.ts'
+import { WorksheetIfAsked } from '../policy/contract/worksheet.ts'
 
 const CommissionChangeResponse = component('CommissionChangeResponse', {
   recipient: Text,
@@ -53,7 +54,10 @@ const policyPriceChange = {
 }
 
 /** Also the response of POST /policy/{policyLocator}/previewRenewalPrice. */
-export const PolicyPriceChangeResponse = component('PolicyPriceChangeResponse', policyPriceChange)
+export const PolicyPriceChangeResponse = component('PolicyPriceChangeResponse', {
+  ...policyPriceChange,
+  worksheet: WorksheetIfAsked,
+})
 export type PolicyPriceChangeResponse = z.infer<typeof PolicyPriceChangeResponse>
 
 /** Response of GET /policy/{policyLocator}/cancellationValue. */

@@ -4,7 +4,7 @@ import Big from 'big.js'
 import { z } from 'zod'
 import { type Decimal, decimal, RATE_PLACES } from '../kernel/money.ts'
 import { isStorable, storable } from '../kernel/text.ts'
-import type { RecordedRate } from './rater.ts'
+import type { RecordedRate } from './rates.ts'
 
 const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at most ${RATE_PLACES} places`
 

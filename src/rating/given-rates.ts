@@ -12,7 +12,8 @@ import type { PerilRun, PolicyAggregate, Quote } from '../policy/records/aggrega
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import type { SegmentRate } from './contract-external.ts'
-import { type RatingContext, type RecordedRate, type RecordedRates, scaled } from './rater.ts'
+import type { RatingContext } from './rater.ts'
+import { type RecordedRate, type RecordedRates, scaled } from './rates.ts'
 
 type RatesByLocator = ReadonlyMap<string, SegmentRate>
 

@@ -216,14 +216,15 @@ export function ratingContext(
 }
 
 /** A transaction that is not made yet has no locator, and rates nothing that a worksheet shows. */
-const explainedBy = (
+function explainedBy(
   { record }: Explaining,
   { aggregate }: Pick<Loaded, 'aggregate'>,
   of: Modification | Instant,
-): RatingContext['explaining'] =>
-  typeof of === 'number'
-    ? undefined
-    : { record, configVersion: aggregate.policy.configVersion, modification: of.locator }
+): RatingContext['explaining'] {
+  if (typeof of === 'number') return undefined
+  record.transactions.add(of.locator)
+  return { record, configVersion: aggregate.policy.configVersion, modification: of.locator }
+}
 
 type PluginContract = typeof import('../extension/plugins/contract.ts')
 

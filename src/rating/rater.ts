@@ -1,6 +1,5 @@
 // Renders a configuration's templates over one policy: perils, taxes, fees, decisions. Pure: the caller hands in
 // everything that a template may ask for.
-import Big from 'big.js'
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import type { RenderingObserver } from '../../packages/liquid/observation.ts'
 import type { TransactionNames } from '../extension/plugins/contract.ts'
@@ -9,7 +8,7 @@ import type { ExternalRater } from '../extension/plugins/sessions.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
 import { memoByObject } from '../kernel/maps.ts'
-import { type CurrencyCode, type Decimal, money, RATE_PLACES, zero } from '../kernel/money.ts'
+import { type Decimal, money, zero } from '../kernel/money.ts'
 import { type Instant, months, type TimeZone } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import type {
@@ -22,7 +21,6 @@ import type {
   PolicyAggregate,
   PolicySegment,
   Quote,
-  RatedAmount,
   Tax,
 } from '../policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
@@ -31,6 +29,7 @@ import type { PluginFunction, ProductDefinition, TemplateSource } from '../produ
 import type { FieldData } from '../product/fields/groups.ts'
 import type { RatingEffects, TemplateEnvironment } from '../product/templates/effects.ts'
 import type { CompiledTemplate } from '../product/templates/liquid.ts'
+import { type RecordedRates, scaled } from './rates.ts'
 import {
   exposureRunData,
   type Operation,
@@ -279,29 +278,4 @@ export class PerilRating {
     this.#monthsOf.set(span, known)
     return known
   }
-}
-
-/** Taxes always come from templates. */
-export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
-
-// The amount of a run (brief 3.1): a yearly or monthly rate is scaled to the run's months and rounded once. The amount
-// does not go through the stored month rate, which has 7 places for display and later splits. So a whole year costs
-// exactly its yearly rate.
-/** Major units. `exact` is for the run as it is, and wins; `added` is added unscaled to a yearly or monthly rate. */
-export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
-
-const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
-
-/** `months` is positive. Undefined when nothing was recorded. */
-export function scaled(
-  { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
-  months: Decimal,
-  currency: CurrencyCode,
-): RatedAmount | undefined {
-  const month = monthly ?? yearly?.div(12)
-  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
-  if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months).plus(added), currency) }
-  if (yearly && month)
-    return { month: rateText(month), amount: money(yearly.times(months).div(12).plus(added), currency) }
-  return undefined
 }

@@ -27,6 +27,7 @@ import {
   withCurrency,
 } from '../../platform/wire.ts'
 import { Media, PolicyDocumentResponse } from './documents.ts'
+import { WorksheetIfAsked } from './worksheet.ts'
 
 // Prices of the whole term. Total = premium + taxes + fees; commissions are outside it.
 
@@ -127,6 +128,7 @@ export const GetPolicyPriceResponse = component('GetPolicyPriceResponse', {
   ...withCurrency(Amount, 'totalDue'),
   premiumsByExposureLocator: AmountByLocator,
   premiumsByPerilLocator: AmountByLocator,
+  worksheet: WorksheetIfAsked,
 })
 export type GetPolicyPriceResponse = z.infer<typeof GetPolicyPriceResponse>
 
@@ -134,6 +136,7 @@ export type GetPolicyPriceResponse = z.infer<typeof GetPolicyPriceResponse>
 export const PolicyPriceResponse = component('PolicyPriceResponse', {
   ...policyPrice,
   ...withCurrency(Amount, 'total'),
+  worksheet: WorksheetIfAsked,
 })
 export type PolicyPriceResponse = z.infer<typeof PolicyPriceResponse>
 

@@ -27,6 +27,10 @@ export const ExplainQuery = z.object({
 })
 export type ExplainQuery = z.infer<typeof ExplainQuery>
 
+/** The member of an operation that asks for a worksheet; nothing where none is asked for. */
+export const explainOf = ({ explain, ...selection }: ExplainQuery): { explain?: typeof selection } =>
+  explain ? { explain: selection } : {}
+
 const Exact = Text.openapi({ description: 'An exact decimal.', example: '453.25' })
 const OptionalExact = Exact.optional()
 
@@ -253,3 +257,7 @@ export const Worksheet = component('Worksheet', {
   notes: Texts,
 })
 export type Worksheet = z.infer<typeof Worksheet>
+
+export const WorksheetIfAsked = Worksheet.optional().describe(
+  'How each figure came to be; where `explain` asks for it.',
+)

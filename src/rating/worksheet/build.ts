@@ -38,7 +38,7 @@ import type {
 } from '../../policy/records/aggregate.ts'
 import { readLookUpKey } from '../../product/templates/effects.ts'
 import { feesAndHoldbacks, perilTotals, sumTotals, type Totals, totalTaxes, wholeTotal } from '../price.ts'
-import { type RecordedRate, scaled } from '../rater.ts'
+import { type RecordedRate, scaled } from '../rates.ts'
 import {
   type CallRecord,
   type FeeScriptRecord,
@@ -159,7 +159,8 @@ function worksheetRun(
   const length = months(run.start, run.end, timeZone)
   const figures = rated
     ? ratedFigures(rated, price, currency)
-    : (continuedFigures(view, run, runs, price) ?? recordedFigures(price, length))
+    : ((record.transactions.has(run.madeBy) ? continuedFigures(view, run, runs, price) : undefined) ??
+      recordedFigures(price, length))
   const problem = record.problems.get(run.madeBy)
   return {
     policyModificationLocator: run.madeBy,
@@ -316,7 +317,7 @@ function continuedFigures(
   const recorded = recordedFigures(price, length)
   if (taken?.shares.find(share => share.of === 'premium')?.amount === recorded.premium.amount)
     return { ...recorded, ratedBy: 'earlierRates', continues: shown(taken) }
-  const extended = extendedFrom(run, earlier, timeZone)
+  const extended = extendedFrom(run, earlier, line, timeZone)
   const { premium, technicalPremium, commissions } = extended?.run.price ?? {}
   if (!extended || !premium) return undefined
   const { currency } = price.premium.amount

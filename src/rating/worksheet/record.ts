@@ -21,7 +21,7 @@ import type { Peril, PerilPrice, PerilRun } from '../../policy/records/aggregate
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { effectFilters, type LookupDetail, type RowPlace } from '../../product/templates/effects.ts'
 import type { SegmentRate } from '../contract-external.ts'
-import type { RecordedRates } from '../rater.ts'
+import type { RecordedRates } from '../rates.ts'
 
 /** Of one template; a loop may take more. */
 const MOST_STEPS = 300
@@ -85,6 +85,8 @@ export type FeeScriptRecord = {
 export class RatingRecord {
   readonly selection: Selection
   readonly runs = new Map<Uuid, RunRecord>()
+  /** Transactions that are rated: what they made and no run has a record of was not rated, but continued. */
+  readonly transactions = new Set<Uuid>()
   readonly calls: CallRecord[] = []
   readonly feeScripts: FeeScriptRecord[] = []
   /** Why a transaction could not be rated again. */
@@ -164,7 +166,7 @@ const shownArgument = (argument: unknown): string => {
   return `${name}: ${shownValue(value) ?? ''}`
 }
 
-/** A loop, or the branch that holds of `if`, `unless` and `case`: from 1, `else` for none of the conditions. */
+/** These say how many turns they took; other tags, which of their conditions held. */
 const LOOPS: ReadonlySet<string> = new Set(['for', 'tablerow'])
 
 /** The steps of one template. */
@@ -190,7 +192,7 @@ export class Steps {
       this.#add(at, () => ({
         kind: 'branch',
         name: tag,
-        result: LOOPS.has(tag) ? String(turns) : taken < of ? String(taken + 1) : 'else',
+        result: LOOPS.has(tag) ? String(turns) : taken < of - 1 ? String(taken + 1) : 'else',
       })),
   }
 

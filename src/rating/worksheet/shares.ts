@@ -5,7 +5,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { RATE_PLACES, toText } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { WorksheetShare } from '../../policy/contract/worksheet.ts'
-import type { Line, Step } from '../../policy/fold/line.ts'
+import { endOfRun, type Line, type Step } from '../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../policy/fold/pieces.ts'
 import {
   type AmountOf,
@@ -177,9 +177,11 @@ export function continuedFrom(
 export function extendedFrom(
   run: PerilRun,
   earlierRuns: readonly PerilRun[],
+  line: Line,
   timeZone: TimeZone,
 ): Continued | undefined {
-  const one = earlierRuns.find(other => other.price && other.end === run.start)
+  const counted = new Set(line.map(step => step.modification.locator))
+  const one = earlierRuns.findLast(other => other.price && endOfRun(other, counted) === run.start)
   if (!one) return undefined
   const measure = measureOf('monthly', timeZone)
   const part = measure(run.start, run.end)

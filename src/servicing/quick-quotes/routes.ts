@@ -1,5 +1,6 @@
 import { forTenant, type Route } from '../../platform/http/route.ts'
 import { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { constraintRoutesOf } from '../../transactions/constraints/routes.ts'
 import { QuickQuoteResponse } from './contract.ts'
 
@@ -15,15 +16,21 @@ export const quickQuoteRoutes: readonly Route[] = [
     description:
       'Takes what creates a policy; `finalize` has no meaning. Values are not checked: what they give is priced, and kept for 30 days without a policy, so that constraints can be asked of it. It is not underwritten, and cannot be accepted.',
     permission: 'quick-quotes.write',
+    query: ExplainQuery,
     body: { schema: PolicyCreateRequest, required: true },
     answer: quickQuote,
-    handle: async ({ body }, context) => (await service()).createQuickQuote(context, body),
+    handle: async ({ body, query }, context) =>
+      (await service()).createQuickQuote(context, body, explainOf(query).explain),
   }),
   get('/policy/{tenantLocator}/quickquotes/{locator}', {
     summary: 'Get a quick quote',
+    description:
+      'As it was when it was made. With `explain` it is rated again, by the version of the configuration and at the time that it was made with, and the worksheet is in its `price`.',
     permission: 'quick-quotes.read',
+    query: ExplainQuery,
     answer: quickQuote,
-    handle: async ({ params }, context) => (await service()).readQuickQuote(context, params.locator),
+    handle: async ({ params, query }, context) =>
+      (await service()).readQuickQuote(context, params.locator, explainOf(query).explain),
   }),
   ...constraintRoutesOf({
     path: '/policy/{tenantLocator}/quickquotes/{locator}',

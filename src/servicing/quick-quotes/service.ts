@@ -11,6 +11,7 @@ import {
   transientLocators,
   type Uuid,
 } from '../../kernel/locators.ts'
+import { decimal } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
@@ -24,6 +25,7 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { recordPlace, shardDatabase } from '../../platform/tenancy.ts'
 import type { PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import type { Worksheet } from '../../policy/contract/worksheet.ts'
 import { requestedDraft } from '../../policy/draft/draft.ts'
 import { isIssued, lineUpTo } from '../../policy/fold/line.ts'
 import { policyView } from '../../policy/projection/policy.ts'
@@ -35,10 +37,12 @@ import { placeOf } from '../../policyholders/store.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { policyPriceResponse } from '../../rating/price.ts'
 import { type Attempt, priceQuote, ratingContext } from '../../rating/rate.ts'
+import type { Selection } from '../../rating/worksheet/record.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../../transactions/autofill/fill.ts'
 import type { Constrainable } from '../../transactions/constraints/service.ts'
 import { elementsAt } from '../../transactions/constraints/validation.ts'
+import { explainingOf } from '../../transactions/mechanism/price-change.ts'
 import type { QuickQuoteResponse } from './contract.ts'
 import { expiryTimer, findQuickQuote, type QuickQuote, quickQuoteRows } from './store.ts'
 
@@ -52,11 +56,12 @@ const LARGEST_STORED_BYTES = 1_800_000
 export async function createQuickQuote(
   context: RequestContext,
   request: PolicyCreateRequest,
+  explain?: Selection,
 ): Promise<JsonText> {
   const { idempotency } = context
   const { shard, database } = placeOf(context, request.policyholderLocator)
   const earlier = await storedAnswer(context, database)
-  if (earlier) return await answerOf(context, earlier)
+  if (earlier) return await answerOf(context, earlier, explain)
   const locator = idempotency
     ? derivedUuid(shard, 'quickQuote', idempotency.key, idempotency.bodyHash)
     : newUuid(shard)
@@ -76,19 +81,86 @@ export async function createQuickQuote(
       answer: { status: 200, text },
       subject: locator,
     }),
+    explain,
   )
 }
 
-const answerOf = async (context: RequestContext, answer: JsonAnswer | AnswerBySubject): Promise<JsonText> =>
-  jsonText(
-    isBySubject(answer)
-      ? { status: 200, text: JSON.stringify(await readQuickQuote(context, answer.subject)) }
-      : answer,
-  )
+/** The worksheet is made of what is stored, so that it is not stored itself, and a repeat has it too. */
+async function answerOf(
+  context: RequestContext,
+  answer: JsonAnswer | AnswerBySubject,
+  explain: Selection | undefined,
+): Promise<JsonText> {
+  if (!isBySubject(answer) && !explain) return jsonText(answer)
+  const locator = isBySubject(answer)
+    ? answer.subject
+    : (JSON.parse(answer.text) as QuickQuoteResponse).locator
+  return jsonText({ status: 200, text: JSON.stringify(await readQuickQuote(context, locator, explain)) })
+}
 
-/** As it was when it was made: one round trip. */
-export const readQuickQuote = async (context: RequestContext, text: string): Promise<QuickQuoteResponse> =>
-  (await findStored(context, text)).answer
+/** As it was when it was made: one round trip; two with a worksheet, which rates it again. */
+export async function readQuickQuote(
+  context: RequestContext,
+  text: string,
+  explain?: Selection,
+): Promise<QuickQuoteResponse> {
+  const stored = await findStored(context, text)
+  const { answer } = stored
+  if (!explain || !answer.price) return answer
+  return { ...answer, price: { ...answer.price, worksheet: await worksheetAgain(context, stored, explain) } }
+}
+
+/** Rates it again by the version, and at the time, that it was made with. */
+async function worksheetAgain(
+  context: RequestContext,
+  { request, configVersion, createdAt, locator, answer }: QuickQuote,
+  explain: Selection,
+): Promise<Worksheet> {
+  const { database } = recordPlace(context, locator, 'quick quote')
+  const shard = shardOfUuid(locator as Uuid)
+  const surroundings = await loadNewPolicyContext(context, database, { ...request, configVersion })
+  const now = createdAt as Instant
+  const sessions = new PluginSessions({ context, database, shard })
+  const tables = new RatingTables(context)
+  await tables.open()
+  const externalRater = externalRaters(context, shard)
+  try {
+    return await tables.inRounds(async () => {
+      const supply = locatorsOf(locator as Uuid)
+      const explaining = await explainingOf(context, explain)
+      const aggregate = quickDraft(request, surroundings, { now, supply })
+      const loaded: Loaded = { ...surroundings, aggregate }
+      const plugins = sessions.begin()
+      const attempt: Attempt = {
+        now,
+        supply,
+        digits: async () => supply,
+        plugins,
+        externalRater,
+        tables,
+        explaining,
+      }
+      const quote = selectedQuote(aggregate)
+      const priced = await priceQuote(aggregate, quote, ratingContext(loaded, attempt))
+      const view = policyView(priced, quote, surroundings.product, isIssued)
+      const { worksheetOf } = await import('../../rating/worksheet/build.ts')
+      const worksheet = worksheetOf({ view, record: explaining.record, isRecorded: true })
+      return withRecorded(worksheet, answer.price!)
+    })
+  } catch (problem) {
+    throw sessions.withoutSecrets(problem)
+  } finally {
+    sessions.keepLogs()
+  }
+}
+
+/** Says where rating again gives another total than the one that is stored. */
+function withRecorded(worksheet: Worksheet, recorded: PolicyPriceResponse): Worksheet {
+  const { total, totalCurrency } = recorded
+  if (decimal(worksheet.total).eq(decimal(total))) return worksheet
+  const note = `Rating again gives ${worksheet.total}; ${total} ${totalCurrency} was recorded, and counts.`
+  return { ...worksheet, differs: true, notes: [...worksheet.notes, note] }
+}
 
 async function findStored(context: RequestContext, text: string): Promise<QuickQuote> {
   const { database, locator } = recordPlace(context, text, 'quick quote')

@@ -72,11 +72,11 @@ export const cancellationKind = defineKind<'cancellation'>({
     cancellation: {
       async decide(loaded, { cancellation: locator }, attempt) {
         const cancellation = cancellationOf(loaded.aggregate, locator)
-        return await priceChangeOf(loaded, cancellation, () =>
+        const carryOut = () =>
           prorated(loaded, attempt, { digits: 1 }, context =>
             cancelled(loaded.aggregate, orderOf(cancellation), context),
-          ),
-        )
+          )
+        return await priceChangeOf(loaded, cancellation, carryOut, attempt)
       },
     },
     value: {
@@ -203,11 +203,11 @@ export const reinstatementKind = defineKind<'reinstatement'>({
       async decide(loaded, { reinstatement: locator }, attempt) {
         const { aggregate } = loaded
         const reinstatement = reinstatementOf(aggregate, locator)
-        return await priceChangeOf(loaded, reinstatement, () =>
+        const carryOut = () =>
           prorated(loaded, attempt, { digits: 1 }, context =>
             reinstated(aggregate, reinstatementOrder(aggregate, reinstatement), context),
-          ),
-        )
+          )
+        return await priceChangeOf(loaded, reinstatement, carryOut, attempt)
       },
     },
   },

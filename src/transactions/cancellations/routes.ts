@@ -4,6 +4,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
 import { CancellationValueQuery, PolicyCancellationIssueRequest } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { operate, recordService } from '../policies/service.ts'
 import { CancellationCreateRequest, CancellationResponse, CancellationUpdateRequest } from './contract.ts'
@@ -77,11 +78,13 @@ export const cancellationRoutes: readonly Route[] = [
     summary: 'What a cancellation changes of the price',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'cancellations.read',
+    query: ExplainQuery,
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: ({ params }, context) =>
+    handle: ({ params, query }, context) =>
       cancellations.act(context, params.locator, cancellation => ({
         kind: 'change',
         of: { kind: 'cancellation', cancellation },
+        ...explainOf(query),
       })),
   }),
   post('/policy/{policyLocator}/cancel', {

@@ -23,8 +23,9 @@ import {
   type Response,
   withoutConflicts,
 } from '../mechanism/kind.ts'
-import { plannedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
+import { explainedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
 import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import { rateTransactionAgain } from './again.ts'
 import { type CreateOperation, planApplication, planEndorsementUpdate, planReferral } from './application.ts'
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import {
@@ -72,7 +73,7 @@ async function previewOf(loaded: Loaded, operation: CreateOperation, attempt: At
 async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: Attempt) {
   const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
   const priced = await carryOutEndorsement(aggregate, endorsement, loaded, attempt)
-  return plannedPriceChange(loaded.aggregate, priced, loaded.product)
+  return await explainedPriceChange(attempt, loaded.aggregate, priced, loaded.product)
 }
 
 const created = (request: EndorsementCreateRequest): CreateOperation => ({ action: 'create', request })
@@ -118,7 +119,8 @@ export const endorsementKind = defineKind<'endorsement'>({
         if (!isRecorded && state === 'discarded')
           throw wrongState(`The ${kind} ${locator} is discarded and was never priced.`)
         const carryOut = () => carryOutEndorsement(aggregate, endorsement, loaded, attempt)
-        if (asked === 'price') return await priceChangeOf(loaded, endorsement, carryOut)
+        if (asked === 'price')
+          return await priceChangeOf(loaded, endorsement, carryOut, attempt, rateTransactionAgain)
         return underwritingResponse(isRecorded ? underwriting! : (await carryOut()).underwriting)
       },
     },

@@ -20,6 +20,7 @@ import { premiumChangeOf } from '../../policy/fold/pieces.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
 import {
+  type Exposure,
   type ExposureRun,
   type Fee,
   type Modification,
@@ -164,9 +165,7 @@ async function pricedEndorsement(
     const peril = aggregate.perils.get(run.perilLocator)!
     const exposure = aggregate.exposures.get(peril.exposureLocator)!
     const segment = segments.find(one => one.start <= run.start && run.start < one.end)!
-    const exposureRun = [...aggregate.exposureRuns.values()].findLast(
-      one => one.exposureLocator === exposure.locator && covers(one, run.start, counted),
-    )!
+    const exposureRun = exposureRunAt(aggregate, exposure, run.start, counted)
     return { ...run, price: rating.price({ run, peril, exposure, segment, exposureRun }) }
   })
   const rated = { ...aggregate, perilRuns: putRecords(aggregate.perilRuns, priced) }
@@ -182,12 +181,21 @@ async function pricedEndorsement(
   }
 }
 
+/** The data of the exposure that the counted transactions left in force at the time. */
+export const exposureRunAt = (
+  { exposureRuns }: Pick<PolicyAggregate, 'exposureRuns'>,
+  { locator }: Pick<Exposure, 'locator'>,
+  at: Instant,
+  counted: ReadonlySet<Uuid>,
+): ExposureRun =>
+  [...exposureRuns.values()].findLast(one => one.exposureLocator === locator && covers(one, at, counted))!
+
 /** Within the span of the run and before its cuts. */
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
 /** The names under which plugins see the transaction. */
-const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
+export const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
   [`${kind}Locator`]: String(locator),
   ...(changes.newPaymentScheduleName !== undefined && {
     newPaymentScheduleName: changes.newPaymentScheduleName,

@@ -7,6 +7,7 @@ import {
   UnderwritingDecisionRequest,
 } from '../../policy/contract/billing.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { referralBy } from '../../rating/rate.ts'
@@ -76,10 +77,16 @@ export function transactionRoutes(
    * The stored price change or underwriting decision, or the present one where nothing is recorded yet.
    * Stores nothing.
    */
-  const ask = (context: RequestContext, params: unknown, asked: 'price' | 'underwriting') =>
+  const ask = (
+    context: RequestContext,
+    params: unknown,
+    asked: 'price' | 'underwriting',
+    explained: ReturnType<typeof explainOf> = {},
+  ) =>
     service.act(context, locatorIn(params), endorsement => ({
       kind: 'change',
       of: { kind: 'endorsement', endorsement, asked },
+      ...explained,
     }))
   const answer = { schema: contracts.response, description: `The ${kind}.` }
   return [
@@ -112,8 +119,9 @@ export function transactionRoutes(
       summary: `What ${a} changes of the price`,
       description: 'Of an application: as it would be now; nothing is stored.',
       permission: [`${kind}s.read`, `${kind}s.price`],
+      query: ExplainQuery,
       answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-      handle: ({ params }, context) => ask(context, params, 'price'),
+      handle: ({ params, query }, context) => ask(context, params, 'price', explainOf(query)),
     }),
     get(`${path}/automatedUnderwritingResult`, {
       summary: `Underwriting decision on ${a}`,
@@ -175,10 +183,15 @@ export function transactionRoutes(
       summary: `What ${texts.doing} a policy would change of its price`,
       description: `Nothing is stored; locators of what the ${kind} would add are not used again.`,
       permission: [`${kind}s.read`, `${kind}s.price`],
+      query: ExplainQuery,
       body: { schema: contracts.issue, required: true },
       answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-      handle: ({ params, body }, context) =>
-        operate(context, params.policyLocator, { kind: 'change', of: changeOf(body) }),
+      handle: ({ params, query, body }, context) =>
+        operate(context, params.policyLocator, {
+          kind: 'change',
+          of: changeOf(body),
+          ...explainOf(query),
+        }),
     }),
   ]
 }

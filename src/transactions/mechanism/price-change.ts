@@ -1,26 +1,65 @@
 // The price change of a transaction, stored or computed, and the operation that asks for it.
 
+import type { RequestContext } from '../../platform/context.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
-import { policyView } from '../../policy/projection/policy.ts'
+import { type PolicyView, policyView } from '../../policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Carried } from '../../policy/transitions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse } from '../../rating/price.ts'
 import type { Attempt } from '../../rating/rate.ts'
+import type { Explaining, Selection } from '../../rating/worksheet/record.ts'
 import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
 
 /** The stored change where the transaction is recorded; otherwise the change as it would be now. */
 export async function priceChangeOf(
-  { aggregate, product }: Loaded,
+  loaded: Loaded,
   { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
   carryOut: () => Promise<Carried>,
+  attempt: Attempt,
+  again?: RateAgain,
 ): Promise<PolicyPriceChangeResponse> {
+  const { aggregate, product } = loaded
+  const { explaining } = attempt
   const recorded = modificationLocator && aggregate.modifications.get(modificationLocator)
-  return recorded
-    ? recordedPriceChange(aggregate, recorded, product)
-    : plannedPriceChange(aggregate, await carryOut(), product)
+  if (!recorded) return await explainedPriceChange(attempt, aggregate, await carryOut(), product)
+  const views = recordedViews(aggregate, recorded, product)
+  if (!explaining) return policyPriceChangeResponse(views.before, views.after)
+  await again?.({ view: views.after, loaded, attempt }, recorded, explaining)
+  return await explainedChange(views, explaining, true)
+}
+
+/** Rates a recorded transaction again for its worksheet; transactions that rate nothing have none. */
+type RateAgain = (
+  rating: { readonly view: PolicyView; readonly loaded: Loaded; readonly attempt: Attempt },
+  modification: Modification,
+  explaining: Explaining,
+) => Promise<void>
+
+type Views = { readonly before: PolicyView; readonly after: PolicyView }
+
+async function explainedChange(
+  { before, after }: Views,
+  { record }: Explaining,
+  isRecorded: boolean,
+): Promise<PolicyPriceChangeResponse> {
+  const { worksheetOf } = await import('../../rating/worksheet/build.ts')
+  const worksheet = worksheetOf({ view: after, before, record, isRecorded })
+  return { ...policyPriceChangeResponse(before, after), worksheet }
+}
+
+/** What a worksheet is recorded with. */
+export async function explainingOf(context: RequestContext, selection: Selection): Promise<Explaining> {
+  const { RatingRecord } = await import('../../rating/worksheet/record.ts')
+  return {
+    record: new RatingRecord(selection),
+    configurationOf: async version =>
+      (await loadVersion(context, homeDatabase(context), version)).configuration,
+  }
 }
 
 /** The price change of a recorded modification, compared with what was issued before it. */
@@ -29,27 +68,63 @@ export function recordedPriceChange(
   modification: Modification,
   product: ProductDefinition,
 ): PolicyPriceChangeResponse {
+  const { before, after } = recordedViews(aggregate, modification, product)
+  return policyPriceChangeResponse(before, after)
+}
+
+/** The same with the worksheet of what was rated just now: the transaction is not recorded. */
+export const previewedPriceChange = async (
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  product: ProductDefinition,
+  explaining: Explaining | undefined,
+): Promise<PolicyPriceChangeResponse> =>
+  explaining
+    ? await explainedChange(recordedViews(aggregate, modification, product), explaining, false)
+    : recordedPriceChange(aggregate, modification, product)
+
+function recordedViews(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  product: ProductDefinition,
+): Views {
   const quote = boundQuote(aggregate)
   const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
   const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
-  return policyPriceChangeResponse(
-    policyView(aggregate, quote, product, earlier),
-    policyView(aggregate, quote, product, upTo),
-  )
+  return {
+    before: policyView(aggregate, quote, product, earlier),
+    after: policyView(aggregate, quote, product, upTo),
+  }
 }
-export const plannedPriceChange = (
+
+/** Of a transaction that is not recorded, compared with the policy before it. */
+export function plannedPriceChange(...planned: Parameters<typeof plannedViews>): PolicyPriceChangeResponse {
+  const { before, after } = plannedViews(...planned)
+  return policyPriceChangeResponse(before, after)
+}
+
+/** The same, with a worksheet where one is asked for. */
+export const explainedPriceChange = async (
+  { explaining }: Pick<Attempt, 'explaining'>,
+  ...planned: Parameters<typeof plannedViews>
+): Promise<PolicyPriceChangeResponse> =>
+  explaining
+    ? await explainedChange(plannedViews(...planned), explaining, false)
+    : plannedPriceChange(...planned)
+
+const plannedViews = (
   before: PolicyAggregate,
   { aggregate, modification }: Carried,
   product: ProductDefinition,
-): PolicyPriceChangeResponse =>
-  policyPriceChangeResponse(
-    policyView(before, boundQuote(before), product, isIssued),
-    policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
-  )
+): Views => ({
+  before: policyView(before, boundQuote(before), product, isIssued),
+  after: policyView(aggregate, boundQuote(aggregate), product, withIssued(modification.locator)),
+})
 
 declare module './kind.ts' {
   interface PolicyOperations {
-    change: { of: PlannedChange }
+    /** `explain`: with a worksheet of these perils. */
+    change: { of: PlannedChange; explain?: Selection }
   }
 }
 
@@ -70,5 +145,9 @@ export const changeKind = defineKind<'change'>({
     ...operation,
     of: (await changeOf(operation.of).fill?.(operation.of, loaded, autofill)) ?? operation.of,
   }),
-  decide: async (loaded, { of }, { attempt }) => ({ answer: json(await decideChange(loaded, of, attempt)) }),
+  async decide(loaded, { of, explain }, { attempt, context }) {
+    const explaining = explain && (await explainingOf(context, explain))
+    const asked = explaining ? { ...attempt, explaining } : attempt
+    return { answer: json(await decideChange(loaded, of, asked)) }
+  },
 })

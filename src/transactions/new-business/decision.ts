@@ -4,7 +4,13 @@
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { Refusal, wrongState } from '../../kernel/errors.ts'
-import { locatorSupply, type PolicyLocator, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
+import {
+  locatorSupply,
+  type PolicyLocator,
+  type QuoteLocator,
+  shardOfDigits,
+  supplyOf,
+} from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type {
@@ -29,7 +35,7 @@ import {
   quoteParts,
   selectedQuote,
 } from '../../policy/records/aggregate.ts'
-import { digitsForChanges, digitsForNewDraft } from '../../policy/records/transactions.ts'
+import { digitsForChanges, digitsForNewDraft, quoteOf } from '../../policy/records/transactions.ts'
 import { assertWithinLimits, type Loaded, type NewPolicyContext } from '../../policy/surroundings.ts'
 import {
   assertPolicyAllows,
@@ -49,10 +55,21 @@ import {
   underwriteQuote,
 } from '../../rating/rate.ts'
 import type { RatingContext } from '../../rating/rater.ts'
+import type { Selection } from '../../rating/worksheet/record.ts'
 import { assertQuoteValid } from '../constraints/validation.ts'
-import { defineKind, type FirstKind, json, showNothing, showPolicy } from '../mechanism/kind.ts'
+import { rateAgain } from '../endorsements/again.ts'
+import {
+  defineKind,
+  type FirstKind,
+  json,
+  type PolicyOperations,
+  type Run,
+  showNothing,
+  showPolicy,
+} from '../mechanism/kind.ts'
+import { explainingOf } from '../mechanism/price-change.ts'
 import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
-import { isPriced } from '../quotes/projection.ts'
+import { isPriced, notPriced } from '../quotes/projection.ts'
 import { termEndTimers } from '../term-end.ts'
 
 export async function decideCreation(
@@ -251,6 +268,30 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   }
 }
 
+/**
+ * The price with its worksheet: of the quote, or of the policy with everything issued. What is recorded is rated again by
+ * what it was rated with; a draft of the policy is priced as it would be now.
+ */
+async function explainedPrice(
+  loaded: Loaded,
+  { due, quote: locator, explain = {} }: PolicyOperations['price'],
+  { attempt, context }: Run,
+): Promise<JsonAnswer> {
+  const quote = locator === undefined ? selectedQuote(loaded.aggregate) : quoteOf(loaded.aggregate, locator)
+  const isRecorded = isPriced(loaded.aggregate, quote)
+  if (!isRecorded && locator !== undefined) throw notPriced(quote)
+  const explaining = await explainingOf(context, explain)
+  const asked = { ...attempt, explaining }
+  const aggregate = await pricedNow(loaded, quote, asked)
+  const counts = locator === undefined ? isIssued : () => false
+  const view = policyView(aggregate, quote, loaded.product, counts)
+  if (isRecorded) await rateAgain({ view, loaded, attempt }, explaining)
+  const { worksheetOf } = await import('../../rating/worksheet/build.ts')
+  const worksheet = worksheetOf({ view, record: explaining.record, isRecorded })
+  const price = policyPriceResponse(view)
+  return json({ ...(due ? getPolicyPriceResponse(price) : price), worksheet })
+}
+
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     /** `digits` are the leased locators; the first is the policy's. */
@@ -259,8 +300,8 @@ declare module '../mechanism/kind.ts' {
     finalize: object
     issue: object
     discard: object
-    /** Stores nothing; `due`: in the form of GET. */
-    price: { due: boolean }
+    /** Stores nothing; `due`: in the form of GET. With `explain` it has a worksheet; `quote`: of that quote. */
+    price: { due: boolean; quote?: QuoteLocator; explain?: Selection }
     underwriting: object
   }
 }
@@ -311,7 +352,11 @@ const discard = defineKind<'discard'>({
 const price = defineKind<'price'>({
   name: 'price',
   isReadOnly: () => true,
-  decide: async (loaded, { due }, { attempt }) => ({ answer: await priceAnswer(loaded, due, attempt) }),
+  decide: async (loaded, operation, run) => ({
+    answer: operation.explain
+      ? await explainedPrice(loaded, operation, run)
+      : await priceAnswer(loaded, operation.due, run.attempt),
+  }),
 })
 
 const underwriting = defineKind<'underwriting'>({

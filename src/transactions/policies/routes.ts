@@ -22,6 +22,7 @@ import {
   PolicyResponse,
   PolicySnapshotRequest,
 } from '../../policy/contract/response.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { PolicyListQuery, PolicyListResponse } from '../../policy/list/contract.ts'
 import { listPolicies } from '../../policy/list/service.ts'
 import { coverageSummary, policySnapshot } from '../../policy/projection/snapshot.ts'
@@ -130,15 +131,19 @@ export const policyRoutes: Route[] = [
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'policies.read',
+    query: ExplainQuery,
     answer: { schema: GetPolicyPriceResponse, description: 'The price.' },
-    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'price', due: true }),
+    handle: ({ params, query }, context) =>
+      operate(context, params.policyLocator, { kind: 'price', due: true, ...explainOf(query) }),
   }),
   post('/policy/{policyLocator}/price', {
     summary: 'Price of a policy for its whole term',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'policies.read',
+    query: ExplainQuery,
     answer: { schema: PolicyPriceResponse, description: 'The price.' },
-    handle: ({ params }, context) => operate(context, params.policyLocator, { kind: 'price', due: false }),
+    handle: ({ params, query }, context) =>
+      operate(context, params.policyLocator, { kind: 'price', due: false, ...explainOf(query) }),
   }),
   get('/policy/{policyLocator}/automatedUnderwritingResult', {
     summary: 'Underwriting decision on a policy',

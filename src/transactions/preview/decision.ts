@@ -10,7 +10,7 @@ import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, conflictsOf, type PreviewOf } from '../mechanism/kind.ts'
-import { recordedPriceChange } from '../mechanism/price-change.ts'
+import { previewedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse, PreviewedInvoiceResponse } from './contract.ts'
 
@@ -26,7 +26,7 @@ export async function decidePreview(
   const modification = aggregate.modifications.get(modificationLocator)!
   const { underwriting } = modification
   return {
-    price: recordedPriceChange(aggregate, modification, product),
+    price: await previewedPriceChange(aggregate, modification, product, attempt.explaining),
     policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false }),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoices: previewedInvoices(loaded.aggregate, aggregate),

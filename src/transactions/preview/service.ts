@@ -6,9 +6,12 @@ import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
+import type { Attempt } from '../../rating/rate.ts'
+import type { Selection } from '../../rating/worksheet/record.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
+import { explainingOf } from '../mechanism/price-change.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
 
@@ -16,6 +19,7 @@ export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,
   preview: PolicyPreview,
+  explain?: Selection,
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
   const shard = shardOfPolicy(tenant, locator)
@@ -33,7 +37,16 @@ export async function previewOf(
       const autofill = new Autofill(context, locator, plugins, tables)
       const request = await previewed(preview).fill?.(preview.request, loaded, autofill)
       const filled = request ? ({ ...preview, request } as PolicyPreview) : preview
-      const attempt = { now, supply, digits: async () => supply, plugins, externalRater, tables, readTables }
+      const attempt: Attempt = {
+        now,
+        supply,
+        digits: async () => supply,
+        plugins,
+        externalRater,
+        tables,
+        readTables,
+        ...(explain && { explaining: await explainingOf(context, explain) }),
+      }
       return await autofill.explaining(decidePreview(loaded, filled, attempt))
     })
   } catch (problem) {

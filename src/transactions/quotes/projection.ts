@@ -1,3 +1,4 @@
+import { type Refusal, wrongState } from '../../kernel/errors.ts'
 import { type QuoteLocator, shardOfDigits } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { billedCharges, planOf } from '../../policy/bills/amounts-due.ts'
@@ -97,6 +98,10 @@ function plannedInvoices(
 
 export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
+
+/** The refusal (409) to show the price of a quote without one. */
+export const notPriced = ({ locator, state }: Quote): Refusal =>
+  wrongState(`Quote ${locator} is ${state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`)
 
 export const quotePrice = (
   aggregate: PolicyAggregate,

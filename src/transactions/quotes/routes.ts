@@ -1,13 +1,13 @@
 import { z } from '@hono/zod-openapi'
-import { wrongState } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
 import { PolicyPriceResponse, UnderwritingDecisionRequest } from '../../policy/contract/billing.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { referralBy } from '../../rating/rate.ts'
 import { recordService } from '../policies/service.ts'
 import { PolicyQuotePatch, PolicyQuoteResponse, PolicyQuoteUpdateRequest } from './contract-quote.ts'
 import type { QuoteOperation } from './decision.ts'
-import { isPriced, QUOTES, quotePrice } from './projection.ts'
+import { isPriced, notPriced, QUOTES, quotePrice } from './projection.ts'
 
 const { get, patch, post } = forTenant('Quotes')
 const quote = { schema: PolicyQuoteResponse, description: 'The quote.' }
@@ -25,12 +25,9 @@ const act = (context: RequestContext, text: string, operation: QuoteOperation): 
 
 /** The price that was stored when the quote was quoted: one round trip; 409 before that. */
 async function readPrice(context: RequestContext, text: string): Promise<PolicyPriceResponse> {
-  const { loaded, locator, record: quote } = await quotes.load(context, text)
+  const { loaded, record: quote } = await quotes.load(context, text)
   const { aggregate, product } = loaded
-  if (!isPriced(aggregate, quote))
-    throw wrongState(
-      `Quote ${locator} is ${quote.state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`,
-    )
+  if (!isPriced(aggregate, quote)) throw notPriced(quote)
   return quotePrice(aggregate, quote, product)
 }
 
@@ -83,8 +80,17 @@ export const quoteRoutes: readonly Route[] = [
   get('/quotes/{quoteLocator}/price', {
     summary: 'Price of a quote that is quoted',
     permission: 'quotes.read',
+    query: ExplainQuery,
     answer: price,
-    handle: ({ params }, context) => readPrice(context, params.quoteLocator),
+    handle: ({ params, query }, context) =>
+      query.explain
+        ? quotes.act(context, params.quoteLocator, quote => ({
+            kind: 'price',
+            due: false,
+            quote,
+            ...explainOf(query),
+          }))
+        : readPrice(context, params.quoteLocator),
   }),
   patch('/quotes/{quoteLocator}/accept', {
     summary: 'Accept a quote; it becomes the selected one',

@@ -1,6 +1,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
+import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { CANCELLATIONS } from '../cancellations/projection.ts'
 import { recordService } from '../policies/service.ts'
@@ -77,11 +78,13 @@ export const reinstatementRoutes: readonly Route[] = [
     summary: 'What a reinstatement changes of the price',
     description: 'Of a draft: as it would be now; nothing is stored.',
     permission: 'reinstatements.read',
+    query: ExplainQuery,
     answer: { schema: PolicyPriceChangeResponse, description: 'The change.' },
-    handle: ({ params }, context) =>
+    handle: ({ params, query }, context) =>
       reinstatements.act(context, params.locator, reinstatement => ({
         kind: 'change',
         of: { kind: 'reinstatement', reinstatement },
+        ...explainOf(query),
       })),
   }),
 ]

@@ -1,0 +1,30 @@
+// The amount of a run from what was recorded for it.
+import Big from 'big.js'
+import { type CurrencyCode, type Decimal, money, RATE_PLACES } from '../kernel/money.ts'
+import type { RatedAmount } from '../policy/records/aggregate.ts'
+import type { RatingEffects } from '../product/templates/effects.ts'
+
+/** Taxes always come from templates. */
+export type RecordedRates = Pick<RatingEffects, 'premium' | 'technicalPremium' | 'commissions'>
+
+// The amount of a run (brief 3.1): a yearly or monthly rate is scaled to the run's months and rounded once. The amount
+// does not go through the stored month rate, which has 7 places for display and later splits. So a whole year costs
+// exactly its yearly rate.
+/** Major units. `exact` is for the run as it is, and wins; `added` is added unscaled to a yearly or monthly rate. */
+export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decimal; added?: Decimal }
+
+const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
+
+/** `months` is positive. Undefined when nothing was recorded. */
+export function scaled(
+  { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
+  months: Decimal,
+  currency: CurrencyCode,
+): RatedAmount | undefined {
+  const month = monthly ?? yearly?.div(12)
+  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
+  if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months).plus(added), currency) }
+  if (yearly && month)
+    return { month: rateText(month), amount: money(yearly.times(months).div(12).plus(added), currency) }
+  return undefined
+}
