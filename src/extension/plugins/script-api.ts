@@ -67,4 +67,9 @@ export type SocotraApi = {
   ): void
   /** An event of the stream and of webhooks. Its type begins with `custom.`. */
   createCustomEvent(type: string, data?: { readonly [name: string]: unknown }): void
+  /**
+   * A line of the rating worksheet: what a figure is, and the figure. Does nothing where nobody asks for a worksheet.
+   * @param value Text, a number, or anything else, which is shown as JSON.
+   */
+  explain(label: string, value: unknown): void
 }
