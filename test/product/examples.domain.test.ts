@@ -9,7 +9,7 @@ import { filesOf, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()
 
-for (const name of ['motor', 'home']) {
+for (const name of ['motor', 'home', 'commercial_property']) {
   const folder = `examples/${name}/configuration`
   test.skipIf(!existsSync(folder))(`the ${name} example compiles and nothing is found in it`, () => {
     const { files, findings } = readArchive(zipOf(filesOf(folder)))

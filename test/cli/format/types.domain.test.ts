@@ -124,7 +124,7 @@ test('what the service gives and takes by its own types fits them', () => {
 })
 
 describe('scripts', () => {
-  test.each(['motor'])('of the example %s fit them', async example => {
+  test.each(['motor', 'commercial_property'])('of the example %s fit them', async example => {
     const project = inFolder(example)
     cpSync(`examples/${example}/configuration`, join(project, 'configuration'), { recursive: true })
     await bindery('types', '--into', project)

@@ -1,0 +1,78 @@
+// docs/tutorial.md as somebody follows it: its files are written as they stand there, its commands are typed in their order, and
+// print what the page says. What comes of it is examples/commercial_property.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { remove, stepsOf, writeStep } from '../support/tutorial.ts'
+import { bindery } from './terminal.ts'
+
+const PROJECT = 'commercial_property'
+const EXAMPLE = `examples/${PROJECT}`
+
+const folder = mkdtempSync(join(tmpdir(), 'bindery-tutorial-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const STEPS = stepsOf(readFileSync('docs/tutorial.md', 'utf8'))
+
+/** The project's folder, in the place of its name. */
+const placed = (word: string): string =>
+  word === PROJECT || word.startsWith(`${PROJECT}/`) ? join(folder, word) : word
+
+/** What the command prints, as if it was typed in the folder around the project. */
+async function typed(command: string): Promise<string> {
+  const [npx, program, ...words] = command.split(' ')
+  expect([npx, program]).toEqual(['npx', 'bindery'])
+  const { out, err } = await bindery(...words.map(placed))
+  return (err + out)
+    .replaceAll(`${folder}/`, '')
+    .replaceAll(/^\S*(?=commercial_property\/configuration)/gm, '')
+}
+
+/** Files below the folder with their texts; the note to editors leads to another place in each copy. */
+const filesOf = (root: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(root, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .map(file => [
+        file.slice(root.length + 1),
+        readFileSync(file, 'utf8').replace(/^ {2}"\$schema": "[^"]*",\n/m, ''),
+      ]),
+  )
+
+describe('the tutorial', () => {
+  test('prints what it says, command by command', async () => {
+    let commands = 0
+    for (const step of STEPS)
+      if (step.kind === 'file') writeStep(join(folder, PROJECT), step)
+      else if (step.command.startsWith('rm ')) remove(folder, step.command)
+      else {
+        commands += 1
+        const printed = await typed(step.command)
+        expect(`$ ${step.command}\n${printed.trimEnd()}`).toBe(`$ ${step.command}\n${step.prints.trimEnd()}`)
+      }
+    expect(commands).toBeGreaterThan(6)
+  })
+
+  test('ends in the example, file by file', () => {
+    const built = filesOf(join(folder, PROJECT, 'configuration'))
+    expect(Object.keys(built).length).toBeGreaterThan(30)
+    expect(built).toEqual(filesOf(join(EXAMPLE, 'configuration')))
+    for (const name of ['policy.json', 'policies.json'])
+      expect(readFileSync(join(folder, PROJECT, name), 'utf8')).toBe(
+        readFileSync(join(EXAMPLE, name), 'utf8'),
+      )
+  })
+
+  test('builds what it promises: three kinds of exposures, six perils, two taxes, two fees, a plugin, documents', async () => {
+    const { out } = await bindery('check', EXAMPLE)
+    expect(out).toBe('0 errors, 0 warnings: commercial_property with 3 exposures, 6 perils; 1 script\n')
+    const priced = await bindery('price', EXAMPLE, '--policy', join(EXAMPLE, 'policy.json'), '--json')
+    const { price } = JSON.parse(priced.out) as {
+      price: { taxGroups: { name: string }[]; fees: { name: string }[] }
+    }
+    expect(price.taxGroups.map(({ name }) => name)).toEqual(['premium_tax', 'fire_marshal_tax'])
+    expect(price.fees.map(({ name }) => name)).toEqual(['policy_fee', 'inspection_fee'])
+  })
+})

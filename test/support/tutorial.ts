@@ -1,0 +1,38 @@
+// A page that builds something: files that stand on it, commands that are typed, and what they print.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** A file to write or a command to type, in the order of the page. */
+export type Step =
+  | { readonly kind: 'file'; readonly path: string; readonly text: string }
+  | { readonly kind: 'command'; readonly command: string; readonly prints: string }
+
+const FILE = /^\*\*`([^`]+)`\*\*\n\n```\w+\n([\s\S]*?)^```$/
+const CONSOLE = /^```console\n([\s\S]*?)^```$/
+const STEP = new RegExp(`${FILE.source}|${CONSOLE.source}`, 'gm')
+
+/** Files stand below their path in bold; commands are in ```console blocks, each after `$ `, before what it prints. */
+export const stepsOf = (markdown: string): Step[] =>
+  [...markdown.matchAll(STEP)].flatMap(([, path, text, block]): Step[] => {
+    if (path !== undefined) return [{ kind: 'file', path, text: text! }]
+    return block!
+      .split(/^\$ /m)
+      .slice(1)
+      .map(typed => {
+        const end = typed.indexOf('\n')
+        return { kind: 'command', command: typed.slice(0, end), prints: typed.slice(end + 1) }
+      })
+  })
+
+export function writeStep(folder: string, { path, text }: { path: string; text: string }): void {
+  const file = join(folder, path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+/** `rm -r PATH` and `rm PATH`, as a page asks for them. Throws where there is nothing to remove. */
+export function remove(folder: string, command: string): void {
+  const [, path] = /^rm (?:-r )?(\S+)$/.exec(command) ?? []
+  if (path === undefined) throw new Error(`'${command}' is not typed by this test.`)
+  rmSync(join(folder, path), { recursive: command.startsWith('rm -r ') })
+}
