@@ -10,6 +10,9 @@ import { DocumentTurns, type WaitingPolicy } from '../src/transactions/documents
 /** Time to the next alarm while it works and after a failure. */
 const REARM_MS = 60_000
 
+/** While commits are under way that it was armed for. */
+const LOOK_EVERY_MS = 60_000
+
 /** The shortest time between two alarms. */
 const PAUSE_MS = 1_000
 
@@ -65,14 +68,15 @@ export class DispatcherObject extends DurableObject<Env> {
   }
 
   /**
-   * Looks at the shard when `at` (epoch milliseconds) comes. An earlier look does not replace it: the caller arms before it
-   * commits, so the earlier look may find nothing yet.
+   * Looks at the shard when `at` (epoch milliseconds) comes, and then each minute until a look comes after `until`. An earlier look
+   * does not replace it: the caller arms before it commits, so the earlier look may find nothing yet. Returns `until`.
    */
-  async arm(shard: ShardName, at: number): Promise<void> {
+  async arm(shard: ShardName, at: number, until = at): Promise<number> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
-    if (lookAt < at) await this.ctx.storage.put({ shard, lookAt: at })
+    if (lookAt < until) await this.ctx.storage.put({ shard, lookAt: until })
     const armed = await this.ctx.storage.getAlarm()
     if (armed === null || armed > at) await this.ctx.storage.setAlarm(at)
+    return until
   }
 
   /**
@@ -97,7 +101,7 @@ export class DispatcherObject extends DurableObject<Env> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
     const next = Math.min(
       due ?? Number.POSITIVE_INFINITY,
-      lookAt > startedAt ? lookAt : Number.POSITIVE_INFINITY,
+      lookAt > startedAt ? Math.min(lookAt, startedAt + LOOK_EVERY_MS) : Number.POSITIVE_INFINITY,
     )
     if (next === Number.POSITIVE_INFINITY) await this.ctx.storage.deleteAlarm()
     else await this.ctx.storage.setAlarm(Math.max(next, now() + PAUSE_MS))

@@ -7,6 +7,8 @@ import { invalidParameter } from '../kernel/errors.ts'
  */
 export type Calls = {
   d1: number
+  /** Those of `d1` that went to the control database, which no tenant's database waits for. */
+  control: number
   object: number
   r2: number
   queue: number
@@ -37,10 +39,20 @@ type Figure = Exclude<
   'ofObjects' | 'bookmarks' | 'sizes' | 'clientBookmarks' | 'isRead' | 'heavy' | 'token'
 >
 
-const FIGURES: readonly Figure[] = ['d1', 'object', 'r2', 'queue', 'renewed', 'rowsRead', 'rowsWritten']
+const FIGURES: readonly Figure[] = [
+  'd1',
+  'control',
+  'object',
+  'r2',
+  'queue',
+  'renewed',
+  'rowsRead',
+  'rowsWritten',
+]
 
 export const noCalls = (): Calls => ({
   d1: 0,
+  control: 0,
   object: 0,
   r2: 0,
   queue: 0,

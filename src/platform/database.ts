@@ -25,7 +25,12 @@ export type Database = {
   bytes(): number
   /** One atomic batch in one round trip. */
   batch<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
+  /** As `batch`, for reads: those of the same moment and request travel together to the same database. */
+  joined<Q extends Query, T extends Readonly<[Q, ...Q[]]>>(queries: T): Promise<BatchResponse<T>>
 }
+
+/** Reads that are about to be sent, by request and binding. */
+const joining = new WeakMap<Calls, Map<string, { queries: Query[]; results: Promise<unknown[]> }>>()
 
 /**
  * Builds queries for every database and sends none. An isolate has one, because each instance of drizzle works out the
@@ -121,7 +126,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
       await tenantFence.settle(attempt.row)
     }
   }
-  return {
+  const database: Database = {
     build,
     bytes: () => sizeOf(binding ?? ''),
     bind<Q extends Query>(template: Statement<Q>, values: Readonly<Record<string, unknown>>) {
@@ -152,7 +157,24 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
         await calls.heavy.read(results.reduce((rows, { results: more }) => rows + more.length, 0))
       return results.map((result, at) => resultOf(prepared[at]!, result)) as BatchResponse<T>
     },
+    async joined<T extends readonly Query[]>(queries: T) {
+      const waiting = joining.get(calls) ?? new Map()
+      joining.set(calls, waiting)
+      const key = binding ?? ''
+      if (!waiting.has(key)) {
+        const all: Query[] = []
+        const results = Promise.resolve().then(() => {
+          waiting.delete(key)
+          return database.batch(all as [Query, ...Query[]])
+        })
+        waiting.set(key, { queries: all, results })
+      }
+      const { queries: all, results } = waiting.get(key)!
+      const first = all.push(...queries) - queries.length
+      return (await results).slice(first, first + queries.length) as BatchResponse<T>
+    },
   }
+  return database
 }
 
 /** Drizzle's `snake_case` casing. */

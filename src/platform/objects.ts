@@ -45,13 +45,20 @@ export async function callObject<T>(calls: Calls, call: () => Promise<T>): Promi
   return await call()
 }
 
-/** `at` is in epoch milliseconds, real time. */
-export const armDispatcherAt = (
+/**
+ * Has the dispatcher look at `at`, and then each minute until `until`: epoch milliseconds, real time. Returns until when it will
+ * look; one of an earlier release looks once.
+ */
+export async function armDispatcherAt(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   shard: number,
   at: number,
-): Promise<void> =>
-  callObject(calls, () => dispatcherObject(env, tenant, shard).arm(shardName(tenant, shard), at))
+  until = at,
+): Promise<number> {
+  const name = shardName(tenant, shard)
+  const watching = await callObject(calls, () => dispatcherObject(env, tenant, shard).arm(name, at, until))
+  return watching ?? at
+}
 
 /** An answer or refusal as data, with the calls that the object made. */
 export type ObjectReply<Answer> = { calls: Calls } & ({ answer: Answer } | { refusal: RefusalData })

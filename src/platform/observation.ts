@@ -26,14 +26,14 @@ export type Observation = {
 
 /** `REQUEST_LOG = "off"` omits the line. */
 export function observe(env: ObservedEnv, { calls, ...observation }: Observation): void {
-  const { d1, object, r2, queue, rowsRead, rowsWritten } = calls
+  const { d1, control, object, r2, queue, rowsRead, rowsWritten } = calls
   if (env.REQUEST_LOG === 'on')
-    console.log(JSON.stringify({ ...observation, d1, object, r2, queue, rowsRead, rowsWritten }))
+    console.log(JSON.stringify({ ...observation, d1, control, object, r2, queue, rowsRead, rowsWritten }))
   const { at, operation, tenant = '', status, code = '', durationMs } = observation
   env.METRICS?.writeDataPoint({
     indexes: [tenant],
     blobs: [at, operation, String(status), code, env.ENVIRONMENT],
-    doubles: [durationMs, d1, object, r2, queue, rowsRead, rowsWritten],
+    doubles: [durationMs, d1, object, r2, queue, rowsRead, rowsWritten, control],
   })
 }
 

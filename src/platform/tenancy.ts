@@ -89,7 +89,16 @@ const sharedAccess = ({ ENVIRONMENT }: Env, key: TenantKey): Shared<TenantAccess
       }
     : undefined
 
-export const controlDatabase = (env: Env, calls: Calls): Database => openDatabase(env.CONTROL, calls)
+export function controlDatabase(env: Env, calls: Calls): Database {
+  const database = openDatabase(env.CONTROL, calls)
+  return {
+    ...database,
+    batch(queries) {
+      calls.control += 1
+      return database.batch(queries)
+    },
+  }
+}
 
 export type TenantKey = { locator: string } | { name: string } | { hostName: string }
 

@@ -61,7 +61,7 @@ export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
 ): Promise<{ resources: Resource[]; groups: ResourceGroup[] }> {
-  return candidatesOf(await database.batch(candidateQueries(database, staticNames)))
+  return candidatesOf(await database.joined(candidateQueries(database, staticNames)))
 }
 
 /** The queries of `findCandidates`, for callers that read more in the same round trip. */

@@ -108,30 +108,34 @@ export const webhooksIn = (result: unknown): Uuid[] => [
   ...new Set((result as D1Result<{ webhook: Uuid | null }>).results.flatMap(({ webhook }) => webhook ?? [])),
 ]
 
-// After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: a minute later it finds
+// After the commit, a queue message hints at due deliveries. Before it, the dispatcher is armed: within a minute it finds
 // what a crash left behind.
 
 /** `webhooks` have deliveries that are due; absent where the sender does not know which have. */
 export type Announcement = ShardName & { readonly webhooks?: readonly Uuid[] }
 
-export const ARM_EVERY_MS = 30_000
 export const ARM_AHEAD_MS = 60_000
 
-/** By shard. */
-const armedAt = new Memo<string, number>(10_000)
+/** For so long an armed dispatcher looks each minute. */
+export const WATCH_MS = 5 * 60_000
+
+/** A commit that has begun is done after this time. */
+const COMMITTED_WITHIN_MS = 30_000
+
+/** By shard: until when its dispatcher will look. */
+const watchedUntil = new Memo<string, number>(10_000)
 
 /**
- * Arms the dispatcher for a minute from now, at most once in 30 s for an isolate. The dispatcher looks when that minute is
- * over, whatever it did before, so a commit that starts within those 30 s is done by then.
+ * Arms the dispatcher, so that it looks each minute for a while, unless the isolate has done so lately. It looks once after that
+ * time is over, so commits that begin before its last half minute are done by then.
  */
 export async function armDispatcher(context: RequestContext, shard: number): Promise<void> {
   const { tenant } = context
   const at = now()
   const key = `${tenant.locator}/${tenant.generation}/${shard}`
-  const last = armedAt.get(key)
-  if (last !== undefined && at - last < ARM_EVERY_MS) return
-  await armDispatcherAt(context, shard, at + ARM_AHEAD_MS)
-  armedAt.set(key, at)
+  const until = watchedUntil.get(key) ?? 0
+  if (at + COMMITTED_WITHIN_MS <= until && until <= at + WATCH_MS) return
+  watchedUntil.set(key, await armDispatcherAt(context, shard, at + ARM_AHEAD_MS, at + WATCH_MS))
 }
 
 /** Sends the hint after the answer. A lost hint costs a minute, not an event. */

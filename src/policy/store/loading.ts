@@ -37,7 +37,7 @@ export async function loadNewPolicyContext(
   request: PolicyCreateRequest,
 ): Promise<NewPolicyContext> {
   const locator = readLocator(request.policyholderLocator)
-  const [holders, versions, credits] = await database.batch([
+  const [holders, versions, credits] = await database.joined([
     policyholderQuery(database, locator),
     versionQuery(database, request.configVersion),
     creditQuery(database, locator),
@@ -95,7 +95,7 @@ export async function loadPolicy(
   database: Database,
   selection: PolicySelection,
 ): Promise<Loaded> {
-  const results = (await database.batch([
+  const results = (await database.joined([
     ...aggregateQueries(database, selection),
     ...chosenQueries(database, selection, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]
@@ -109,7 +109,7 @@ export async function loadPart(
   locator: PolicyLocator,
   part: Part,
 ): Promise<Loaded> {
-  const results = (await database.batch([
+  const results = (await database.joined([
     ...partQueries(database, locator, part),
     ...chosenQueries(database, { locator }, HOLDERS, VERSIONS, CREDITS),
   ])) as unknown[]

@@ -56,6 +56,7 @@ export class RatingTables {
   readonly #neighbours = new Map<string, Neighbours>()
   #missingNeighbours = new Map<string, records.WantedNeighbours>()
   #rounds = 0
+  #opening: Promise<void> | undefined
   #used = new Set<records.Candidate>()
 
   constructor(context: RequestContext) {
@@ -63,7 +64,18 @@ export class RatingTables {
   }
 
   /** Reads which tables exist, unless the isolate knows or there are none. */
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#opening ??= this.#open()
+    return this.#opening
+  }
+
+  /** Opens the tables beside a read: in one round trip, where both are in the same database. */
+  async openWith<T>(read: Promise<T>): Promise<T> {
+    const [result] = await Promise.all([read, this.open()])
+    return result
+  }
+
+  async #open(): Promise<void> {
     const { tenant } = this.#context
     if (!tenant.hasTables) return
     const readAt = now()

@@ -147,7 +147,7 @@ export async function findRow(
 /** All data and range tables of the tenant, with every group that contains one. One round trip. */
 export async function findAllTables(database: Database): Promise<Candidates> {
   const isTable = inArray(resources.type, ['table', 'rangeTable'])
-  const [found, contents, groups, members] = await database.batch([
+  const [found, contents, groups, members] = await database.joined([
     database.build.select().from(resources).where(isTable),
     contentsInForce(database, isTable),
     database.build.select().from(resourceGroups).where(eq(resourceGroups.retired, false)),

@@ -33,8 +33,6 @@ const WAKE_AGAIN_MS = 60_000
 /** Documents beyond one round of hints are hinted after this time. */
 const HINT_MORE_MS = 5_000
 
-type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
-
 /**
  * The dispatcher's work on one shard: fires a limited number of timers, hints at documents, wakes the objects that deliver, and purges
  * old rows. Returns when the next work is due in real time, maybe in the past; undefined: nothing waits, or the shard is no longer the
@@ -50,30 +48,62 @@ export async function workOff(
   if (!tenant || tenant.suspension?.state === 'moved') return undefined
   if (tenant.suspension) return (now() + SUSPENDED_LOOK_MS) as Instant
   const place = { env, tenant, shard: name.shard, calls }
-  await fireDue(place)
-  await hintDueDocuments(env, tenant, name.shard, calls, turns)
-  await wakeDue(place)
   const database = shardDatabase(env, tenant, name.shard, calls)
+  const first = await dueIn(database, tenant)
+  // Most looks find nothing: hints have done it all.
+  if (!Object.values(first.isDue).includes(true)) return first.next
+  if (first.isDue.timer) await fireDue(place)
+  if (first.isDue.job) await hintDueDocuments(env, tenant, name.shard, calls, turns)
+  if (first.isDue.delivery) await wakeDue(place)
+  if (first.isDue.purge) await purge(place, database)
+  return (await dueIn(database, tenant)).next
+}
+
+type Due = { timer: Instant | null; delivery: Instant | null; purge: Instant | null; job: Instant | null }
+
+/** What is due, and when the next look is: hints are repeated, and deliveries may be under way, so those are not due at once again. */
+async function dueIn(
+  database: Database,
+  { clockOffsetMs }: Tenant,
+): Promise<{ isDue: Record<keyof Due, boolean>; next: Instant | undefined }> {
   const at = now()
-  const [, , , oldCalls, due] = await database.batch([
-    purgeWrites(database, at),
-    purgeDeliveries(database, at),
-    purgeLogs(database, at),
-    oldCallsQuery(database, at),
+  const [rows] = await database.batch([
     database.build.all<Due>(
       sql`select ${earliestTimer} as timer, ${earliestDelivery} as delivery, ${nextPurge(at)} as purge, ${earliestJob} as job`,
     ),
   ])
-  await purgeCalls(env, tenant, database, oldCalls, calls)
-  const { timer, delivery, purge, job } = due[0]!
-  const times = [
-    timer === null ? null : timer - tenant.clockOffsetMs,
-    delivery !== null && delivery <= at ? at + WAKE_AGAIN_MS : delivery,
+  const { timer, delivery, purge, job } = rows[0]!
+  const times = {
+    timer: timer === null ? null : timer - clockOffsetMs,
+    delivery,
     purge,
-    job !== null && job <= at ? at + HINT_MORE_MS : job,
-  ]
-  const waiting = times.filter(time => time !== null)
-  return waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant)
+    job,
+  }
+  const isDue = (time: number | null): boolean => time !== null && time <= at
+  const again = { ...times }
+  if (isDue(delivery)) again.delivery = (at + WAKE_AGAIN_MS) as Instant
+  if (isDue(job)) again.job = (at + HINT_MORE_MS) as Instant
+  const waiting = Object.values(again).filter(time => time !== null)
+  return {
+    isDue: {
+      timer: isDue(times.timer),
+      delivery: isDue(delivery),
+      purge: isDue(purge),
+      job: isDue(job),
+    },
+    next: waiting.length === 0 ? undefined : (Math.min(...waiting) as Instant),
+  }
+}
+
+async function purge({ env, tenant, calls }: ShardPlace, database: Database): Promise<void> {
+  const at = now()
+  const [, , , oldCalls] = await database.batch([
+    purgeWrites(database, at),
+    purgeDeliveries(database, at),
+    purgeLogs(database, at),
+    oldCallsQuery(database, at),
+  ])
+  await purgeCalls(env, tenant, database, oldCalls, calls)
 }
 
 // Stored responses answer repeats for 30 days, and finished deliveries are shown as long (docs/design.md, section 5). Both go by real

@@ -201,12 +201,11 @@ async function priceRequest(
 ): Promise<QuickQuote> {
   const { env, tenant, calls, now } = context
   const database = shardDatabase(env, tenant, shard, calls)
-  const surroundings = await loadNewPolicyContext(context, database, requested)
+  const tables = new RatingTables(context)
+  const surroundings = await tables.openWith(loadNewPolicyContext(context, database, requested))
   const supply = locatorsOf(locator)
   const policy = transientLocators(shard).digits() as PolicyLocator
   const sessions = new PluginSessions({ context, database, shard }, policy)
-  const tables = new RatingTables(context)
-  await tables.open()
   const externalRater = externalRaters(context, shard)
   try {
     const { request, loaded, price } = await tables.inRounds(async () => {

@@ -131,7 +131,6 @@ async function attempt(session: Session): Promise<Answer> {
   const part =
     message.ifMatch === undefined ? kindNamed(message.operation.kind).part?.(message.operation) : undefined
   const tables = new RatingTables(session.context)
-  await tables.open()
   const on = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
   try {
     return await on(part)
@@ -172,14 +171,14 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       autofill,
       lease,
       attemptWith,
-      surroundings: request => loadNewPolicyContext(context, database, request),
+      surroundings: request => tables.openWith(loadNewPolicyContext(context, database, request)),
     })
     return await record(session, { before: undefined, ...begun, subject: String(locator) })
   }
 
   if (kind.isOutdated?.(memory.loaded?.aggregate, operation, context.now)) forget(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
-  const loaded = await remembered(session, trust, part)
+  const loaded = await tables.openWith(remembered(session, trust, part))
   assertMatch(message, loaded)
   const filled = (await kind.fill?.(operation, loaded, autofill)) ?? operation
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))

@@ -24,11 +24,10 @@ export async function previewOf(
   const { env, tenant, calls, now } = context
   const shard = shardOfPolicy(tenant, locator)
   const database = shardDatabase(env, tenant, shard, calls)
-  const loaded = await loadPolicy(context, database, { locator })
+  const tables = new RatingTables(context)
+  const loaded = await tables.openWith(loadPolicy(context, database, { locator }))
   const supply = transientLocators(shard)
   const sessions = new PluginSessions({ context, database, shard }, locator)
-  const tables = new RatingTables(context)
-  await tables.open()
   const externalRater = externalRaters(context, shard)
   const readTables = tableReader(context)
   try {

@@ -53,7 +53,7 @@ beforeEach(() => {
   vi.spyOn(console, 'log').mockImplementation(line => void lines.push(JSON.parse(String(line))))
 })
 
-const NO_CALLS = { d1: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 }
+const NO_CALLS = { d1: 0, control: 0, object: 0, r2: 0, queue: 0, rowsRead: 0, rowsWritten: 0 }
 
 describe('a request', () => {
   it('is one line: what was asked by the route’s own words, what came of it and what it took', async () => {
@@ -88,7 +88,7 @@ describe('a request', () => {
       {
         indexes: [''],
         blobs: ['request', 'GET /ready', '200', '', 'local'],
-        doubles: [durationMs, 1, 0, 0, 0, rowsRead, 0],
+        doubles: [durationMs, 1, 0, 0, 0, rowsRead, 0, 1],
       },
     ])
   })

@@ -1,16 +1,17 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { noCalls } from '../../../src/platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../../src/platform/commit.ts'
+import { armDispatcher, WATCH_MS } from '../../../src/platform/events/outbox.ts'
 import { ask, dispatcherObject } from '../../../src/platform/objects.ts'
 import { shardName, type Tenant } from '../../../src/platform/tenancy.ts'
 import { workOff } from '../../../src/servicing/events/dispatch.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { openReceiver } from '../../support/receiver.ts'
-import { deliver, deliveriesIn, happen, makeTenant, makeWebhook } from './tenant.ts'
+import { deliver, deliveriesIn, happen, makeTenant, makeWebhook, requestOf } from './tenant.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 20 }))
+beforeAll(() => prepareDatabases({ tenants: 24 }))
 
 let tenant: Tenant
 let client: D1Database
@@ -110,6 +111,57 @@ describe('the alarm', () => {
     await object().arm(shardName(tenant, 0), at)
     expect(await runDurableObjectAlarm(object())).toBe(true)
     expect(await alarmOf()).toBe(at)
+  })
+
+  it('comes each minute until a look after the time asked for', async () => {
+    const at = Date.now() + 50_000
+    const until = Date.now() + 100_000
+    expect(await object().arm(shardName(tenant, 0), at, until)).toBe(until)
+    expect(await alarmOf()).toBe(at)
+    await runDurableObjectAlarm(object())
+    expect((await alarmOf())! - Date.now()).toBeLessThanOrEqual(60_000)
+    expect((await alarmOf())! - Date.now()).toBeGreaterThan(55_000)
+    vi.setSystemTime(until - 10_000)
+    await runDurableObjectAlarm(object())
+    expect(await alarmOf()).toBe(until)
+    vi.setSystemTime(until + 1)
+    await runDurableObjectAlarm(object())
+    expect(await alarmOf()).toBeNull()
+    vi.useRealTimers()
+  })
+
+  it('is asked for once in minutes by an isolate whose commits go on', async () => {
+    const begun = Date.now()
+    const calls = noCalls()
+    const context = requestOf(tenant, { calls })
+    for (const ms of [0, 60_000, 120_000, 269_000]) {
+      vi.setSystemTime(begun + ms)
+      await armDispatcher(context, 0)
+    }
+    expect(calls.object).toBe(1)
+    vi.setSystemTime(begun + 271_000)
+    await armDispatcher(context, 0)
+    expect(calls.object).toBe(2)
+    expect(await runInDurableObject(object(), (_, state) => state.storage.get('lookAt'))).toBe(
+      begun + 271_000 + WATCH_MS,
+    )
+    // One of an earlier release looks once, and says nothing.
+    const former = { idFromName: () => undefined, get: () => ({ arm: async () => undefined }) }
+    const other = requestOf(await makeTenant(), { env: { ...env, DISPATCHER: former } as never, calls })
+    for (const ms of [0, 29_000, 31_000]) {
+      vi.setSystemTime(begun + ms)
+      await armDispatcher(other, 0)
+    }
+    expect(calls.object).toBe(4)
+    vi.useRealTimers()
+  })
+
+  it('takes one round trip in the database where nothing is due', async () => {
+    await happen(tenant, [])
+    const calls = noCalls()
+    await workOff(env, shardName(tenant, 0), calls)
+    expect(calls.d1 - calls.control).toBe(1)
+    expect(calls.rowsWritten).toBe(0)
   })
 
   it('is not lost when it is asked for while the dispatcher works', async () => {
