@@ -144,9 +144,12 @@ export class TemplateParser extends Parser {
       this.#report.warn('emptyOutput', "An empty '{{ }}' prints nothing. Remove it.", token.begin)
       return nothing(token)
     }
-    const value = evaluationOf(new Value(tokenizer.readFilteredValue(), this.#engine))
+    const value = new Value(tokenizer.readFilteredValue(), this.#engine)
     if (!tokenizer.end()) throw tokenizer.error(`cannot read ${tokenizer.snapshot()}`)
-    return writing(token, context => value(context as RenderingContext))
+    const evaluate = evaluationOf(value)
+    const node = writing(token, context => evaluate(context as RenderingContext))
+    // For the outline of the template (outline.ts).
+    return Object.assign(node, { value })
   }
 
   #prepareTag(token: TagToken): void {
