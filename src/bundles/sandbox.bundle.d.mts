@@ -1,2 +1,2 @@
 // Types of the built file; the file itself is made by `npm run config`.
-export { compileScript, pluginProgram, workerCode } from '../extension/plugins/program.ts'
+export { compileScript, parseScript, pluginProgram, workerCode } from '../extension/plugins/program.ts'

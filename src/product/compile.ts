@@ -5,11 +5,14 @@ import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
+import { readJson } from './check/json/read.ts'
+import { flag } from './check/json/scalars.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
 import { compileProduct } from './check/product/product.ts'
 import type { LiquidCheck } from './check/product/templates.ts'
 import { openReport } from './check/report.ts'
 import { compileSettings } from './check/settings.ts'
+import type { Analysis, ScriptParser } from './check/strict/analysis.ts'
 import { readTables } from './check/tables.ts'
 import {
   checkScreens,
@@ -23,6 +26,14 @@ import { checkConstraints } from './constraint-graph.ts'
 import { loadPatternEngine } from './fields/value-checks.ts'
 import { refusalFinding } from './log.ts'
 import { compileTemplate } from './templates/liquid.ts'
+
+/** Of other layers, which are above this one. Without `analyse` only what does not compile is found. */
+export type Compilers = {
+  readonly compileLiquid: LiquidCheck
+  readonly compileScript: ScriptCheck
+  readonly analyse?: Analysis
+  readonly parseScript?: ScriptParser
+}
 
 export type Compilation = {
   /** Absent if a finding is an error. */
@@ -38,11 +49,17 @@ export type Compilation = {
  */
 export function compileConfiguration(
   files: readonly ArchiveFile[],
-  { compileLiquid, compileScript }: { compileLiquid: LiquidCheck; compileScript: ScriptCheck },
+  { compileLiquid, compileScript, analyse, parseScript }: Compilers,
 ): Compilation {
-  const report = openReport()
+  const report = openReport(strictPaths(files))
   const archive = indexFiles(files, report)
   const productNames = archive.foldersIn('products')
+  const templates = new Map<string, NonNullable<ReturnType<LiquidCheck>['template']>>()
+  const compileKept: LiquidCheck = source => {
+    const compiled = compileLiquid(source)
+    if (analyse && compiled.template) templates.set(source.path, compiled.template)
+    return compiled
+  }
   const settings = compileSettings(archive, productNames)
   const paymentFields = compilePaymentFields(archive)
   const policyholderFields = compilePolicyholderFields(archive)
@@ -53,22 +70,33 @@ export function compileConfiguration(
   if (productNames.length === 0) report.at({ path: 'products' }).error('noProducts', noProducts)
   const tables = readTables(productNames, archive)
   const tableNames = [...tables.ofTenant.keys()]
+  const isResourceTable = (table: string): boolean => Object.hasOwn(settings.resources?.tables ?? {}, table)
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
-      compileLiquid,
+      compileLiquid: compileKept,
       hasScript: path => Object.hasOwn(scripts, path),
       ownTables: tables.byProduct.get(name) ?? new Map(),
       tenantTables: tables.ofTenant,
       tableNames,
       jurisdictions: settings.jurisdictions,
-      isResourceTable: table => Object.hasOwn(settings.resources?.tables ?? {}, table),
+      isResourceTable,
     }),
   )
   checkConstraints(products, policyholderFields, report)
   checkRequires(scripts, products, report)
   checkFunctions(scripts, products, report)
   checkScripts(scripts, products, compileScript, report)
+  analyse?.({
+    products,
+    policyholderFields,
+    scripts,
+    tables,
+    isResourceTable,
+    templates,
+    parseScript: parseScript ?? (() => undefined),
+    report,
+  })
   const bootstrap = compileBootstrap(archive, settings)
   const configuration: Configuration = {
     ...settings,
@@ -85,12 +113,37 @@ export function compileConfiguration(
   return failed ? { findings } : { configuration, findings }
 }
 
-/** Never throws for the contents of the zip: every problem is a finding. */
-export async function compileArchive(zip: Uint8Array): Promise<Compilation> {
-  const [{ compileScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
+/** Files of products that say `strict` in their policy.json. */
+function strictPaths(files: readonly ArchiveFile[]): (path: string) => boolean {
+  const strict = files.flatMap(file => {
+    const [, folder] = /^(products\/[^/]+\/)policy\/policy\.json$/.exec(file.path) ?? []
+    return folder !== undefined && saysStrict(file) ? [folder] : []
+  })
+  return path => strict.some(folder => path.startsWith(folder))
+}
+
+function saysStrict(file: ArchiveFile): boolean {
+  try {
+    const document = readJson(file.text())
+    if ('message' in document || typeof document.value !== 'object' || document.value === null) return false
+    return flag.safeParse((document.value as { strict?: unknown }).strict).data === true
+  } catch (problem) {
+    // What cannot be read is told where the file is compiled.
+    if (problem instanceof ArchiveRefused) return false
+    throw problem
+  }
+}
+
+/**
+ * Never throws for the contents of the zip: every problem is a finding. `analyse` looks for what could price a policy
+ * wrongly (docs/strict.md): a deploy does, and an archive that is compiled once more does not, since it was deployed.
+ */
+export async function compileArchive(zip: Uint8Array, analyse?: Analysis): Promise<Compilation> {
+  const [{ compileScript, parseScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
   try {
     const { files, findings, checkUnread } = readArchive(zip)
-    const compilation = compileConfiguration(files, { compileLiquid: compileTemplate, compileScript })
+    const compilers = { compileLiquid: compileTemplate, compileScript, parseScript }
+    const compilation = compileConfiguration(files, analyse ? { ...compilers, analyse } : compilers)
     if (compilation.configuration) checkUnread()
     return { ...compilation, findings: [...findings, ...compilation.findings] }
   } catch (problem) {

@@ -32,6 +32,8 @@ export type FieldDefinition = {
   optional: boolean
   repeatable: boolean
   searchable: boolean
+  /** Nothing needs to read it: no finding that it is unused. */
+  isInformational?: true
   /** All must hold: the named field has one of the values. Empty: unconditional. */
   conditions: { field: string; values: string[] }[]
   /** string: pattern for the whole value (RE2 syntax). */

@@ -50,7 +50,7 @@ describe('bindery check', () => {
     expect(out).toContain(
       `${join(basename(folder), 'config.json')}:3:3  error  unknownTimeZone\n  'Europe/Berln' is no time zone`,
     )
-    expect(out).toMatch(/\n21 errors, 6 warnings: this would not be deployed\n$/)
+    expect(out).toMatch(/\n26 errors, 1 warning: this would not be deployed\n$/)
   })
 
   test('says of a sound configuration what it has', async () => {

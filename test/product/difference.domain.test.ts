@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { checkFolder } from '../../cli/offline/check.ts'
+import { packFolder } from '../../cli/folder.ts'
+import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, LookupTable } from '../../src/product/configuration.ts'
 import type { Change } from '../../src/product/difference/change.ts'
 import { configurationChanges, fileChanges } from '../../src/product/difference/configurations.ts'
@@ -133,8 +134,9 @@ const PLANTED: {
   },
 ]
 
+/** Without the search for mistakes: one change of a file would ask for others. */
 const compiled = async (path: string): Promise<Configuration> => {
-  const { configuration, findings } = await checkFolder(path)
+  const { configuration, findings } = await compileArchive(packFolder(path).zip)
   if (!configuration) throw new Error(JSON.stringify(findings))
   return configuration
 }

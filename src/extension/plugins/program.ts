@@ -8,10 +8,10 @@ import { COPIES, unpack } from './packed.ts'
 import type { PluginProgram } from './runner.ts'
 import { zoneOffsets } from './sandbox/intl.ts'
 import { REALM_SOURCE } from './sandbox/source.ts'
-import { type CompiledScript, compileScript } from './script.ts'
+import { type CompiledScript, compileScript, parseScript } from './script.ts'
 import { lookupIn, realmSettings, tableNames, travellingTables } from './sent-program.ts'
 
-export { compileScript }
+export { compileScript, parseScript }
 
 const compiledScripts = memoByObject(
   ({ configuration }: LoadedConfiguration): ReadonlyMap<string, CompiledScript> =>

@@ -1,6 +1,7 @@
 // Turns a script into a function of CommonJS' five names with the file's own line numbers. ES modules are rewritten to that form; their
 // imports are read when they are loaded.
 import { type Node, parse } from 'acorn'
+import type { ScriptNode } from '../../product/check/strict/plugin-scripts.ts'
 
 /** `text` is a function expression. With a `problem` the file cannot run, and a file that requires it gets the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
@@ -22,6 +23,15 @@ export function compileScript(path: string, source: string): CompiledScript {
     return checked(module.program, wrapped(asCommonJs(source, module.program)))
   const isModule = script && 'problem' in script && /'import' and 'export'/.test(script.problem.message)
   return failing((isModule || !script ? module : script) as { problem: ScriptProblem })
+}
+
+/** The syntax tree, for checks; undefined if the script does not parse, or is JSON. Read as `compileScript` reads it. */
+export function parseScript(path: string, source: string): ScriptNode | undefined {
+  if (path.endsWith('.json')) return undefined
+  const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
+  if (script && 'program' in script) return script.program as unknown as ScriptNode
+  const module = path.endsWith('.cjs') ? undefined : parsed(source, 'module')
+  return module && 'program' in module ? (module.program as unknown as ScriptNode) : undefined
 }
 
 const failing = ({ problem }: { problem: ScriptProblem }): CompiledScript => ({

@@ -8,8 +8,16 @@ export type Place = { path: string; line?: number; column?: number }
 /** For each severity; the log is returned in one response. */
 export const LARGEST_FINDING_COUNT = 2_000
 
-/** Limits for one archive, counted because no clock runs in production. `comparisons` are of names to suggest. */
-export const LARGEST_WORK = { tableCells: 1_000_000, patternSize: 2_000_000, comparisons: 1_000_000 } as const
+/**
+ * Limits for one archive, counted because no clock runs in production. `comparisons` are of names to suggest; `analysis`
+ * are statements of templates, once for each path that reaches them, and what copying a path costs.
+ */
+export const LARGEST_WORK = {
+  tableCells: 1_000_000,
+  patternSize: 2_000_000,
+  comparisons: 1_000_000,
+  analysis: 2_000_000,
+} as const
 
 /** The work that checks share: one archive must not exhaust the isolate. */
 type Work = {
@@ -37,15 +45,24 @@ export type ArchiveReport = Work & {
   /** `placeOf` gives the place of a value in the text. */
   ofValue: (placeOf: (path: readonly PropertyKey[]) => Place, path?: readonly PropertyKey[]) => ValueReport
   add: (findings: readonly Finding[]) => void
+  /** Whether a JSON file below the folder has an error, so that a part of what it says was left out. */
+  hasBrokenJson: (folder: string) => boolean
   /** Findings sorted by path and line; `failed` if one is an error. */
   close: () => { findings: Finding[]; failed: boolean }
 }
 
-export function openReport(): ArchiveReport {
+/** `isStrict`: whether a product that is strict has the file, so that what could change a price is an error. */
+export function openReport(isStrict: (path: string) => boolean = () => false): ArchiveReport {
   const kept = new Map<string, Finding>()
   const counts = { ERROR: 0, WARNING: 0 }
-  const spent = { tableCells: 0, patternSize: 0, comparisons: 0 }
-  const add = (finding: Finding): void => {
+  const spent = { tableCells: 0, patternSize: 0, comparisons: 0, analysis: 0 }
+  const broken = new Set<string>()
+  const add = (given: Finding): void => {
+    if (given.severity === 'ERROR' && given.path.endsWith('.json')) broken.add(given.path)
+    const finding =
+      given.severity === 'WARNING' && isErrorIfStrict(given) && isStrict(given.path)
+        ? { ...given, severity: 'ERROR' as const }
+        : given
     const isKept = counts[finding.severity] < LARGEST_FINDING_COUNT
     const key = isKept ? JSON.stringify(finding) : ''
     if (isKept && kept.has(key)) return
@@ -80,6 +97,7 @@ export function openReport(): ArchiveReport {
     at: place => reportAt(() => place),
     ofValue,
     add: findings => findings.forEach(add),
+    hasBrokenJson: folder => [...broken].some(path => path.startsWith(folder)),
     close: () => {
       const findings = [...kept.values()].sort(byPlace)
       for (const severity of ['ERROR', 'WARNING'] as const) {
@@ -91,6 +109,27 @@ export function openReport(): ArchiveReport {
     },
   }
 }
+
+/** Findings that are warnings, and errors in a product that is strict. */
+const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
+  ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
+  ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
+  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin'] as const),
+])
+
+/** Repairs of untidy Liquid (packages/liquid), each of which may read something else than was meant. */
+const REPAIRS: ReadonlySet<string> = new Set([
+  ...['blockNotClosed', 'bracesInMarkup', 'curlyQuote', 'doubledEqualsSign', 'emptyFilter', 'emptyOutput'],
+  ...['extraBrace', 'htmlEntity', 'invisibleCharacter', 'markupNotClosed', 'markupNotOpened'],
+  ...['missingInput', 'unusualOperator'],
+])
+
+/** Scripts whose result is an amount or a decision. */
+const RATING_SCRIPT =
+  /(?:\.premium\.liquid|\/policy\.calculations\.liquid|\/underwriting\.guidelines\.liquid)$/
+
+const isErrorIfStrict = ({ code, path }: Finding): boolean =>
+  ERRORS_IF_STRICT.has(code) || (REPAIRS.has(code) && RATING_SCRIPT.test(path))
 
 const byPlace = (a: Finding, b: Finding): number =>
   (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
@@ -195,6 +234,21 @@ export const findingCodes = {
   badTableDeclaration: 'config.json declares a table of resources that contradicts itself.',
   badCustomEvent: 'A custom event of config.json, or its schedule, contradicts itself.',
   customEventKept: 'A custom event is not to be persisted, and is.',
+  unknownPath: 'A template or plugin reads what is not there, or a variable that nothing sets.',
+  unsetVariable: 'A template reads a variable that some of its branches leave without a value.',
+  badNumber: 'A cell or text looks like a number and is none, as with a letter O; arithmetic counts it as 0.',
+  textInSum: 'Text, or something else that is no number, is in a sum, which counts it as 0.',
+  wrongDelimiter: 'The columns of a table are separated by something else than commas.',
+  missingRow: 'A look-up can ask for a key that the table does not have.',
+  rowNeverMatches: 'Nothing can ask for the key of a row: blanks, other case, or a value that no field has.',
+  neverHolds: 'A template compares a field with a value that it never has.',
+  rangeHole: 'Ranges of a table or of branches leave something between them.',
+  rangeOverlap: 'Ranges of a table or of branches share something, or a branch is never taken.',
+  unusedField: 'No premium, tax, fee, underwriting or document uses a field.',
+  premiumUnset: 'Some branches of a premium script set no premium.',
+  premiumAlwaysZero: 'A premium script sets 0 in every case.',
+  premiumCanBeZero: 'A premium is 0 where a field that may be left out has no value.',
+  checkIncomplete: 'A template is too large to be followed to its end.',
   tooManyFindings: 'More was found than a log can hold.',
 } as const
 

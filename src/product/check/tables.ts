@@ -52,6 +52,9 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   if (header === undefined && isSound) report.at({ path }).error('badTable', empty)
   const columns = header && readColumns(path, header, report)
   if (columns === undefined) return undefined
+  const delimiter = wrongDelimiter(columns)
+  const oneColumn = `The columns are separated by ${delimiter}, so the table has one column only. Separate them by commas.`
+  if (delimiter !== undefined) report.at({ path, line: header!.line }).warning('wrongDelimiter', oneColumn)
   const rows: string[][] = []
   const lines: number[] = []
   for (const { line, cells } of read) {
@@ -102,6 +105,16 @@ function readRows(path: string, text: string, report: ArchiveReport): Rows | und
 }
 
 class TooManyCells extends Error {}
+
+const DELIMITERS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'bars' }
+
+/** What separates the columns of a header that reads as one column; undefined if it is one. */
+export function wrongDelimiter(columns: readonly string[]): string | undefined {
+  const [only, ...others] = columns
+  if (only === undefined || others.length > 0) return undefined
+  const found = Object.keys(DELIMITERS).find(one => only.includes(one))
+  return found && DELIMITERS[found]
+}
 
 function readColumns(path: string, header: CsvRow, report: ArchiveReport): string[] | undefined {
   const own = report.at({ path, line: header.line })

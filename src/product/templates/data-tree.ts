@@ -53,6 +53,8 @@ export type DataNode = {
   readonly values?: readonly string[]
   /** The fields of the product that it is the value of; of several exposures or perils, each that has one of the name. */
   readonly fields?: readonly FieldDefinition[]
+  /** Of a group field: what each group has that its locators name. */
+  readonly group?: DataNode
 }
 
 /** A member of the node that the reader sees; undefined if there is none of that name. */

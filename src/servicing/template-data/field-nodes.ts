@@ -14,46 +14,61 @@ const TYPES: Readonly<Record<FieldDefinition['type'], DataType>> = {
   media: 'text',
 }
 
-/** `field_values`. Without definitions, a map of whatever the product has. */
-export function fieldRecord(description: string, fields: readonly FieldDefinition[] | undefined): DataNode {
+/**
+ * `field_values`. Without definitions, a map of whatever the product has. `parts`: how many exposures or perils the
+ * fields are of; one that not each of them has may be absent.
+ */
+export function fieldRecord(
+  description: string,
+  fields: readonly FieldDefinition[] | undefined,
+  parts = 1,
+): DataNode {
   if (!fields)
     return {
       type: 'map',
       description,
       items: { type: 'anything', description: 'The value of the field; a list if it is repeatable.' },
     }
-  return { type: 'record', description, members: fieldMembers(fields) }
+  return { type: 'record', description, members: fieldMembers(fields, parts) }
 }
 
 /** `field_groups_by_locator`: each group has the fields of one group field. */
 export function fieldGroups(description: string, fields: readonly FieldDefinition[] | undefined): DataNode {
-  const own = fields?.filter(one => one.type === 'group').flatMap(one => one.fields ?? [])
-  return { type: 'map', description, items: fieldRecord('The values of one field group.', own) }
+  const items = fieldRecord('The values of one field group.', fields && groupFields(fields))
+  return { type: 'map', description, items }
 }
 
-function fieldMembers(fields: readonly FieldDefinition[]): Record<string, DataNode> {
+const groupFields = (fields: readonly FieldDefinition[]): FieldDefinition[] =>
+  fields.filter(one => one.type === 'group').flatMap(one => one.fields ?? [])
+
+function fieldMembers(fields: readonly FieldDefinition[], parts: number): Record<string, DataNode> {
   const byName = Map.groupBy(fields, one => one.name)
-  return Object.fromEntries([...byName].map(([name, definitions]) => [name, fieldNode(definitions)]))
+  return Object.fromEntries([...byName].map(([name, definitions]) => [name, fieldNode(definitions, parts)]))
 }
 
 /** Definitions of one name; of several, what holds for each of them. */
-function fieldNode(definitions: readonly FieldDefinition[]): DataNode {
+function fieldNode(definitions: readonly FieldDefinition[], parts: number): DataNode {
   const [first] = definitions as readonly [FieldDefinition]
   const description = descriptionOf(first)
   const types = new Set(definitions.map(one => TYPES[one.type]))
   const type = types.size === 1 ? TYPES[first.type] : 'anything'
   const values = definitions.every(one => one.values) ? definitions.flatMap(one => one.values!) : undefined
+  const isGroup = definitions.every(one => one.type === 'group')
+  const group = isGroup ? fieldRecord('The values of one field group.', groupFields(definitions)) : undefined
   const scalar: DataNode = {
     type,
     description,
     ...(values && { values: [...new Set(values)] }),
     fields: definitions,
+    ...(group && { group }),
   }
-  const optional = definitions.some(one => one.optional || one.conditions.length > 0)
+  const optional =
+    definitions.length < parts || definitions.some(one => one.optional || one.conditions.length > 0)
   const shared = { ...(optional && { isOptional: true as const }), fields: definitions }
   const repeatable = definitions.filter(one => one.repeatable).length
   if (repeatable === 0) return { ...scalar, ...shared }
-  if (repeatable === definitions.length) return { type: 'list', description, items: scalar, ...shared }
+  if (repeatable === definitions.length)
+    return { type: 'list', description, items: scalar, ...shared, ...(group && { group }) }
   return { type: 'anything', description, ...shared }
 }
 

@@ -58,26 +58,33 @@ const OF_POLICIES: readonly TemplateReader[] = ['fees', 'underwriting']
 const fieldsOf = (parts: readonly { readonly fields: readonly FieldDefinition[] }[]): FieldDefinition[] =>
   parts.flatMap(one => one.fields)
 
-type Fields = Record<'policy' | 'exposure' | 'peril', readonly FieldDefinition[] | undefined>
+/** The fields of one part of a policy; `parts`: of how many exposures or perils. */
+type PartFields = { readonly fields: readonly FieldDefinition[] | undefined; readonly parts: number }
+
+type Fields = Readonly<Record<'policy' | 'exposure' | 'peril', PartFields>>
 
 function fieldsOfProduct(product: ProductDefinition | undefined): Fields {
-  if (!product) return { policy: undefined, exposure: undefined, peril: undefined }
+  if (!product) {
+    const any = { fields: undefined, parts: 1 }
+    return { policy: any, exposure: any, peril: any }
+  }
+  const perils = product.exposures.flatMap(one => one.perils)
   return {
-    policy: product.fields,
-    exposure: fieldsOf(product.exposures),
-    peril: fieldsOf(product.exposures.flatMap(one => one.perils)),
+    policy: { fields: product.fields, parts: 1 },
+    exposure: { fields: fieldsOf(product.exposures), parts: product.exposures.length },
+    peril: { fields: fieldsOf(perils), parts: perils.length },
   }
 }
 
-const fieldData = (of: string, fields: readonly FieldDefinition[] | undefined): Members => ({
-  field_values: fieldRecord(`The values of the fields of the ${of}.`, fields),
+export const fieldData = (of: string, { fields, parts }: PartFields): Members => ({
+  field_values: fieldRecord(`The values of the fields of the ${of}.`, fields, parts),
   field_groups_by_locator: fieldGroups(
     `The field groups of the ${of}, by the locators that its group fields list.`,
     fields,
   ),
 })
 
-const segment = (of: string, own: Members, fields: readonly FieldDefinition[] | undefined): Members => ({
+const segment = (of: string, own: Members, fields: PartFields): Members => ({
   locator: text('Names the characteristics.'),
   ...own,
   start_timestamp: time('When the segment begins.'),
@@ -148,7 +155,11 @@ function ratedParts(fields: Fields): Members {
 const OWN_FIELDS = ['fieldValues', 'fieldGroupsByLocator']
 
 /** `data.policy`: PolicyResponse, with the fields of the product in the place of lists of texts. */
-function policyNode(fields: Fields): DataNode {
+function policyNode(fields: Fields, product: ProductDefinition | undefined): DataNode {
+  const names = product && {
+    exposures: product.exposures.map(one => one.name),
+    perils: product.exposures.flatMap(one => one.perils.map(peril => peril.name)),
+  }
   const characteristics = (
     of: 'policy' | 'exposure' | 'peril',
     schema: Parameters<typeof contractMembers>[0],
@@ -162,10 +173,12 @@ function policyNode(fields: Fields): DataNode {
     )
   const perils = record('One peril.', {
     ...contractMembers(PerilResponse, 'perils', 'snake_case', ['characteristics']),
+    name: text('The peril, as its file names it.', names?.perils),
     characteristics: characteristics('peril', PerilCharacteristicsResponse),
   })
   const exposures = record('One exposure.', {
     ...contractMembers(ExposureResponse, 'exposures', 'snake_case', ['characteristics', 'perils']),
+    name: text('The exposure, as exposure.json names it.', names?.exposures),
     characteristics: characteristics('exposure', ExposureCharacteristicsResponse),
     perils: list('The perils of the exposure.', perils),
   })
@@ -276,7 +289,7 @@ export function templateTree(
       ...text('What is being rated or underwritten.', OPERATIONS),
       readers: [...OF_PERILS, ...OF_POLICIES],
     },
-    policy: policyNode(fields),
+    policy: policyNode(fields, product),
     policyholder: policyholderNode(policyholderFields),
     ...documentParts(),
   })

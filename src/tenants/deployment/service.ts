@@ -204,7 +204,8 @@ async function readUpload(
   type: TenantType,
 ): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {
   if (!file) throw new Refusal('malformedMultipart', 'Send the archive as the part named zipFile.')
-  const { configuration, findings: found } = await compileArchive(file.bytes)
+  const { analyse } = await import('../../servicing/template-data/analysis.ts')
+  const { configuration, findings: found } = await compileArchive(file.bytes, analyse)
   const findings = [
     ...found,
     ...(configuration && type === 'test' ? userFindings(configuration.testUsers) : []),

@@ -3,7 +3,7 @@ import { conditionCircles } from '../../constraint-graph.ts'
 import { RESOURCE_NAME } from '../../resources.ts'
 import { pathText } from '../json/read.ts'
 import { displayNameOf, present } from '../json/scalars.ts'
-import type { ValueReport } from '../report.ts'
+import type { PlaceReport, ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
 import type { FieldFile, FieldFiles } from './file.ts'
 
@@ -56,6 +56,12 @@ export const compileFields = (
 ): FieldDefinition[] =>
   compileList(files, report, { owner, names: new Set(), isComplete: true, isGroup: false, ...tables })
 
+/** Where fields are defined, for checks that know them only later. */
+const definitions = new WeakMap<FieldDefinition, PlaceReport>()
+
+/** Undefined for a definition that no file has as it is. */
+export const definitionReport = (field: FieldDefinition): PlaceReport | undefined => definitions.get(field)
+
 function compileList(files: FieldFiles, report: ValueReport, around: FieldContext): FieldDefinition[] {
   const named = present(files)
   const context: FieldContext = {
@@ -69,7 +75,9 @@ function compileList(files: FieldFiles, report: ValueReport, around: FieldContex
     const own = report.at(index)
     checkName(file.name, seen, own.at('name'))
     const field = compileField(file, own, context)
-    if (field !== undefined) compiled.set(field, own)
+    if (field === undefined) continue
+    compiled.set(field, own)
+    definitions.set(field, own.at('name'))
   }
   checkConditions(compiled, context)
   return [...compiled.keys()]
@@ -120,6 +128,7 @@ function compileField(
     optional: file.optional ?? false,
     repeatable: file.repeatable ?? false,
     searchable: file.searchable ?? file.search ?? false,
+    ...(file.informational && { isInformational: true as const }),
     conditions: Object.entries(file.condition ?? {}).map(([field, values]) => ({ field, values })),
     ...boundsOf(file, type, report),
     ...typeDetails(file, type, report, context),

@@ -170,6 +170,11 @@ const properties = {
     'Limits the value by a constraint table in force, perhaps depending on other fields ([resources](resources.md)). Not for groups, media, and fields of payments.',
     { table: 'vehicles', column: 'model', where: { make: { key: 'make' } } },
   ),
+  informational: about(
+    flag.optional(),
+    'Whether the field is only kept, and nothing is worked out or printed from it: a strict product then does not take it for forgotten. Left out: `false`.',
+    true,
+  ),
   ...display,
 }
 

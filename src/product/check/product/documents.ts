@@ -1,5 +1,6 @@
-import type { DocumentDefinition, TemplateSource } from '../../configuration.ts'
+import type { DocumentDefinition, ProductDefinition, TemplateSource } from '../../configuration.ts'
 import { MOST_FONTS, RESOURCE_NAME } from '../../resources.ts'
+import type { TemplateReader } from '../../templates/data-tree.ts'
 import { present } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './document-file.ts'
@@ -79,10 +80,48 @@ function templateOf(
   return found
 }
 
+/** What the fixed names are documents of. */
+const FIXED_READERS: Readonly<Record<string, TemplateReader>> = {
+  invoice: 'invoiceDocument',
+  cancellation: 'cancellationDocument',
+  gracePeriod: 'gracePeriodDocument',
+  lapse: 'lapseDocument',
+  reinstatement: 'reinstatementDocument',
+}
+
+/** By the file name of the template: what its documents are about, and so which data they see. */
+export function readersOfDocuments(
+  product: ProductDefinition,
+): ReadonlyMap<string, readonly TemplateReader[]> {
+  const readers = new Map<string, TemplateReader[]>()
+  const names = Object.keys(product.templates)
+  const add = (name: string | undefined, reader: TemplateReader): void => {
+    if (name !== undefined) readers.set(name, [...new Set([...(readers.get(name) ?? []), reader])])
+  }
+  const addAll = (documents: readonly DocumentDefinition[], reader: TemplateReader): void => {
+    for (const { templateName, isPrerendered, isOfInvoices } of documents)
+      if (!isPrerendered) add(templateName, isOfInvoices ? 'invoiceDocument' : reader)
+  }
+  for (const name of names) {
+    const fixed = FIXED_READERS[stemOf(name)]
+    if (fixed) add(name, fixed)
+  }
+  addAll(product.documents, 'policyDocument')
+  for (const one of product.endorsements) addAll(one.documents, 'endorsementDocument')
+  addAll(product.renewals.documents, 'renewalDocument')
+  for (const { documents, reinstatement } of product.cancellationTypes ?? []) {
+    addAll(documents, 'cancellationDocument')
+    addAll(reinstatement?.documents ?? [], 'reinstatementDocument')
+  }
+  return readers
+}
+
+const stemOf = (name: string): string => name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
+
 /** A template that no document or event uses is only a warning: the archive still works. */
 export function checkUnusedTemplates(folder: string, { all, used, archive }: TemplateNames): void {
   for (const name of Object.keys(all)) {
-    const stem = name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
+    const stem = stemOf(name)
     if (used.has(name) || FIXED_NAMES.includes(stem)) continue
     const fixed = FIXED_NAMES.find(one => one.toLowerCase() === stem.toLowerCase().replace(/[_\s-]/g, ''))
     const message =

@@ -114,7 +114,10 @@ const pluginPaths = (products: readonly ProductDefinition[]): string[] =>
   )
 
 /** Includes everything that the scripts require. */
-function neededScripts(scripts: Record<string, string>, paths: readonly string[]): ReadonlySet<string> {
+export function neededScripts(
+  scripts: Readonly<Record<string, string>>,
+  paths: readonly string[],
+): ReadonlySet<string> {
   const needed = new Set<string>()
   const waiting = [...paths]
   while (waiting.length > 0) {
@@ -128,13 +131,13 @@ function neededScripts(scripts: Record<string, string>, paths: readonly string[]
 }
 
 /** Relative to the script, or from `scripts/` or its `lib/`. */
-function targetsOf(from: string, request: string, scripts: Record<string, string>): string[] {
+function targetsOf(from: string, request: string, scripts: Readonly<Record<string, string>>): string[] {
   const targets = request.startsWith('.') ? [resolve(from, request)] : [request, `lib/${request}`]
   return targets.flatMap(target => fileOf(target, scripts) ?? [])
 }
 
 /** The extension may be left out. */
-const fileOf = (target: string, scripts: Record<string, string>): string | undefined =>
+const fileOf = (target: string, scripts: Readonly<Record<string, string>>): string | undefined =>
   ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
     .map(ending => target + ending)
     .find(path => Object.hasOwn(scripts, path))

@@ -1,3 +1,4 @@
+import type { outlineOf } from '../../../../packages/liquid/outline.ts'
 import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
@@ -7,7 +8,11 @@ import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 
 /** Passed in, because the compiler belongs to the rating capability. */
-export type LiquidCheck = (source: TemplateSource) => { findings: readonly Finding[] }
+export type LiquidCheck = (source: TemplateSource) => {
+  findings: readonly Finding[]
+  /** For who reads what it does (check/strict). */
+  template?: Parameters<typeof outlineOf>[0]
+}
 
 export const isLiquid = (path: string): boolean => path.endsWith('.liquid')
 export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(path)

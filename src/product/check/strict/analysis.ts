@@ -1,0 +1,268 @@
+// What could price a policy wrongly without anybody seeing it (docs/strict.md). Warnings; errors in a product that is
+// strict. Reads what the other checks have compiled, and nothing twice.
+import { outlineOf } from '../../../../packages/liquid/outline.ts'
+import {
+  type Configuration,
+  hasPlugin,
+  isLookupTable,
+  type LookupTable,
+  PLUGIN_FUNCTIONS,
+  type PluginFunction,
+  type ProductDefinition,
+  type TemplateSource,
+} from '../../configuration.ts'
+import { type DataNode, DOCUMENT_READERS, type TemplateReader } from '../../templates/data-tree.ts'
+import { definitionReport } from '../fields/fields.ts'
+import { lineIndex } from '../json/read.ts'
+import { readersOfDocuments } from '../product/documents.ts'
+import { neededScripts } from '../product/plugins.ts'
+import { isLiquid } from '../product/templates.ts'
+import type { ArchiveReport } from '../report.ts'
+import { wrongDelimiter } from '../tables.ts'
+import { lookUpsOf } from './plugin-look-ups.ts'
+import { checkMembers, type ScriptNode } from './plugin-scripts.ts'
+import { AnalysedSource, noUses, type Tables, type Uses } from './source.ts'
+import {
+  checkKeyBlanks,
+  checkMissingRows,
+  checkNumbers,
+  checkUnmatchedRows,
+  lineOf,
+  type TableAlarm,
+} from './table-cells.ts'
+import { checkRanges } from './table-ranges.ts'
+import { analyseTemplate } from './template.ts'
+import { unusedFields } from './unused-fields.ts'
+
+/** What templates and plugins are given; made of the contracts, which lie above this layer. */
+export type DataOfSources = {
+  templateTree(product: ProductDefinition, policyholderFields: Configuration['policyholderFields']): DataNode
+  /** The same for the premium of one peril, which has its exposure's fields and no others. */
+  premiumTree(
+    tree: DataNode,
+    exposure: ProductDefinition['exposures'][number],
+    peril: ProductDefinition['exposures'][number]['perils'][number],
+  ): DataNode
+  readonly pluginInputs: Readonly<Record<PluginFunction, () => DataNode>>
+}
+
+/** Parses a script; undefined if it does not parse. */
+export type ScriptParser = (path: string, source: string) => ScriptNode | undefined
+
+export type AnalysedArchive = {
+  readonly products: readonly ProductDefinition[]
+  readonly policyholderFields: Configuration['policyholderFields']
+  readonly scripts: Readonly<Record<string, string>>
+  readonly tables: {
+    readonly byProduct: ReadonlyMap<string, ReadonlyMap<string, LookupTable>>
+    readonly ofTenant: ReadonlyMap<string, LookupTable>
+  }
+  readonly isResourceTable: (name: string) => boolean
+  /** Compiled Liquid by path. */
+  readonly templates: ReadonlyMap<string, Parameters<typeof outlineOf>[0]>
+  readonly parseScript: ScriptParser
+  readonly report: ArchiveReport
+}
+
+/** Passed to the compiler, as the compilers of templates and scripts are. */
+export type Analysis = (archive: AnalysedArchive) => void
+
+export const analysisOver =
+  (data: DataOfSources): Analysis =>
+  archive => {
+    const programs = new Map<string, ScriptNode | undefined>()
+    // What a broken file leaves out would be missed everywhere else.
+    for (const product of archive.products)
+      if (!archive.report.hasBrokenJson(`products/${product.name}/`))
+        new ProductAnalysis(product, archive, data, programs).run()
+  }
+
+class ProductAnalysis {
+  readonly #product: ProductDefinition
+  readonly #archive: AnalysedArchive
+  readonly #data: DataOfSources
+  /** Scripts that several products need are parsed once. */
+  readonly #programs: Map<string, ScriptNode | undefined>
+  readonly #uses: Uses = noUses()
+  readonly #tables: Tables
+  readonly #severity: 'error' | 'warning'
+  #scriptText = ''
+
+  constructor(
+    product: ProductDefinition,
+    archive: AnalysedArchive,
+    data: DataOfSources,
+    programs: Map<string, ScriptNode | undefined>,
+  ) {
+    this.#product = product
+    this.#archive = archive
+    this.#data = data
+    this.#programs = programs
+    this.#severity = product.strict ? 'error' : 'warning'
+    const { byProduct, ofTenant } = archive.tables
+    const own = byProduct.get(product.name)
+    this.#tables = {
+      table: name => own?.get(name) ?? ofTenant.get(name),
+      isResource: archive.isResourceTable,
+      names: [...ofTenant.keys()],
+    }
+  }
+
+  run(): void {
+    const { product, tree } = this.#roots()
+    for (const exposure of product.exposures)
+      for (const peril of exposure.perils)
+        if (peril.premium)
+          this.#template(peril.premium, this.#data.premiumTree(tree, exposure, peril), ['premium'])
+    for (const { premium } of product.taxes) if (premium) this.#template(premium, tree, ['tax'])
+    if (product.calculations) this.#template(product.calculations, tree, ['fees'])
+    if (product.underwriting) this.#template(product.underwriting, tree, ['underwriting'])
+    const readers = readersOfDocuments(product)
+    for (const [name, source] of Object.entries(product.templates))
+      if (isLiquid(name)) this.#template(source, tree, readers.get(name) ?? DOCUMENT_READERS)
+      else this.#scriptText += source.source
+    this.#plugins()
+    this.#checkTables()
+    this.#checkFields()
+  }
+
+  #roots() {
+    const product = this.#product
+    return { product, tree: this.#data.templateTree(product, this.#archive.policyholderFields) }
+  }
+
+  #template(source: TemplateSource, data: DataNode, readers: readonly TemplateReader[]): void {
+    const compiled = this.#archive.templates.get(source.path)
+    if (!compiled) {
+      this.#uses.isOpen = true
+      return
+    }
+    const { report } = this.#archive
+    const analysed = new AnalysedSource(source, {
+      data,
+      readers,
+      tables: this.#tables,
+      uses: this.#uses,
+      report,
+      severity: this.#severity,
+    })
+    if (analyseTemplate(outlineOf(compiled), analysed)) return
+    this.#uses.isOpen = true
+    const message =
+      'The archive is too large for its templates to be followed to their ends: this one is checked in part. Split it.'
+    report.at({ path: source.path }).warning('checkIncomplete', message)
+  }
+
+  // Plugins.
+
+  #plugins(): void {
+    const product = this.#product
+    const { scripts, parseScript } = this.#archive
+    const enabled = PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name))
+    const needed = neededScripts(
+      scripts,
+      enabled.map(name => product.plugins[name]!.path),
+    )
+    for (const path of needed) {
+      if (!this.#programs.has(path)) this.#programs.set(path, parseScript(path, scripts[path]!))
+      this.#scriptText += scripts[path]!
+      const program = this.#programs.get(path)
+      if (program) this.#scriptLookUps(path, program)
+    }
+    for (const name of enabled) {
+      const { path } = product.plugins[name]!
+      const program = this.#programs.get(path)
+      if (program) this.#members(name, path, program)
+    }
+  }
+
+  #at(path: string) {
+    const positionAt = lineIndex(this.#archive.scripts[path]!)
+    return (offset: number) => this.#archive.report.at({ path: `scripts/${path}`, ...positionAt(offset) })
+  }
+
+  #scriptLookUps(path: string, program: ScriptNode): void {
+    const { report } = this.#archive
+    const at = this.#at(path)
+    for (const { table: name, key, offset } of lookUpsOf(program)) {
+      if (this.#tables.isResource(name)) continue
+      const table = this.#tables.table(name)
+      if (!table) {
+        const message = `The script looks up in the table '${name}', which no product has: it finds nothing. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, this.#tables.names)}`
+        at(offset)[this.#severity]('missingTable', message)
+      } else if (!isLookupTable(table.columns)) {
+        const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`
+        at(offset)[this.#severity]('notALookupTable', message)
+      } else if (key !== undefined) {
+        const column = table.columns.indexOf('key')
+        const message = `The table '${name}' has no row '${key}', so the script finds nothing. Add a row to ${table.path}.`
+        if (!table.rows.some(row => row[column] === key)) at(offset)[this.#severity]('missingRow', message)
+      }
+    }
+  }
+
+  #members(name: PluginFunction, path: string, program: ScriptNode): void {
+    const { report, policyholderFields } = this.#archive
+    const at = this.#at(path)
+    const fields = namesOfFields(this.#product, policyholderFields)
+    checkMembers(program, name, this.#data.pluginInputs[name](), field => fields.has(field), {
+      unknownMember: (offset, shown, member, known) => {
+        const message = `The input of ${name} has no '${shown}' here, so it is undefined. Correct the name.${report.suggestion(member, known)}`
+        at(offset)[this.#severity]('unknownPath', message)
+      },
+      unknownField: (offset, field) => {
+        const message = `The product has no field '${field}', so it is undefined. Correct the name.${report.suggestion(field, [...fields])}`
+        at(offset)[this.#severity]('unknownPath', message)
+      },
+    })
+  }
+
+  // Tables and fields.
+
+  #checkTables(): void {
+    const { byProduct } = this.#archive.tables
+    const own = byProduct.get(this.#product.name) ?? new Map<string, LookupTable>()
+    // Tables of other products that this one looks up in.
+    const borrowed = [...this.#uses.lookUps.keys()].filter(name => !own.has(name))
+    const tables = new Map([...own, ...borrowed.flatMap(name => entryOf(name, this.#tables.table(name)))])
+    for (const [name, table] of tables)
+      if (!this.#tables.isResource(name)) this.#checkTable(name, table, own.has(name))
+  }
+
+  #checkTable(name: string, table: LookupTable, isOwn: boolean): void {
+    const { report } = this.#archive
+    const alarm: TableAlarm = (code, row, message) =>
+      report.at({ path: table.path, line: lineOf(table, row) })[this.#severity](code, message)
+    // One that is separated otherwise has one column, which is told where it is read.
+    if (wrongDelimiter(table.columns) !== undefined) return
+    const lookUps = this.#uses.lookUps.get(name) ?? []
+    checkNumbers(table, this.#uses.sums.get(name), alarm)
+    if (isOwn) checkRanges(table, alarm)
+    if (!isLookupTable(table.columns) || table.rows.length === 0) return
+    checkKeyBlanks(table, lookUps, alarm)
+    checkMissingRows(name, table, lookUps, alarm)
+    if (isOwn && !this.#uses.isOpen && !this.#scriptText.includes(name))
+      checkUnmatchedRows(table, lookUps, (key, known) => report.suggestion(key, known), alarm)
+  }
+
+  #checkFields(): void {
+    for (const { field, of } of unusedFields(this.#product, this.#uses, name =>
+      this.#scriptText.includes(name),
+    )) {
+      const message = `No premium, tax, fee, underwriting or document uses the field '${field.name}' of the ${of}. Use it, remove it, or say "informational": true.`
+      definitionReport(field)?.[this.#severity]('unusedField', message)
+    }
+  }
+}
+
+const entryOf = (name: string, table: LookupTable | undefined): [string, LookupTable][] =>
+  table ? [[name, table]] : []
+
+function namesOfFields(
+  product: ProductDefinition,
+  policyholderFields: Configuration['policyholderFields'],
+): ReadonlySet<string> {
+  const parts = [product, ...product.exposures, ...product.exposures.flatMap(one => one.perils)]
+  const fields = [...parts.flatMap(one => one.fields), ...policyholderFields]
+  return new Set(fields.flatMap(one => [one.name, ...(one.fields ?? []).map(inner => inner.name)]))
+}

@@ -1,0 +1,270 @@
+// What a condition says of the data: paths are narrowed to where it holds, and to where it does not.
+import type { Expression, FilteredValue } from '../../../../packages/liquid/outline.ts'
+import {
+  areEqual,
+  type Comparison,
+  compared,
+  type Domain,
+  type Interval,
+  intersection,
+  intervalOf,
+  isEmpty,
+  type Literal,
+  onlyAbsent,
+  onlyPresent,
+  union,
+} from './domains.ts'
+import type { Evaluation } from './evaluation.ts'
+import { joinPaths, type Path, type Value } from './values.ts'
+
+/** The paths on which a condition holds, and those on which it fails. */
+export type Split = { readonly holds: readonly Path[]; readonly fails: readonly Path[] }
+
+const COMPARISONS: Readonly<Record<string, Comparison>> = {
+  ...{ '==': '==', '!=': '!=', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' },
+  ...{ '===': '==', '!==': '!=' },
+}
+
+const SWAPPED: Readonly<Record<Comparison, Comparison>> = {
+  ...{ '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' },
+}
+
+export function splitBy(condition: FilteredValue, path: Path, evaluation: Evaluation): Split {
+  const { initial, filters } = condition
+  if (filters.length === 0) return split(initial, path, evaluation)
+  evaluation.valueOf(condition, path, true)
+  return either(path)
+}
+
+const either = (path: Path): Split => ({ holds: [path.fork()], fails: [path] })
+
+function split(expression: Expression, path: Path, evaluation: Evaluation): Split {
+  if (expression.kind === 'operation') {
+    const { operator, left, right } = expression
+    if (operator === 'and') return conjunction(left, right, path, evaluation)
+    if (operator === 'or') {
+      const { holds, fails } = split(left, path, evaluation)
+      const rest = fails.map(one => split(right, one, evaluation))
+      return {
+        holds: joinPaths([...holds, ...rest.flatMap(one => one.holds)], union),
+        fails: joinPaths(
+          rest.flatMap(one => one.fails),
+          union,
+        ),
+      }
+    }
+    const comparison = COMPARISONS[operator]
+    if (comparison) return comparisonSplit(comparison, left, right, path, evaluation)
+    checkContains(operator, left, right, path, evaluation)
+    return either(path)
+  }
+  if (expression.kind === 'group' && expression.value.filters.length === 0)
+    return split(expression.value.initial, path, evaluation)
+  const value = evaluation.expression(expression, path, true)
+  if (value.is === 'nothing') return { holds: [], fails: [path] }
+  if (value.is === 'flag') return value.value ? { holds: [path], fails: [] } : { holds: [], fails: [path] }
+  const domain = presenceOf(value, path, evaluation)
+  if (!domain) return either(path)
+  return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
+}
+
+function conjunction(left: Expression, right: Expression, path: Path, evaluation: Evaluation): Split {
+  const { holds, fails } = split(left, path, evaluation)
+  const rest = holds.map(one => split(right, one, evaluation))
+  return {
+    holds: joinPaths(
+      rest.flatMap(one => one.holds),
+      union,
+    ),
+    fails: joinPaths([...fails, ...rest.flatMap(one => one.fails)], union),
+  }
+}
+
+/** Whether something is there at all can be asked of any part of the data. */
+function presenceOf(value: Value, path: Path, evaluation: Evaluation): Domain | undefined {
+  if (value.is !== 'data' || value.node.type === 'flag') return undefined
+  const known = evaluation.domainOf(value, path)
+  if (known) return known
+  return (
+    path.facts.get(value.key) ?? {
+      kind: 'anything',
+      canBePresent: true,
+      canBeAbsent: value.node.isOptional === true,
+    }
+  )
+}
+
+const keyOf = (value: Value): string | undefined =>
+  value.is === 'data' || value.is === 'number' ? value.key : undefined
+
+function narrowedTo(path: Path, value: Value, holds: Domain, fails: Domain): Split {
+  const key = keyOf(value)
+  if (key === undefined) return either(path)
+  const withFact = (domain: Domain): Path[] => {
+    if (isEmpty(domain)) return []
+    const narrowed = path.fork()
+    narrowed.facts.set(key, domain)
+    return [narrowed]
+  }
+  return { holds: withFact(holds), fails: withFact(fails) }
+}
+
+function literalOf(expression: Expression, value: Value): Literal | undefined {
+  if (expression.kind === 'number') return expression.value
+  if (expression.kind === 'text') return expression.value
+  if (value.is === 'number') return value.value
+  return value.is === 'text' && value.words?.length === 1 ? value.words[0] : undefined
+}
+
+const isNothing = (expression: Expression): boolean =>
+  expression.kind === 'word' && ['nil', 'blank', 'empty'].includes(expression.value)
+
+function comparisonSplit(
+  operator: Comparison,
+  left: Expression,
+  right: Expression,
+  path: Path,
+  evaluation: Evaluation,
+): Split {
+  const asksForNothing = isNothing(left) || isNothing(right)
+  const a = evaluation.expression(left, path, asksForNothing)
+  const b = evaluation.expression(right, path, asksForNothing)
+  const [value, subject, other, otherValue, comparison] =
+    keyOf(a) === undefined ? [b, right, left, a, SWAPPED[operator]] : [a, left, right, b, operator]
+  if (isNothing(other)) {
+    const domain = presenceOf(value, path, evaluation)
+    if (!domain || (operator !== '==' && operator !== '!=')) return either(path)
+    const [present, absent] = [onlyPresent(domain), onlyAbsent(domain)]
+    return operator === '=='
+      ? narrowedTo(path, value, absent, present)
+      : narrowedTo(path, value, present, absent)
+  }
+  const literal = literalOf(other, otherValue)
+  const domain = evaluation.domainOf(value, path)
+  if (otherValue.is === 'flag') neverFlag(value, other, evaluation)
+  if (!domain || literal === undefined) return either(path)
+  neverEqual(comparison, value, subject, other, literal, evaluation)
+  const { holds, fails } = compared(domain, comparison, literal)
+  return narrowedTo(path, value, holds, fails)
+}
+
+/** A select field compared with what it never is: the branch is dead, or taken always. */
+function neverEqual(
+  operator: Comparison,
+  value: Value,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  evaluation: Evaluation,
+): void {
+  if ((operator !== '==' && operator !== '!=') || value.is !== 'data' || literal === '') return
+  tellNever(value, subject, other, literal, evaluation)
+}
+
+function tellNever(
+  value: Extract<Value, { is: 'data' }>,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  { source }: Evaluation,
+): void {
+  const whole = source.domainOf(value.node)
+  if (whole.kind !== 'words' || [...whole.words].some(word => areEqual(word, literal))) return
+  const words = [...whole.words]
+  const name = source.text.slice(subject.begin, subject.end)
+  const listed = words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
+  const message = `'${name}' is never '${literal}': it is one of ${listed}. Correct the value.${source.suggestion(String(literal), words)}`
+  source.alarm('neverHolds', other.begin, message)
+}
+
+const MOST_LISTED = 12
+
+function neverFlag(value: Value, other: Expression, { source }: Evaluation): void {
+  if (value.is !== 'data') return
+  const { node } = value
+  if (!node.fields || node.type === 'anything' || node.type === 'flag') return
+  const message = `A field is never true or false: its values are texts and numbers. Compare it with one of them, such as 'yes'.`
+  source.alarm('neverHolds', other.begin, message)
+}
+
+/** `devices contains "alarm"` of a list of select values. */
+function checkContains(
+  operator: string,
+  left: Expression,
+  right: Expression,
+  path: Path,
+  evaluation: Evaluation,
+): void {
+  const list = evaluation.expression(left, path, true)
+  const value = evaluation.expression(right, path, true)
+  const items = operator === 'contains' && list.is === 'data' ? list.node.items : undefined
+  const literal = literalOf(right, value)
+  if (!items || literal === undefined || list.is !== 'data') return
+  tellNever({ is: 'data', node: items, key: `${list.key}[]` }, left, right, literal, evaluation)
+}
+
+/** For `case`: equal to one of the values. */
+export function splitByValues(
+  subject: Value,
+  shown: Expression,
+  values: readonly Expression[],
+  path: Path,
+  evaluation: Evaluation,
+): Split {
+  let rest: readonly Path[] = [path]
+  const holds: Path[] = []
+  for (const one of values) {
+    const value = evaluation.expression(one, path)
+    const literal = literalOf(one, value)
+    if (literal !== undefined) neverEqual('==', subject, shown, one, literal, evaluation)
+    const splits = rest.map((from): Split => {
+      const domain = evaluation.domainOf(subject, from)
+      if (!domain || literal === undefined) return either(from)
+      const { holds: same, fails } = compared(domain, '==', literal)
+      return narrowedTo(from, subject, same, fails)
+    })
+    holds.push(...splits.flatMap(split => split.holds))
+    rest = splits.flatMap(split => split.fails)
+  }
+  return { holds: joinPaths(holds, union), fails: rest }
+}
+
+// Ranges that the branches of a ladder ask for.
+
+export type Asked = {
+  readonly value: Value
+  readonly key: string
+  readonly parts: readonly Interval[]
+  /** Both ends are written out. */
+  readonly isBounded: boolean
+}
+
+/** The range of one number that a condition asks for; undefined for any other condition. */
+export function askedRange(condition: FilteredValue, path: Path, evaluation: Evaluation): Asked | undefined {
+  return condition.filters.length > 0 ? undefined : rangeOf(condition.initial, path, evaluation)
+}
+
+function rangeOf(expression: Expression, path: Path, evaluation: Evaluation): Asked | undefined {
+  if (expression.kind !== 'operation') return undefined
+  const { operator, left, right } = expression
+  if (operator === 'and') {
+    const [a, b] = [rangeOf(left, path, evaluation), rangeOf(right, path, evaluation)]
+    if (!a || !b || a.key !== b.key) return undefined
+    const parts = intersection(a.parts, b.parts, undefined)
+    const isBounded = parts.every(one => Number.isFinite(one.low) && Number.isFinite(one.high))
+    return { ...a, parts, isBounded }
+  }
+  const comparison = COMPARISONS[operator]
+  if (!comparison || comparison === '!=') return undefined
+  const [a, b] = [evaluation.expression(left, path, true), evaluation.expression(right, path, true)]
+  const [value, literal, asked] =
+    keyOf(a) === undefined
+      ? [b, literalOf(left, a), SWAPPED[comparison]]
+      : [a, literalOf(right, b), comparison]
+  const key = keyOf(value)
+  const number = typeof literal === 'string' ? Number(literal) : literal
+  if (key === undefined || number === undefined || !Number.isFinite(number)) return undefined
+  if (evaluation.domainOf(value, path)?.kind !== 'numbers') return undefined
+  const parts = [intervalOf(asked as Exclude<Comparison, '!='>, number)]
+  return { value, key, parts, isBounded: asked === '==' }
+}

@@ -1,0 +1,244 @@
+// Which values a place of the data can have. Conditions of a template narrow them, branch by branch.
+import type { LookupTable } from '../../configuration.ts'
+import type { DataNode } from '../../templates/data-tree.ts'
+
+/** From `low` to `high`; an open end is not part of it. */
+export type Interval = {
+  readonly low: number
+  readonly high: number
+  readonly isLowOpen: boolean
+  readonly isHighOpen: boolean
+}
+
+/** `canBeAbsent`: it may have no value. `step`: the distance of neighbouring values, where they are no continuum. */
+export type Domain = { readonly canBeAbsent: boolean } & (
+  | { readonly kind: 'words'; readonly words: ReadonlySet<string> }
+  | { readonly kind: 'numbers'; readonly parts: readonly Interval[]; readonly step: number | undefined }
+  /** Nothing is known of it but whether it is there. */
+  | { readonly kind: 'anything'; readonly canBePresent: boolean }
+)
+
+const EVERYTHING: Interval = {
+  low: Number.NEGATIVE_INFINITY,
+  high: Number.POSITIVE_INFINITY,
+  isLowOpen: true,
+  isHighOpen: true,
+}
+
+export const anyNumber: Domain = {
+  kind: 'numbers',
+  parts: [EVERYTHING],
+  step: undefined,
+  canBeAbsent: false,
+}
+
+/** Larger tables are no list of values that anybody counts up. */
+const MOST_WORDS = 5_000
+
+/** `tableOf` gives the table of a lookup field. */
+export function domainOf(
+  { type, values, fields = [], isOptional }: DataNode,
+  tableOf: (name: string) => LookupTable | undefined,
+): Domain {
+  const canBeAbsent = isOptional === true
+  if (values) return { kind: 'words', words: new Set(values), canBeAbsent }
+  if (fields.length > 0 && fields.every(one => one.type === 'lookup')) {
+    const tables = fields.map(one => (one.table === undefined ? undefined : tableOf(one.table)))
+    const words = new Set(tables.flatMap((table, at) => (table ? keysOf(table, fields[at]!.name) : [])))
+    if (words.size > 0 && words.size <= MOST_WORDS && !tables.includes(undefined))
+      return { kind: 'words', words, canBeAbsent }
+  }
+  const isNumber = type === 'number' || type === 'amount' || type === 'timestamp'
+  if (!isNumber) return { kind: 'anything', canBePresent: true, canBeAbsent }
+  const ofNumbers = fields.filter(one => one.type === 'number')
+  if (fields.length === 0 || ofNumbers.length < fields.length) return { ...anyNumber, canBeAbsent }
+  const bounds = ofNumbers.map(one => ({
+    low: one.minimum === undefined ? Number.NEGATIVE_INFINITY : Number(one.minimum),
+    high: one.maximum === undefined ? Number.POSITIVE_INFINITY : Number(one.maximum),
+    step: one.decimalPlaces === undefined ? undefined : 10 ** -one.decimalPlaces,
+  }))
+  const [{ step }] = bounds as [(typeof bounds)[number]]
+  const low = Math.min(...bounds.map(one => one.low))
+  const high = Math.max(...bounds.map(one => one.high))
+  const whole = {
+    low,
+    high,
+    isLowOpen: low === Number.NEGATIVE_INFINITY,
+    isHighOpen: high === Number.POSITIVE_INFINITY,
+  }
+  return {
+    kind: 'numbers',
+    parts: [whole],
+    step: bounds.every(one => one.step === step) ? step : undefined,
+    canBeAbsent,
+  }
+}
+
+/** What a lookup field may have (fields/value-checks.ts): the column with its name, else the first. */
+const keysOf = ({ columns, rows }: LookupTable, name: string): string[] => {
+  const column = Math.max(0, columns.indexOf(name))
+  return rows.map(row => row[column]!)
+}
+
+export const isEmpty = (domain: Domain): boolean => !domain.canBeAbsent && !isPresentable(domain)
+
+/** Whether it can have a value at all. */
+export function isPresentable(domain: Domain): boolean {
+  if (domain.kind === 'words') return domain.words.size > 0
+  return domain.kind === 'numbers' ? domain.parts.length > 0 : domain.canBePresent
+}
+
+/** The domain without a value, or always with one. */
+export function onlyAbsent(domain: Domain): Domain {
+  const { canBeAbsent } = domain
+  return { kind: 'anything', canBePresent: false, canBeAbsent }
+}
+
+export const onlyPresent = (domain: Domain): Domain => ({ ...domain, canBeAbsent: false })
+
+/** What either can be; the order of words is kept. */
+export function union(a: Domain, b: Domain): Domain {
+  const canBeAbsent = a.canBeAbsent || b.canBeAbsent
+  if (!isPresentable(a)) return { ...b, canBeAbsent }
+  if (!isPresentable(b)) return { ...a, canBeAbsent }
+  if (a.kind === 'words' && b.kind === 'words')
+    return { kind: 'words', words: new Set([...a.words, ...b.words]), canBeAbsent }
+  if (a.kind === 'numbers' && b.kind === 'numbers')
+    return { kind: 'numbers', parts: joined([...a.parts, ...b.parts], a.step), step: a.step, canBeAbsent }
+  return { kind: 'anything', canBePresent: true, canBeAbsent }
+}
+
+export type Literal = string | number
+
+const asNumber = (value: Literal): number | undefined => {
+  if (typeof value === 'number') return value
+  return NUMBER.test(value) ? Number(value) : undefined
+}
+
+/** As arithmetic of templates reads numbers (packages/liquid/values.ts). */
+const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/
+
+export const isNumeric = (text: string): boolean => NUMBER.test(text)
+
+/** Templates compare numbers by value, also as text. */
+export function areEqual(a: Literal, b: Literal): boolean {
+  if (a === b) return true
+  const [left, right] = [asNumber(a), asNumber(b)]
+  return left !== undefined && left === right
+}
+
+export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
+
+/** The domain where the comparison with the literal holds, and where it does not. Nothing compares as false, but by `!=`. */
+export function compared(
+  domain: Domain,
+  operator: Comparison,
+  literal: Literal,
+): { readonly holds: Domain; readonly fails: Domain } {
+  if (operator === '!=') {
+    const { holds, fails } = compared(domain, '==', literal)
+    return { holds: fails, fails: holds }
+  }
+  const { canBeAbsent } = domain
+  if (domain.kind === 'words') {
+    if (operator !== '==') return { holds: onlyPresent(domain), fails: domain }
+    const [same, others] = [new Set<string>(), new Set<string>()]
+    for (const word of domain.words) (areEqual(word, literal) ? same : others).add(word)
+    return {
+      holds: { kind: 'words', words: same, canBeAbsent: false },
+      fails: { kind: 'words', words: others, canBeAbsent },
+    }
+  }
+  const number = asNumber(literal)
+  if (domain.kind === 'anything' || number === undefined) return { holds: onlyPresent(domain), fails: domain }
+  const where = intervalOf(operator, number)
+  const { parts, step } = domain
+  return {
+    holds: { kind: 'numbers', parts: intersection(parts, [where], step), step, canBeAbsent: false },
+    fails: { kind: 'numbers', parts: difference(parts, [where], step), step, canBeAbsent },
+  }
+}
+
+export function intervalOf(operator: Exclude<Comparison, '!='>, number: number): Interval {
+  if (operator === '==') return { low: number, high: number, isLowOpen: false, isHighOpen: false }
+  if (operator === '<' || operator === '<=')
+    return { ...EVERYTHING, high: number, isHighOpen: operator === '<' }
+  return { ...EVERYTHING, low: number, isLowOpen: operator === '>' }
+}
+
+const isVoid = ({ low, high, isLowOpen, isHighOpen }: Interval): boolean =>
+  low > high || (low === high && (isLowOpen || isHighOpen))
+
+const rounded = (value: number): number => Number(value.toPrecision(12))
+
+/** On a grid, an open end is the closed one of the neighbour. */
+function onGrid(interval: Interval, step: number | undefined): Interval {
+  if (step === undefined) return interval
+  const { low, high, isLowOpen, isHighOpen } = interval
+  const up = Number.isFinite(low) ? rounded(Math.ceil(rounded(low / step)) * step) : low
+  const down = Number.isFinite(high) ? rounded(Math.floor(rounded(high / step)) * step) : high
+  return {
+    low: isLowOpen && up === low && Number.isFinite(low) ? rounded(low + step) : up,
+    high: isHighOpen && down === high && Number.isFinite(high) ? rounded(high - step) : down,
+    isLowOpen: isLowOpen && !Number.isFinite(low),
+    isHighOpen: isHighOpen && !Number.isFinite(high),
+  }
+}
+
+export function intersection(
+  a: readonly Interval[],
+  b: readonly Interval[],
+  step: number | undefined,
+): Interval[] {
+  return a.flatMap(one =>
+    b.flatMap(other => {
+      const low = Math.max(one.low, other.low)
+      const high = Math.min(one.high, other.high)
+      const isLowOpen = (one.low === low && one.isLowOpen) || (other.low === low && other.isLowOpen)
+      const isHighOpen = (one.high === high && one.isHighOpen) || (other.high === high && other.isHighOpen)
+      const both = onGrid({ low, high, isLowOpen, isHighOpen }, step)
+      return isVoid(both) ? [] : [both]
+    }),
+  )
+}
+
+export function difference(
+  a: readonly Interval[],
+  b: readonly Interval[],
+  step: number | undefined,
+): Interval[] {
+  return b.reduce<Interval[]>(
+    (rest, { low, high, isLowOpen, isHighOpen }) => {
+      const below = { ...EVERYTHING, high: low, isHighOpen: !isLowOpen }
+      const above = { ...EVERYTHING, low: high, isLowOpen: !isHighOpen }
+      return [...intersection(rest, [below], step), ...intersection(rest, [above], step)]
+    },
+    [...a],
+  )
+}
+
+/** In order, with those that touch as one. */
+export function joined(parts: readonly Interval[], step: number | undefined): Interval[] {
+  const sorted = [...parts].sort((a, b) => a.low - b.low || Number(a.isLowOpen) - Number(b.isLowOpen))
+  const result: Interval[] = []
+  for (const one of sorted) {
+    const last = result.at(-1)
+    const touches =
+      last !== undefined &&
+      (one.low < last.high ||
+        (one.low === last.high && !(one.isLowOpen && last.isHighOpen)) ||
+        (step !== undefined && one.low <= rounded(last.high + step)))
+    if (!touches) result.push(one)
+    else if (one.high > last.high || (one.high === last.high && !one.isHighOpen))
+      result[result.length - 1] = { ...last, high: one.high, isHighOpen: one.isHighOpen }
+  }
+  return result
+}
+
+/** `9000`, `9000 to 15000`, `above 9000`. */
+export function shownInterval({ low, high, isLowOpen, isHighOpen }: Interval): string {
+  if (low === high) return String(low)
+  if (!Number.isFinite(low)) return `${isHighOpen ? 'below' : 'up to'} ${high}`
+  if (!Number.isFinite(high)) return `${isLowOpen ? 'above' : 'from'} ${low}`
+  return `${isLowOpen ? 'above ' : ''}${low} to ${isHighOpen ? 'below ' : ''}${high}`
+}

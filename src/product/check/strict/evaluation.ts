@@ -1,0 +1,266 @@
+// Evaluates the expressions of a template over what is known of its data, and tells what cannot be meant.
+import type { AppliedFilter, Expression, FilteredValue, Step } from '../../../../packages/liquid/outline.ts'
+import type { DataNode } from '../../templates/data-tree.ts'
+import { type Domain, isNumeric, isPresentable } from './domains.ts'
+import { applyFilter } from './filters.ts'
+import type { AnalysedSource } from './source.ts'
+import { ANYTHING, NOTHING, NUMBER, type Path, type Value } from './values.ts'
+
+/** Variables that loops set themselves. */
+const OF_LOOPS: ReadonlySet<string> = new Set(['forloop', 'tablerowloop', 'continue'])
+
+/** Parts of lists, maps and texts that are no members of data. */
+const PARTS: ReadonlySet<string> = new Set(['size', 'first', 'last'])
+
+export class Evaluation {
+  readonly source: AnalysedSource
+  /** Names that the template sets anywhere. */
+  readonly #assigned: ReadonlySet<string>
+  /** A snippet may set variables. */
+  readonly #hasSnippets: boolean
+
+  constructor(source: AnalysedSource, assigned: ReadonlySet<string>, hasSnippets: boolean) {
+    this.source = source
+    this.#assigned = assigned
+    this.#hasSnippets = hasSnippets
+  }
+
+  /** `isTest`: a variable without a value is what is asked about. */
+  valueOf({ initial, filters }: FilteredValue, path: Path, isTest = false): Value {
+    const lenient = isTest || filters[0]?.name === 'default'
+    let value = this.expression(initial, path, lenient)
+    for (const filter of filters) value = this.#filtered(value, filter, path)
+    return value
+  }
+
+  #filtered(input: Value, filter: AppliedFilter, path: Path): Value {
+    const args = filter.args.map(one => this.expression(one, path))
+    for (const one of filter.named.values()) this.expression(one, path)
+    return applyFilter(input, filter, args, path, this)
+  }
+
+  expression(expression: Expression, path: Path, isTest = false): Value {
+    switch (expression.kind) {
+      case 'text':
+        return { is: 'text', words: [expression.value] }
+      case 'number':
+        return { is: 'number', value: expression.value }
+      case 'word':
+        if (expression.value === 'true' || expression.value === 'false')
+          return { is: 'flag', value: expression.value === 'true' }
+        return expression.value === 'nil' ? NOTHING : ANYTHING
+      case 'path':
+        return this.#path(expression, path, isTest)
+      case 'group':
+        return this.valueOf(expression.value, path, isTest)
+      case 'operation':
+        this.expression(expression.left, path, true)
+        this.expression(expression.right, path, true)
+        return ANYTHING
+      default:
+        return ANYTHING
+    }
+  }
+
+  #path(
+    { variable, steps, begin }: Extract<Expression, { kind: 'path' }>,
+    path: Path,
+    isTest: boolean,
+  ): Value {
+    let value = this.#variable(variable, begin, path, isTest)
+    let shown = variable
+    for (const step of steps) {
+      const key = 'key' in step ? this.expression(step.key, path, true) : undefined
+      const name = 'name' in step ? step.name : nameOf(key!)
+      value = name === undefined ? this.#anyPart(value, key!) : this.#part(value, name, step, shown)
+      shown = this.source.text.slice(begin, step.end)
+    }
+    return value
+  }
+
+  #variable(name: string, offset: number, path: Path, isTest: boolean): Value {
+    const known = path.variables.get(name)
+    if (known) return known
+    if (name === 'data') return { is: 'data', node: this.source.data, key: 'data' }
+    if (OF_LOOPS.has(name) || this.#hasSnippets) return ANYTHING
+    if (!this.#assigned.has(name)) {
+      const names = [...this.#assigned, 'data']
+      const message = `Nothing sets '${name}', so it is nothing: in arithmetic it counts as 0. Correct the name, or assign it.${this.source.suggestion(name, names)}`
+      this.source.alarm('unknownPath', offset, message)
+      return ANYTHING
+    }
+    if (isTest) return NOTHING
+    const where = path.passedBy === undefined ? '' : ` past line ${this.source.lineOf(path.passedBy)}`
+    const message = `'${name}' has no value where none of the branches that set it is taken${where}: in arithmetic it counts as 0. Add an 'else', or set it before.`
+    this.source.alarm('unsetVariable', offset, message)
+    return ANYTHING
+  }
+
+  /** A part whose name only the data knows. A field group is found by a locator that its field lists. */
+  #anyPart(value: Value, by: Value): Value {
+    if (value.is === 'nothing') return NOTHING
+    if (value.is !== 'data') return ANYTHING
+    const { node, key } = value
+    const group = by.is === 'data' && node.type === 'map' ? by.node.group : undefined
+    if (group) return { is: 'data', node: group, key: `${key}[${(by as { key: string }).key}]` }
+    if (node.items) return { is: 'data', node: node.items, key: `${key}[]` }
+    this.source.useAll(node)
+    return ANYTHING
+  }
+
+  #part(value: Value, name: string, step: Step, shown: string): Value {
+    if (value.is === 'anything' || value.is === 'nothing') return value
+    if (value.is !== 'data') {
+      if (name === 'size') return NUMBER
+      return this.#unknown(step, `'${shown}' has no parts, so '${shown}.${name}' is nothing.`, name, [])
+    }
+    const { node, key } = value
+    if (node.type === 'anything') return ANYTHING
+    if (node.type === 'list' || (node.type === 'map' && !isIndex(name))) {
+      if (name === 'size') return NUMBER
+      const items = node.items!
+      const item: Value = { is: 'data', node: items, key: `${key}[${name}]` }
+      if (name === 'first' || name === 'last') return node.type === 'list' ? item : ANYTHING
+      if (node.type === 'map' || isIndex(name)) return item
+      const members = Object.keys(items.members ?? {})
+      const advice = `Take one entry, as '${shown}.last.${name}', or loop over them.`
+      const isMember = members.includes(name)
+      return this.#unknown(
+        step,
+        `'${shown}' is a list, which has no '${name}'. ${isMember ? advice : ''}`.trim(),
+        name,
+        [],
+      )
+    }
+    const member = this.source.memberOf(node, name)
+    if (member) {
+      this.source.use(member)
+      return { is: 'data', node: member, key: `${key}.${name}`, owner: { node, key } }
+    }
+    if (PARTS.has(name)) return name === 'size' ? NUMBER : ANYTHING
+    if (!node.members)
+      return this.#unknown(step, `'${shown}' is ${kindOf(node)}, which has no part '${name}'.`, name, [])
+    const known = Object.keys(node.members).filter(one => this.source.memberOf(node, one))
+    const elsewhere = this.#elsewhere(name, node)
+    return this.#unknown(step, `There is no '${shown}.${name}', so it is nothing.${elsewhere}`, name, known)
+  }
+
+  /** Where a field of that name is, if it is one of another part of the policy, or one step deeper. */
+  #elsewhere(name: string, node: DataNode): string {
+    const values = node.members?.field_values
+    if (values && this.source.memberOf(values, name)) return ` The field is in '.field_values.${name}'.`
+    const { data } = this.source
+    for (const part of ['policy_characteristics', 'exposure_characteristics', 'peril_characteristics']) {
+      const own = this.source.memberOf(data, part)
+      const fields = own && this.source.memberOf(own, 'field_values')
+      if (fields && this.source.memberOf(fields, name))
+        return ` The field is in 'data.${part}.field_values.${name}'.`
+    }
+    return ''
+  }
+
+  #unknown(step: Step, problem: string, name: string, known: readonly string[]): Value {
+    const message = `${problem} Correct the path.${this.source.suggestion(name, known)}`
+    this.source.alarm('unknownPath', step.begin, message)
+    return ANYTHING
+  }
+
+  // What is known of a value on a path.
+
+  /** Undefined where a condition says nothing of the value. */
+  domainOf(value: Value, path: Path): Domain | undefined {
+    if (value.is === 'number' && value.key !== undefined) return path.facts.get(value.key)
+    if (value.is !== 'data' || value.node.items || value.node.members) return undefined
+    const domain = path.facts.get(value.key) ?? this.source.domainOf(value.node)
+    if (value.isSure) return { ...domain, canBeAbsent: false }
+    if (!domain.canBeAbsent || this.#canBeAbsent(value, path)) return domain
+    return { ...domain, canBeAbsent: false }
+  }
+
+  /** A field with conditions is there where all of them hold, unless it is optional. */
+  #canBeAbsent({ node, owner }: Extract<Value, { is: 'data' }>, path: Path): boolean {
+    const { fields } = node
+    if (!fields || !owner || fields.some(one => one.optional || one.conditions.length === 0)) return true
+    return fields.some(({ conditions }) =>
+      conditions.some(({ field, values }) => {
+        const other = this.source.memberOf(owner.node, field)
+        if (!other) return true
+        const asked: Value = { is: 'data', node: other, key: `${owner.key}.${field}`, owner }
+        const domain = this.domainOf(asked, path)
+        if (domain?.kind !== 'words' || domain.canBeAbsent) return true
+        return [...domain.words].some(word => !values.includes(word))
+      }),
+    )
+  }
+
+  canBeAbsent(value: Value, path: Path): boolean {
+    const domain = this.domainOf(value, path)
+    if (domain) return domain.canBeAbsent
+    return (
+      value.is === 'data' &&
+      value.node.isOptional === true &&
+      path.facts.get(value.key)?.canBeAbsent !== false
+    )
+  }
+
+  isAbsent(value: Value, path: Path): boolean {
+    if (value.is === 'nothing') return true
+    const domain = this.domainOf(value, path)
+    return domain?.canBeAbsent === true && !isPresentable(domain)
+  }
+
+  /** The only texts that the value can be; undefined where they are not known, or too many. */
+  wordsOf(value: Value, path: Path): readonly string[] | undefined {
+    if (value.is === 'text') return value.words
+    const domain = this.domainOf(value, path)
+    if (domain?.kind === 'words') return [...domain.words]
+    if (value.is !== 'data' || domain?.kind !== 'numbers' || domain.step !== 1) return undefined
+    const [only, ...others] = domain.parts
+    if (!only || others.length > 0 || !(only.high - only.low <= MOST_NUMBERS)) return undefined
+    return Array.from({ length: only.high - only.low + 1 }, (_, at) => String(only.low + at))
+  }
+
+  /** Whether a sum takes it for a number; what is wrong with it if not, as a part of a sentence. */
+  noNumber(value: Value, path: Path): string | undefined {
+    if (value.is === 'text') {
+      const wrong = value.words?.find(word => !isNumeric(word))
+      return wrong === undefined ? undefined : `'${wrong}' is no number`
+    }
+    if (value.is === 'flag') return `${value.value} is no number`
+    if (value.is !== 'data') return undefined
+    const { node } = value
+    if (node.type === 'list' || node.type === 'record' || node.type === 'map') return `it is ${kindOf(node)}`
+    if (node.type === 'flag') return 'it is true or false'
+    if (node.type !== 'text') return undefined
+    const wrong = this.wordsOf(value, path)?.find(word => !isNumeric(word))
+    if (wrong !== undefined) return `it may be '${wrong}'`
+    const isFree =
+      node.values === undefined &&
+      !node.fields?.some(one => one.regex !== undefined || one.values || one.type === 'lookup')
+    return isFree ? 'it is text' : undefined
+  }
+}
+
+const MOST_NUMBERS = 2_000
+
+/** The name that a key in brackets is, if it is one certain text or number. */
+function nameOf(key: Value): string | undefined {
+  if (key.is === 'number') return key.value === undefined ? undefined : String(key.value)
+  return key.is === 'text' && key.words?.length === 1 ? key.words[0] : undefined
+}
+
+const isIndex = (name: string): boolean => /^-?\d+$/.test(name)
+
+const KINDS: Readonly<Record<DataNode['type'], string>> = {
+  text: 'text',
+  number: 'a number',
+  amount: 'an amount',
+  timestamp: 'a time',
+  flag: 'true or false',
+  record: 'a record',
+  list: 'a list',
+  map: 'a map',
+  anything: 'a value',
+}
+
+const kindOf = ({ type }: DataNode): string => KINDS[type]

@@ -1,0 +1,25 @@
+// Numbers that a person reads as one, and arithmetic does not.
+import { isNumeric } from './domains.ts'
+
+/** Digits and what gets among them: letters that look like digits, commas, currencies, percent. */
+const LOOKS_LIKE_NUMBER = /^\s*[$€£]?\s*[+-]?[\dOolI][\dOolI.,'’\u00a0 ]*\s*(?:%|[$€£]|[A-Z]{3})?\s*$/
+
+/** What to write in place of a text that looks like a number and is none; undefined for anything else. */
+export function checkSlip(text: string): string | undefined {
+  if (isNumeric(text) || !/\d/.test(text) || text.length > 40) return undefined
+  if (!LOOKS_LIKE_NUMBER.test(text)) return undefined
+  if (/[OolI]/.test(text.replace(/[A-Z]{3}\s*$/, ''))) {
+    const digits = text.replace(/[Oo]/g, '0').replace(/[lI]/g, '1').trim()
+    return `It has a letter that looks like a digit: write '${digits}'.`
+  }
+  if (/%/.test(text)) return `Write a percentage as a share: '${shareOf(text)}'.`
+  if (/^\s*[+-]?\d+,\d+\s*$/.test(text))
+    return `A decimal has a point and no comma: write '${text.trim().replace(',', '.')}'.`
+  return 'Write digits with a decimal point, and nothing else.'
+}
+
+/** A percentage as the factor that arithmetic needs. */
+function shareOf(text: string): string {
+  const number = Number(text.replace('%', '').replace(',', '.').trim())
+  return Number.isFinite(number) ? String(Number((number / 100).toPrecision(12))) : '0.05'
+}

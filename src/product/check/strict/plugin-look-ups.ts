@@ -1,0 +1,78 @@
+// Look-ups of scripts in tables whose names are written out, also by way of a function that passes the name on.
+import { isFunction, namedFunctions, nameOf, nodesOf, type ScriptNode } from './plugin-scripts.ts'
+
+export type ScriptLookUp = {
+  readonly table: string
+  readonly key: string | undefined
+  readonly offset: number
+}
+
+/** Which arguments of a function are the table and the key. */
+type Wrapper = { readonly table: number; readonly key: number }
+
+/** `socotraApi.tableLookup(version, table, key)`. */
+const OWN: Wrapper = { table: 1, key: 2 }
+
+export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
+  const wrappers = wrappersOf(program)
+  const found: ScriptLookUp[] = []
+  for (const node of nodesOf(program)) {
+    const wrapper = calledAs(node, wrappers)
+    const args = node.arguments as ScriptNode[]
+    const table = wrapper && textOf(args[wrapper.table])
+    if (table === undefined) continue
+    found.push({ table, key: textOf(args[wrapper!.key]), offset: args[wrapper!.table]!.start })
+  }
+  return found
+}
+
+const textOf = (node: ScriptNode | undefined): string | undefined =>
+  node?.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined
+
+function isLookUp(node: ScriptNode): boolean {
+  if (node.type !== 'CallExpression') return false
+  const callee = node.callee as ScriptNode
+  if (callee.type === 'MemberExpression') return nameOf(callee, 'property') === 'tableLookup'
+  return callee.type === 'Identifier' && callee.name === 'tableLookup'
+}
+
+function calledAs(node: ScriptNode, wrappers: ReadonlyMap<string, Wrapper>): Wrapper | undefined {
+  if (node.type !== 'CallExpression') return undefined
+  if (isLookUp(node)) return OWN
+  const callee = node.callee as ScriptNode
+  return callee.type === 'Identifier' ? wrappers.get(callee.name as string) : undefined
+}
+
+/** Functions that look up in the table that they are given. */
+function wrappersOf(program: ScriptNode): Map<string, Wrapper> {
+  const wrappers = new Map<string, Wrapper>()
+  for (const [name, one] of namedFunctions(program)) {
+    const params = (one.params as ScriptNode[]).map(param => param.name)
+    for (const node of nodesWithin(one)) {
+      if (!isLookUp(node)) continue
+      const args = node.arguments as ScriptNode[]
+      const [table, key] = [args[1], args[2]].map(arg =>
+        arg?.type === 'Identifier' ? params.indexOf(arg.name) : -1,
+      )
+      if (table! >= 0) wrappers.set(name, { table: table!, key: key! })
+    }
+  }
+  return wrappers
+}
+
+/** Without functions within it: their parameters are others. */
+function* nodesWithin(node: ScriptNode): Generator<ScriptNode> {
+  const waiting = [node.body as ScriptNode]
+  for (let one = waiting.pop(); one; one = waiting.pop()) {
+    yield one
+    for (const value of Object.values(one))
+      for (const child of Array.isArray(value) ? value : [value])
+        if (
+          typeof child === 'object' &&
+          child !== null &&
+          'type' in child &&
+          !isFunction(child as ScriptNode)
+        )
+          waiting.push(child as ScriptNode)
+  }
+}

@@ -1,0 +1,268 @@
+// Reads scripts of plugins: members of their input that are not there, and tables that they look up in.
+import { type DataNode, memberOf } from '../../templates/data-tree.ts'
+
+/** A node of the syntax tree (ESTree), as acorn parses it. */
+export type ScriptNode = {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [property: string]: unknown
+}
+
+export type ScriptAlarms = {
+  /** A member that the input does not have. */
+  unknownMember(offset: number, shown: string, name: string, known: readonly string[]): void
+  /** A field that no part of the product has. */
+  unknownField(offset: number, name: string): void
+}
+
+type Shape = DataNode | undefined
+type Scope = { readonly names: Map<string, Shape>; readonly around: Scope | undefined }
+
+/** Members of lists that give one entry, the list again, or call back with each entry. */
+const ENTRY: ReadonlySet<string> = new Set(['at', 'find', 'findLast', 'pop', 'shift'])
+const SAME: ReadonlySet<string> = new Set([
+  'filter',
+  'slice',
+  'sort',
+  'reverse',
+  'toSorted',
+  'toReversed',
+  'concat',
+])
+
+/** What `fieldValues` and the values of groups are keyed by. */
+const FIELD_MAPS: ReadonlySet<string> = new Set(['fieldValues', 'values'])
+
+/** Tells members of `input` that the function reads and that are not there. */
+export function checkMembers(
+  program: ScriptNode,
+  functionName: string,
+  input: DataNode,
+  isField: (name: string) => boolean,
+  alarms: ScriptAlarms,
+): void {
+  const written = writtenMembers(program)
+  const reader = new MemberReader(written, isField, alarms)
+  for (const one of functionsNamed(program, functionName)) reader.enter(one, [input], undefined)
+}
+
+const isNode = (value: unknown): value is ScriptNode =>
+  typeof value === 'object' && value !== null && typeof (value as ScriptNode).type === 'string'
+
+export function* childrenOf(node: ScriptNode): Generator<ScriptNode> {
+  for (const value of Object.values(node))
+    if (Array.isArray(value)) {
+      for (const one of value) if (isNode(one)) yield one
+    } else if (isNode(value)) yield value
+}
+
+/** Every node, without recursion: a script may nest deeper than the stack. */
+export function* nodesOf(program: ScriptNode): Generator<ScriptNode> {
+  const waiting: ScriptNode[] = [program]
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    yield node
+    waiting.push(...[...childrenOf(node)].reverse())
+  }
+}
+
+export const isFunction = ({ type }: ScriptNode): boolean =>
+  type === 'FunctionDeclaration' || type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
+
+/** The name of a property or member, unless it is computed. */
+export function nameOf(node: ScriptNode, property: 'key' | 'property'): string | undefined {
+  const name = node[property] as ScriptNode
+  if (name.type === 'Literal' && typeof name.value === 'string') return name.value
+  return node.computed !== true && name.type === 'Identifier' ? (name.name as string) : undefined
+}
+
+/** Functions of a name: declared, assigned to a variable or to `exports`, or a property of an object. */
+export function* functionsNamed(program: ScriptNode, wanted: string): Generator<ScriptNode> {
+  for (const [name, one] of namedFunctions(program)) if (name === wanted) yield one
+}
+
+export function* namedFunctions(program: ScriptNode): Generator<readonly [string, ScriptNode]> {
+  for (const node of nodesOf(program)) {
+    if (node.type === 'FunctionDeclaration' && isNode(node.id)) yield [node.id.name as string, node]
+    const value = (node.init ?? node.right ?? node.value) as unknown
+    if (!isNode(value) || !isFunction(value)) continue
+    const target = (node.id ?? node.left) as unknown
+    if (node.type === 'Property') {
+      const name = nameOf(node, 'key')
+      if (name !== undefined) yield [name, value]
+    } else if (isNode(target)) {
+      const name =
+        target.type === 'MemberExpression' ? nameOf(target, 'property') : (target.name as string | undefined)
+      if (name !== undefined) yield [name, value]
+    }
+  }
+}
+
+/** Names that the script gives to objects of its own. */
+function writtenMembers(program: ScriptNode): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (const node of nodesOf(program)) {
+    const target = (node.type === 'AssignmentExpression' ? node.left : node.argument) as unknown
+    if (node.type !== 'AssignmentExpression' && node.type !== 'UpdateExpression') continue
+    if (isNode(target) && target.type === 'MemberExpression') {
+      const name = nameOf(target, 'property')
+      if (name !== undefined) names.add(name)
+    }
+  }
+  return names
+}
+
+class MemberReader {
+  readonly #written: ReadonlySet<string>
+  readonly #isField: (name: string) => boolean
+  readonly #alarms: ScriptAlarms
+
+  constructor(written: ReadonlySet<string>, isField: (name: string) => boolean, alarms: ScriptAlarms) {
+    this.#written = written
+    this.#isField = isField
+    this.#alarms = alarms
+  }
+
+  /** Reads a function whose first arguments have these shapes. */
+  enter(node: ScriptNode, given: readonly Shape[], around: Scope | undefined): void {
+    const scope: Scope = { names: new Map(), around }
+    for (const [at, param] of (node.params as ScriptNode[]).entries()) this.#bind(param, given[at], scope)
+    this.#read(node.body as ScriptNode, scope)
+  }
+
+  #bind(pattern: ScriptNode, shape: Shape, scope: Scope): void {
+    if (pattern.type === 'Identifier') scope.names.set(pattern.name as string, shape)
+    else if (pattern.type === 'AssignmentPattern') {
+      this.#bind(pattern.left as ScriptNode, undefined, scope)
+      this.#read(pattern.right as ScriptNode, scope)
+    } else if (pattern.type === 'RestElement') this.#bind(pattern.argument as ScriptNode, undefined, scope)
+    else if (pattern.type === 'ArrayPattern') {
+      const items = shape?.type === 'list' ? shape.items : undefined
+      for (const one of pattern.elements as (ScriptNode | null)[]) if (one) this.#bind(one, items, scope)
+    } else if (pattern.type === 'ObjectPattern')
+      for (const one of pattern.properties as ScriptNode[]) {
+        if (one.type !== 'Property') {
+          this.#bind(one, undefined, scope)
+          continue
+        }
+        const value = one.value as ScriptNode
+        const name = nameOf(one, 'key')
+        const hasDefault = value.type === 'AssignmentPattern'
+        const member = name === undefined ? undefined : this.#member(shape, name, one, hasDefault)
+        this.#bind(hasDefault ? (value.left as ScriptNode) : value, member, scope)
+        if (hasDefault) this.#read(value.right as ScriptNode, scope)
+      }
+  }
+
+  /** Statements and what they contain. */
+  #read(node: ScriptNode, scope: Scope): void {
+    if (isFunction(node)) this.enter(node, [], scope)
+    else if (node.type === 'VariableDeclarator') {
+      const shape = isNode(node.init) ? this.#shapeOf(node.init, scope) : undefined
+      this.#bind(node.id as ScriptNode, shape, scope)
+    } else if (node.type === 'ForOfStatement') this.#readLoop(node, scope)
+    else if (node.type === 'AssignmentExpression') {
+      const target = node.left as ScriptNode
+      if (target.type === 'Identifier') forget(target.name as string, scope)
+      else if (target.type === 'MemberExpression') this.#shapeOf(target.object as ScriptNode, scope)
+      this.#shapeOf(node.right as ScriptNode, scope)
+    } else if (node.type === 'BlockStatement') {
+      const inner: Scope = { names: new Map(), around: scope }
+      for (const one of node.body as ScriptNode[]) this.#read(one, inner)
+    } else if (/Expression$/.test(node.type) || node.type === 'Identifier') this.#shapeOf(node, scope)
+    else for (const one of childrenOf(node)) this.#read(one, scope)
+  }
+
+  #readLoop(node: ScriptNode, scope: Scope): void {
+    const list = this.#shapeOf(node.right as ScriptNode, scope)
+    const inner: Scope = { names: new Map(), around: scope }
+    const left = node.left as ScriptNode
+    const declared = left.type === 'VariableDeclaration' ? (left.declarations as ScriptNode[])[0] : undefined
+    const items = list?.type === 'list' ? list.items : undefined
+    if (declared) this.#bind(declared.id as ScriptNode, items, inner)
+    this.#read(node.body as ScriptNode, inner)
+  }
+
+  #shapeOf(node: ScriptNode, scope: Scope): Shape {
+    switch (node.type) {
+      case 'Identifier':
+        return shapeNamed(node.name as string, scope)
+      case 'ChainExpression':
+      case 'AwaitExpression':
+        return this.#shapeOf((node.expression ?? node.argument) as ScriptNode, scope)
+      case 'MemberExpression': {
+        const shape = this.#shapeOf(node.object as ScriptNode, scope)
+        const name = nameOf(node, 'property')
+        if (name !== undefined) return this.#member(shape, name, node, false)
+        this.#read(node.property as ScriptNode, scope)
+        return shape?.type === 'list' || shape?.type === 'map' ? shape.items : undefined
+      }
+      case 'CallExpression':
+        return this.#called(node, scope)
+      case 'LogicalExpression': {
+        const left = this.#shapeOf(node.left as ScriptNode, scope)
+        const right = this.#shapeOf(node.right as ScriptNode, scope)
+        return left ?? right
+      }
+      default:
+        if (isFunction(node)) this.enter(node, [], scope)
+        else if (node.type === 'AssignmentExpression') this.#read(node, scope)
+        else for (const one of childrenOf(node)) this.#read(one, scope)
+        return undefined
+    }
+  }
+
+  #called(node: ScriptNode, scope: Scope): Shape {
+    const callee = node.callee as ScriptNode
+    const args = node.arguments as ScriptNode[]
+    const method = callee.type === 'MemberExpression' ? nameOf(callee, 'property') : undefined
+    const object = callee.type === 'MemberExpression' ? (callee.object as ScriptNode) : undefined
+    const isOfObject = object?.type === 'Identifier' && object.name === 'Object'
+    const on = object && !isOfObject ? this.#shapeOf(object, scope) : undefined
+    if (!object) this.#read(callee, scope)
+    const shapes = args.map(one => {
+      if (!isFunction(one)) return this.#shapeOf(one, scope)
+      const items = on?.type === 'list' ? on.items : undefined
+      this.enter(one, method === 'reduce' ? [undefined, items] : [items], scope)
+      return undefined
+    })
+    if (isOfObject && method === 'values' && shapes[0]?.type === 'map')
+      return { type: 'list', description: '', items: shapes[0].items! }
+    if (on?.type !== 'list' || method === undefined) return undefined
+    return ENTRY.has(method) ? on.items : SAME.has(method) ? on : undefined
+  }
+
+  #member(shape: Shape, name: string, node: ScriptNode, hasDefault: boolean): Shape {
+    if (shape?.type === 'map') {
+      // The names of fields are the product's own.
+      if (shape.description === FIELDS && !this.#isField(name) && !(name in {}) && !this.#written.has(name))
+        this.#alarms.unknownField(placeOf(node), name)
+      return shape.items
+    }
+    if (shape?.type !== 'record') return undefined
+    const member = memberOf(shape, name)
+    if (member)
+      return FIELD_MAPS.has(name) && member.type === 'map' ? { ...member, description: FIELDS } : member
+    if (hasDefault || name in {} || this.#written.has(name)) return undefined
+    this.#alarms.unknownMember(placeOf(node), name, name, Object.keys(shape.members ?? {}))
+    return undefined
+  }
+}
+
+/** Marks maps of field values while a script is read. */
+const FIELDS = 'fields'
+
+const placeOf = (node: ScriptNode): number => ((node.property ?? node.key ?? node) as ScriptNode).start
+
+function shapeNamed(name: string, scope: Scope | undefined): Shape {
+  for (let one = scope; one; one = one.around) if (one.names.has(name)) return one.names.get(name)
+  return undefined
+}
+
+function forget(name: string, scope: Scope): void {
+  for (let one: Scope | undefined = scope; one; one = one.around)
+    if (one.names.has(name)) {
+      one.names.set(name, undefined)
+      return
+    }
+}

@@ -1,0 +1,129 @@
+// One source under analysis: its alarms with their places, the data that it sees, and what it uses of the product.
+import type { FieldDefinition, LookupTable, TemplateSource } from '../../configuration.ts'
+import { type DataNode, memberOf, type TemplateReader } from '../../templates/data-tree.ts'
+import { lineIndex } from '../json/read.ts'
+import type { ArchiveReport, FindingCode } from '../report.ts'
+import { type Domain, domainOf } from './domains.ts'
+
+/** Where a table is looked up in, and by which keys; undefined keys can be any. */
+export type LookUp = {
+  readonly path: string
+  readonly line: number
+  readonly keys: readonly string[] | undefined
+}
+
+/** What the sources of a product use of it. */
+export type Uses = {
+  readonly fields: Set<FieldDefinition>
+  /** By name. */
+  readonly lookUps: Map<string, LookUp[]>
+  /** Tables whose values are summed, with the first place where one is. */
+  readonly sums: Map<string, { readonly path: string; readonly line: number }>
+  /** A source sees what the analysis does not: every field and table may be used. */
+  isOpen: boolean
+}
+
+export const noUses = (): Uses => ({ fields: new Set(), lookUps: new Map(), sums: new Map(), isOpen: false })
+
+export type Tables = {
+  /** The product's own wins over that of others. */
+  readonly table: (name: string) => LookupTable | undefined
+  readonly isResource: (name: string) => boolean
+  readonly names: readonly string[]
+}
+
+type Severity = 'error' | 'warning'
+
+export class AnalysedSource {
+  readonly path: string
+  /** Of Liquid, without its byte-order mark. */
+  readonly text: string
+  readonly data: DataNode
+  readonly readers: readonly TemplateReader[]
+  readonly tables: Tables
+  readonly uses: Uses
+  readonly #report: ArchiveReport
+  readonly #severity: Severity
+  readonly #positionAt: (offset: number) => { line: number; column: number }
+  readonly #told = new Set<string>()
+  readonly #domains = new Map<DataNode, Domain>()
+
+  constructor(
+    { path, source }: TemplateSource,
+    of: {
+      readonly data: DataNode
+      readonly readers: readonly TemplateReader[]
+      readonly tables: Tables
+      readonly uses: Uses
+      readonly report: ArchiveReport
+      readonly severity: Severity
+    },
+  ) {
+    this.path = path
+    this.text = source.replace(/^\uFEFF/, '')
+    this.data = of.data
+    this.readers = of.readers
+    this.tables = of.tables
+    this.uses = of.uses
+    this.#report = of.report
+    this.#severity = of.severity
+    this.#positionAt = lineIndex(this.text)
+  }
+
+  /** False once the archive has used up its limit: the analysis ends. */
+  afford(units: number): boolean {
+    return this.#report.afford('analysis', units)
+  }
+
+  /** The same place is told once for each code. */
+  alarm(code: FindingCode, offset: number, message: string): void {
+    const key = `${code} ${offset}`
+    if (this.#told.has(key)) return
+    this.#told.add(key)
+    this.#report.at({ path: this.path, ...this.#positionAt(offset) })[this.#severity](code, message)
+  }
+
+  suggestion(name: string, known: readonly string[]): string {
+    return this.#report.suggestion(name, known)
+  }
+
+  lineOf(offset: number): number {
+    return this.#positionAt(offset).line
+  }
+
+  /** The member that any of the readers sees. */
+  memberOf(node: DataNode, name: string): DataNode | undefined {
+    for (const reader of this.readers) {
+      const member = memberOf(node, name, reader)
+      if (member) return member
+    }
+    return undefined
+  }
+
+  domainOf(node: DataNode): Domain {
+    const known = this.#domains.get(node) ?? domainOf(node, this.tables.table)
+    this.#domains.set(node, known)
+    return known
+  }
+
+  use(node: DataNode): void {
+    for (const field of node.fields ?? []) this.uses.fields.add(field)
+  }
+
+  /** All that the record or list holds. */
+  useAll(node: DataNode): void {
+    this.use(node)
+    for (const member of Object.values(node.members ?? {})) this.use(member)
+    if (node.items) this.useAll(node.items)
+  }
+
+  looksUp(table: string, offset: number, keys: readonly string[] | undefined): void {
+    const all = this.uses.lookUps.get(table) ?? []
+    this.uses.lookUps.set(table, all)
+    all.push({ path: this.path, line: this.lineOf(offset), keys })
+  }
+
+  sums(table: string, offset: number): void {
+    if (!this.uses.sums.has(table)) this.uses.sums.set(table, { path: this.path, line: this.lineOf(offset) })
+  }
+}

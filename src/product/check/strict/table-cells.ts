@@ -1,0 +1,116 @@
+// Cells of tables that arithmetic cannot read, rows that nothing looks up, and rows that are missing.
+import { isLookupTable, type LookupTable, lineOfRow } from '../../configuration.ts'
+import type { FindingCode } from '../report.ts'
+import { isNumeric } from './domains.ts'
+import { checkSlip } from './number-slips.ts'
+import type { LookUp } from './source.ts'
+
+/** `row`: from 0; undefined for the header. */
+export type TableAlarm = (code: FindingCode, row: number | undefined, message: string) => void
+
+/** Numbers with letters in columns of numbers. `summed`: where the value column is used in arithmetic. */
+export function checkNumbers(
+  table: LookupTable,
+  summed: { readonly path: string; readonly line: number } | undefined,
+  alarm: TableAlarm,
+): void {
+  const { columns, rows } = table
+  const isLookup = isLookupTable(columns)
+  for (const [column, name] of columns.entries()) {
+    const isValue = isLookup && name === 'value'
+    if (isLookup ? !isValue : column === 0) continue
+    const wrong = [...rows.keys()].filter(row => !isNumeric(rows[row]![column]!))
+    if (wrong.length === 0) continue
+    const isSummed = isValue && summed !== undefined
+    const where = isSummed ? `, and ${summed.path}:${summed.line} makes a sum of it` : ''
+    if (isSummed && wrong.length === rows.length && !rows.some(row => checkSlip(row[column]!))) {
+      const message = `The column '${name}' is text${where}: it counts as 0. Write numbers, or look up another column.`
+      alarm('textInSum', undefined, message)
+      continue
+    }
+    // One column of codes is no column of numbers because some codes are digits.
+    const isOfNumbers =
+      isSummed ||
+      wrong.every(row => checkSlip(rows[row]![column]!)) ||
+      isMostlyNumbers(wrong.length, rows.length)
+    for (const row of isOfNumbers ? wrong : []) {
+      const cell = rows[row]![column]!
+      const slip = checkSlip(cell)
+      if (slip) alarm('badNumber', row, `'${cell}' is no number${where}: it counts as 0. ${slip}`)
+      else if (isSummed) {
+        const shown = cell === '' ? 'The cell is empty' : `'${cell}' is text`
+        alarm('textInSum', row, `${shown}${where}: it counts as 0. Write a number.`)
+      }
+    }
+  }
+}
+
+const isMostlyNumbers = (wrong: number, all: number): boolean => wrong * 2 < all
+
+/** Keys that differ by blanks around them from what can be looked up. */
+export function checkKeyBlanks(
+  { columns, rows }: LookupTable,
+  lookUps: readonly LookUp[],
+  alarm: TableAlarm,
+): void {
+  const column = columns.indexOf('key')
+  const asked = new Set(lookUps.flatMap(one => one.keys ?? []))
+  for (const [row, cells] of rows.entries()) {
+    const key = cells[column]!
+    if (key === key.trim() || asked.has(key)) continue
+    const message = `The key '${key}' has a blank around it, so nothing finds the row. Remove the blank.`
+    alarm('rowNeverMatches', row, message)
+  }
+}
+
+const MOST_LISTED = 10
+
+/** Keys that a look-up asks for and the table lacks. The finding is where the rows belong: below the last one. */
+export function checkMissingRows(
+  name: string,
+  table: LookupTable,
+  lookUps: readonly LookUp[],
+  alarm: TableAlarm,
+): void {
+  const column = table.columns.indexOf('key')
+  const keys = new Set(table.rows.map(row => row[column]!))
+  const missing = new Map<string, LookUp>()
+  for (const one of lookUps)
+    for (const key of one.keys ?? []) if (!keys.has(key) && !missing.has(key)) missing.set(key, one)
+  const [first] = missing.values()
+  if (!first) return
+  const all = [...missing.keys()]
+  const listed = all.slice(0, MOST_LISTED).map(key => `'${key}'`)
+  const more = all.length > MOST_LISTED ? ` and ${all.length - MOST_LISTED} more` : ''
+  const message = `The table '${name}' has no row for ${listed.join(', ')}${more}, which ${first.path}:${first.line} looks up. Add ${all.length === 1 ? 'the row' : 'the rows'}.`
+  alarm('missingRow', table.rows.length - 1, message)
+}
+
+/** Rows whose key no look-up can ask for. Only told where every look-up of the table is known. */
+export function checkUnmatchedRows(
+  { columns, rows }: LookupTable,
+  lookUps: readonly LookUp[],
+  suggestion: (key: string, known: readonly string[]) => string,
+  alarm: TableAlarm,
+): void {
+  if (lookUps.length === 0 || lookUps.some(one => one.keys === undefined)) return
+  const column = columns.indexOf('key')
+  const asked = new Set(lookUps.flatMap(one => one.keys ?? []))
+  const byLower = new Map([...asked].map(key => [key.toLowerCase(), key]))
+  for (const [row, cells] of rows.entries()) {
+    const key = cells[column]!
+    if (asked.has(key) || key !== key.trim()) continue
+    const otherCase = byLower.get(key.toLowerCase())
+    const advice =
+      otherCase === undefined
+        ? `Correct the key, or remove the row.${suggestion(key, [...asked])}`
+        : `Write it in the same letters: '${otherCase}'.`
+    const { path, line } = lookUps[0]!
+    const message = `Nothing looks up '${key}': ${path}:${line} never asks for it. ${advice}`
+    alarm('rowNeverMatches', row, message)
+  }
+}
+
+/** The line of a row, or of the header. */
+export const lineOf = (table: LookupTable, row: number | undefined): number =>
+  row === undefined || row < 0 ? 1 : lineOfRow(table, row)

@@ -1,0 +1,114 @@
+// Ranges in tables: two columns of bounds, or keys such as 0-9000. Told are holes and overlaps.
+import { isLookupTable, type LookupTable } from '../../configuration.ts'
+import { isNumeric } from './domains.ts'
+import type { TableAlarm } from './table-cells.ts'
+
+const BOUNDS = [
+  ['from', 'to'],
+  ['min', 'max'],
+  ['minimum', 'maximum'],
+  ['lower', 'upper'],
+  ['low', 'high'],
+  ['start', 'end'],
+  ['begin', 'end'],
+  ['rangestart', 'rangeend'],
+] as const
+
+const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+
+/** The columns of the bounds: `from` and `to`, `age_min` and `age_max`, and the like. */
+export function boundColumns(columns: readonly string[]): readonly [number, number] | undefined {
+  const names = columns.map(plain)
+  for (const [low, high] of BOUNDS)
+    for (const [at, name] of names.entries()) {
+      const isBegin = name.startsWith(low)
+      if (!isBegin && !name.endsWith(low)) continue
+      const other = isBegin ? high + name.slice(low.length) : name.slice(0, -low.length) + high
+      const end = names.indexOf(other)
+      if (end >= 0) return [at, end]
+    }
+  return undefined
+}
+
+type Range = { readonly row: number; readonly low: number; readonly high: number }
+
+const NO_END = Number.POSITIVE_INFINITY
+
+/** Empty, or a word for no bound. */
+const boundOf = (cell: string, none: number): number | undefined =>
+  /^\s*(?:|\*|-|inf|infinity|unlimited|open|max|and more)\s*$/i.test(cell)
+    ? none
+    : isNumeric(cell)
+      ? Number(cell)
+      : undefined
+
+export function checkRanges(table: LookupTable, alarm: TableAlarm): void {
+  for (const { ranges, of } of rangesOf(table)) if (ranges.length > 1) checkGroup(ranges, of, alarm)
+}
+
+/** In groups that have the same keys before the bounds. */
+function rangesOf(table: LookupTable): { readonly ranges: Range[]; readonly of: string }[] {
+  const { columns, rows } = table
+  if (isLookupTable(columns)) return keyRanges(table)
+  const bounds = boundColumns(columns)
+  if (!bounds) return []
+  const [low, high] = bounds
+  const groups = new Map<string, Range[]>()
+  for (const [row, cells] of rows.entries()) {
+    const [from, to] = [boundOf(cells[low]!, -NO_END), boundOf(cells[high]!, NO_END)]
+    if (from === undefined || to === undefined) return []
+    const keys = cells.slice(0, Math.min(low, high)).join(', ')
+    groups.set(keys, [...(groups.get(keys) ?? []), { row, low: from, high: to }])
+  }
+  return [...groups].map(([of, ranges]) => ({ ranges, of: of === '' ? '' : ` of ${of}` }))
+}
+
+const KEY_RANGE = /^(\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(\d+(?:\.\d+)?)$/
+const KEY_OPEN = /^(?:>=?\s*)?(\d+(?:\.\d+)?)\s*\+?$/
+
+/** Every key is a range; the last may be open: `15001+`. */
+function keyRanges({ columns, rows }: LookupTable): { ranges: Range[]; of: string }[] {
+  const column = columns.indexOf('key')
+  const ranges: Range[] = []
+  for (const [row, cells] of rows.entries()) {
+    const key = cells[column]!.trim()
+    const [, from, to] = KEY_RANGE.exec(key) ?? []
+    const [, open] = KEY_OPEN.exec(key) ?? []
+    if (from !== undefined) ranges.push({ row, low: Number(from), high: Number(to) })
+    else if (open !== undefined && /[+>]/.test(key)) ranges.push({ row, low: Number(open), high: NO_END })
+    else return []
+  }
+  return ranges.filter(one => one.high !== NO_END).length < 2 ? [] : [{ ranges, of: '' }]
+}
+
+/** Ranges end where the next begins, or one step before it: whichever most of them do. */
+function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): void {
+  for (const { row, low, high } of ranges) {
+    const message = `The range${of} ends at ${high}, before it begins at ${low}. Correct the bounds.`
+    if (high < low) alarm('rangeOverlap', row, message)
+  }
+  const sorted = ranges.filter(one => one.high >= one.low).sort((a, b) => a.low - b.low || a.high - b.high)
+  const distances = sorted.slice(1).map((one, at) => Number((one.low - sorted[at]!.high).toPrecision(9)))
+  const step = usualStep(distances)
+  for (const [at, distance] of distances.entries()) {
+    const [before, after] = [sorted[at]!, sorted[at + 1]!]
+    if (distance === step) continue
+    if (distance > step) {
+      const message = `No row has what is between ${before.high} and ${after.low}${of}. Let the ranges follow one another.`
+      alarm('rangeHole', after.row, message)
+    } else {
+      const message = `Two rows have what is from ${after.low} to ${Math.min(before.high, after.high)}${of}. Let the ranges follow one another.`
+      alarm('rangeOverlap', after.row, message)
+    }
+  }
+}
+
+/** The commonest small distance; of equally common ones the smallest. */
+function usualStep(distances: readonly number[]): number {
+  const counts = new Map<number, number>()
+  for (const one of distances) if (one >= 0 && one <= 1) counts.set(one, (counts.get(one) ?? 0) + 1)
+  let usual = 0
+  for (const [distance, count] of [...counts].sort(([a], [b]) => a - b))
+    if (count > (counts.get(usual) ?? 0)) usual = distance
+  return usual
+}

@@ -1,0 +1,250 @@
+// Follows a template branch by branch, and tells what its values cannot be meant to be.
+import type { Statement } from '../../../../packages/liquid/outline.ts'
+import { splitBy, splitByValues } from './conditions.ts'
+import { anyNumber, union } from './domains.ts'
+import { Evaluation } from './evaluation.ts'
+import { PREMIUM_SETTERS } from './filters.ts'
+import { checkLadder } from './ladders.ts'
+import type { AnalysedSource } from './source.ts'
+import { ANYTHING, joinPaths, NUMBER, Path, TEXT, type Value } from './values.ts'
+
+type Of<Kind extends Statement['kind']> = Extract<Statement, { kind: Kind }>
+
+/** Thrown when the archive has used up its limit. */
+class TooMuch extends Error {}
+
+/** False if the template is too large to be followed to its end. */
+export function analyseTemplate(statements: readonly Statement[], source: AnalysedSource): boolean {
+  const names = new Set<string>()
+  let hasIncludes = false
+  for (const one of all(statements)) {
+    if (one.kind === 'assign' || one.kind === 'capture' || one.kind === 'counter') names.add(one.name)
+    if (one.kind === 'loop') names.add(one.variable)
+    if (one.kind === 'opaque') {
+      source.uses.isOpen = true
+      hasIncludes ||= one.tag === 'include'
+    }
+  }
+  try {
+    const template = new Template(source, new Evaluation(source, names, hasIncludes))
+    const ends = template.run(statements, [new Path()])
+    if (source.readers.includes('premium')) checkPremium(statements, ends, source)
+    return true
+  } catch (problem) {
+    if (problem instanceof TooMuch) return false
+    throw problem
+  }
+}
+
+/** Every statement, those within others too. */
+function* all(statements: readonly Statement[]): Generator<Statement> {
+  for (const one of statements) {
+    yield one
+    if ('body' in one) yield* all(one.body)
+    if ('branches' in one) for (const branch of one.branches) yield* all(branch.body)
+    if ('otherwise' in one && one.otherwise) yield* all(one.otherwise)
+  }
+}
+
+function* settersOf(statements: readonly Statement[]): Generator<number> {
+  for (const one of all(statements)) {
+    if (one.kind !== 'output' && one.kind !== 'assign') continue
+    for (const filter of one.value.filters) if (PREMIUM_SETTERS.has(filter.name)) yield filter.begin
+  }
+}
+
+function checkPremium(statements: readonly Statement[], ends: readonly Path[], source: AnalysedSource): void {
+  const setters = [...settersOf(statements)]
+  // A script that never sets one is told where it is read.
+  if (setters.length === 0) return
+  const unset = ends.find(one => one.premium === 'unset')
+  if (unset) {
+    const at = unset.passedBy ?? setters[0]!
+    const message = `Nothing sets the premium where none of the branches here is taken, so it is 0. Add an 'else', or set it for every case.`
+    source.alarm('premiumUnset', at, message)
+  }
+  if (ends.length > 0 && ends.every(one => one.premium === 'zero'))
+    source.alarm(
+      'premiumAlwaysZero',
+      setters.at(-1)!,
+      'The premium is 0 in every case. Correct what is multiplied, or set another.',
+    )
+}
+
+class Template {
+  readonly #source: AnalysedSource
+  readonly #evaluation: Evaluation
+
+  constructor(source: AnalysedSource, evaluation: Evaluation) {
+    this.#source = source
+    this.#evaluation = evaluation
+  }
+
+  run(statements: readonly Statement[], from: readonly Path[]): Path[] {
+    let paths = [...from]
+    for (const statement of statements) {
+      if (statement.kind === 'other' || paths.length === 0) continue
+      if (!this.#source.afford(paths.length)) throw new TooMuch()
+      paths = this.#step(statement, paths)
+    }
+    return paths
+  }
+
+  #step(statement: Statement, paths: Path[]): Path[] {
+    switch (statement.kind) {
+      case 'output':
+        for (const path of paths) this.#shown(this.#evaluation.valueOf(statement.value, path))
+        return paths
+      case 'assign':
+        for (const path of paths) this.#assign(statement, path)
+        return paths
+      case 'capture': {
+        const after = this.run(statement.body, paths)
+        for (const path of after) path.variables.set(statement.name, TEXT)
+        return after
+      }
+      case 'counter':
+        for (const path of paths) path.variables.set(statement.name, NUMBER)
+        return paths
+      case 'choice':
+        return this.#choice(statement, paths)
+      case 'case':
+        return this.#case(statement, paths)
+      case 'loop':
+        return this.#loop(statement, paths)
+      case 'opaque':
+        this.#source.useAll(this.#source.data)
+        return paths
+      case 'block':
+        return this.run(statement.body, paths)
+      default:
+        return paths
+    }
+  }
+
+  /** A record that is printed shows all that it holds. */
+  #shown(value: Value): void {
+    if (value.is === 'data' && (value.node.members || value.node.items)) this.#source.useAll(value.node)
+  }
+
+  #assign({ name, value, begin }: Of<'assign'>, path: Path): void {
+    const given = this.#evaluation.valueOf(value, path)
+    if (given.is === 'number' && given.value === undefined && given.key === undefined) {
+      const key = `${name}@${begin}`
+      path.facts.set(key, anyNumber)
+      path.variables.set(name, { ...given, key })
+    } else path.variables.set(name, given)
+  }
+
+  #fork(path: Path): Path {
+    if (!this.#source.afford(path.size)) throw new TooMuch()
+    return path.fork()
+  }
+
+  #choice(statement: Of<'choice'>, paths: Path[]): Path[] {
+    const { branches, otherwise, begin } = statement
+    for (const path of paths) checkLadder(statement, path, this.#evaluation)
+    const after: Path[] = []
+    let rest = paths
+    for (const { condition, isNegated, body } of branches) {
+      const splits = rest.map(path => splitBy(condition, this.#fork(path), this.#evaluation))
+      const taken = splits.flatMap(one => (isNegated ? one.fails : one.holds))
+      rest = joinPaths(
+        splits.flatMap(one => (isNegated ? one.holds : one.fails)),
+        union,
+      )
+      after.push(...this.run(body, joinPaths(taken, union)))
+    }
+    return this.#joined(after, rest, otherwise, begin)
+  }
+
+  #case({ subject, branches, otherwise, begin }: Of<'case'>, paths: Path[]): Path[] {
+    const after: Path[] = []
+    let rest = paths.map(path => ({ path, value: this.#evaluation.valueOf(subject, path) }))
+    for (const { values, body } of branches) {
+      const taken: Path[] = []
+      rest = rest.flatMap(({ path, value }) => {
+        const split = splitByValues(value, subject.initial, values, this.#fork(path), this.#evaluation)
+        taken.push(...split.holds)
+        return split.fails.map(one => ({ path: one, value }))
+      })
+      after.push(...this.run(body, joinPaths(taken, union)))
+    }
+    return this.#joined(
+      after,
+      rest.map(one => one.path),
+      otherwise,
+      begin,
+    )
+  }
+
+  #joined(
+    after: Path[],
+    rest: readonly Path[],
+    otherwise: readonly Statement[] | undefined,
+    begin: number,
+  ): Path[] {
+    if (otherwise) return joinPaths([...after, ...this.run(otherwise, rest)], union)
+    for (const path of rest) path.passedBy = begin
+    return joinPaths([...after, ...rest], union)
+  }
+
+  /** The first turn, and then any number of them: variables of later turns can be anything. */
+  #loop({ variable, list, modifiers, body, otherwise, begin }: Of<'loop'>, paths: Path[]): Path[] {
+    const after: Path[] = []
+    for (const path of paths) {
+      const given = this.#evaluation.expression(list, path)
+      for (const one of modifiers) this.#evaluation.expression(one, path)
+      if (given.is === 'data' && given.node.members) this.#source.useAll(given.node)
+      const inside = this.#fork(path)
+      const item = itemOf(given)
+      if (item.is === 'data') inside.facts.delete(item.key)
+      const known = inside.variables.get(variable)
+      inside.variables.set(variable, item)
+      const ends = this.run(body, [inside])
+      for (const end of ends) {
+        // What the loop changed, another turn changes again.
+        for (const [name, value] of end.variables)
+          if (path.variables.get(name) !== value) end.variables.set(name, ANYTHING)
+        if (known) end.variables.set(variable, known)
+        else end.variables.delete(variable)
+        if (item.is === 'data') end.facts.delete(item.key)
+      }
+      const empty = this.#isNeverEmpty(given, path) ? [] : [this.#fork(path)]
+      for (const one of empty) one.passedBy = begin
+      const none = this.run(otherwise, empty)
+      after.push(...(isKnownList(given) ? [...ends, ...none] : unsure([...ends, ...none])))
+    }
+    return joinPaths(after, union)
+  }
+
+  /** A repeatable field that is required has a value. */
+  #isNeverEmpty(list: Value, path: Path): boolean {
+    return list.is === 'data' && list.node.fields !== undefined && !this.#evaluation.canBeAbsent(list, path)
+  }
+}
+
+const isKnownList = (list: Value): boolean => list.is === 'data' && list.node.fields !== undefined
+
+/** Whether the loop has a turn is not known: what it sets may be set. */
+function unsure(paths: Path[]): Path[] {
+  const premiums = new Set(paths.map(one => one.premium))
+  const names = new Set(paths.flatMap(one => [...one.variables.keys()]))
+  for (const path of paths) {
+    if (premiums.size > 1) path.premium = 'unsure'
+    for (const name of names) if (!path.variables.has(name)) path.variables.set(name, ANYTHING)
+  }
+  return paths
+}
+
+function itemOf(list: Value): Value {
+  if (list.is !== 'data') return ANYTHING
+  const { node, key } = list
+  if (node.type === 'list' && node.items) {
+    // A field group is found by its locator.
+    const items = node.group ? { ...node.items, group: node.group } : node.items
+    return { is: 'data', node: items, key: `${key}[]` }
+  }
+  // One value counts as a list of one, a map as pairs.
+  return node.members || node.items ? ANYTHING : list
+}

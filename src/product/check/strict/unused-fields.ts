@@ -1,0 +1,68 @@
+// Fields of a product that nothing reads: asked for, and of no consequence.
+import type { FieldDefinition, ProductDefinition } from '../../configuration.ts'
+import type { Uses } from './source.ts'
+
+export type UnusedField = { readonly field: FieldDefinition; readonly of: string }
+
+/** Addresses and files are for people. */
+const FOR_PEOPLE: ReadonlySet<FieldDefinition['type']> = new Set(['email', 'phone', 'media'])
+
+/** Fields that are used by the product itself, and by no template. */
+function isUsedOtherwise(field: FieldDefinition, product: ProductDefinition): boolean {
+  const { name, type, searchable, isInformational, constraint } = field
+  if (FOR_PEOPLE.has(type)) return true
+  return (
+    searchable || isInformational === true || constraint !== undefined || name === product.jurisdictionField
+  )
+}
+
+/** `mentioned`: whether a source that is not followed names the field. */
+export function unusedFields(
+  product: ProductDefinition,
+  uses: Uses,
+  mentioned: (name: string) => boolean,
+): UnusedField[] {
+  if (uses.isOpen || product.externalRater !== undefined) return []
+  const lists: UnusedField[][] = [
+    product.fields.map(field => ({ field, of: 'policy' })),
+    ...product.exposures.flatMap(exposure => [
+      exposure.fields.map(field => ({ field, of: `exposure '${exposure.name}'` })),
+      ...exposure.perils.map(peril => peril.fields.map(field => ({ field, of: `peril '${peril.name}'` }))),
+    ]),
+  ]
+  return lists.flatMap(list => {
+    const asked = namesAskedFor(list.map(one => one.field))
+    return list.flatMap(one => unusedWithin(one, asked, product, uses, mentioned))
+  })
+}
+
+/** Names by which other fields of the list are conditional or constrained. */
+function namesAskedFor(fields: readonly FieldDefinition[]): ReadonlySet<string> {
+  const all = fields.flatMap(one => [one, ...(one.fields ?? [])])
+  return new Set(
+    all.flatMap(one => [
+      ...one.conditions.map(condition => condition.field),
+      ...(one.constraint?.where.flatMap(where => where.key ?? []) ?? []),
+    ]),
+  )
+}
+
+function unusedWithin(
+  one: UnusedField,
+  asked: ReadonlySet<string>,
+  product: ProductDefinition,
+  uses: Uses,
+  mentioned: (name: string) => boolean,
+): UnusedField[] {
+  const isUsed = (field: FieldDefinition): boolean =>
+    uses.fields.has(field) ||
+    asked.has(field.name) ||
+    isUsedOtherwise(field, product) ||
+    mentioned(field.name)
+  const { field } = one
+  if (!isUsed(field)) return [one]
+  if (field.type !== 'group' || field.isInformational) return []
+  return (field.fields ?? [])
+    .filter(inner => !isUsed(inner))
+    .map(inner => ({ field: inner, of: `group '${field.name}'` }))
+}

@@ -1,0 +1,25 @@
+// The checks of src/product/check/strict over the data that templates and plugins really get. A module apart: contracts
+// are evaluated for it, which only a deploy needs.
+import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
+import type { FieldDefinition } from '../../product/configuration.ts'
+import { PLUGIN_INPUTS } from './plugin-inputs.ts'
+import { fieldData, templateTree } from './template-tree.ts'
+
+/** What the premium of one peril is given: its exposure and peril have their own fields, and no others. */
+const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
+  const own = (name: string, of: string, fields: readonly FieldDefinition[]) => {
+    const part = tree.members![name]!
+    return { [name]: { ...part, members: { ...part.members, ...fieldData(of, { fields, parts: 1 }) } } }
+  }
+  return {
+    ...tree,
+    members: {
+      ...tree.members,
+      ...own('exposure_characteristics', 'exposure', exposure.fields),
+      ...own('peril_characteristics', 'peril', peril.fields),
+    },
+  }
+}
+
+/** Handed to `compileArchive` by a deploy, and by `bindery check`. */
+export const analyse: Analysis = analysisOver({ templateTree, premiumTree, pluginInputs: PLUGIN_INPUTS })

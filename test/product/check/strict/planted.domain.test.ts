@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { type Base, PLANTED, type Planted } from './planted.ts'
+import { compiled, edited, filesOfBase, lenient, pathIn, textOf } from './strict-archive.ts'
+
+const all = Object.values(PLANTED).flat()
+
+test('at least 60 mistakes are planted, five and more of each kind', () => {
+  expect(all.length).toBeGreaterThanOrEqual(60)
+  for (const [kind, planted] of Object.entries(PLANTED))
+    expect(planted.length, kind).toBeGreaterThanOrEqual(5)
+})
+
+describe.each(Object.entries(PLANTED))('%s', (_, planted) => {
+  test.each(planted.map(one => [one.what, one] as const))('%s', async (_what, one) => {
+    const { in: base = 'starter', edits, code, foundIn, line, says } = one
+    const files = edited(base, edits)
+    const { configuration, findings } = await compiled(files)
+    const path = pathIn(base, foundIn ?? Object.keys(edits)[0]!)
+    const shown = findings
+      .map(one => `${one.severity} ${one.path}:${one.line} ${one.code} ${one.message}`)
+      .join('\n')
+    const found = findings.find(
+      one => one.path === path && one.code === code && isAt(one.line, textOf(files[path]), line),
+    )
+    expect(found, `${path} ${code} "${line}"\n${shown}`).toBeDefined()
+    expect(found!.severity).toBe('ERROR')
+    if (says) expect(found!.message).toContain(says)
+    expect(configuration).toBeUndefined()
+  })
+})
+
+const isAt = (line: number | undefined, text: string, wanted: string): boolean =>
+  wanted === '' || text.split('\n')[(line ?? 0) - 1]?.includes(wanted) === true
+
+const BASES: readonly Base[] = ['starter', 'motor', 'home']
+
+test.each(BASES)('nothing is found in %s', async base => {
+  const { configuration, findings } = await compiled(filesOfBase(base))
+  expect(findings).toEqual([])
+  expect(Object.values(configuration!.products)[0]!.strict).toBe(true)
+})
+
+test('nothing is found in motor with all of its plugins switched on', async () => {
+  const on = (file: string) =>
+    [`"main/${file}.js", "enabled": false`, `"main/${file}.js", "enabled": true`] as const
+  let files = filesOfBase('motor')
+  for (const file of ['rater', 'underwriter', 'installments']) {
+    const path = pathIn('motor', 'policy.json')
+    files = { ...files, [path]: textOf(files[path]).replace(...on(file)) }
+  }
+  expect((await compiled(files)).findings).toEqual([])
+})
+
+test('without strict the same mistakes are warnings, and the archive is deployed as before', async () => {
+  const sample: Planted[] = Object.values(PLANTED).flatMap(planted => planted.slice(0, 2))
+  for (const { what, in: base = 'starter', edits, code } of sample) {
+    const { configuration, findings } = await compiled(lenient(edited(base, edits), base))
+    const own = findings.filter(one => one.code === code)
+    expect(own.length, what).toBeGreaterThan(0)
+    // A look-up in a table that there is not was an error at all times.
+    if (['missingTable', 'wrongDelimiter'].includes(code)) continue
+    expect(
+      own.map(one => one.severity),
+      what,
+    ).toEqual(own.map(() => 'WARNING'))
+    expect(configuration, what).toBeDefined()
+  }
+})
