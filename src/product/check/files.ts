@@ -267,7 +267,7 @@ const reinstatement = z.strictObject({
 const cancellationType = z.strictObject({
   name: about(
     name,
-    'What requests call it (`cancellationName`). A type with the name `lapse` is the one of policies that are not paid.',
+    'What requests call it (`name`), and answers (`cancellationName`). A type with the name `lapse` is the one of policies that are not paid.',
     'insured_request',
   ),
   title: about(
