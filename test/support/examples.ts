@@ -11,8 +11,19 @@ const encoder = new TextEncoder()
 const bytesOf = (base64: string): Uint8Array =>
   Uint8Array.from(atob(base64), character => character.charCodeAt(0))
 
-/** Files of `examples/<name>/configuration`, to deploy as they are or after a change. */
+/**
+ * Files of `examples/<name>/configuration` for a test to change. Without `strict`: what one test changes, the rest of
+ * the product knows nothing of. `strictExampleFiles` are the files as they are.
+ */
 export function exampleFiles(name: string): Record<string, Uint8Array> {
+  const files = strictExampleFiles(name)
+  for (const [path, content] of Object.entries(files))
+    if (/^products\/[^/]+\/policy\/policy\.json$/.test(path))
+      files[path] = encoder.encode(new TextDecoder().decode(content).replace('"strict": true,', ''))
+  return files
+}
+
+export function strictExampleFiles(name: string): Record<string, Uint8Array> {
   const root = `${name}/configuration/`
   const files: Record<string, Uint8Array> = {}
   for (const [path, base64] of Object.entries(encoded))
@@ -94,7 +105,7 @@ export function motorWithoutLapses(): ArchiveFiles {
  * there. A deploy that the service refuses fails the test with its log.
  */
 export async function deployExample(example: string | ArchiveFiles, suffix: string): Promise<DeployedTenant> {
-  const files = typeof example === 'string' ? exampleFiles(example) : example
+  const files = typeof example === 'string' ? strictExampleFiles(example) : example
   const token = await administrator()
   const answer = await callOk<DeployAnswer>('POST', '/configuration/deployTest', {
     token,

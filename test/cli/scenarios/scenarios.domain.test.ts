@@ -175,7 +175,7 @@ describe('what is expected', () => {
     change(
       join(root, 'configuration/products/starter_product/policy/schedule.template.liquid'),
       '</body>',
-      '{{ "x" | divided_by: 0 }}</body>',
+      '{{ 120 | divided_by: 0 }}</body>',
     )
     const { exit, out } = await bindery('test', root)
     expect(exit).toBe(1)
