@@ -85,6 +85,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
     .option('--update', 'write what came into the files, in the place of what was expected')
     .option('--watch', 'run again at every change, until Ctrl-C')
     .option('--junit <file>', "write the results as JUnit's XML")
+    .option('--coverage [file]', 'show what no scenario reached; write it to a file')
     .action(async (dir: string, files: string[], options: object) => {
       const { test } = await import('./commands/test.ts')
       await act(run => test(dir, files, options, run))

@@ -6,6 +6,8 @@ import { countsOf, countsText, findingsText, shownFindings } from '../findings.t
 import { assertFolder, folderState, scenarioFiles } from '../folder.ts'
 import { checkFolder } from '../offline/check.ts'
 import { worldOf } from '../offline/world.ts'
+import { Coverage } from '../scenario/coverage/coverage.ts'
+import { coverageJson, coverageText } from '../scenario/coverage/report.ts'
 import { isMeant, policyBeside, readScenarioFiles } from '../scenario/files.ts'
 import type { ScenarioFile } from '../scenario/format.ts'
 import { failureLine, junitXml } from '../scenario/junit.ts'
@@ -19,6 +21,8 @@ export type TestOptions = {
   update?: boolean
   watch?: boolean
   junit?: string
+  /** True for the table alone; else also the file to write. */
+  coverage?: boolean | string
 }
 
 /** `bindery test DIR [FILES]`: runs scenarios by the configuration, with no service. */
@@ -51,13 +55,28 @@ async function testOnce(
     if (run.json) return EXIT.refused
     throw new Failure(EXIT.refused, error)
   }
-  const runs = await runAll(files, configuration, root, options, run)
+  const coverage = options.coverage === undefined ? undefined : new Coverage(configuration)
+  const runs = await runAll(
+    files,
+    coverage?.instrumented ?? configuration,
+    root,
+    { ...options, watched: coverage },
+    run,
+  )
   const counts = countsOfRuns(runs)
   if (options.junit !== undefined) writeTo(options.junit, junitXml(runs))
   const { colors } = run.terminal
-  show(run, { ok: counts.failed === 0, ...counts, files: runs.map(shownRun) }, () =>
-    countsLine(counts, performance.now() - began, colors),
-  )
+  const report = coverage?.report()
+  if (report && typeof options.coverage === 'string')
+    writeTo(options.coverage, `${JSON.stringify(coverageJson(report), null, 2)}\n`)
+  const shown = {
+    ok: counts.failed === 0,
+    ...counts,
+    files: runs.map(shownRun),
+    ...(report && { coverage: coverageJson(report) }),
+  }
+  const line = countsLine(counts, performance.now() - began, colors)
+  show(run, shown, () => line + (report ? coverageText(report, colors) : ''))
   if (counts.passed + counts.failed === 0)
     throw usage(`No scenario has '${options.filter}' in its name or the name of its file.`)
   return counts.failed === 0 ? EXIT.ok : EXIT.refused
@@ -68,10 +87,11 @@ async function runAll(
   files: readonly ScenarioFile[],
   configuration: Configuration,
   root: string,
-  options: TestOptions,
+  options: TestOptions & { watched: Coverage | undefined },
   run: Run,
 ): Promise<Ran[]> {
-  const world = worldOf(configuration, root)
+  const plain = worldOf(configuration, root)
+  const world = options.watched?.watching(plain) ?? plain
   const isWanted = isMeant(options.filter)
   const runs: Ran[] = []
   for (const file of files) {

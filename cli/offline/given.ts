@@ -68,8 +68,8 @@ export function givenFetching(
 
 export const auxName = (locator: string, key: string): string => JSON.stringify([locator, key])
 
-/** Told of each look-up, with its result. */
-export type WatchLookup = (table: string, key: string, result: LookupResult) => void
+/** Told of each look-up of a product, with its result. */
+export type WatchLookup = (product: string, table: string, key: string, result: LookupResult) => void
 
 /** The tables that are given, and else those of the configuration. */
 export class GivenTables extends RatingTables {
@@ -90,7 +90,7 @@ export class GivenTables extends RatingTables {
     const lookup: TransactionTables['lookup'] = (name, key, at) => {
       const rows = Object.hasOwn(this.#given, name) ? this.#given[name] : undefined
       const result = rows ? rowValue(name, rows, key) : inConfiguration.lookup(name, key, at)
-      watch?.(name, key, result)
+      if (!rows) watch?.(product, name, key, result)
       return result
     }
     const { configuration: compiled } = configuration

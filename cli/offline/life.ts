@@ -57,6 +57,8 @@ export type LifeWorld = {
   readonly staticFiles: (productName: string) => StaticFiles
   /** Told of each look-up in a table. */
   readonly watchLookup?: WatchLookup
+  /** Takes lines of a plugin's log that are not the plugin's own. */
+  readonly takeLog?: (text: string) => boolean
 }
 
 /** What a plugin wrote and would have been stored. */
@@ -353,7 +355,8 @@ export class PolicyLife {
 
   #keepLogs(plugins: PluginSession): void {
     for (const { plugin, failure, lines } of plugins.logs) {
-      this.logs.push(...lines.map(line => ({ ...line, plugin })))
+      const own = lines.filter(({ text }) => !this.#world.takeLog?.(text))
+      this.logs.push(...own.map(line => ({ ...line, plugin })))
       if (failure !== undefined) this.logs.push({ plugin, level: 'error', text: failure })
     }
   }
