@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { remove, stepsOf, writeStep } from '../support/tutorial.ts'
+import { perform, stepsOf, writeStep } from '../support/tutorial.ts'
 import { bindery } from './terminal.ts'
 
 const PROJECT = 'commercial_property'
@@ -58,7 +58,7 @@ describe('the tutorial', () => {
     let commands = 0
     for (const step of STEPS)
       if (step.kind === 'file') writeStep(join(folder, PROJECT), step)
-      else if (step.command.startsWith('rm ')) remove(folder, step.command)
+      else if (!step.command.startsWith('npx ')) perform(folder, step.command)
       else {
         commands += 1
         expect(`$ ${step.command}\n${shortened(await typed(step.command), step.prints)}`).toBe(

@@ -1,5 +1,5 @@
 // A page that builds something: files that stand on it, commands that are typed, and what they print.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** A file to write or a command to type, in the order of the page. */
@@ -30,9 +30,21 @@ export function writeStep(folder: string, { path, text }: { path: string; text: 
   writeFileSync(file, text)
 }
 
-/** `rm -r PATH` and `rm PATH`, as a page asks for them. Throws where there is nothing to remove. */
-export function remove(folder: string, command: string): void {
+/** `rm -r PATH`, `rm PATH` and `sed -i 's/FROM/TO/' PATH`, as a page asks for them. Throws for others, and where they do nothing. */
+export function perform(folder: string, command: string): void {
   const [, path] = /^rm (?:-r )?(\S+)$/.exec(command) ?? []
-  if (path === undefined) throw new Error(`'${command}' is not typed by this test.`)
-  rmSync(join(folder, path), { recursive: command.startsWith('rm -r ') })
+  if (path !== undefined) return rmSync(join(folder, path), { recursive: command.startsWith('rm -r ') })
+  const [, from, to, edited] = /^sed -i 's\/([^/']+)\/([^/']+)\/' (\S+)$/.exec(command) ?? []
+  if (edited === undefined) throw new Error(`'${command}' is not typed by this test.`)
+  const file = join(folder, edited)
+  const text = readFileSync(file, 'utf8')
+  if (!text.includes(from!)) throw new Error(`There is no '${from}' in ${edited}.`)
+  // As sed does: the first of each line.
+  writeFileSync(
+    file,
+    text
+      .split('\n')
+      .map(line => line.replace(from!, to!))
+      .join('\n'),
+  )
 }
