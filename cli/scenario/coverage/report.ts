@@ -1,0 +1,105 @@
+// Coverage as people read it: each file and table with what no scenario reached.
+import type { Colors } from 'picocolors/types'
+import type { CoverageReport, CoveredBranch, CoveredFile } from './coverage.ts'
+
+/** Columns: the file, how much of it, and what is left. */
+const NAME = 58
+const SHARE = 12
+
+/** More are counted. */
+const MOST_NAMED = 12
+
+export function coverageText({ files, tables, rules }: CoverageReport, colors: Colors): string {
+  const section = (title: string, rows: string[]): string =>
+    rows.length === 0 ? '' : `\n${colors.bold(title)}\n${rows.join('')}`
+  const reachedOf = (list: readonly { times: number }[]): number => list.filter(one => one.times > 0).length
+  const unreached = rules.filter(one => one.times === 0)
+  return [
+    section(
+      'lines',
+      files.map(file =>
+        row(file.path, reachedOf(file.lines), file.lines.length, leftOf(file), colors),
+      ),
+    ),
+    section(
+      'rows of tables',
+      tables.map(({ path, rows, missed }) => {
+        const left = rows.filter(one => one.times === 0).map(one => one.key)
+        const words = [
+          ...(left.length === 0 ? [] : [named(left)]),
+          ...(missed.length === 0 ? [] : [`looked up without a row: ${named(missed)}`]),
+        ]
+        return row(path, reachedOf(rows), rows.length, words.join('; '), colors)
+      }),
+    ),
+    section('rules of underwriting', [
+      ...(rules.length === 0 ? [] : [row('all', reachedOf(rules), rules.length, '', colors)]),
+      ...unreached.map(({ path, line, text }) => `  ${colors.yellow(`${path}:${line}`)}  ${text}\n`),
+    ]),
+  ].join('')
+}
+
+function row(name: string, reached: number, all: number, left: string, colors: Colors): string {
+  const share = `${reached}/${all}`.padStart(SHARE)
+  const percent = `${all === 0 ? 100 : Math.floor((100 * reached) / all)}%`.padStart(6)
+  const color = reached === all ? colors.green : reached === 0 ? colors.red : colors.yellow
+  const shown = name.length > NAME ? `…${name.slice(1 - NAME)}` : name
+  return `  ${shown.padEnd(NAME)}${color(share + percent)}${left === '' ? '' : `  ${colors.dim(left)}`}\n`
+}
+
+/** Lines that are not reached as ranges, and ways that are not gone. */
+function leftOf({ lines, branches }: CoveredFile): string {
+  const ranges: string[] = []
+  let from: number | undefined
+  for (const [at, { line, times }] of lines.entries()) {
+    if (times > 0) continue
+    from ??= line
+    const next = lines[at + 1]
+    if (next && next.times === 0) continue
+    ranges.push(from === line ? String(line) : `${from}-${line}`)
+    from = undefined
+  }
+  const reached = new Set(lines.filter(one => one.times > 0).map(one => one.line))
+  const ways = branches.filter(one => reached.has(one.line)).flatMap(wayLeft)
+  return [...(ranges.length === 0 ? [] : [named(ranges)]), ...(ways.length === 0 ? [] : [named(ways)])].join('; ')
+}
+
+function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
+  const left = taken.flatMap((times, at) => (times === 0 ? [at] : []))
+  if (left.length === 0) return []
+  const isLast = (at: number): boolean => at === taken.length - 1
+  // That a list is never empty says little: most never are.
+  if (tag === 'for' || tag === 'tablerow') return left.includes(0) ? [`${line} never a turn`] : []
+  return left.map(at =>
+    isLast(at) ? `${line} never otherwise` : `${line} never${taken.length > 2 ? ` case ${at + 1}` : ''} true`,
+  )
+}
+
+const named = (names: readonly string[]): string =>
+  names.length > MOST_NAMED
+    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+    : names.join(', ')
+
+/** For programs: by file, with counts of each line. */
+export function coverageJson({ files, tables, rules }: CoverageReport): object {
+  return {
+    files: files.map(({ path, kind, lines, branches }) => ({
+      path,
+      kind,
+      lines: {
+        total: lines.length,
+        covered: lines.filter(one => one.times > 0).length,
+        counts: Object.fromEntries(lines.map(one => [one.line, one.times])),
+        uncovered: lines.filter(one => one.times === 0).map(one => one.line),
+      },
+      branches,
+    })),
+    tables: tables.map(({ path, rows, missed }) => ({
+      path,
+      rows: { total: rows.length, covered: rows.filter(one => one.times > 0).length },
+      uncovered: rows.filter(one => one.times === 0).map(one => one.key),
+      missed,
+    })),
+    rules,
+  }
+}
