@@ -23,7 +23,8 @@ function copyCheckout(): void {
     readFileSync(join(within, '.gitignore'), 'utf8')
       .split('\n')
       .filter(Boolean)
-      .map(pattern => join(within, '**', pattern.replace(/\/$/, ''))),
+      // What begins with a slash lies right there.
+      .map(pattern => join(within, pattern.startsWith('/') ? '' : '**', pattern.replace(/\/$/, ''))),
   )
   const isIgnored = (path: string): boolean =>
     ['.git', ...ignored].some(pattern => matchesGlob(path, pattern))

@@ -22,7 +22,10 @@ export function typedLines(markdown: string, heading: string): Typed[] {
   )
 }
 
-/** What differs from one run to the next: locators, times, the port, where the user's settings are, what npm says of its own settings. */
+/**
+ * What differs from one run to the next: locators, times, the port, where the user's settings are, what npm says of its own
+ * settings, how long something took.
+ */
 export const steady = (text: string): string =>
   text
     .replace(/^npm warn .*\n/gm, '')
@@ -31,4 +34,5 @@ export const steady = (text: string): string =>
     .replace(/\b\d{9,}\b/g, 'NUMBER')
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, 'TIME')
     .replace(/\S*\/bindery\/sign-in\.json/g, 'SETTINGS')
+    .replace(/\b[\d.]+ s\)/g, 'SECONDS)')
     .trimEnd()

@@ -33,7 +33,10 @@ export function writeStep(folder: string, { path, text }: { path: string; text: 
 /** `rm -r PATH`, `rm PATH` and `sed -i 's/FROM/TO/' PATH`, as a page asks for them. Throws for others, and where they do nothing. */
 export function perform(folder: string, command: string): void {
   const [, path] = /^rm (?:-r )?(\S+)$/.exec(command) ?? []
-  if (path !== undefined) return rmSync(join(folder, path), { recursive: command.startsWith('rm -r ') })
+  if (path !== undefined) {
+    rmSync(join(folder, path), { recursive: command.startsWith('rm -r ') })
+    return
+  }
   const [, from, to, edited] = /^sed -i 's\/([^/']+)\/([^/']+)\/' (\S+)$/.exec(command) ?? []
   if (edited === undefined) throw new Error(`'${command}' is not typed by this test.`)
   const file = join(folder, edited)

@@ -1,5 +1,5 @@
 // What scenarios reach of a product: lines and ways of templates, lines of plugins, rows of tables, and rules of underwriting.
-import { nodesOf, type NodePlace, type RenderingObserver } from '../../../packages/liquid/observation.ts'
+import { type NodePlace, nodesOf, type RenderingObserver } from '../../../packages/liquid/observation.ts'
 import type { LoadedConfiguration } from '../../../src/product/cache.ts'
 import {
   type Configuration,
@@ -126,7 +126,11 @@ export class Coverage {
   #lookedUp(productName: string, name: string, key: string, result: LookupResult): void {
     const { products, tables } = this.#configuration
     const own = products[productName]?.tables ?? {}
-    const table = Object.hasOwn(own, name) ? own[name] : Object.hasOwn(tables, name) ? tables[name] : undefined
+    const table = Object.hasOwn(own, name)
+      ? own[name]
+      : Object.hasOwn(tables, name)
+        ? tables[name]
+        : undefined
     if (!table) return
     if (typeof result === 'object') {
       const times = this.#rows.get(table.path) ?? new Map<string, number>()
@@ -213,10 +217,20 @@ export class Coverage {
   #rules(source: TemplateSource): CoveredRule[] {
     const texts = source.source.split('\n')
     return this.#nodesOf(source).flatMap(({ at, kind, tag }) => {
-      const text = texts.slice(at.line - 1).join('\n').slice(at.column - 1)
+      const text = texts
+        .slice(at.line - 1)
+        .join('\n')
+        .slice(at.column - 1)
       const [own = ''] = /^\{[{%][\s\S]*?[%}]\}/.exec(text) ?? []
       if ((kind !== 'output' && tag !== 'echo') || !RULE.test(own)) return []
-      return [{ path: source.path, line: at.line, text: own.replaceAll(/\s+/g, ' '), times: this.#nodes.get(placeName(at)) ?? 0 }]
+      return [
+        {
+          path: source.path,
+          line: at.line,
+          text: own.replaceAll(/\s+/g, ' '),
+          times: this.#nodes.get(placeName(at)) ?? 0,
+        },
+      ]
     })
   }
 }

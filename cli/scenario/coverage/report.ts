@@ -17,9 +17,7 @@ export function coverageText({ files, tables, rules }: CoverageReport, colors: C
   return [
     section(
       'lines',
-      files.map(file =>
-        row(file.path, reachedOf(file.lines), file.lines.length, leftOf(file), colors),
-      ),
+      files.map(file => row(file.path, reachedOf(file.lines), file.lines.length, leftOf(file), colors)),
     ),
     section(
       'rows of tables',
@@ -61,7 +59,9 @@ function leftOf({ lines, branches }: CoveredFile): string {
   }
   const reached = new Set(lines.filter(one => one.times > 0).map(one => one.line))
   const ways = branches.filter(one => reached.has(one.line)).flatMap(wayLeft)
-  return [...(ranges.length === 0 ? [] : [named(ranges)]), ...(ways.length === 0 ? [] : [named(ways)])].join('; ')
+  return [...(ranges.length === 0 ? [] : [named(ranges)]), ...(ways.length === 0 ? [] : [named(ways)])].join(
+    '; ',
+  )
 }
 
 function wayLeft({ line, tag, taken }: CoveredBranch): string[] {
