@@ -27,6 +27,7 @@ import { documentRoutes, templateRenderRoutes } from './servicing/documents/rout
 import { eventNotifications } from './servicing/events/stream/notifications.ts'
 import { eventInterfaceRoutes, streamRoutes } from './servicing/events/stream/routes.ts'
 import { webhookRoutes } from './servicing/events/webhooks/routes.ts'
+import { impactRoutes } from './servicing/impact/routes.ts'
 import { mediaRoutes } from './servicing/media/routes.ts'
 import { migrationRoutes } from './servicing/migration/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
@@ -100,6 +101,7 @@ export const ROUTES: readonly Route[] = [
   ...rangeTableRoutes,
   ...constraintTableRoutes,
   ...migrationRoutes,
+  ...impactRoutes,
   ...tenantRoutes,
   ...settingRoutes,
   ...fileRoutes,

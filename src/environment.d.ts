@@ -91,11 +91,12 @@ interface __BaseEnv_Env {
 	DISPATCHER: DurableObjectNamespace<import("./worker").DispatcherObject>;
 	DELIVERY: DurableObjectNamespace<import("./worker").DeliveryObject>;
 	MIGRATION: DurableObjectNamespace<import("./worker").MigrationObject>;
+	IMPACT: DurableObjectNamespace<import("./worker").ImpactObject>;
 }
 declare namespace Cloudflare {
 	interface GlobalProps {
 		mainModule: typeof import("./worker");
-		durableNamespaces: "PolicyObject" | "DispatcherObject" | "DeliveryObject" | "MigrationObject";
+		durableNamespaces: "PolicyObject" | "DispatcherObject" | "DeliveryObject" | "MigrationObject" | "ImpactObject";
 	}
 	interface Env extends __BaseEnv_Env {}
 }

@@ -18,6 +18,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'cancellation.effective': ofPolicy,
   'document.file.gone': async () => (await import('./transactions/documents/job-store.ts')).deleteGoneFile,
   'event.schedule': async () => (await import('./transactions/custom-events/service.ts')).scheduleDue,
+  'impact.run': async () => (await import('./servicing/impact/service.ts')).impactDue,
   'invoice.pastDue': ofPolicy,
   'medium.file.unrecorded': async () => (await import('./policy/store/aggregates.ts')).deleteUnrecorded,
   'migration.file.unrecorded': async () => (await import('./servicing/migration/files.ts')).deleteUnrecorded,

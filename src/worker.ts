@@ -7,8 +7,8 @@ import { CALLERS } from './wiring.ts'
 
 export { DeliveryObject } from '../durable/delivery.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
-export { MigrationObject } from '../durable/migration.ts'
 export { PolicyObject } from '../durable/policy.ts'
+export { ImpactObject, MigrationObject } from '../durable/portions.ts'
 
 /** Suffixes of queue names in wrangler.toml, after the name of each environment. */
 const DOCUMENTS_QUEUE = '-documents'

@@ -27,6 +27,9 @@ export const webhookObject = (env: Env, tenant: Tenant, shard: number, webhook: 
 export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
   placedObject(env, env.MIGRATION, tenant.place, `${scope(tenant)}/${migration}`)
 
+export const impactObject = (env: Env, tenant: Tenant, impact: Uuid) =>
+  placedObject(env, env.IMPACT, tenant.place, `${scope(tenant)}/${impact}`)
+
 /** The named object, within the place's jurisdiction or started near it. Local runtimes refuse jurisdictions. */
 export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,

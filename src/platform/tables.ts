@@ -79,6 +79,7 @@ export type TimerKind =
   | 'cancellation.effective'
   | 'document.file.gone'
   | 'event.schedule'
+  | 'impact.run'
   | 'invoice.pastDue'
   | 'medium.file.unrecorded'
   | 'migration.file.unrecorded'

@@ -195,7 +195,7 @@ const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>>
 }
 
 /** Operations that read archives, by the same code (configuration/archive). */
-const ARCHIVE = /^(?:\/configuration\/|\/assets\/v1\/deploy$)/
+const ARCHIVE = /^(?:\/configuration\/|\/assets\/v1\/deploy$|\/impacts$)/
 
 /** The resources that uploads take the place of, one of each kind, by the paths that make them. */
 export const firstUploads = (): { readonly path: string; readonly body: FormData }[] =>

@@ -3,7 +3,13 @@
 import service from '../../src/worker.ts'
 import type { Counted } from './counted.ts'
 
-export { DeliveryObject, DispatcherObject, MigrationObject, PolicyObject } from '../../src/worker.ts'
+export {
+  DeliveryObject,
+  DispatcherObject,
+  ImpactObject,
+  MigrationObject,
+  PolicyObject,
+} from '../../src/worker.ts'
 
 const nothing = (): Counted => ({ lines: [], puts: 0 })
 

@@ -21,6 +21,7 @@ const ACTIONS = {
   tenants: ['clock', 'write'],
   webhooks: ['write', 'delete', 'resend'],
   migration: ['write'],
+  impacts: ['write'],
   login: ['success', 'failure'],
   accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
   tokens: ['write', 'delete', 'revoke'],

@@ -52,6 +52,7 @@ export const PERMISSION_GROUPS = {
   users: group('administration', 'read', 'list', 'write', 'token', 'revoke', 'custom'),
   integrations: group('administration', 'read', 'write'),
   migration: group('administration', 'read', 'list', 'write'),
+  impacts: group('administration', 'read', 'write'),
   plugins: group('administration', 'read'),
   audit: group('administration', 'list'),
   tenants: group('administration', 'clock', 'read', 'write'),

@@ -49,7 +49,7 @@ export type Totals = {
 export type Extreme = { locator: string; old: number; new: number }
 
 /** Different groups of a field, and reasons; what comes after these is counted together. */
-const MOST_ENTRIES = 500
+const MOST_ENTRIES = 200
 const OTHERS = '(others)'
 
 const EXTREMES = 10

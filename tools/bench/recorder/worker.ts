@@ -5,7 +5,7 @@ import type { Batch, Recording } from '../plan.ts'
 import { watchedFiles, watchedQueue } from './calls.ts'
 import { watched } from './watched.ts'
 
-export { DeliveryObject, DispatcherObject, MigrationObject } from '../../../src/worker.ts'
+export { DeliveryObject, DispatcherObject, ImpactObject, MigrationObject } from '../../../src/worker.ts'
 
 const nothing = (): Recording => ({ worker: [], object: [], files: [], messages: [] })
 

@@ -138,6 +138,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Integrations: 'Services of the tenant that rating and autofill call; the log of calls.',
   Plugins: 'Functions of the configuration, and their log.',
   Migration: 'Policies, invoices and payments brought in from another system.',
+  'Impact of a configuration': 'What another configuration would charge the policies in force.',
   Audit: 'Who did what to accounts, configurations and settings.',
   Tenant: 'Settings of the tenant.',
   'Test tenants': 'What only test tenants can: moving their clock.',

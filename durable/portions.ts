@@ -1,0 +1,131 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { Uuid } from '../src/kernel/locators.ts'
+import { now } from '../src/kernel/time.ts'
+import type { Calls } from '../src/platform/calls.ts'
+import { alarm, observed } from '../src/platform/observation.ts'
+import type { ShardName } from '../src/platform/tenancy.ts'
+
+/** Time to the next alarm while it works, in case of a crash; the alarm does not fire before the work ends. */
+const REARM_MS = 3_000
+/** Wait after a failure: short at first, since most faults are brief, and longer while they last. */
+const FIRST_FAILED_MS = 1_000
+const LONGEST_FAILED_MS = 20_000
+
+/** `migration` is the subject of a migration: the name under which its objects keep it. */
+type Charge = { readonly shard: ShardName; readonly subject?: Uuid; readonly migration?: Uuid }
+
+/**
+ * Work that is done a portion at a time: an alarm does a bounded number of them and sets the next alarm. D1 records progress in
+ * the batch of each portion, so a crash repeats work and loses nothing. Its storage holds `charge`, the shard and the subject.
+ */
+export abstract class PortionsObject extends DurableObject<Env> {
+  /** Names the work in logs. */
+  protected abstract readonly about: 'migration' | 'impact'
+
+  /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
+  #woken = false
+  #halted = false
+  /** Failed alarms since the last one that could work: each doubles the wait. */
+  #failed = 0
+  #working: Promise<unknown> | undefined
+
+  /** Milliseconds until it must look again; undefined when no work is left. */
+  protected abstract workOn(
+    shard: ShardName,
+    subject: Uuid,
+    isHalted: () => boolean,
+    calls: Calls,
+  ): Promise<number | undefined>
+
+  /** Looks for work at once. A call while it works is remembered, so it looks again afterwards. */
+  async wake(shard: ShardName, subject: Uuid): Promise<void> {
+    this.#woken = true
+    if (this.#working) return
+    if ((await this.ctx.storage.get('charge')) === undefined)
+      await this.ctx.storage.put('charge', this.chargeOf(shard, subject))
+    const armed = await this.ctx.storage.getAlarm()
+    if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
+  }
+
+  protected chargeOf(shard: ShardName, subject: Uuid): Charge {
+    return { shard, subject }
+  }
+
+  /** Begins nothing further before the next alarm; returns when what is under way is finished. */
+  async halt(): Promise<void> {
+    this.#halted = true
+    await this.#working
+  }
+
+  /** Re-arms before it works: a crash in between costs seconds and loses nothing. */
+  override async alarm(): Promise<void> {
+    const charge = await this.ctx.storage.get<Charge>('charge')
+    if (!charge) return
+    await this.ctx.storage.setAlarm(now() + REARM_MS)
+    this.#woken = false
+    this.#halted = false
+    const work = this.#work(charge)
+    this.#working = work
+    const waitMs = await work
+    this.#working = undefined
+    const failedMs = Math.min(FIRST_FAILED_MS * 2 ** this.#failed, LONGEST_FAILED_MS)
+    this.#failed = waitMs === 'failed' ? this.#failed + 1 : 0
+    if (waitMs === 'failed') await this.ctx.storage.setAlarm(now() + failedMs)
+    else if (this.#woken) await this.ctx.storage.setAlarm(now())
+    else if (waitMs === undefined) await this.ctx.storage.deleteAlarm()
+    else await this.ctx.storage.setAlarm(now() + waitMs)
+  }
+
+  /** Never throws. */
+  async #work({ shard, subject, migration }: Charge): Promise<number | undefined | 'failed'> {
+    const named = (subject ?? migration)!
+    try {
+      return await observed(this.env, alarm(this.about, shard), calls =>
+        this.workOn(shard, named, () => this.#halted, calls),
+      )
+    } catch (problem) {
+      console.error(
+        JSON.stringify({ at: this.about, ...shard, [this.about]: named, problem: String(problem) }),
+      )
+      return 'failed'
+    }
+  }
+}
+
+/** One for each migration: its accounts, some at each alarm. Its storage holds `charge`, the shard and migration. */
+export class MigrationObject extends PortionsObject {
+  protected readonly about = 'migration'
+
+  /** Objects of the last release read it under this name. */
+  protected override chargeOf(shard: ShardName, migration: Uuid) {
+    return { shard, migration }
+  }
+
+  protected async workOn(
+    shard: ShardName,
+    migration: Uuid,
+    isHalted: () => boolean,
+    calls: Calls,
+  ): Promise<number | undefined> {
+    const { workOn } = await import('../src/servicing/migration/run/run.ts')
+    return await workOn(this.env, shard, migration, isHalted, calls)
+  }
+}
+
+/**
+ * One for each impact of a configuration: the tenant's policies, some at each alarm, in all its shards. It writes nothing to them,
+ * and is in the home shard. Its storage holds `charge`, the shard and the impact.
+ */
+export class ImpactObject extends PortionsObject {
+  protected readonly about = 'impact'
+
+  protected async workOn(
+    shard: ShardName,
+    impact: Uuid,
+    isHalted: () => boolean,
+    calls: Calls,
+  ): Promise<number | undefined> {
+    const { workOn } = await import('../src/servicing/impact/run.ts')
+    return await workOn(this.env, shard, impact, isHalted, calls)
+  }
+}

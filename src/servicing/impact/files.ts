@@ -1,0 +1,69 @@
+// Files of impacts in R2: rows of each portion. Their archives lie with those of versions (product/cache.ts).
+import type { Uuid } from '../../kernel/locators.ts'
+import { fileKey, homeDatabase, type Tenant, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
+import { archivePath, compiledKey } from '../../product/cache.ts'
+import * as store from './store.ts'
+
+const folder = (tenant: Tenant, impact: Uuid): string => fileKey(tenant, 'impacts', impact, '')
+
+/** Written again under the same name if a portion is repeated. */
+export const rowsKey = (tenant: Tenant, impact: Uuid, portion: number): string =>
+  fileKey(tenant, 'impacts', impact, `rows-${String(portion).padStart(6, '0')}.csv`)
+
+export async function putRows(
+  { env, tenant, calls }: TenantPlace,
+  impact: Uuid,
+  portion: number,
+  rows: string,
+): Promise<void> {
+  calls.r2 += 1
+  await tenantFiles(env, tenant).put(rowsKey(tenant, impact, portion), rows, {
+    httpMetadata: { contentType: 'text/csv; charset=utf-8' },
+  })
+}
+
+/** The head and the rows of all portions, one file after the other. */
+export function rowsStream(
+  { env, tenant, calls }: TenantPlace,
+  { locator, portions }: Pick<store.Impact, 'locator' | 'portions'>,
+  head: string,
+): ReadableStream<Uint8Array> {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const send = async (): Promise<void> => {
+    const writer = writable.getWriter()
+    await writer.write(new TextEncoder().encode(head))
+    writer.releaseLock()
+    for (let portion = 0; portion < portions; portion += 1) {
+      calls.r2 += 1
+      const file = await tenantFiles(env, tenant).get(rowsKey(tenant, locator, portion))
+      if (!file) throw new Error(`The rows ${portion} of impact ${locator} are gone.`)
+      await file.body.pipeTo(writable, { preventClose: true })
+    }
+    await writable.close()
+  }
+  void send().catch(problem => writable.abort(problem).catch(() => {}))
+  return readable
+}
+
+/** Deletes its rows; and its archive, unless a version or another impact has the same one. */
+export async function deleteFiles(
+  place: TenantPlace,
+  impact: Pick<store.Impact, 'locator' | 'hash'>,
+): Promise<void> {
+  const { env, tenant, calls } = place
+  const bucket = tenantFiles(env, tenant)
+  for (;;) {
+    calls.r2 += 1
+    const { objects, truncated } = await bucket.list({ prefix: folder(tenant, impact.locator) })
+    if (objects.length > 0) {
+      calls.r2 += 1
+      await bucket.delete(objects.map(({ key }) => key))
+    }
+    if (!truncated) break
+  }
+  const database = homeDatabase(place)
+  const [[use]] = await database.batch([store.usesQuery(database, impact)])
+  if (use?.used) return
+  calls.r2 += 1
+  await bucket.delete([fileKey(tenant, ...archivePath(impact.hash)), compiledKey(tenant, impact.hash)])
+}

@@ -1,0 +1,73 @@
+// Impacts in answers: amounts in major units, lists in place of records.
+import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
+import type * as contract from './contract.ts'
+import { inGroupOrder } from './groups.ts'
+import type { Impact } from './store.ts'
+import { type Parts, quantile, type Sums, type Totals } from './totals.ts'
+
+export const impactResponse = (impact: Impact, currency: CurrencyCode): contract.ImpactResponse => ({
+  ...summaryResponse(impact, currency),
+  totals: totalsResponse(impact.totals, currency),
+})
+
+export function summaryResponse(
+  {
+    locator,
+    state,
+    name,
+    question,
+    against,
+    fields,
+    expected,
+    totals,
+    createdAt,
+    updatedAt,
+    username,
+  }: Impact,
+  currency: CurrencyCode,
+): contract.ImpactSummaryResponse {
+  return {
+    ...{ locator, state, name, against, currency, fields: [...fields], occasion: question.occasion },
+    dayTimestamp: String(question.day),
+    policies: totals.policies,
+    expectedPolicies: expected,
+    createdTimestamp: String(createdAt),
+    updatedTimestamp: String(updatedAt),
+    createdBy: username,
+  }
+}
+
+export function totalsResponse(totals: Totals, currency: CurrencyCode): contract.ImpactTotals {
+  const money = (minor: number): number => toNumber(fromMinor(minor, currency))
+  const parts = ({ premium, taxes, fees, total }: Parts) => ({
+    ...{ premium: money(premium), taxes: money(taxes), fees: money(fees), total: money(total) },
+  })
+  const sums = ({ policies, old, new: now, losers, winners }: Sums) => ({
+    ...{ policies, old: money(old), new: money(now), losers, winners },
+  })
+  const counted = (record: Readonly<Record<string, number>>) =>
+    Object.entries(record)
+      .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+      .map(([what, policies]) => ({ what, policies }))
+  const median = quantile(totals.percents, 0.5)
+  return {
+    policies: totals.policies,
+    ...totals.skipped,
+    unpriced: totals.unpriced,
+    compared: sums(totals.compared),
+    old: parts(totals.old),
+    new: parts(totals.new),
+    ...(median !== undefined && { medianPercent: median / 10 }),
+    decisions: totals.decisions,
+    reasons: counted(totals.reasons),
+    leftOut: counted(totals.leftOut),
+    covers: Object.entries(totals.covers)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, { policies, old, new: now }]) => ({ name, policies, old: money(old), new: money(now) })),
+    groups: Object.entries(totals.groups).flatMap(([field, groups]) =>
+      Object.entries(groups)
+        .sort(([a], [b]) => inGroupOrder(a, b))
+        .map(([group, one]) => ({ field, group, ...sums(one) })),
+    ),
+  }
+}

@@ -1,0 +1,212 @@
+// The work of one alarm: some portions of a tenant's policies, each recorded with the totals so far. A crash, deploy or eviction
+// repeats only the portion that was not committed, whose file is then written again under its name.
+import { PluginSessions } from '../../extension/plugins/sessions.ts'
+import { newUuid, transientLocators, type Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { type Calls, noCalls } from '../../platform/calls.ts'
+import { commit, GuardTripped } from '../../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import {
+  HOME_SHARD,
+  homeDatabase,
+  type ShardName,
+  SUSPENDED_LOOK_MS,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+  tenantOfShard,
+} from '../../platform/tenancy.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import { allVersionsQuery, type LoadedConfiguration, loadConfiguration } from '../../product/cache.ts'
+import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import { bookedAggregate } from './booked.ts'
+import { type Compared, comparedPolicy, type Sides } from './comparison.ts'
+import { putRows } from './files.ts'
+import { chosenFields, type GroupingField } from './groups.ts'
+import { csvRow } from './report/csv.ts'
+import type { Skipped } from './risk.ts'
+import * as store from './store.ts'
+import { addToTotals } from './totals.ts'
+
+/** Of one portion; a policy with more perils is a portion alone. */
+const MOST_POLICIES = 50
+const MOST_PERILS = 1_000
+
+const PORTIONS_OF_ALARM = 4
+
+/** Faults of the service at one portion; then the impact is in error until it is resumed. */
+const MOST_TRIES = 4
+
+type Run = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly calls: Calls
+  readonly context: RequestContext
+  readonly configuration: LoadedConfiguration
+  readonly fields: readonly GroupingField[]
+  /** Hash by number. */
+  readonly versions: ReadonlyMap<number, string>
+  isHalted(): boolean
+}
+
+/** Milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
+export async function workOn(
+  env: Env,
+  shard: ShardName,
+  locator: Uuid,
+  isHalted: () => boolean,
+  calls: Calls = noCalls(),
+): Promise<number | undefined> {
+  const tenant = await tenantOfShard(env, shard, calls)
+  if (!tenant || tenant.suspension?.state === 'moved') return undefined
+  if (tenant.suspension) return SUSPENDED_LOOK_MS
+  const context = contextOf(env, tenant, calls)
+  const home = homeDatabase(context)
+  const [rows, versions] = await home.batch([store.impactQuery(home, locator), allVersionsQuery(home)])
+  let impact = rows[0] as store.Impact | undefined
+  if (impact?.state !== 'running') return undefined
+  try {
+    const configuration = await loadConfiguration(env, tenant, impact.hash, calls)
+    const run: Run = {
+      ...{ env, tenant, calls, context, configuration, isHalted },
+      fields: chosenFields(configuration.configuration, impact.fields),
+      versions: new Map(versions.map(one => [one.version, one.hash])),
+    }
+    for (
+      let portion = 0;
+      portion < PORTIONS_OF_ALARM && impact.state === 'running' && !isHalted();
+      portion += 1
+    )
+      impact = await workOnPortion(run, impact)
+    return impact.state === 'running' ? 0 : undefined
+  } catch (problem) {
+    // Paused, resumed or removed meanwhile, or another object of it is faster.
+    if (problem instanceof GuardTripped) return 0
+    await countFault(context, impact)
+    throw problem
+  }
+}
+
+/** It has no caller, and emits no events. */
+const contextOf = (env: Env, tenant: Tenant, calls: Calls): RequestContext => ({
+  ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(HOME_SHARD), now: tenantNow(tenant) },
+  idempotency: undefined,
+  later: work =>
+    void work.catch(problem => console.error(JSON.stringify({ at: 'impact', problem: String(problem) }))),
+})
+
+/** The impact after the next portion, which is empty at the end of a shard. */
+async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impact> {
+  const { env, tenant, calls } = run
+  const database = shardDatabase(env, tenant, impact.shard, calls)
+  const { day } = impact.question
+  const [next] = await database.batch([store.nextPoliciesQuery(database, impact.after, day, MOST_POLICIES)])
+  const chosen = portionOf(next)
+  if (chosen.length === 0) return await afterShard(run, impact)
+  const locators = JSON.stringify(chosen)
+  const results = (await database.batch([
+    ...aggregateQueries(database, { locators }),
+    store.holdersQuery(database, locators),
+  ])) as unknown[]
+  const aggregates = readAggregates(results.slice(0, AGGREGATE_QUERIES))
+  const holders = new Map((results[AGGREGATE_QUERIES] as Policyholder[]).map(one => [one.locator, one]))
+  const totals = structuredClone(impact.totals)
+  const { currency, timeZone } = run.configuration.configuration
+  const rows: string[] = []
+  let after = impact.after
+  for (const aggregate of aggregates) {
+    if (run.isHalted()) break
+    // Lets other requests run: if the database answers at once, nothing else would.
+    await scheduler.wait(0)
+    const one = await comparedAggregate(
+      run,
+      impact,
+      aggregate,
+      holders.get(aggregate.policy.policyholderLocator as Uuid),
+    )
+    addToTotals(totals, one)
+    if (typeof one !== 'string') rows.push(csvRow({ ...one, notes: [] }, run.fields, currency, timeZone))
+    after = aggregate.policy.locator
+  }
+  if (after === impact.after) return impact
+  await putRows(run, impact.locator, impact.portions, rows.join(''))
+  return await record(run, impact, { after, totals, portions: impact.portions + 1, tries: 0 })
+}
+
+/** As many as the limits allow, and one at least. */
+function portionOf(policies: readonly { locator: number; perils: number }[]): number[] {
+  let perils = 0
+  const end = policies.findIndex((one, at) => {
+    perils += one.perils
+    return at > 0 && perils > MOST_PERILS
+  })
+  return policies.slice(0, end < 0 ? policies.length : end).map(({ locator }) => locator)
+}
+
+const afterShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>
+  impact.shard + 1 < run.tenant.shards.length
+    ? record(run, impact, { shard: impact.shard + 1, after: 0, tries: 0 })
+    : record(run, impact, { state: 'finished', tries: 0, updatedAt: run.context.now })
+
+/** Trips if the impact is not as it was read. */
+async function record(
+  { context }: Pick<Run, 'context'>,
+  impact: store.Impact,
+  changes: Partial<Omit<store.Impact, 'locator'>>,
+): Promise<store.Impact> {
+  const database = homeDatabase(context)
+  await commit(context, database, {
+    ...{ shard: HOME_SHARD, subject: impact.locator, isRepeatable: true },
+    guards: [store.impactGuard(impact)],
+    facts: [store.changeImpactQuery(database, impact.locator, changes)],
+  })
+  return { ...impact, ...changes }
+}
+
+async function countFault(context: RequestContext, impact: store.Impact): Promise<void> {
+  const tries = impact.tries + 1
+  const isOver = tries >= MOST_TRIES
+  const changes = isOver ? { tries, state: 'error' as const, updatedAt: context.now } : { tries }
+  await record({ context }, impact, changes).catch(problem => {
+    if (!(problem instanceof GuardTripped)) throw problem
+  })
+}
+
+async function comparedAggregate(
+  run: Run,
+  impact: store.Impact,
+  aggregate: PolicyAggregate,
+  holder: Policyholder | undefined,
+): Promise<Compared | Skipped> {
+  const { env, tenant, calls } = run
+  const { configVersion, productName, timeZone } = aggregate.policy
+  const own = await loadConfiguration(env, tenant, run.versions.get(configVersion)!, calls)
+  const product = own.configuration.products[productName]!
+  const sides: Sides = {
+    ...(impact.against === 'version' && { old: { configuration: own, configVersion, isNew: false } }),
+    new: { configuration: run.configuration, configVersion: configVersion + 1, isNew: true },
+    ...{ fields: run.fields, question: impact.question, zone: timeZone },
+    price: work => priced(run, impact.shard, aggregate, work),
+  }
+  return await comparedPolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)
+}
+
+/** Plugins and tables read what the tenant has; nothing of what plugins write is kept, logs included. */
+async function priced<T>(
+  { context, env, tenant, calls }: Run,
+  shard: number,
+  { policy }: PolicyAggregate,
+  work: Parameters<Sides['price']>[0],
+): Promise<T> {
+  const database = shardDatabase(env, tenant, shard, calls)
+  const sessions = new PluginSessions({ context, database, shard }, policy.locator)
+  const tables = new RatingTables(context)
+  await tables.open()
+  const supply = transientLocators(shard)
+  const now: Instant = context.now
+  return (await tables.inRounds(
+    async () => await work({ now, supply, digits: async () => supply, plugins: sessions.begin(), tables }),
+  )) as T
+}

@@ -1,0 +1,81 @@
+import { and, asc, desc, eq, gt, isNotNull, type SQL, sql } from 'drizzle-orm'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Guard } from '../../platform/commit.ts'
+import { type Database, insertRows, type Query } from '../../platform/database.ts'
+import { policies } from '../../policy/tables/policies.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import { configurationVersions, deployments } from '../../product/tables.ts'
+import { impacts } from './tables.ts'
+
+export type Impact = Omit<typeof impacts.$inferSelect, 'locator'> & { locator: Uuid }
+
+export const impactQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(impacts).where(eq(impacts.locator, locator))
+
+/** Newest first. */
+export const impactsQuery = ({ build }: Database) =>
+  build.select().from(impacts).orderBy(desc(impacts.createdAt), asc(impacts.locator))
+
+export const newImpactQueries = (database: Database, impact: Impact): Query[] =>
+  insertRows(database, impacts, [impact])
+
+export const changeImpactQuery = (
+  { build }: Database,
+  locator: Uuid,
+  changes: Partial<Omit<Impact, 'locator'>>,
+): Query => build.update(impacts).set(changes).where(eq(impacts.locator, locator))
+
+export const removeImpactQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.delete(impacts).where(eq(impacts.locator, locator))
+
+// The guard of migrations serves here too: it says that work in portions is where it was read.
+const guard = (holds: SQL): Guard => ({ name: 'guard_migration_state', holds })
+
+/** Trips if it has another state or went on meanwhile. */
+export const impactGuard = ({
+  locator,
+  state,
+  portions,
+}: Pick<Impact, 'locator' | 'state' | 'portions'>): Guard =>
+  guard(
+    sql`exists (select 1 from ${impacts} where ${impacts.locator} = ${locator} and ${impacts.state} = ${state} and ${impacts.portions} = ${portions})`,
+  )
+
+/** Trips if the tenant has this many, or one that runs. */
+export const roomGuard = (most: number): Guard =>
+  guard(
+    sql`(select count(*) < ${most} and coalesce(sum(${impacts.state} = 'running'), 0) = 0 from ${impacts})`,
+  )
+
+/** Policies that were issued and end after the day: the others have no cover on it. */
+const endsAfter = (day: Instant): SQL | undefined =>
+  and(isNotNull(policies.issuedAt), gt(policies.effectiveEnd, day))
+
+export const countQuery = ({ build }: Database, day: Instant) =>
+  build.select({ count: sql<number>`count(*)` }).from(policies).where(endsAfter(day))
+
+/** The next policies after the locator, in its order. */
+export const nextPoliciesQuery = ({ build }: Database, after: number, day: Instant, most: number) =>
+  build
+    .select({ locator: sql<PolicyLocator>`${policies.locator}`, perils: policies.perilCount })
+    .from(policies)
+    .where(and(gt(policies.locator, after as PolicyLocator), endsAfter(day)))
+    .orderBy(asc(policies.locator))
+    .limit(most)
+
+/** Holders of the policies in the JSON list. */
+export const holdersQuery = ({ build }: Database, locators: string) =>
+  build
+    .select()
+    .from(policyholders)
+    .where(
+      sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in (select value from json_each(${locators})))`,
+    )
+
+/** Whether anything but this impact uses the archive. */
+export const usesQuery = ({ build }: Database, { locator, hash }: Pick<Impact, 'locator' | 'hash'>) =>
+  build.all<{ used: number }>(sql`select
+    exists (select 1 from ${configurationVersions} where ${configurationVersions.hash} = ${hash})
+    or exists (select 1 from ${deployments} where ${deployments.hash} = ${hash})
+    or exists (select 1 from ${impacts} where ${impacts.hash} = ${hash} and ${impacts.locator} <> ${locator}) as used`)

@@ -1,0 +1,333 @@
+// An impact on the service: all policies of a tenant on three databases, priced by what they have and by another configuration.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Uuid } from '../../../src/kernel/locators.ts'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
+import type {
+  ImpactCreateResponse,
+  ImpactResponse,
+  ImpactSummaryResponse,
+} from '../../../src/servicing/impact/contract.ts'
+import { workOn } from '../../../src/servicing/impact/run.ts'
+import type { QuickQuoteResponse } from '../../../src/servicing/quick-quotes/contract.ts'
+import { callApi, callOk } from '../../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
+import { type ArchiveFiles, archiveOf, motorWithoutPapers } from '../../support/examples.ts'
+import { faultyDatabase } from '../../support/faulty-database.ts'
+import { type Motor, motorTenant, plainYear } from '../../support/motor.ts'
+
+const REGION_FACTOR = 'products/private_motor/policy/tables/region_factor.csv'
+const POLICIES = 14
+const REGIONS = ['R1', 'R2', 'R6']
+
+const { policy: worked } = plainYear().request
+const DAY = worked.policyStartTimestamp + 40 * 86_400_000
+
+let motor: Motor
+let other: Motor
+let token: string
+let policies: { locator: string; region: string }[]
+let changed: ArchiveFiles
+
+const textOf = (content: string | Uint8Array): string =>
+  typeof content === 'string' ? content : new TextDecoder().decode(content)
+
+async function onThreeDatabases(tenant: Motor): Promise<void> {
+  await env.CONTROL.batch([
+    ...[1, 2].map(number =>
+      env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, ?, ?)').bind(
+        tenant.tenantLocator,
+        number,
+        poolBinding(number + 2),
+      ),
+    ),
+    env.CONTROL.prepare(`update pool_database set state = 'taken' where binding in (?, ?)`).bind(
+      poolBinding(3),
+      poolBinding(4),
+    ),
+  ])
+  const { results } = await boundDatabase(poolBinding(1)).prepare('select * from configuration_version').all()
+  for (const row of results)
+    for (const number of [3, 4])
+      await boundDatabase(poolBinding(number))
+        .prepare(
+          `insert into configuration_version (${Object.keys(row).join(', ')}) values (${Object.keys(row)
+            .map(() => '?')
+            .join(', ')})`,
+        )
+        .bind(...Object.values(row))
+        .run()
+}
+
+const requestIn = (region: string, policyholderLocator: string) => ({
+  ...worked,
+  fieldValues: { ...worked.fieldValues, region_class: region },
+  policyholderLocator,
+})
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 4 })
+  motor = await motorTenant('impact')
+  changed = { ...motorWithoutPapers() }
+  changed[REGION_FACTOR] = textOf(changed[REGION_FACTOR]!)
+    .replace('R1,0.86', 'R1,0.80')
+    .replace('R6,1.29', 'R6,1.41')
+  other = await motorTenant('impact-changed', changed)
+  await onThreeDatabases(motor)
+  token = await motor.signIn('anna.admin')
+  policies = []
+  for (let at = 0; at < POLICIES; at += 1) {
+    const region = REGIONS[at % REGIONS.length]!
+    const holder = await motor.newPolicyholder()
+    const { locator } = await callOk<PolicyResponse>('POST', '/policy', {
+      token,
+      body: requestIn(region, holder),
+    })
+    await callOk('POST', `/policy/${locator}/issue`, { token })
+    policies.push({ locator, region })
+  }
+  // One that is not issued.
+  const draft = await motor.newPolicyholder()
+  await callOk('POST', '/policy', { token, body: requestIn('R1', draft) })
+})
+
+function formOf(fields: Record<string, string> = {}, files: ArchiveFiles = changed): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries({ day: String(DAY), name: 'motor 2027', ...fields }))
+    form.set(name, value)
+  form.set('zipFile', new Blob([archiveOf(files)], { type: 'application/zip' }), 'motor.zip')
+  return form
+}
+
+const create = (fields?: Record<string, string>, files?: ArchiveFiles) =>
+  callOk<ImpactCreateResponse>('POST', '/impacts', { token, body: formOf(fields, files) })
+
+const read = (locator: string) => callOk<ImpactResponse>('GET', `/impacts/${locator}`, { token })
+const patch = (path: string) => callApi('PATCH', `/impacts/${path}`, { token })
+const remove = (locator: string) => callApi('DELETE', `/impacts/${locator}`, { token })
+
+async function until(locator: string, ...states: string[]): Promise<ImpactResponse> {
+  for (let tries = 0; tries < 1_000; tries += 1) {
+    const impact = await read(locator)
+    if (states.includes(impact.state)) return impact
+    await new Promise(resolve => setTimeout(resolve, 10))
+  }
+  throw new Error(`The impact does not become ${states.join(' or ')}.`)
+}
+
+const cents = (amount: number): number => Math.round(amount * 100)
+
+/** What each policy would be offered for its next year by the changed configuration, asked for one by one. */
+async function pricedOneByOne(): Promise<{ total: number; byRegion: Map<string, number> }> {
+  const holder = await other.newPolicyholder()
+  const byRegion = new Map<string, number>()
+  for (const region of REGIONS) {
+    const quote = await callOk<QuickQuoteResponse>('POST', `/policy/${other.tenantLocator}/quickquotes`, {
+      token: other.token,
+      body: {
+        ...requestIn(region, holder),
+        policyStartTimestamp: worked.policyEndTimestamp,
+        policyEndTimestamp: undefined,
+      },
+    })
+    if (!quote.price) throw new Error(JSON.stringify(quote))
+    byRegion.set(region, cents(quote.price.total))
+  }
+  return { total: policies.reduce((sum, { region }) => sum + byRegion.get(region)!, 0), byRegion }
+}
+
+const filesOf = async (part: string): Promise<string[]> =>
+  (await env.FILES.list()).objects.map(({ key }) => key).filter(key => key.includes(part))
+
+async function rowsOf(locator: string): Promise<string[][]> {
+  const { status, body, headers } = await callApi<string>('GET', `/impacts/${locator}/rows`, { token })
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  return body
+    .trimEnd()
+    .split('\r\n')
+    .map(line => line.split(','))
+}
+
+describe('an impact', () => {
+  it('prices every policy in force of all databases; its sums are those of pricing them one by one', async () => {
+    const { success, impact } = await create()
+    expect(success).toBe(true)
+    expect(impact).toMatchObject({
+      state: 'running',
+      name: 'motor 2027',
+      expectedPolicies: POLICIES,
+      currency: 'EUR',
+    })
+    const { totals, policies: seen } = await until(impact!.locator, 'finished')
+    const { total, byRegion } = await pricedOneByOne()
+    expect(seen).toBe(POLICIES)
+    expect(new Set(policies.map(one => Number(one.locator) % 64)).size).toBe(3)
+    expect(totals).toMatchObject({ policies: POLICIES, unpriced: 0, notInForce: 0, cancelled: 0 })
+    expect(cents(totals.compared.new)).toBe(total)
+    const prices = await Promise.all(
+      policies.map(({ locator }) => callOk<{ total: number }>('POST', `/policy/${locator}/price`, { token })),
+    )
+    expect(cents(totals.compared.old)).toBe(prices.reduce((sum, one) => sum + cents(one.total), 0))
+    for (const region of REGIONS) {
+      const group = totals.groups.find(one => one.field === 'region_class' && one.group === region)!
+      expect(cents(group.new)).toBe(group.policies * byRegion.get(region)!)
+      expect([group.losers, group.winners]).toEqual(
+        { R1: [0, group.policies], R2: [0, 0], R6: [group.policies, 0] }[region]!,
+      )
+    }
+    const [head, ...rows] = await rowsOf(impact!.locator)
+    const column = (name: string) => rows.map(row => row[head!.indexOf(name)]!)
+    expect(new Set(column('locator'))).toEqual(new Set(policies.map(({ locator }) => locator)))
+    expect(column('new_total').reduce((sum, text) => sum + cents(Number(text)), 0)).toBe(total)
+    const page = await callApi<string>('GET', `/impacts/${impact!.locator}/page`, { token })
+    expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(page.body).toContain('<h1>What motor 2027 changes for the policies of ')
+    expect(page.body).toContain('id="group-region_class"')
+  })
+
+  it('against the version of each policy gives what the policy would pay without the change', async () => {
+    const { impact } = await create({ against: 'version', by: 'region_class' }, motorWithoutPapers())
+    const { totals, fields } = await until(impact!.locator, 'finished')
+    expect(fields).toEqual(['region_class'])
+    expect(totals.compared).toMatchObject({ policies: POLICIES, losers: 0, winners: 0 })
+    expect(totals.old).toEqual(totals.new)
+  })
+
+  it('writes nothing to policies, and no events', async () => {
+    const contents = async () => {
+      const rows: unknown[] = []
+      for (const number of [1, 3, 4])
+        for (const table of ['policy', 'peril_run', 'modification', 'aux_data', 'event', 'plugin_log'])
+          rows.push(
+            (
+              await boundDatabase(poolBinding(number))
+                .prepare(`select * from ${table} ${table === 'event' ? "where type not like 'login%'" : ''}`)
+                .all()
+            ).results,
+          )
+      return JSON.stringify(rows)
+    }
+    const before = await contents()
+    const { impact } = await create({ occasion: 'day' })
+    await until(impact!.locator, 'finished')
+    expect(await contents()).toBe(before)
+  })
+
+  it('that is paused prices no further policy, and goes on where it was when it is resumed', async () => {
+    const { impact } = await create()
+    const { locator } = impact!
+    expect((await patch(`${locator}/pause`)).status).toBe(200)
+    const paused = await read(locator)
+    expect(paused.state).toBe('paused')
+    expect((await patch(`${locator}/pause`)).status).toBe(409)
+    await new Promise(resolve => setTimeout(resolve, 50))
+    expect(await read(locator)).toEqual(paused)
+    expect((await patch(`${locator}/resume`)).status).toBe(200)
+    expect((await until(locator, 'finished')).totals.compared.policies).toBe(POLICIES)
+    expect((await patch(`${locator}/resume`)).status).toBe(409)
+    expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
+  })
+
+  it('that is cut off at any batch, before it or after, or halted at any policy, counts each policy once', async () => {
+    const whole = (await until((await create()).impact!.locator, 'finished')).totals
+    const { impact } = await create()
+    const { locator } = impact!
+    await patch(`${locator}/pause`)
+    await boundDatabase(poolBinding(1))
+      .prepare(`update impact_run set state = 'running' where locator = ?`)
+      .bind(locator)
+      .run()
+    const shard = { tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 }
+    for (let at = 0; at < 60; at += 1) {
+      const fault = at % 2 === 0 ? 'before' : 'after'
+      const binding = poolBinding([1, 3, 4][at % 3]!)
+      const faulty = {
+        ...env,
+        [binding]: faultyDatabase(boundDatabase(binding), batch =>
+          batch === Math.floor(at / 6) % 6 ? fault : undefined,
+        ),
+      } as unknown as Env
+      let asked = 0
+      // In every third try it is halted after some policies, as by a pause.
+      const isHalted = () => at % 3 === 2 && ++asked > 3
+      await workOn(faulty, shard, locator as Uuid, isHalted).catch(() => undefined)
+      if ((await read(locator)).state === 'error') await patch(`${locator}/resume`)
+    }
+    await workOn(env, shard, locator as Uuid, () => false)
+    const { totals } = await until(locator, 'finished')
+    expect(totals).toEqual(whole)
+    const rows = await rowsOf(locator)
+    expect(new Set(rows.slice(1).map(([policy]) => policy)).size).toBe(POLICIES)
+    expect(rows).toHaveLength(POLICIES + 1)
+  })
+
+  it('counts what the configuration does not take with its reason', async () => {
+    const path = 'products/private_motor/policy/policy.json'
+    const files = {
+      ...changed,
+      [path]: textOf(changed[path]!).replace('"R5","R6"', '"R5"').replace('"R5", "R6"', '"R5"'),
+    }
+    const { impact } = await create({}, files)
+    const { totals } = await until(impact!.locator, 'finished')
+    const count = policies.filter(({ region }) => region === 'R6').length
+    expect(totals.unpriced).toBe(count)
+    expect(totals.reasons).toEqual([
+      { what: expect.stringMatching(/^new: Field 'region_class' /), policies: count },
+    ])
+  })
+
+  it('of an archive with mistakes is not made, and the answer says what is wrong', async () => {
+    const answer = await create(
+      {},
+      { ...changed, 'config.json': '{"timezone": "Europe/Berln", "currency": "EUR"}' },
+    )
+    expect(answer).toEqual({ success: false, logfile: expect.stringContaining('unknownTimeZone') })
+  })
+
+  it('is refused for wrong fields, forms and locators', async () => {
+    for (const [fields, says] of [
+      [{ by: 'region_clas' }, "Did you mean 'region_class'?"],
+      [{ by: 'broker_code' }, "'broker_code' may have values of one person alone"],
+      [{ occasion: 'noon' }, 'occasion'],
+      [{ against: 'nothing' }, 'against'],
+      [{ day: 'tomorrow' }, 'day'],
+    ] as const) {
+      const { status, body } = await callApi('POST', '/impacts', { token, body: formOf(fields) })
+      expect([fields, status]).toEqual([fields, 400])
+      expect(JSON.stringify(body)).toContain(says)
+    }
+    const without = new FormData()
+    without.set('name', 'x')
+    expect((await callApi('POST', '/impacts', { token, body: without })).status).toBe(400)
+    for (const path of ['/impacts/x', '/impacts/00000000-0000-4000-8000-000000000000'])
+      expect((await callApi('GET', path, { token })).status).toBe(404)
+  })
+
+  it('runs alone, is listed, and is removed with its files, of whatever state', async () => {
+    const { impact } = await create()
+    const { locator } = impact!
+    await patch(`${locator}/pause`)
+    const running = await create()
+    const second = await callApi('POST', '/impacts', { token, body: formOf() })
+    const state = (await read(running.impact!.locator)).state
+    if (state === 'running') expect(second.status).toBe(409)
+    await until(running.impact!.locator, 'finished')
+    const listed = await callOk<ImpactSummaryResponse[]>('GET', '/impacts', { token })
+    expect(listed.map(one => one.locator)).toContain(locator)
+    expect(await filesOf(running.impact!.locator)).not.toEqual([])
+    for (const one of await callOk<ImpactSummaryResponse[]>('GET', '/impacts', { token }))
+      expect((await remove(one.locator)).status).toBe(200)
+    expect(await callOk('GET', '/impacts', { token })).toEqual([])
+    expect(await filesOf('/impacts/')).toEqual([])
+    expect((await remove(locator)).status).toBe(404)
+    // The archive of the tenant's own version stays, that of the other configuration goes.
+    const archives = (await filesOf('/archives/')).filter(key => key.includes(motor.tenantLocator))
+    expect(archives).toHaveLength(1)
+  })
+
+  it('is for those who may', async () => {
+    const { status } = await callApi('GET', '/impacts', { token: motor.token })
+    expect(status).toBe(403)
+  })
+})
