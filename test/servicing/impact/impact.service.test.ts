@@ -1,7 +1,7 @@
 // An impact on the service: all policies of a tenant on three databases, priced by what they have and by another configuration.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Uuid } from '../../../src/kernel/locators.ts'
+import { shardOfUuid, type Uuid } from '../../../src/kernel/locators.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type {
   ImpactCreateResponse,
@@ -59,6 +59,15 @@ async function onThreeDatabases(tenant: Motor): Promise<void> {
         .run()
 }
 
+/** New policyholders go to any database: the others of them have no policy. */
+async function newHolderIn(shard: number): Promise<string> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const holder = await motor.newPolicyholder()
+    if (shardOfUuid(holder as Uuid) === shard) return holder
+  }
+  throw new Error(`No policyholder came to database ${shard}.`)
+}
+
 const requestIn = (region: string, policyholderLocator: string) => ({
   ...worked,
   fieldValues: { ...worked.fieldValues, region_class: region },
@@ -77,8 +86,8 @@ beforeAll(async () => {
   token = await motor.signIn('anna.admin')
   policies = []
   for (let at = 0; at < POLICIES; at += 1) {
-    const region = REGIONS[at % REGIONS.length]!
-    const holder = await motor.newPolicyholder()
+    const region = REGIONS[Math.floor(at / 3) % REGIONS.length]!
+    const holder = await newHolderIn(at % 3)
     const { locator } = await callOk<PolicyResponse>('POST', '/policy', {
       token,
       body: requestIn(region, holder),
