@@ -79,6 +79,9 @@ function nodeOf(schema: z.ZodType, name: string, context: Context, amount = fals
   return { type: scalar(type, name, amount), description }
 }
 
+/** What an answer has where its request asks for it, and no data. */
+const ONLY_ANSWERED: ReadonlySet<string> = new Set(['worksheet'])
+
 function membersOf(
   schema: z.ZodType,
   shape: Record<string, z.ZodType>,
@@ -86,7 +89,7 @@ function membersOf(
 ): Record<string, DataNode> {
   const inside: Context = { ...context, without: new Set(), around: [...context.around, schema] }
   const members = Object.entries(shape).flatMap(([name, member]): [string, DataNode][] => {
-    if (context.without.has(name)) return []
+    if (context.without.has(name) || ONLY_ANSWERED.has(name)) return []
     const isAmount = `${name}Currency` in shape || MONTH_RATES.has(name)
     const shown = context.naming === 'snake_case' ? snakeCase(name) : name
     return [[shown, nodeOf(member, name, inside, isAmount)]]
