@@ -36,7 +36,8 @@ const CONFIGURATION = `${EXAMPLE}/configuration`
 
 const readJson = <Value>(file: string): Value => JSON.parse(readFileSync(file, 'utf8')) as Value
 
-export const testUsers = (): TestUser[] => readJson(`${CONFIGURATION}/security/test_users.json`)
+export const testUsers = (): TestUser[] =>
+  readJson<{ users: TestUser[] }>(`${CONFIGURATION}/security/test_users.json`).users
 
 export const workedPolicies = (): WorkedPolicy[] => readJson(`${EXAMPLE}/worked.json`)
 

@@ -31,7 +31,9 @@ let underwriter: string
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   const files = exampleFiles('motor')
-  const users = JSON.parse(new TextDecoder().decode(files['security/test_users.json'])) as object[]
+  const { users } = JSON.parse(new TextDecoder().decode(files['security/test_users.json'])) as {
+    users: object[]
+  }
   motor = await motorTenant('referral', {
     ...motorWithoutPapers(),
     'products/private_motor/policy/endorsements.json': JSON.stringify({

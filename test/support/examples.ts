@@ -135,5 +135,6 @@ function testUsers(files: ArchiveFiles): TestUser[] {
   const content = files['security/test_users.json']
   if (content === undefined) return []
   const text = typeof content === 'string' ? content : new TextDecoder().decode(content)
-  return JSON.parse(text) as TestUser[]
+  const users = JSON.parse(text) as TestUser[] | { users: TestUser[] }
+  return Array.isArray(users) ? users : users.users
 }

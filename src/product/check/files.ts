@@ -48,7 +48,11 @@ const endReminder = z.strictObject({
 const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 
 const paymentTerms = z.strictObject({
-  amount: about(count.default(0), 'How many days after an invoice it is due.', 14),
+  amount: about(
+    count.default(0),
+    'How many days before an installment is due its invoice is made; it is due when its period begins. The first is invoiced at once.',
+    14,
+  ),
   unit: about(paymentTermsUnit.default('day'), 'What `amount` counts; there are only days.', 'day'),
 })
 
@@ -133,7 +137,7 @@ export const policyFile = z.strictObject({
   ),
   defaultPaymentTerms: about(
     paymentTerms.default({ amount: 0, unit: 'day' }),
-    'How long policyholders have to pay an invoice. Left out: it is due on the day on which it is made.',
+    'How long policyholders have to pay. Left out: an installment is invoiced on the day on which it is due.',
     { amount: 14, unit: 'day' },
   ),
   lapse: about(lapse.default({}), 'What becomes of a policy that is not paid.', { gracePeriodDays: 30 }),
