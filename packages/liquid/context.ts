@@ -42,6 +42,24 @@ export type RenderingEnvironment = {
   limits?: Partial<RenderLimits>
   /** Sees each step of the rendering. Without one, nothing is spent on it. */
   observer?: RenderingObserver
+  /**
+   * What is wrong with reading a path that has no value, as a sentence: the rendering fails with it at the path.
+   * Undefined where nothing is. Not asked while keys are missing.
+   */
+  withoutValue?(read: ReadWithoutValue): string | undefined
+}
+
+export type ReadWithoutValue = {
+  /** As written; parts in brackets have their value. */
+  readonly path: readonly string[]
+  /** The place of the first part without a value: 0 for the variable itself. */
+  readonly at: number
+  /** What lacks that part. */
+  readonly owner: unknown
+  /** The variable was set, be it to nothing. */
+  readonly isSet: boolean
+  /** A condition asks whether there is a value, or `default` stands in for one. */
+  readonly isTested: boolean
 }
 
 /** State of one rendering. The template shares it with the snippets that it includes. */
@@ -141,7 +159,31 @@ export class RenderingContext extends Context {
       if (name !== 'forloop') undefinedNames.add(name.slice(0, LONGEST_NAME).toWellFormed())
     }
     this.observation?.read(path, value, token)
+    if (value === undefined && this.state.environment.withoutValue) this.#missed(path, token)
     return value
+  }
+
+  #missed(path: readonly unknown[], token: Token | undefined): void {
+    if (this.provisional || path[0] === 'forloop') return
+    const scope = this.#scopeOf(path[0])
+    let owner: unknown = scope
+    let at = 0
+    for (let next = owner; at < path.length; at += 1) {
+      next = this.readProperty(owner, path[at])
+      if (next === undefined) break
+      owner = next
+    }
+    const problem = this.state.environment.withoutValue!({
+      path: path.map(part => String(toValue(part))),
+      at,
+      owner,
+      isSet: String(path[0]) in scope,
+      isTested: token !== undefined && isTested(token),
+    })
+    if (problem === undefined) return
+    const error = new TemplateError('templateFailed', problem)
+    // Not every token knows its file; the node around it does.
+    throw token?.file ? located(error, token) : error
   }
 
   /** The innermost scope with that name, as in the library. */
@@ -196,6 +238,16 @@ export class RenderingContext extends Context {
     const error = new TemplateError('templateFailed', message)
     throw this.filter ? located(error, this.filter) : error
   }
+}
+
+const TESTING_TAG = /(?:^|[\s%-])(?:if|elsif|unless|and|or)\s+$/
+const TESTED_BY = /^\s*(?:-?%\}|\n|(?:and|or)\b|(?:==|!=)\s*(?:nil|null|blank|empty)\b)/
+
+/** Told from the text around the path: `{% if path %}`, `path == nil`, `path | default: x`. */
+function isTested({ input, begin, end }: Token): boolean {
+  const after = input.slice(end, end + 40)
+  if (/^\s*\|\s*default\b/.test(after)) return true
+  return TESTED_BY.test(after) && TESTING_TAG.test(input.slice(Math.max(0, begin - 20), begin))
 }
 
 function asValue(value: unknown): unknown {

@@ -30,6 +30,7 @@ import type { FieldData } from '../product/fields/groups.ts'
 import type { RatingEffects, TemplateEnvironment } from '../product/templates/effects.ts'
 import type { CompiledTemplate } from '../product/templates/liquid.ts'
 import { type RecordedRates, scaled } from './rates.ts'
+import { nothingSet, problemOfRead } from './strictness.ts'
 import {
   exposureRunData,
   type Operation,
@@ -80,6 +81,10 @@ export type RatingContext = {
   }
 }
 
+/** Only what is priced anew is held to it: a reinstatement gives back what was sold. */
+const isStrict = ({ product, operation }: RatingContext): boolean =>
+  product.strict === true && operation !== 'reinstatement'
+
 /** `data.policy` and `data.policyholder` are made when first read. */
 export class Rater {
   readonly #context: RatingContext
@@ -127,7 +132,8 @@ export class Rater {
     try {
       // If table rows are missing, this result is provisional: they are fetched, and all is rated again
       // (reference/data-tables/rating-tables.ts).
-      return this.#context.template(source).render(data, this.#environmentFor(segment, observer)).effects
+      const environment = this.#environmentFor(segment, observer)
+      return this.#context.template(source).render(data, this.#strictly(environment, own, data)).effects
     } catch (problem) {
       if (this.#needsWhole) throw new NeedsWholePolicy()
       if (!(problem instanceof TemplateError)) throw problem
@@ -143,6 +149,12 @@ export class Rater {
     const lookup = segment ? this.#context.lookupIn(segment.data) : this.#environment.lookup
     if (observer) return { ...this.#environment, lookup, observer }
     return lookup === this.#environment.lookup ? this.#environment : { ...this.#environment, lookup }
+  }
+
+  #strictly(environment: TemplateEnvironment, own: object, data: object): TemplateEnvironment {
+    const { product } = this.#context
+    if (!isStrict(this.#context)) return environment
+    return { ...environment, withoutValue: read => problemOfRead(read, product, { data, own }) }
   }
 
   #policyData() {
@@ -242,8 +254,11 @@ export class PerilRating {
     const record = explaining?.record.wants(peril) ? explaining.record : undefined
     const steps = suppliedRates ? undefined : record?.stepsOf(template!.path)
     const rated = suppliedRates ?? this.#rater.run(template!, dataWith(), segment, steps?.observer)
+    const premium = scaled(rated.premium, runMonths, currency)
+    if (!premium && isStrict(this.#context))
+      throw new Refusal('templateFailed', nothingSet(template?.path, peril.name, exposure.name))
     const price: PerilPrice = {
-      premium: scaled(rated.premium, runMonths, currency) ?? nothing,
+      premium: premium ?? nothing,
       technicalPremium: scaled(rated.technicalPremium, runMonths, currency),
       commissions: rated.commissions.map(
         ({ recipient, ...rate }): Commission => ({

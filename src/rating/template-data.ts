@@ -36,8 +36,14 @@ type TemplateFields = Record<string, string | number | (string | number)[]>
 const templateScalar = (definition: FieldDefinition, value: string): string | number =>
   definition.type === 'date' && /^-?\d{1,15}$/.test(value) ? Number(value) : value
 
+/** The prototype of values of fields: by it a script's reading of another name is told (rating/strictness.ts). */
+const FIELDS: object = Object.freeze(Object.create(null))
+
+export const isOfFields = (record: unknown): boolean =>
+  typeof record === 'object' && record !== null && Object.getPrototypeOf(record) === FIELDS
+
 function templateFields(definitions: readonly FieldDefinition[], values: FieldValues): TemplateFields {
-  const fields: TemplateFields = {}
+  const fields = Object.create(FIELDS) as TemplateFields
   for (const definition of definitions) {
     const scalars = valuesOf(values, definition.name).map(value => templateScalar(definition, value))
     if (scalars.length > 0) fields[definition.name] = definition.repeatable ? scalars : scalars[0]!

@@ -56,6 +56,8 @@ export type PluginCall = {
   readonly gathers?: boolean
   /** Whether the outcome says what was looked up, and what the plugin notes by `socotraApi.explain`. */
   readonly explains?: boolean
+  /** A row that a look-up does not find ends the call: of a strict product that is priced. */
+  readonly isStrict?: boolean
   /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
 }

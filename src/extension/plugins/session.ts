@@ -173,6 +173,8 @@ export class PluginSession {
         known: this.#known,
         gathers,
         ...(explains && { explains }),
+        // Only pricing is refused; other functions act on what is sold.
+        ...(product.strict && name === 'getPerilRates' && { isStrict: true }),
         resourceTables: tables?.names ?? [],
       }
       // The clock moves while the sandbox is waited for, also in production.

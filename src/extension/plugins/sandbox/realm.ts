@@ -199,7 +199,18 @@ export function realm(
   /** The outcome of a call that did not spoil the sandbox for the next one. */
   async function executeCall(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
-    const { product, path, function: name, now, seed, known, resourceTables, gathers, explains } = called
+    const {
+      product,
+      path,
+      function: name,
+      now,
+      seed,
+      known,
+      resourceTables,
+      gathers,
+      explains,
+      isStrict,
+    } = called
     const given = packed === undefined ? called.arguments : (host.unpack!(packed) as readonly unknown[])
     const missing: Missing[] = []
     const logs: LogLine[] = []
@@ -285,6 +296,11 @@ export function realm(
           } else more.lookups += 1
         }
       }
+      // After a missing value everything is made up.
+      if (value === null && isStrict && missing.length === 0)
+        throw new RangeError(
+          `the table '${table}' has no row '${key}', and the product is strict; add the row`,
+        )
       return value ?? ''
     }
     /** Does nothing where nobody asks: not even the value becomes text. */
