@@ -71,9 +71,8 @@ function shown(one: Expression): string {
   }
 }
 
-const filters = (
-  list: Statement extends never ? never : readonly { name: string; args: readonly Expression[] }[],
-) => list.map(({ name, args }) => ` | ${[name, ...args.map(shown)].join(' ')}`).join('')
+const filters = (list: readonly { name: string; args: readonly Expression[] }[]): string =>
+  list.map(({ name, args }) => ` | ${[name, ...args.map(shown)].join(' ')}`).join('')
 
 const outline = (source: string): string[] => lines(outlineOf(compiled(source)))
 
