@@ -1,8 +1,9 @@
 import { basename, join } from 'node:path'
 import { nearest } from '../../src/kernel/text.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
-import { FILE_KINDS, type FileKind, kindOfFile, schemaOfKind } from '../format/kinds.ts'
-import { nameSchemas, SCHEMA_FOLDER, writeSchemas } from '../format/schema-files.ts'
+import type { JsonSchema } from '../format/json-schema.ts'
+import { kindOfFile } from '../format/kinds.ts'
+import { nameSchemas, SCHEMA_FOLDER, SCHEMAS, writeSchemas } from '../format/schema-files.ts'
 import { counted, type Run, show } from '../terminal.ts'
 
 type Options = { out?: string; into?: string }
@@ -23,10 +24,10 @@ export async function schema(file: string | undefined, { out, into }: Options, r
   }
   if (file !== undefined) {
     // Always JSON: for --json nothing is added to it.
-    run.terminal.out(`${JSON.stringify(schemaOfKind(kindNamed(file)), null, run.json ? 0 : 2)}\n`)
+    run.terminal.out(`${JSON.stringify(schemaNamed(file), null, run.json ? 0 : 2)}\n`)
     return EXIT.ok
   }
-  const kinds = FILE_KINDS.map(({ kind, path }) => ({ kind, path }))
+  const kinds = SCHEMAS.map(({ kind, path }) => ({ kind, path }))
   const width = Math.max(...kinds.map(({ kind }) => kind.length))
   show(run, { ok: true, kinds }, () =>
     kinds.map(({ kind, path }) => `${kind.padEnd(width)}  ${path}\n`).join(''),
@@ -38,10 +39,10 @@ function install(folder: string, schemas: string, run: Run): ExitCode {
   const { named, left } = nameSchemas(folder, schemas)
   if (named.length + left.length === 0)
     throw usage(`There are no files of a configuration in '${folder}'; look for the folder with config.json.`)
-  writeSchemas(schemas)
+  const written = writeSchemas(schemas)
   show(run, { ok: true, folder, schemas, named, left }, () =>
     [
-      `wrote ${counted(FILE_KINDS.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'names' : 'name'} them`,
+      `wrote ${counted(written.length, 'schema')} to ${schemas}; ${counted(named.length, 'file')} of ${folder} ${named.length === 1 ? 'names' : 'name'} them`,
       ...left.map(
         path =>
           `${run.terminal.colors.yellow('left')} ${path}: it is a list, or no JSON; make an object of it`,
@@ -53,13 +54,13 @@ function install(folder: string, schemas: string, run: Run): ExitCode {
 }
 
 /** By the name of the kind, the name of the file, or its path. */
-function kindNamed(asked: string): FileKind {
+function schemaNamed(asked: string): JsonSchema {
+  const kind = kindOfFile(asked)?.kind ?? asked
   const found =
-    FILE_KINDS.find(({ kind }) => kind === asked) ??
-    kindOfFile(asked) ??
-    FILE_KINDS.find(({ path }) => path === asked || basename(path) === basename(asked))
-  if (found) return found
-  const names = FILE_KINDS.map(({ kind }) => kind)
+    SCHEMAS.find(one => one.kind === kind) ??
+    SCHEMAS.find(({ path }) => path === asked || basename(path) === basename(asked))
+  if (found) return found.schema()
+  const names = SCHEMAS.map(one => one.kind)
   const meant = nearest(asked, names)
   throw usage(
     `There is no kind of file '${asked}'; there are ${names.join(', ')}.${meant ? ` Did you mean '${meant}'?` : ''}`,

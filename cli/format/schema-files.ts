@@ -4,17 +4,27 @@ import { join, relative, sep } from 'node:path'
 import { isJunk } from '../../packages/zip/entry-path.ts'
 import { configurationRoot } from '../../src/product/archive/read.ts'
 import { assertFolder } from '../folder.ts'
+import type { JsonSchema } from './json-schema.ts'
 import { FILE_KINDS, kindOfFile, schemaFileName, schemaOfKind } from './kinds.ts'
 import { withSchema } from './name-schema.ts'
+import { scenarioSchema } from './scenario-schema.ts'
 
 /** Beside a configuration; deploys leave it alone. */
 export const SCHEMA_FOLDER = join('.bindery', 'schemas')
 
+type Schemed = { readonly kind: string; readonly path: string; schema(): JsonSchema }
+
+/** Everything that has a schema: the files of a configuration, and the scenarios beside it. */
+export const SCHEMAS: readonly Schemed[] = [
+  ...FILE_KINDS.map(kind => ({ kind: kind.kind, path: kind.path, schema: () => schemaOfKind(kind) })),
+  { kind: 'scenario', path: 'scenarios/<name>.yaml', schema: scenarioSchema },
+]
+
 /** The files of all schemas, with their texts. */
 export const schemaFiles = (): { name: string; text: string }[] =>
-  FILE_KINDS.map(kind => ({
-    name: schemaFileName(kind.kind),
-    text: `${JSON.stringify(schemaOfKind(kind), null, 1)}\n`,
+  SCHEMAS.map(({ kind, schema }) => ({
+    name: schemaFileName(kind),
+    text: `${JSON.stringify(schema(), null, 1)}\n`,
   }))
 
 /** Writes every schema into the folder, which is made where it is missing. Answers their names. */

@@ -4,6 +4,7 @@ import { dirname, join, relative } from 'node:path'
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import {
   FILE_KINDS,
   type FileKind,
@@ -12,6 +13,7 @@ import {
   schemaOfKind,
 } from '../../../cli/format/kinds.ts'
 import { withSchema } from '../../../cli/format/name-schema.ts'
+import { scenarioSchema } from '../../../cli/format/scenario-schema.ts'
 import { schemaFiles } from '../../../cli/format/schema-files.ts'
 import { compileWith, foundIn } from '../../product/minimal-archive.ts'
 import { bindery } from '../terminal.ts'
@@ -45,7 +47,11 @@ const CONFIGURATIONS = [
 
 describe('schemas/', () => {
   test('has the schema of each kind of file as it is today; npm run docs:configuration writes them', () => {
-    expect(readdirSync('schemas').sort()).toEqual(FILE_KINDS.map(({ kind }) => schemaFileName(kind)).sort())
+    expect(readdirSync('schemas').sort()).toEqual(
+      schemaFiles()
+        .map(({ name }) => name)
+        .sort(),
+    )
     for (const { name, text } of schemaFiles()) expect(readFileSync(join('schemas', name), 'utf8')).toBe(text)
   })
 })
@@ -254,10 +260,40 @@ describe('$schema', () => {
   })
 })
 
+describe('the schema of scenarios', () => {
+  const validate = ajv.compile(scenarioSchema())
+  const FOLDERS = ['cli/starter', ...readdirSync('examples').map(name => `examples/${name}`)]
+  const files = FOLDERS.map(name => `${name}/scenarios`)
+    .filter(name => existsSync(name))
+    .flatMap(name => readdirSync(name).map(file => join(name, file)))
+
+  test('is fitted by those of the starter and the examples', () => {
+    expect(files.length).toBeGreaterThan(6)
+    for (const file of files)
+      expect([file, validate(parse(readFileSync(file, 'utf8')))]).toEqual([file, true])
+  })
+
+  test.each<[string, string, string]>([
+    ['a step that there is not', 'steps: [{ isue: }]', 'isue'],
+    [
+      'a property that the interface does not have',
+      'steps: [{ cancel: { cancellationName: a } }]',
+      'cancellationName',
+    ],
+    ['something that is not expected', 'expect: { totl: 1 }', 'totl'],
+    ['a property of the policy that there is not', 'policy: { exposure: [] }', 'exposure'],
+    ['a peril with a typing error', 'policy: { exposures: [{ perils: [{ nme: fire }] }] }', 'nme'],
+  ])('%s does not', (_, text, property) => {
+    expect(validate(parse(text))).toBe(false)
+    const named = validate.errors!.map(({ params }) => params.additionalProperty)
+    expect(named).toContain(property)
+  })
+})
+
 describe('bindery schema', () => {
   test('lists the kinds of files, and prints the schema of one by its kind, its name or its path', async () => {
     const listed = await bindery('schema')
-    expect(listed.out.split('\n')).toHaveLength(FILE_KINDS.length + 1)
+    expect(listed.out.split('\n')).toHaveLength(schemaFiles().length + 1)
     expect(listed.out).toContain('products/<product>/policy/policy.json')
     const asked = ['peril', 'products/a/policy/exposures/b/perils/c.json']
     for (const name of asked)
