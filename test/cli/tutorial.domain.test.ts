@@ -49,7 +49,7 @@ const filesOf = (root: string): Record<string, string> =>
       .map(entry => join(entry.parentPath, entry.name))
       .map(file => [
         file.slice(root.length + 1),
-        readFileSync(file, 'utf8').replace(/^ {2}"\$schema": "[^"]*",\n/m, ''),
+        readFileSync(file, 'utf8').replace(/^( {2}"\$schema": "[^"]*",|# yaml-language-server: .*)\n/m, ''),
       ]),
   )
 
@@ -69,13 +69,12 @@ describe('the tutorial', () => {
   })
 
   test('ends in the example, file by file', () => {
-    const built = filesOf(join(folder, PROJECT, 'configuration'))
-    expect(Object.keys(built).length).toBeGreaterThan(30)
-    expect(built).toEqual(filesOf(join(EXAMPLE, 'configuration')))
-    for (const name of ['policy.json', 'policies.json', 'scenarios/life.yaml', 'scenarios/underwriting.yaml'])
-      expect(readFileSync(join(folder, PROJECT, name), 'utf8')).toBe(
-        readFileSync(join(EXAMPLE, name), 'utf8'),
-      )
+    const built = Object.entries(filesOf(join(folder, PROJECT))).filter(([path]) =>
+      /^(configuration|scenarios)\/|^polic/.test(path),
+    )
+    expect(built.length).toBeGreaterThan(35)
+    const { 'README.md': _, ...example } = filesOf(EXAMPLE)
+    expect(Object.fromEntries(built)).toEqual(example)
   })
 
   test('builds what it promises: three kinds of exposures, six perils, two taxes, two fees, a plugin, documents', async () => {

@@ -64,12 +64,12 @@ describe('bindery test', () => {
     expect(exit).toBe(1)
     expect(out.replace(/, \d+\.\d\d s/, '')).toBe(`✗ An electric bicycle over two terms ${life}, 9 steps
     the new policy at 2027-01-01
-      ${life}:15:3
+      ${life}:16:3
       total
         expected  281.5
         got       281.55
     step 3, endorse at 2027-06-21
-      ${life}:47:13
+      ${life}:48:13
       newInvoices[0].totalDue
         expected  26
         got       25.84
@@ -92,7 +92,7 @@ describe('bindery test', () => {
     )
     // 8,000 × 0.072 × 1.25 + 8,000 × 0.021
     expect(failures).toMatchObject([
-      { name: 'A bicycle of 8,000 is accepted', step: 'create', line: 13, expected: 878, got: '888.00' },
+      { name: 'A bicycle of 8,000 is accepted', step: 'create', line: 14, expected: 878, got: '888.00' },
     ])
   })
 
@@ -330,7 +330,7 @@ describe('for programs', () => {
     expect(xml.match(/<testcase /g)).toHaveLength(3)
     expect(xml).toContain('name="A bicycle of 8,000 is accepted"')
     expect(xml).toMatch(
-      /<failure message="[^"]*underwriting.yaml:13:5: create: grossPremium">[^<]*expected {2}1\ngot {7}878.00<\/failure>/,
+      /<failure message="[^"]*underwriting.yaml:14:5: create: grossPremium">[^<]*expected {2}1\ngot {7}878.00<\/failure>/,
     )
   })
 
