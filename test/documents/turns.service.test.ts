@@ -5,6 +5,7 @@ import type { PolicyLocator } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { type Database, openDatabase } from '../../src/platform/database.ts'
+import { findTenant } from '../../src/platform/tenancy.ts'
 import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
 import {
   claimJob,
@@ -17,7 +18,7 @@ import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 4 }))
+beforeAll(() => prepareDatabases({ tenants: 5 }))
 afterEach(() => void vi.restoreAllMocks())
 
 const LEASE_MS = 300_000
@@ -140,9 +141,37 @@ it('documents of a sale take two round trips in the database: one reads what is 
   }
   await sell()
   expect(await sell()).toEqual([
-    // Its turn, what the policy's object remembers, what was made, and the end of the turn.
-    { d1: 2, object: 4, r2: 6, queue: 0, rowsWritten: 23 },
+    // Its turn, what the policy's object remembers, before and after, what was made, and the end of the turn.
+    { d1: 2, object: 5, r2: 6, queue: 0, rowsWritten: 23 },
     // All were made.
     { d1: 0, object: 3, r2: 0, queue: 0, rowsWritten: 0 },
   ])
+})
+
+it('what a policy wants while its documents are made is recorded with them', async () => {
+  const motor = await motorTenant('quick', exampleFiles('motor'))
+  const hints = heldQueue()
+  const { body: policy } = await motor.createPolicy()
+  const [hint] = hints.splice(0)
+  let isIssued = false
+  /** Issues the policy when the first file of its quote is stored. */
+  const put = async (key: string, value: Uint8Array, options: R2PutOptions) => {
+    if (!isIssued) {
+      isIssued = true
+      await motor.post(`/policy/${policy.locator}/issue`)
+    }
+    return await env.FILES.put(key, value, options)
+  }
+  const get = (key: string) => env.FILES.get(key)
+  const figures: number[][] = []
+  const METRICS = { writeDataPoint: ({ doubles }: { doubles: number[] }) => figures.push(doubles.slice(1)) }
+  const interrupted = { ...env, METRICS, FILES: { get, put, delete: env.FILES.delete } } as unknown as Env
+  await consumeDocumentHints({ messages: [{ body: hint }] } as unknown as MessageBatch<unknown>, interrupted)
+  const { body: after } = await motor.get<{ documents: { state: string }[]; quotes: unknown }>(
+    `/policy/${policy.locator}`,
+  )
+  expect(after.documents.map(one => one.state)).toEqual(Array(4).fill('ready'))
+  const { shards } = (await findTenant(env, { name: motor.tenantName }, noCalls()))!
+  // Created, issued, and one record of all documents.
+  expect(await boundDatabase(shards[0]!).prepare('select version from policy').first('version')).toBe(3)
 })

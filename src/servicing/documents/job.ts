@@ -2,7 +2,7 @@
 // transaction.
 import { ConversionError } from '../../../packages/pdf/page.ts'
 import { loadMerger } from '../../bundles/load.ts'
-import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
@@ -39,7 +39,7 @@ import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import type { Recalled } from '../../transactions/object/execution.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
-import { makeDocument, makingContext, type Product } from './make.ts'
+import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'
 
 /** Documents of a policy in one message; the others wait for the next. */
 const MOST_DOCUMENTS = 10
@@ -133,25 +133,17 @@ async function beginTurn(
   return undefined
 }
 
-/** What the policy's object remembers, which has just written what wants the documents; else as it is stored. */
-async function loadedOf(
-  context: RequestContext,
-  database: Database,
-  { policyLocator, version }: DocumentHint,
-): Promise<Loaded> {
-  const { env, tenant, calls } = context
-  const recalled =
-    version === undefined
-      ? null
-      : await ask(
-          calls,
-          () =>
-            policyObject(env, tenant, policyLocator).recall(tenant, version) as Promise<
-              ObjectReply<Recalled | null>
-            >,
-        ).catch(() => null)
-  if (!recalled) return await loadPolicy(context, database, { locator: policyLocator })
-  const { configurationHash, ...loaded } = recalled
+/** What the policy's object remembers of the policy, if that is at least of the version. It has just written what wants the documents. */
+async function recalled(
+  { env, tenant, calls }: RequestContext,
+  policy: PolicyLocator,
+  version: number,
+): Promise<Loaded | undefined> {
+  const recall = () =>
+    policyObject(env, tenant, policy).recall(tenant, version) as Promise<ObjectReply<Recalled | null>>
+  const memory = await ask(calls, recall).catch(() => null)
+  if (!memory) return undefined
+  const { configurationHash, ...loaded } = memory
   const configuration = await loadConfiguration(env, tenant, configurationHash, calls)
   return { ...loaded, configuration, product: productOf(configuration, loaded.aggregate.policy.productName) }
 }
@@ -159,20 +151,23 @@ async function loadedOf(
 async function makeDocuments(
   context: RequestContext,
   database: Database,
-  hint: DocumentHint,
+  { policyLocator: policy, version, again = false }: DocumentHint,
   attempts: number,
 ): Promise<void> {
-  const { policyLocator: policy } = hint
-  const loaded = await loadedOf(context, database, hint)
+  const remembered = version === undefined ? undefined : await recalled(context, policy, version)
+  const loaded = remembered ?? (await loadPolicy(context, database, { locator: policy }))
   const drafts = waiting(loaded.aggregate)
   // A row that waits for no document is found when its hint is repeated.
-  if (drafts.length === 0) return hint.again ? await endIdleJob(database, policy) : undefined
+  if (drafts.length === 0) return again ? await endIdleJob(database, policy) : undefined
   // After a failed attempt one by one, so that a document that fails does not delay the others.
   const next = drafts.slice(0, attempts === 0 ? MOST_DOCUMENTS : 1)
-  const made =
-    attempts >= MOST_ATTEMPTS
-      ? next.map(givenUp)
-      : await documentsOf(context, loaded, next, database, attempts)
+  const isGivenUp = attempts >= MOST_ATTEMPTS
+  const made = isGivenUp ? next.map(givenUp) : []
+  if (!isGivenUp) {
+    const making = await makingContext(context, loaded)
+    await documentsOf(context, making, next, made, database, attempts)
+    if (remembered && attempts === 0) await addNewer(context, making, next, made, database)
+  }
   if (made.length === 0) return
   const policyholderVersion = loaded.policyholder.version
   await askPolicy(context, {
@@ -184,26 +179,53 @@ async function makeDocuments(
   })
 }
 
+/**
+ * Makes what the policy wants since, so that it is recorded with the others: a quote is often issued at once. The next message does
+ * what is left.
+ */
+async function addNewer(
+  context: RequestContext,
+  making: MakingContext,
+  tried: readonly PolicyDocument[],
+  made: Made[],
+  database: Database,
+): Promise<void> {
+  const { aggregate, configuration, policyholder } = making.loaded
+  const { locator, version } = aggregate.policy
+  if (made.length < tried.length || made.length >= MOST_DOCUMENTS) return
+  const newer = await recalled(context, locator, version + 1)
+  const isAlike =
+    newer?.configuration === configuration && newer.policyholder.version === policyholder.version
+  if (!newer || !isAlike) return
+  const known = new Set(made.map(one => one.locator))
+  const more = waiting(newer.aggregate).filter(one => !known.has(one.locator))
+  const next = more.slice(0, MOST_DOCUMENTS - made.length)
+  if (next.length > 0) await documentsOf(context, { ...making, loaded: newer }, next, made, database, 0)
+}
+
 const givenUp = ({ locator }: PolicyDocument): Made => ({
   locator,
   outcome: 'conversionError',
   failure: `It could not be made in ${MOST_ATTEMPTS} tries; the service's log says why.`,
 })
 
-/** What became of each draft. Stops before a document that is to be tried again: what is returned is recorded in any case. */
+/**
+ * Adds what became of each draft to `made`. Stops before a document that is to be tried again: what was added is recorded in any
+ * case.
+ */
 async function documentsOf(
   context: RequestContext,
-  loaded: Loaded,
+  making: MakingContext,
   drafts: readonly PolicyDocument[],
+  made: Made[],
   database: Database,
   attempts: number,
-): Promise<Made[]> {
-  const making = await makingContext(context, loaded)
+): Promise<void> {
+  const { loaded } = making
   await Promise.all([
     making.tables.open(),
     making.resources.expect(drafts.flatMap(({ templateName }) => templateName ?? [])),
   ])
-  const made: Made[] = []
   const { policyholder } = loaded
   // A document made again shows the earlier policyholder, except for overwritten values.
   const earliest = Math.min(...drafts.map(({ createdAt }) => createdAt)) as Instant
@@ -235,7 +257,6 @@ async function documentsOf(
       break
     }
   }
-  return made
 }
 
 /** Without a file, deletes the old one: a document is made again after values were overwritten. */

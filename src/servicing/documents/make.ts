@@ -24,7 +24,7 @@ import { typeOfBytes } from '../../transactions/documents/upload.ts'
 import { basisOfDocument, definitionOf, documentData } from './data.ts'
 import { type PdfRenderer, pdfRenderer } from './pdf-renderer.ts'
 
-type MakingContext = {
+export type MakingContext = {
   readonly loaded: Loaded
   readonly renderer: PdfRenderer
   readonly files: StaticFiles
