@@ -16,9 +16,9 @@ import {
 import { MADE_AT_ONCE } from '../../src/transactions/documents/turns.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
 import { exampleFiles } from '../support/examples.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 
-beforeAll(() => prepareDatabases({ tenants: 5 }))
+beforeAll(() => prepareDatabases({ tenants: 6 }))
 afterEach(() => void vi.restoreAllMocks())
 
 const LEASE_MS = 300_000
@@ -174,4 +174,23 @@ it('what a policy wants while its documents are made is recorded with them', asy
   const { shards } = (await findTenant(env, { name: motor.tenantName }, noCalls()))!
   // Created, issued, and one record of all documents.
   expect(await boundDatabase(shards[0]!).prepare('select version from policy').first('version')).toBe(3)
+})
+
+it('a policyholder who was changed a moment before does not hold them up', async () => {
+  const motor = await motorTenant('moved', exampleFiles('motor'))
+  const hints = heldQueue()
+  const consume = async () => {
+    for (const body of hints.splice(0))
+      await consumeDocumentHints({ messages: [{ body }] } as unknown as MessageBatch<unknown>, env)
+  }
+  const { body: policy } = await motor.createPolicy()
+  const locator = policy.policyholderLocator
+  // The policy's object remembers the policyholder as it was.
+  const values = { ...(plainYear().request.policyholder.values as object), city: 'Potsdam' }
+  const changed = await motor.post('/policyholder/update', { locator, version: 1, completed: true, values })
+  expect(changed.status).toBe(200)
+  await motor.post(`/policy/${policy.locator}/issue`)
+  await consume()
+  const { body: after } = await motor.get<{ documents: { state: string }[] }>(`/policy/${policy.locator}`)
+  expect(after.documents.map(one => one.state)).toEqual(Array(4).fill('ready'))
 })

@@ -23,7 +23,7 @@ import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
 import { loadPolicy, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
-import { policyholderAt, replacedVersionsQuery } from '../../policyholders/store.ts'
+import { policyholderAt, policyholderQuery, replacedVersionsQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import {
   claimJob,
@@ -151,9 +151,10 @@ async function recalled(
 async function makeDocuments(
   context: RequestContext,
   database: Database,
-  { policyLocator: policy, version, again = false }: DocumentHint,
+  hint: DocumentHint,
   attempts: number,
 ): Promise<void> {
+  const { policyLocator: policy, version, again = false } = hint
   const remembered = version === undefined ? undefined : await recalled(context, policy, version)
   const loaded = remembered ?? (await loadPolicy(context, database, { locator: policy }))
   const drafts = waiting(loaded.aggregate)
@@ -165,6 +166,9 @@ async function makeDocuments(
   const made = isGivenUp ? next.map(givenUp) : []
   if (!isGivenUp) {
     const making = await makingContext(context, loaded)
+    // The policyholder is changed elsewhere: an object may remember it as it was.
+    if (remembered && !(await isOfCurrentHolder(making, next, database)))
+      return await makeDocuments(context, database, { ...hint, version: undefined }, attempts)
     await documentsOf(context, making, next, made, database, attempts)
     if (remembered && attempts === 0) await addNewer(context, making, next, made, database)
   }
@@ -203,6 +207,24 @@ async function addNewer(
   if (next.length > 0) await documentsOf(context, { ...making, loaded: newer }, next, made, database, 0)
 }
 
+/** Reads what the drafts need, and along with it whether the policyholder is as it is remembered. */
+async function isOfCurrentHolder(
+  making: MakingContext,
+  drafts: readonly PolicyDocument[],
+  database: Database,
+): Promise<boolean> {
+  const { locator, version } = making.loaded.policyholder
+  const [[rows]] = await Promise.all([
+    database.joined([policyholderQuery(database, locator)]),
+    openFor(making, drafts),
+  ])
+  return rows[0]?.version === version
+}
+
+/** Tables, and names of resources, in one round trip. */
+const openFor = ({ tables, resources }: MakingContext, drafts: readonly PolicyDocument[]) =>
+  Promise.all([tables.open(), resources.expect(drafts.flatMap(({ templateName }) => templateName ?? []))])
+
 const givenUp = ({ locator }: PolicyDocument): Made => ({
   locator,
   outcome: 'conversionError',
@@ -222,10 +244,7 @@ async function documentsOf(
   attempts: number,
 ): Promise<void> {
   const { loaded } = making
-  await Promise.all([
-    making.tables.open(),
-    making.resources.expect(drafts.flatMap(({ templateName }) => templateName ?? [])),
-  ])
+  await openFor(making, drafts)
   const { policyholder } = loaded
   // A document made again shows the earlier policyholder, except for overwritten values.
   const earliest = Math.min(...drafts.map(({ createdAt }) => createdAt)) as Instant

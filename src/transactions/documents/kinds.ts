@@ -44,8 +44,11 @@ const removal = defineKind<'removeDocument'>({
 
 const making = defineKind<'documentsMade'>({
   name: 'documentsMade',
-  // Trust rows, not memory: another instance may have written them.
-  isOutdated: (remembered, { made }, now) => !remembered || !planMade(remembered, made, now),
+  // Trust rows, not memory: another instance may have written them, and the policyholder is changed elsewhere.
+  isOutdated: (remembered, { made, policyholderVersion }, now) =>
+    !remembered ||
+    !planMade(remembered.aggregate, made, now) ||
+    remembered.policyholder.version !== (policyholderVersion ?? remembered.policyholder.version),
   decide({ aggregate, policyholder }, { made, policyholderVersion }, { attempt }) {
     // A document with overwritten values is discarded; it still waits, and is made again.
     if (policyholderVersion !== undefined && policyholderVersion !== policyholder.version) return undefined

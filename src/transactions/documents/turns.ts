@@ -17,7 +17,7 @@ export const TURN_MS = 5 * 60_000
 export type WaitingPolicy = {
   readonly policyLocator: PolicyLocator
   /** The policy's version that wants the documents, where it is known. */
-  readonly version?: number
+  readonly version?: number | undefined
   /** It was tried before. */
   readonly again?: boolean
 }

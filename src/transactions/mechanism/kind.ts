@@ -122,11 +122,7 @@ type KindBase<Name extends KindName> = {
   /** The record that `If-Match` refers to; undefined means the policy. */
   record?(operation: PolicyOperation<Name>): Response | undefined
   /** Whether the object's memory of the policy is too old for the operation. */
-  isOutdated?(
-    remembered: PolicyAggregate | undefined,
-    operation: PolicyOperation<Name>,
-    now: Instant,
-  ): boolean
+  isOutdated?(remembered: Loaded | undefined, operation: PolicyOperation<Name>, now: Instant): boolean
   /** The policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
   readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }

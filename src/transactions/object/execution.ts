@@ -176,7 +176,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
     return await record(session, { before: undefined, ...begun, subject: String(locator) })
   }
 
-  if (kind.isOutdated?.(memory.loaded?.aggregate, operation, context.now)) forget(memory)
+  if (kind.isOutdated?.(memory.loaded, operation, context.now)) forget(memory)
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
   const loaded = await tables.openWith(remembered(session, trust, part))
   assertMatch(message, loaded)
