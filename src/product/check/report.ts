@@ -111,7 +111,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
 }
 
 /** Findings that are warnings, and errors in a product that is strict. */
-const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
+export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
   ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin'] as const),

@@ -86,7 +86,8 @@ class ProductAnalysis {
   readonly #uses: Uses = noUses()
   readonly #tables: Tables
   readonly #severity: 'error' | 'warning'
-  #scriptText = ''
+  /** Words of sources that are not followed: plugins and Velocity. */
+  readonly #mentioned = new Set<string>()
 
   constructor(
     product: ProductDefinition,
@@ -120,7 +121,7 @@ class ProductAnalysis {
     const readers = readersOfDocuments(product)
     for (const [name, source] of Object.entries(product.templates))
       if (isLiquid(name)) this.#template(source, tree, readers.get(name) ?? DOCUMENT_READERS)
-      else this.#scriptText += source.source
+      else this.#mention(source.source)
     this.#plugins()
     this.#checkTables()
     this.#checkFields()
@@ -153,6 +154,15 @@ class ProductAnalysis {
     report.at({ path: source.path }).warning('checkIncomplete', message)
   }
 
+  #mention(source: string): void {
+    for (const [word] of source.matchAll(/[\w$]+/g)) this.#mentioned.add(word)
+  }
+
+  /** Names of other characters than words have are taken for mentioned where anything is. */
+  #mentions(name: string): boolean {
+    return /^[\w$]+$/.test(name) ? this.#mentioned.has(name) : this.#mentioned.size > 0
+  }
+
   // Plugins.
 
   #plugins(): void {
@@ -165,7 +175,7 @@ class ProductAnalysis {
     )
     for (const path of needed) {
       if (!this.#programs.has(path)) this.#programs.set(path, parseScript(path, scripts[path]!))
-      this.#scriptText += scripts[path]!
+      this.#mention(scripts[path]!)
       const program = this.#programs.get(path)
       if (program) this.#scriptLookUps(path, program)
     }
@@ -241,14 +251,12 @@ class ProductAnalysis {
     if (!isLookupTable(table.columns) || table.rows.length === 0) return
     checkKeyBlanks(table, lookUps, alarm)
     checkMissingRows(name, table, lookUps, alarm)
-    if (isOwn && !this.#uses.isOpen && !this.#scriptText.includes(name))
+    if (isOwn && !this.#uses.isOpen && !this.#mentions(name))
       checkUnmatchedRows(table, lookUps, (key, known) => report.suggestion(key, known), alarm)
   }
 
   #checkFields(): void {
-    for (const { field, of } of unusedFields(this.#product, this.#uses, name =>
-      this.#scriptText.includes(name),
-    )) {
+    for (const { field, of } of unusedFields(this.#product, this.#uses, name => this.#mentions(name))) {
       const message = `No premium, tax, fee, underwriting or document uses the field '${field.name}' of the ${of}. Use it, remove it, or say "informational": true.`
       definitionReport(field)?.[this.#severity]('unusedField', message)
     }

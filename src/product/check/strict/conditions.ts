@@ -116,6 +116,13 @@ function literalOf(expression: Expression, value: Value): Literal | undefined {
   return value.is === 'text' && value.words?.length === 1 ? value.words[0] : undefined
 }
 
+/** A list of words costs what it has; once too much is spent, the analysis ends at the next statement. */
+function charge(domain: Domain, { source }: Evaluation): void {
+  if (domain.kind === 'words') source.afford(Math.ceil(domain.words.size / WORDS_OF_A_UNIT))
+}
+
+const WORDS_OF_A_UNIT = 16
+
 const isNothing = (expression: Expression): boolean =>
   expression.kind === 'word' && ['nil', 'blank', 'empty'].includes(expression.value)
 
@@ -143,6 +150,7 @@ function comparisonSplit(
   const domain = evaluation.domainOf(value, path)
   if (otherValue.is === 'flag') neverFlag(value, other, evaluation)
   if (!domain || literal === undefined) return either(path)
+  charge(domain, evaluation)
   neverEqual(comparison, value, subject, other, literal, evaluation)
   const { holds, fails } = compared(domain, comparison, literal)
   return narrowedTo(path, value, holds, fails)
@@ -220,6 +228,7 @@ export function splitByValues(
     const splits = rest.map((from): Split => {
       const domain = evaluation.domainOf(subject, from)
       if (!domain || literal === undefined) return either(from)
+      charge(domain, evaluation)
       const { holds: same, fails } = compared(domain, '==', literal)
       return narrowedTo(from, subject, same, fails)
     })

@@ -33,7 +33,7 @@ export const anyNumber: Domain = {
 }
 
 /** Larger tables are no list of values that anybody counts up. */
-const MOST_WORDS = 5_000
+const MOST_WORDS = 2_000
 
 /** `tableOf` gives the table of a lookup field. */
 export function domainOf(
@@ -41,7 +41,7 @@ export function domainOf(
   tableOf: (name: string) => LookupTable | undefined,
 ): Domain {
   const canBeAbsent = isOptional === true
-  if (values) return { kind: 'words', words: new Set(values), canBeAbsent }
+  if (values && values.length <= MOST_WORDS) return { kind: 'words', words: new Set(values), canBeAbsent }
   if (fields.length > 0 && fields.every(one => one.type === 'lookup')) {
     const tables = fields.map(one => (one.table === undefined ? undefined : tableOf(one.table)))
     const words = new Set(tables.flatMap((table, at) => (table ? keysOf(table, fields[at]!.name) : [])))

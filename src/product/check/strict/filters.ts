@@ -171,6 +171,9 @@ const ofMember =
     return result(input, args, call)
   }
 
+/** Keys of a look-up that cost as much as a statement. */
+const KEYS_OF_A_UNIT = 16
+
 function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   const { filter, path, known } = call
   const { source } = known
@@ -183,6 +186,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   const [name] = names as readonly [string]
   const isPlain = args.length === (filter.name === 'lookup' ? 1 : 2) && filter.named.size === 0
   const keys = isPlain ? known.wordsOf(args[0]!, path) : undefined
+  source.afford(Math.ceil((keys?.length ?? 0) / KEYS_OF_A_UNIT))
   if (!source.tables.isResource(name) && source.tables.table(name) === undefined) {
     const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, or correct the name.${source.suggestion(name, source.tables.names)}`
     // One that begins an expression is found in every product (check/product/templates.ts).

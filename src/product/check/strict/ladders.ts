@@ -12,9 +12,12 @@ type Choice = Extract<Statement, { kind: 'choice' }>
 /** A gap of this width between two ranges is a slip, even where something stands in for it. */
 const SLIP = 1
 
+/** Each is held against each before it. */
+const MOST_BRANCHES = 100
+
 export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation): void {
   const { branches, otherwise } = choice
-  if (branches.length < 2 || branches.some(one => one.isNegated)) return
+  if (branches.length < 2 || branches.length > MOST_BRANCHES || branches.some(one => one.isNegated)) return
   const asked = branches.map(one => askedRange(one.condition, path, evaluation))
   const [first] = asked
   if (!first || asked.some(one => one?.key !== first.key)) return

@@ -1,4 +1,5 @@
 // Ranges in tables: two columns of bounds, or keys such as 0-9000. Told are holes and overlaps.
+import { addTo } from '../../../kernel/maps.ts'
 import { isLookupTable, type LookupTable } from '../../configuration.ts'
 import { isNumeric } from './domains.ts'
 import type { TableAlarm } from './table-cells.ts'
@@ -58,7 +59,7 @@ function rangesOf(table: LookupTable): { readonly ranges: Range[]; readonly of: 
     const [from, to] = [boundOf(cells[low]!, -NO_END), boundOf(cells[high]!, NO_END)]
     if (from === undefined || to === undefined) return []
     const keys = cells.slice(0, Math.min(low, high)).join(', ')
-    groups.set(keys, [...(groups.get(keys) ?? []), { row, low: from, high: to }])
+    addTo(groups, keys, { row, low: from, high: to })
   }
   return [...groups].map(([of, ranges]) => ({ ranges, of: of === '' ? '' : ` of ${of}` }))
 }

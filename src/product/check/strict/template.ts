@@ -141,6 +141,13 @@ class Template {
     return path.fork()
   }
 
+  /** Paths are held against each other, so that each costs what it has. */
+  #join(paths: readonly Path[]): Path[] {
+    if (paths.length > 1 && !this.#source.afford(paths.reduce((sum, one) => sum + one.size, 0)))
+      throw new TooMuch()
+    return joinPaths(paths, union)
+  }
+
   #choice(statement: Of<'choice'>, paths: Path[]): Path[] {
     const { branches, otherwise, begin } = statement
     for (const path of paths) checkLadder(statement, path, this.#evaluation)
@@ -149,11 +156,8 @@ class Template {
     for (const { condition, isNegated, body } of branches) {
       const splits = rest.map(path => splitBy(condition, this.#fork(path), this.#evaluation))
       const taken = splits.flatMap(one => (isNegated ? one.fails : one.holds))
-      rest = joinPaths(
-        splits.flatMap(one => (isNegated ? one.holds : one.fails)),
-        union,
-      )
-      after.push(...this.run(body, joinPaths(taken, union)))
+      rest = this.#join(splits.flatMap(one => (isNegated ? one.holds : one.fails)))
+      after.push(...this.run(body, this.#join(taken)))
     }
     return this.#joined(after, rest, otherwise, begin)
   }
@@ -168,7 +172,7 @@ class Template {
         taken.push(...split.holds)
         return split.fails.map(one => ({ path: one, value }))
       })
-      after.push(...this.run(body, joinPaths(taken, union)))
+      after.push(...this.run(body, this.#join(taken)))
     }
     return this.#joined(
       after,
@@ -184,9 +188,9 @@ class Template {
     otherwise: readonly Statement[] | undefined,
     begin: number,
   ): Path[] {
-    if (otherwise) return joinPaths([...after, ...this.run(otherwise, rest)], union)
+    if (otherwise) return this.#join([...after, ...this.run(otherwise, rest)])
     for (const path of rest) path.passedBy = begin
-    return joinPaths([...after, ...rest], union)
+    return this.#join([...after, ...rest])
   }
 
   /** The first turn, and then any number of them: variables of later turns can be anything. */
@@ -215,7 +219,7 @@ class Template {
       const none = this.run(otherwise, empty)
       after.push(...(isKnownList(given) ? [...ends, ...none] : unsure([...ends, ...none])))
     }
-    return joinPaths(after, union)
+    return this.#join(after)
   }
 
   /** A repeatable field that is required has a value. */

@@ -1,0 +1,125 @@
+// What the search for mistakes costs, counted in statements, and that no template breaks it.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { outlineOf } from '../../../../packages/liquid/outline.ts'
+import { openReport } from '../../../../src/product/check/report.ts'
+import { AnalysedSource, noUses } from '../../../../src/product/check/strict/source.ts'
+import { analyseTemplate } from '../../../../src/product/check/strict/template.ts'
+import { compileTemplate } from '../../../../src/product/templates/liquid.ts'
+import { templateTree } from '../../../../src/servicing/template-data/template-tree.ts'
+import { exampleConfiguration } from '../../../support/configurations.ts'
+import { compiled, edited, filesOfBase, pathIn, textOf } from './strict-archive.ts'
+
+const { products, policyholderFields } = exampleConfiguration('motor')
+const data = templateTree(products.private_motor, policyholderFields)
+
+/** What following the template costs, and whether it came to its end. */
+function costOf(source: string): { units: number; isComplete: boolean; findings: number } {
+  const report = openReport()
+  let units = 0
+  const counting = {
+    ...report,
+    afford: (work: Parameters<typeof report.afford>[0], more: number): boolean => {
+      if (work === 'analysis') units += more
+      return report.afford(work, more)
+    },
+  }
+  const template = { path: 'long.premium.liquid', source }
+  const analysed = new AnalysedSource(template, {
+    data,
+    readers: ['premium'],
+    tables: { table: () => undefined, isResource: () => false, names: [] },
+    uses: noUses(),
+    report: counting,
+    severity: 'warning',
+  })
+  const isComplete = analyseTemplate(outlineOf(compileTemplate(template).template!), analysed)
+  return { units, isComplete, findings: report.close().findings.length }
+}
+
+const SHAPES: Readonly<Record<string, (at: number) => string>> = {
+  statements: at => `{% assign a = data.operation %}{{ a | append: "${at}" }}`,
+  'branches that set the same': at =>
+    `{% if data.policy_characteristics.field_values.claims_free_years > ${at % 30} %}{% assign r = 1 %}{% else %}{% assign r = 2 %}{% endif %}`,
+  loops: at => `{% for one in data.policy.exposures %}{% assign n = ${at} | plus: 1 %}{% endfor %}`,
+  cases: () =>
+    `{% case data.exposure_characteristics.field_values.usage %}{% when "private" %}{% assign u = 1 %}{% when "commuting" %}{% assign u = 2 %}{% else %}{% assign u = 3 %}{% endcase %}`,
+}
+
+test.each(Object.entries(SHAPES))('twice as many %s cost twice as much', (_, shape) => {
+  const source = (count: number): string => Array.from({ length: count }, (_one, at) => shape(at)).join('\n')
+  const [one, two] = [costOf(source(200)), costOf(source(400))]
+  expect([one.isComplete, two.isComplete]).toEqual([true, true])
+  expect(two.units / one.units).toBeLessThan(2.3)
+})
+
+test('a template with more ways through it than can be followed ends the search, and is said to', async () => {
+  const branches = Array.from(
+    { length: 4_000 },
+    (_, at) => `{% if data.operation == "renewal" %}{% assign v${at} = ${at} %}{% endif %}`,
+  ).join('\n')
+  const { units, isComplete } = costOf(branches)
+  expect([isComplete, units > 2_000_000, units < 2_200_000]).toEqual([false, true, true])
+  const { findings, configuration } = await compiled(
+    edited('starter', { 'policy.calculations.liquid': `${branches}{{ 5 | add_fee: "policy_fee" }}` }),
+  )
+  // Nor are the templates behind it.
+  expect(new Set(findings.map(one => `${one.severity} ${one.code}`))).toEqual(
+    new Set(['WARNING checkIncomplete']),
+  )
+  expect(configuration).toBeDefined()
+})
+
+test('no change of a template, table or script breaks the search', async () => {
+  const paths = [
+    'exposures/vehicle/perils/liability.premium.liquid',
+    'underwriting.guidelines.liquid',
+    'tables/region_factor.csv',
+    '/scripts/main/rater.js',
+    'schedule.template.liquid',
+  ].map(path => pathIn('motor', path))
+  const files = filesOfBase('motor')
+  const policy = pathIn('motor', 'policy.json')
+  const on = textOf(files[policy]).replaceAll('"enabled": false', '"enabled": true')
+  const pieces = [
+    '{% if ',
+    '%}',
+    '{{',
+    '}}',
+    '|',
+    'data',
+    '.',
+    '[',
+    ']',
+    ' == ',
+    '"',
+    '1',
+    ',',
+    '{% endif %}',
+    '(',
+    ')',
+    '=>',
+    ';',
+    '\n',
+    '{% for a in b %}',
+  ]
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...paths),
+      fc.nat(10_000),
+      fc.nat(60),
+      fc.array(fc.constantFrom(...pieces), { maxLength: 6 }),
+      async (path, place, cut, more) => {
+        const text = textOf(files[path])
+        const at = place % text.length
+        const changed = text.slice(0, at) + more.join('') + text.slice(at + cut)
+        const { findings } = await compiled({ ...files, [policy]: on, [path]: changed })
+        for (const { line, code, message } of findings) {
+          expect(line === undefined || line >= 1, `${code} ${line}`).toBe(true)
+          expect(message.length).toBeGreaterThan(10)
+        }
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
