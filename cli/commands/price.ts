@@ -70,7 +70,7 @@ function priceText(priced: Priced, { colors }: Terminal): string {
     `\nunderwriting: ${decided(underwriting.decision)}\n`,
     ...underwriting.notes.map(note => `  ${note}\n`),
     ...priced.notes.map(note => `${colors.yellow('note')}  ${note}\n`),
-    ...(priced.worksheet ? [worksheetText(priced.worksheet, at => day(Number(at)), colors)] : []),
+    ...(priced.worksheet ? [worksheetText(priced.worksheet, { dayOf: at => day(Number(at)), colors })] : []),
   ].join('')
 }
 

@@ -14,6 +14,7 @@ import { eventsView } from './events.ts'
 import { quotesView } from './quotes.ts'
 import { timelineView } from './timeline.ts'
 import { transactionsView } from './transactions.ts'
+import { worksheetView } from './worksheet.ts'
 
 type Names = ReadonlyMap<string, string>
 
@@ -29,6 +30,7 @@ const TABS: readonly {
   { name: 'documents', text: 'Documents', view: documentsView },
   { name: 'events', text: 'Events', view: (policy, _, signal) => eventsView(policy, signal) },
   { name: 'quotes', text: 'Quotes', view: quotesView },
+  { name: 'worksheet', text: 'Worksheet', view: worksheetView },
 ]
 
 let kept: { locator: string; policy: Policy } | undefined
@@ -119,7 +121,14 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
         'Term',
         `${dayOrMoment(policy.originalContractStartTimestamp)} – ${dayOrMoment(policy.effectiveContractEndTimestamp)}`,
       ),
-      tile('Premium of the term', money(premiumAt(history, history.steps.length - 1), currency)),
+      tile(
+        'Premium of the term',
+        h(
+          'a',
+          { href: `#/policy/${encodeURIComponent(policy.locator)}/worksheet`, title: 'How it came to be' },
+          money(premiumAt(history, history.steps.length - 1), currency),
+        ),
+      ),
       tile('Outstanding', money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
       tile(
         'Payment',

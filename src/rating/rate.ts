@@ -154,6 +154,8 @@ export type Attempt = {
   readTables?: ReadTables
   /** Set where a worksheet is asked for. */
   explaining?: Explaining
+  /** Contents that a recorded transaction was rated with, where it is rated again. */
+  recordedTables?: Awaited<ReturnType<RatingTables['recalled']>>
 }
 
 export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: [], added: new Map() }
@@ -161,10 +163,11 @@ export const NOTHING_REPORTED: ReportedProblems = { byOwner: new Map(), strays: 
 /** The tenant's tables, else those of the configuration. */
 export const tablesOf = (
   { configuration, product }: Pick<Loaded, 'configuration' | 'product'>,
-  { tables }: Attempt,
+  { tables, recordedTables }: Attempt,
   basis: SelectionBasis,
 ): TransactionTables =>
-  tables?.of(configuration, product.name, basis) ?? tablesOfConfiguration(configuration.lookup(product.name))
+  tables?.of(configuration, product.name, basis, recordedTables) ??
+  tablesOfConfiguration(configuration.lookup(product.name))
 
 const pluginSubject = (
   { aggregate: { policy }, configuration, product }: Loaded,

@@ -25,7 +25,7 @@ import {
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
-const VIEWS = ['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes']
+const VIEWS = ['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet']
 
 describe.skipIf(!BROWSER)('the console', () => {
   let service: ServiceProcess
@@ -289,6 +289,25 @@ describe.skipIf(!BROWSER)('the console', () => {
     await page.setViewportSize({ width: 1280, height: 860 })
     await go(page, address(`/policy/${encodeURIComponent(`../x?${HOSTILE_NAME}`)}`))
     expect(await page.locator('.notice').textContent()).toContain('Not found')
+  })
+
+  test('opens from the premium of the term how it came to be, peril by peril', async () => {
+    await go(page, policyAt())
+    await page.getByTitle('How it came to be').click()
+    await settled(page)
+    const peril = page.locator('details.node').first()
+    await peril.locator('summary').click()
+    await until(
+      page,
+      `document.querySelector('details.node table') && !document.querySelector('[aria-busy]')`,
+    )
+    const { worksheet } = await admin.call<{ worksheet: { perils: { premium: string }[] } }>(
+      'POST',
+      `/policy/${book.policy}/price?explain=true`,
+    )
+    const premium = EUROS.format(Number(worksheet.perils[0]!.premium))
+    expect(await peril.textContent()).toContain(`Premium ${premium}`)
+    expect(await peril.textContent()).toContain('set_year_premium')
   })
 
   test('is named, readable and as wide as its window in every view, light and dark, on a phone too', async () => {

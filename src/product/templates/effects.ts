@@ -210,9 +210,10 @@ function lookUp(tableName: unknown, args: readonly unknown[], context: Rendering
   const { lookup } = environmentOf(context)
   const found = lookup(table, key, at)
   if (typeof found === 'object') {
-    context.explain(
-      (): LookupDetail => ({ table, ...readLookUpKey(key), row: lookup.rowOf?.(table, key, at) }),
-    )
+    if (context.observation)
+      context.explain(
+        (): LookupDetail => ({ table, ...readLookUpKey(key), row: lookup.rowOf?.(table, key, at) }),
+      )
     return found.value
   }
   const unknown = `There is no table '${table}'. Add ${table}.csv to the product's tables, or put a resource of that static name in force.`

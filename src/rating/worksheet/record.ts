@@ -20,6 +20,7 @@ import {
 import type { Peril, PerilPrice, PerilRun } from '../../policy/records/aggregate.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { effectFilters, type LookupDetail, type RowPlace } from '../../product/templates/effects.ts'
+import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import type { SegmentRate } from '../contract-external.ts'
 import type { RecordedRates } from '../rates.ts'
 
@@ -141,6 +142,8 @@ export type Explaining = {
   readonly record: RatingRecord
   /** The configuration of a version, for what was rated by an earlier one. */
   configurationOf(version: number): Promise<LoadedConfiguration>
+  /** The contents of tables that rated a recorded transaction; absent where nothing is recorded. */
+  tablesOf?(modification: Uuid): Promise<Awaited<ReturnType<RatingTables['recalled']>>>
 }
 
 /** Stands for values that are no figures. */

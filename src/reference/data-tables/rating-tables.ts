@@ -2,6 +2,7 @@
 // precedence over the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
 // is rated again. A tenant without tables causes no queries.
 import { Refusal } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
@@ -15,8 +16,11 @@ import {
   readLookUpKey,
 } from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
+import { findRevision } from '../store.ts'
 import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
+import { reloadContents } from './loading.ts'
 import * as records from './record-store.ts'
+import { findContents } from './store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES } from './values.ts'
 
 /** Thrown when table rows are missing: they are fetched, and the work is repeated. */
@@ -40,6 +44,9 @@ export type TransactionTables = {
   in(jurisdiction: string | undefined): TransactionTables
 }
 
+/** Contents that a transaction was rated with. */
+export type RecordedUse = { readonly staticName: string; readonly name: string; readonly revision: Uuid }
+
 const ALL = 'all tables'
 const MOST_ROUNDS = 20
 
@@ -58,6 +65,7 @@ export class RatingTables {
   #rounds = 0
   #opening: Promise<void> | undefined
   #used = new Set<records.Candidate>()
+  readonly #recalled = new Map<Uuid, records.Candidate>()
 
   constructor(context: RequestContext) {
     this.#context = context
@@ -152,19 +160,64 @@ export class RatingTables {
     this.#missingNeighbours = new Map()
   }
 
-  /** For a transaction at that time and place; `product` selects the configuration's tables to fall back on. */
-  of(configuration: LoadedConfiguration, product: string, basis: SelectionBasis): TransactionTables {
+  /**
+   * Tables with the contents that a transaction was rated with, for `of`. Rows that were replaced since are loaded again
+   * from their files. What is not kept any more is left out: then the contents in force now are read.
+   */
+  async recalled(uses: readonly RecordedUse[]): Promise<records.Candidate[]> {
+    const tables: records.Candidate[] = []
+    for (const use of uses) {
+      const present = this.#candidates.get(use.staticName)?.find(one => one.name === use.name)
+      const known = present?.revision === use.revision ? present : this.#recalled.get(use.revision)
+      const table = known ?? (present && (await this.#recall(present, use)))
+      if (!table) continue
+      this.#recalled.set(use.revision, table)
+      tables.push(table)
+    }
+    return tables
+  }
+
+  async #recall(
+    present: records.Candidate,
+    { revision }: RecordedUse,
+  ): Promise<records.Candidate | undefined> {
+    const database = homeDatabase(this.#context)
+    const kept = await findContents(database, revision)
+    const stored = kept ? undefined : await findRevision(database, revision)
+    const contents =
+      kept ??
+      (stored &&
+        (await reloadContents(this.#context, database, stored, present.type as 'table' | 'rangeTable')))
+    return contents && { ...present, revision, contents }
+  }
+
+  /**
+   * For a transaction at that time and place; `product` selects the configuration's tables to fall back on. `recorded`
+   * are read in the place of what is in force.
+   */
+  of(
+    configuration: LoadedConfiguration,
+    product: string,
+    basis: SelectionBasis,
+    recorded?: readonly records.Candidate[],
+  ): TransactionTables {
     const inConfiguration = configuration.lookup(product)
     if (this.#candidates.size === 0) return tablesOfConfiguration(inConfiguration)
     const { tables = {}, rangeTables = {} } = configuration.configuration.resources ?? {}
     const declared = { ...rangeTables, ...tables }
-    const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
+    const inForce = (name: string, at: Instant | undefined): records.Candidate | undefined => {
       const timeBasis = Object.hasOwn(declared, name) ? declared[name]!.selectionTimeBasis : undefined
       const selecting = {
         at: at ?? basis[timeBasis ?? 'transactionEffectiveTime'],
         jurisdiction: basis.jurisdiction,
       }
       return selectInForce(this.#candidates.get(name) ?? [], this.#groups, selecting).chosen?.resource
+    }
+    const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
+      const present = inForce(name, at)
+      // What was not read then is no resource's: it was not there yet.
+      const then = recorded?.filter(one => one.staticName === name)
+      return then ? (then.find(one => one.name === present?.name) ?? then[0]) : present
     }
     const lookup: Lookup = (name, key, at) => {
       const table = this.#candidates.has(name) ? chosen(name, at) : undefined
@@ -180,7 +233,7 @@ export class RatingTables {
     const transactionTables: TransactionTables = {
       in: jurisdiction => {
         const known =
-          elsewhere.get(jurisdiction) ?? this.of(configuration, product, { ...basis, jurisdiction })
+          elsewhere.get(jurisdiction) ?? this.of(configuration, product, { ...basis, jurisdiction }, recorded)
         elsewhere.set(jurisdiction, known)
         return known
       },

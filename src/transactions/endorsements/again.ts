@@ -82,8 +82,10 @@ async function rated(
   const counts: ModificationFilter = one =>
     one.locator === modification.locator || (isIssued(one) && one.number < modification.number)
   const at = modification.underwriting?.at ?? modification.createdAt
+  const recordedTables = await explaining.tablesOf?.(modification.locator)
+  const then: Attempt = { ...attempt, now: at, explaining, ...(recordedTables && { recordedTables }) }
   const context: RatingContext = {
-    ...ratingContext(surroundings, { ...attempt, now: at, explaining }, modification),
+    ...ratingContext(surroundings, then, modification),
     ...(endorsement && { operation: endorsement.kind, transaction: transactionOf(endorsement) }),
     project: (current, of) => policyToRead(current, product, of, counts),
   }

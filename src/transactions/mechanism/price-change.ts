@@ -1,10 +1,12 @@
 // The price change of a transaction, stored or computed, and the operation that asks for it.
 
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { isIssued, withIssued } from '../../policy/fold/line.ts'
 import { type PolicyView, policyView } from '../../policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { findTableUses } from '../../policy/store/aggregates.ts'
 import { loadVersion } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import type { Carried } from '../../policy/transitions.ts'
@@ -13,7 +15,15 @@ import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { policyPriceChangeResponse } from '../../rating/price.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import type { Explaining, Selection } from '../../rating/worksheet/record.ts'
-import { allKinds, type ChangeOf, type ChangeResponse, defineKind, json, type PlannedChange } from './kind.ts'
+import {
+  allKinds,
+  type ChangeOf,
+  type ChangeResponse,
+  defineKind,
+  json,
+  type PlannedChange,
+  type Run,
+} from './kind.ts'
 
 /** The stored change where the transaction is recorded; otherwise the change as it would be now. */
 export async function priceChangeOf(
@@ -52,13 +62,35 @@ async function explainedChange(
   return { ...policyPriceChangeResponse(before, after), worksheet }
 }
 
-/** What a worksheet is recorded with. */
-export async function explainingOf(context: RequestContext, selection: Selection): Promise<Explaining> {
+/** What a worksheet is recorded with. `recorded`: where transactions of the policy may be rated again. */
+export async function explainingOf(
+  context: RequestContext,
+  selection: Selection,
+  recorded?: Pick<Run, 'database' | 'attempt'> & { readonly policy: PolicyLocator },
+): Promise<Explaining> {
   const { RatingRecord } = await import('../../rating/worksheet/record.ts')
-  return {
+  const explaining: Explaining = {
     record: new RatingRecord(selection),
     configurationOf: async version =>
       (await loadVersion(context, homeDatabase(context), version)).configuration,
+  }
+  const tables = recorded?.attempt.tables
+  if (!tables || !context.tenant.hasTables) return explaining
+  let uses: ReturnType<typeof findTableUses> | undefined
+  return {
+    ...explaining,
+    async tablesOf(modification) {
+      uses ??= findTableUses(recorded.database, recorded.policy)
+      const own = ((await uses) ?? []).filter(one => one.modificationLocator === modification)
+      const recalled = await tables.recalled(own.map(one => ({ ...one, revision: one.revision as Uuid })))
+      const lost = own.filter(use => !recalled.some(one => one.revision === use.revision))
+      explaining.record.notes.push(
+        ...lost.map(
+          ({ name, revision }) => `The table '${name}' is not kept any more as it rated: ${revision}.`,
+        ),
+      )
+      return recalled
+    },
   }
 }
 
@@ -145,8 +177,9 @@ export const changeKind = defineKind<'change'>({
     ...operation,
     of: (await changeOf(operation.of).fill?.(operation.of, loaded, autofill)) ?? operation.of,
   }),
-  async decide(loaded, { of, explain }, { attempt, context }) {
-    const explaining = explain && (await explainingOf(context, explain))
+  async decide(loaded, { of, explain }, { attempt, context, database }) {
+    const policy = loaded.aggregate.policy.locator
+    const explaining = explain && (await explainingOf(context, explain, { attempt, database, policy }))
     const asked = explaining ? { ...attempt, explaining } : attempt
     return { answer: json(await decideChange(loaded, of, asked)) }
   },

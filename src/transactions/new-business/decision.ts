@@ -275,12 +275,13 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
 async function explainedPrice(
   loaded: Loaded,
   { due, quote: locator, explain = {} }: PolicyOperations['price'],
-  { attempt, context }: Run,
+  { attempt, context, database }: Run,
 ): Promise<JsonAnswer> {
   const quote = locator === undefined ? selectedQuote(loaded.aggregate) : quoteOf(loaded.aggregate, locator)
   const isRecorded = isPriced(loaded.aggregate, quote)
   if (!isRecorded && locator !== undefined) throw notPriced(quote)
-  const explaining = await explainingOf(context, explain)
+  const policy = loaded.aggregate.policy.locator
+  const explaining = await explainingOf(context, explain, { attempt, database, policy })
   const asked = { ...attempt, explaining }
   const aggregate = await pricedNow(loaded, quote, asked)
   const counts = locator === undefined ? isIssued : () => false

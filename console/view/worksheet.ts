@@ -1,0 +1,130 @@
+// How the price of a policy came to be, peril by peril. What is in a peril is asked for when it is opened: a policy may have
+// thousands, and each is rated again.
+import type { Worksheet, WorksheetPeril, WorksheetRun } from '../../src/policy/contract/worksheet.ts'
+import {
+  DIFFERS,
+  isSplit,
+  lookupText,
+  RATED_BY,
+  runLines,
+  type SheetLine,
+  shareLines,
+  stepLines,
+  taxLines,
+} from '../../src/policy/worksheet-lines.ts'
+import { get } from '../api.ts'
+import { type Child, fill, h } from '../dom.ts'
+import { money, span, words } from '../format.ts'
+import { empty, loaded, section, table } from '../parts.ts'
+import type { Peril, Policy, Price } from '../wire.ts'
+
+type Names = ReadonlyMap<string, string>
+
+/** Perils that are listed; the others are found under Cover. */
+const MOST_LISTED = 500
+
+export function worksheetView(policy: Policy, names: Names, signal: AbortSignal): HTMLElement {
+  const perils = policy.exposures.flatMap(exposure => exposure.perils.map(peril => ({ exposure, peril })))
+  const spoken = (name: string): string => names.get(name) ?? words(name)
+  return h(
+    'div',
+    {},
+    section(
+      'Perils',
+      h('p', { class: 'soft small' }, 'Each is rated again, by what it was rated with, when it is opened.'),
+      perils.length === 0
+        ? empty('Nothing is priced yet.')
+        : perils
+            .slice(0, MOST_LISTED)
+            .map(({ exposure, peril }) =>
+              perilNode(policy, peril, `${spoken(exposure.name)} / ${spoken(peril.name)}`, signal),
+            ),
+      perils.length > MOST_LISTED && empty(`${perils.length - MOST_LISTED} more perils are not listed.`),
+    ),
+  )
+}
+
+function perilNode(policy: Policy, peril: Peril, name: string, signal: AbortSignal): HTMLElement {
+  const content = h('div')
+  const node: HTMLDetailsElement = h(
+    'details',
+    {
+      class: 'card node',
+      toggle: () => {
+        if (node.open && !content.firstChild)
+          fill(
+            content,
+            loaded('the worksheet', () => worksheetOf(policy, peril, signal)),
+          )
+      },
+    },
+    h(
+      'summary',
+      {},
+      h('span', { class: 'node-name' }, name),
+      h('span', { class: 'soft small' }, peril.displayId),
+    ),
+    content,
+  )
+  return node
+}
+
+async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): Promise<Child> {
+  const path = `/policy/${encodeURIComponent(policy.locator)}/price`
+  const price = await get<Price>(`${path}?explain=true&perilLocator=${peril.locator}`, signal)
+  // Numbers are digits here, and only shown.
+  const sheet = price.worksheet as unknown as Worksheet
+  return [
+    sheet.notes.map(note => h('p', { class: 'notice' }, note)),
+    sheet.differs && h('p', { class: 'notice bad' }, DIFFERS),
+    sheet.perils.map(one => perilSheet(one, sheet.currency)),
+    sheet.calls.map(call =>
+      sheetOf(`${call.source} looked up and noted`, [
+        ...call.lookups.map(one => ({ line: '', what: lookupText(one), value: one.value ?? '–' })),
+        ...call.notes.map(({ label, value }) => ({ line: '', what: label, value })),
+      ]),
+    ),
+    sheet.feeScripts.map(script => sheetOf(`Fees by ${script.source}`, stepLines(script))),
+  ]
+}
+
+const perilSheet = (peril: WorksheetPeril, currency: string): Child => [
+  peril.runs.map(runSheet),
+  h('p', {}, h('strong', {}, `Premium ${money(peril.premium, currency)}`)),
+]
+
+function runSheet(run: WorksheetRun): Child {
+  const { startTimestamp, endTimestamp, transaction, configVersion, ratedBy, source, problem } = run
+  return [
+    h('h3', {}, `${words(transaction)}, `, span(startTimestamp, endTimestamp)),
+    h(
+      'p',
+      { class: 'soft small' },
+      `${RATED_BY[ratedBy]} ${source ?? ''}, version ${configVersion}`.replace(' ,', ','),
+    ),
+    problem !== undefined && h('p', { class: 'notice bad' }, problem),
+    sheetOf('Rating', runLines(run)),
+    run.taxes.map(tax => sheetOf(`Tax ${tax.name}`, taxLines(tax))),
+    isSplit(run) &&
+      run.pieces.map(piece =>
+        sheetOf(
+          `${span(piece.startTimestamp, piece.endTimestamp)}${piece.replacedBy === undefined ? '' : ', replaced later'}`,
+          shareLines(piece.shares),
+        ),
+      ),
+  ]
+}
+
+const sheetOf = (caption: string, lines: readonly SheetLine[]): Child =>
+  lines.length > 0 && [
+    h('h4', {}, caption),
+    table<SheetLine>(
+      caption,
+      [
+        { head: 'Line', cell: ({ line }) => line || '–' },
+        { head: 'What', cell: ({ what }) => what.trim() },
+        { head: 'Value', amount: true, cell: ({ value }) => value },
+      ],
+      lines,
+    ),
+  ]

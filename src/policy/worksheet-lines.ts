@@ -1,0 +1,176 @@
+// The lines of a worksheet in words, for people: the command line and the console show the same. Works with nothing but
+// text, so that it is small in a page.
+import type {
+  WorksheetFigure,
+  WorksheetLookup,
+  WorksheetRun,
+  WorksheetShare,
+  WorksheetStep,
+  WorksheetTax,
+} from './contract/worksheet.ts'
+
+/** The line of a template, what happens there, and the value that it has. */
+export type SheetLine = { readonly line: string; readonly what: string; readonly value: string }
+
+const own = (what: string, value: string): SheetLine => ({ line: '', what, value })
+
+export const DIFFERS = 'Rating again gives other amounts than were recorded; the recorded ones count.'
+
+export const RATED_BY: Readonly<Record<WorksheetRun['ratedBy'], string>> = {
+  template: 'rated by',
+  plugin: 'rated by the plugin',
+  externalRater: 'rated by the external rater',
+  earlierRates: 'continues at the earlier rates',
+  recorded: 'as it was recorded',
+}
+
+/**
+ * A read value stands beside the figure that it becomes, where it is used at once: `318.00 × 1.05 (region_factor)`.
+ * What is no figure, such as a whole record, is left out.
+ */
+export function stepLines({
+  source = '',
+  steps,
+  moreSteps,
+}: {
+  readonly source?: string | undefined
+  readonly steps: readonly WorksheetStep[]
+  readonly moreSteps: number
+}): SheetLine[] {
+  const lines: SheetLine[] = []
+  let reads: WorksheetStep[] = []
+  const add = (step: WorksheetStep, what: string): void => {
+    const { path, line, kind, result = kind === 'set' ? '' : '–' } = step
+    const place = path === undefined || path === source ? String(line) : `${baseName(path)}:${line}`
+    lines.push({ line: place, what, value: kind === 'branch' ? '' : result })
+  }
+  const flush = (): void => {
+    for (const read of reads) add(read, read.name)
+    reads = []
+  }
+  for (const step of steps) {
+    if (step.result === '{…}') continue
+    if (step.kind === 'read') {
+      if (reads[0]?.line !== step.line) flush()
+      reads.push(step)
+      continue
+    }
+    const named = (value: string): string => {
+      const at = reads.findIndex(read => read.result === value)
+      return at < 0 ? value : `${value} (${reads.splice(at, 1)[0]!.name})`
+    }
+    const what = stepText(step, step.kind === 'compute' || step.kind === 'set' ? named : String)
+    flush()
+    add(step, what)
+  }
+  flush()
+  if (Number(moreSteps) > 0) lines.push(own(`… and ${moreSteps} more steps`, ''))
+  return lines
+}
+
+const SIGNS: Readonly<Record<string, string>> = { times: '×', divided_by: '÷', plus: '+', minus: '−' }
+const LOOPS: ReadonlySet<string> = new Set(['for', 'tablerow'])
+
+function stepText(
+  { kind, name, input = '–', arguments: given = [], result, lookup }: WorksheetStep,
+  named: (value: string) => string,
+): string {
+  switch (kind) {
+    case 'lookup':
+      return lookup ? lookupText(lookup) : name
+    case 'assign':
+      return `  ${name} =`
+    case 'branch':
+      if (LOOPS.has(name)) return `${name}: ${result} ${result === '1' ? 'turn' : 'turns'}`
+      return `${name}: ${result === 'else' ? 'none of its conditions holds' : `condition ${result} holds`}`
+    case 'set':
+      return `${name} ${[input, ...given].map(named).join(', ')}`
+    default: {
+      const from = named(input)
+      const sign = SIGNS[name] ?? name.replaceAll('_', ' ')
+      return `${from} ${sign}${given.length > 0 ? ` ${given.map(named).join(', ')}` : ''}`
+    }
+  }
+}
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+export function lookupText({
+  table,
+  keys,
+  column,
+  path,
+  line,
+  resourceName,
+  revision,
+}: WorksheetLookup): string {
+  const file = path === undefined ? (resourceName ?? '') : baseName(path)
+  const place = `${file}${line === undefined ? '' : `:${line}`}${revision ? `, ${revision}` : ''}`
+  return `${table} [${keys.join(', ')}]${column === undefined ? '' : ` ${column}`}${file === '' ? '' : `  (${place})`}`
+}
+
+/** A figure with its formula, and what was recorded where that is another amount. */
+export function figureLines(name: string, figure: WorksheetFigure): SheetLine[] {
+  const rounded = isRounded(figure) ? ` = ${figure.unrounded}, rounded` : ''
+  return [own(`${name}: ${formulaOf(figure)}${rounded}`, figure.amount), ...recordedLine(name, figure)]
+}
+
+const recordedLine = (name: string, { recorded }: { recorded?: string | undefined }): SheetLine[] =>
+  recorded === undefined ? [] : [own(`${name} as recorded`, recorded)]
+
+function formulaOf({ yearly, monthly, exact, added, months }: WorksheetFigure): string {
+  const more = added === undefined ? '' : ` + ${added}`
+  if (exact !== undefined) return `${exact} for ${months} months`
+  if (monthly !== undefined) return `${monthly} a month × ${months}${more}`
+  return yearly === undefined ? 'nothing was set' : `${yearly} a year × ${months} ÷ 12${more}`
+}
+
+/** `12.50` and `12.5` are the same. */
+const plain = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text)
+
+const isRounded = ({ unrounded, amount }: Pick<WorksheetFigure, 'unrounded' | 'amount'>): boolean =>
+  plain(unrounded) !== plain(amount)
+
+export const taxLines = (tax: WorksheetTax): SheetLine[] => [
+  ...stepLines(tax),
+  own(`tax ${tax.name}${isRounded(tax) ? `: ${tax.unrounded}, rounded` : ''}`, tax.amount),
+  ...recordedLine(`tax ${tax.name}`, tax),
+]
+
+export const shareLines = (shares: readonly WorksheetShare[]): SheetLine[] =>
+  shares.map(share =>
+    own(
+      `${SHARES[share.of]}${share.name === undefined ? '' : ` ${share.name}`}: ${shareText(share)}`,
+      share.amount,
+    ),
+  )
+
+const SHARES: Readonly<Record<WorksheetShare['of'], string>> = {
+  premium: 'premium',
+  technicalPremium: 'technical premium',
+  tax: 'tax',
+  commission: 'commission of',
+}
+
+function shareText({ from, how, part, whole }: WorksheetShare): string {
+  if (how === 'share') return `${from} × ${part} ÷ ${whole}`
+  if (how === 'rest') return `the rest of it, ${from}`
+  if (how === 'plugin') return `of ${from}, as the plugin states`
+  return how === 'all' ? `all of ${from}` : 'as it was recorded'
+}
+
+/** All that was worked out for one run but its taxes: steps, rates, and what it takes over from an earlier run. */
+export const runLines = (run: WorksheetRun): SheetLine[] => [
+  ...stepLines(run),
+  ...shareLines(run.continues?.shares ?? []),
+  ...(run.parts.length > 1
+    ? run.parts.flatMap((part, at) => figureLines(`premium, part ${at + 1}`, part.premium))
+    : []),
+  ...figureLines('premium', run.premium),
+  ...(run.technicalPremium ? figureLines('technical premium', run.technicalPremium) : []),
+  ...run.commissions.flatMap(one => figureLines(`commission of ${one.recipient}`, one)),
+]
+
+/** Whether a run became several pieces, or none that counts. */
+export const isSplit = ({ pieces }: WorksheetRun): boolean =>
+  pieces.length > 1 || pieces.some(one => one.replacedBy !== undefined)
