@@ -111,7 +111,7 @@ const properties = {
   ),
   repeatable: about(
     flag.optional(),
-    'Whether it takes a list of values. Templates and plugins then find a list, else one value. Left out: `false`.',
+    'Whether it takes a list of values. Templates then find a list, else one value; plugins find a list in any case. Left out: `false`.',
     true,
   ),
   search: about(search.optional(), 'An older word for `searchable`, or how to search; `none` is no.', 'text'),

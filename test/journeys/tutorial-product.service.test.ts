@@ -1,0 +1,71 @@
+// The product of docs/tutorial.md in a service: it costs there what the page says that it costs without one, and is issued.
+import { beforeAll, describe, expect, it } from 'vitest'
+import policies from '../../examples/commercial_property/policies.json'
+import { callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type DeployedTenant, deployExample } from '../support/examples.ts'
+
+type Policy = {
+  locator: string
+  documents?: { displayName: string }[]
+  exposures: { name: string; characteristics: { fieldValues: Record<string, string[]> }[] }[]
+}
+
+let tenant: DeployedTenant
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  tenant = await deployExample('commercial_property', 'tutorial')
+})
+
+const call = <Body>(method: string, path: string, body?: object): Promise<Body> =>
+  callOk<Body>(method, path, { token: tenant.token, ...(body && { body }) })
+
+async function made(at: number): Promise<Policy> {
+  const { policyholder, policy } = policies[at]!.request
+  const { locator } = await call<{ locator: string }>('POST', '/policyholder/create', {
+    completed: true,
+    ...policyholder,
+  })
+  return await call<Policy>('POST', '/policy', {
+    ...policy,
+    productName: 'commercial_property',
+    policyholderLocator: locator,
+    finalize: true,
+  })
+}
+
+const priceOf = ({ locator }: Policy) =>
+  call<{ grossPremium: number; grossTaxes: number; grossFees: number; totalDue: number }>(
+    'GET',
+    `/policy/${locator}/price`,
+  )
+
+describe('the product of the tutorial', () => {
+  it('is deployed without a finding', () => {
+    expect(tenant.logfile).not.toMatch(/ERROR|WARNING/)
+  })
+
+  it('fills in the wind zone by its plugin, costs what the page says, and is issued with its declarations', async () => {
+    const policy = await made(0)
+    expect(policy.exposures[0]!.characteristics[0]!.fieldValues.wind_zone).toEqual(['coastal'])
+    expect(await priceOf(policy)).toMatchObject({
+      grossPremium: 5466.9,
+      grossTaxes: 235.6,
+      grossFees: 245,
+      totalDue: 5947.5,
+    })
+    const issued = await call<Policy & { invoices: { totalDue: number }[] }>(
+      'POST',
+      `/policy/${policy.locator}/issue`,
+    )
+    expect(issued.documents!.map(({ displayName }) => displayName)).toContain('Declarations')
+    // A quarter of 5,947.50, rounded item by item.
+    expect(issued.invoices.map(({ totalDue }) => totalDue)).toEqual([1486.9])
+  })
+
+  it('refers what is old', async () => {
+    const policy = await made(1)
+    expect(await priceOf(policy)).toMatchObject({ grossPremium: 4592.7, totalDue: 5101.5 })
+  })
+})
