@@ -1,5 +1,5 @@
 // The motor example's archive without its papers, for tests on Node that are none of documents: to make those takes more work than
-// all else.
+// all else. Fields that only documents use would be refused of a strict product.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
@@ -14,7 +14,9 @@ export function bareArchive(): Blob {
     const path = join(parentPath, name)
     const bare = /(policy|endorsements|renewals|cancellations)\.json$/.test(path)
       ? JSON.stringify(
-          JSON.parse(readFileSync(path, 'utf8'), (key, value) => (key === 'documents' ? [] : value)),
+          JSON.parse(readFileSync(path, 'utf8'), (key, value) =>
+            key === 'documents' ? [] : key === 'strict' ? false : value,
+          ),
         )
       : undefined
     const content = bare === undefined ? readFileSync(path) : new TextEncoder().encode(bare)

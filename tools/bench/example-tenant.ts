@@ -42,10 +42,12 @@ function withoutPapers(files: Files): Files {
   )
 }
 
+/** Fields that only documents use would be refused of a strict product. */
 const bare = (content: never): unknown =>
-  JSON.parse(JSON.stringify(content), (key, value) =>
-    key === 'documents' && Array.isArray(value) ? [] : value,
-  )
+  JSON.parse(JSON.stringify(content), (key, value) => {
+    if (key === 'strict') return false
+    return key === 'documents' && Array.isArray(value) ? [] : value
+  })
 
 /** A vehicle's model goes by its make. */
 function withConstraint(files: Files): Files {
