@@ -58,6 +58,12 @@ const BUNDLES: readonly Bundle[] = [
     options: { conditions: ['workerd', 'import'] },
   },
   {
+    file: 'src/bundles/analysis.bundle.mjs',
+    entry: 'src/servicing/template-data/analysis.ts',
+    // The other modules apart lie beside it.
+    options: { conditions: ['workerd', 'import'], plugins: [platform], external: ['./*.bundle.mjs'] },
+  },
+  {
     file: 'src/bundles/patterns.bundle.mjs',
     entry: 'src/product/fields/pattern-engine.ts',
     options: { conditions: ['import'] },

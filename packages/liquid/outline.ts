@@ -1,7 +1,6 @@
 // What a compiled template does, as plain data: for checks that read templates without rendering them. Offsets count
 // characters from the start of the source without its byte-order mark.
 import { type Template, type Token, TypeGuards, type Value } from 'liquidjs/dist/liquid.browser.mjs'
-import { LiquidNumber } from './values.ts'
 
 type Placed = { readonly begin: number; readonly end: number }
 
@@ -257,8 +256,9 @@ function stepOf(token: Token & { content?: unknown }): Step {
   return { begin, end, key: expressionOf(token) }
 }
 
+/** A literal is a number, or an exact decimal that prints as one. */
 const numberOf = (content: unknown): number =>
-  content instanceof LiquidNumber ? Number(content.toString()) : Number(content)
+  typeof content === 'number' ? content : Number(String(content))
 
 function wordOf(literal: string): 'true' | 'false' | 'nil' | 'empty' | 'blank' {
   return literal === 'true' || literal === 'false' || literal === 'empty' || literal === 'blank'

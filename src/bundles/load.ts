@@ -16,3 +16,6 @@ export const loadPatterns = () => import('./patterns.bundle.mjs')
 
 /** What reads and runs tenant code: src/extension/plugins/program.ts. */
 export const loadSandbox = () => import('./sandbox.bundle.mjs')
+
+/** What a deploy searches configurations with: src/servicing/template-data/analysis.ts. */
+export const loadAnalysis = () => import('./analysis.bundle.mjs')

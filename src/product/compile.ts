@@ -5,6 +5,7 @@ import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
+import { definitionReport } from './check/fields/fields.ts'
 import { readJson } from './check/json/read.ts'
 import { flag } from './check/json/scalars.ts'
 import { checkFunctions, checkRequires, checkScripts, type ScriptCheck } from './check/product/plugins.ts'
@@ -95,6 +96,7 @@ export function compileConfiguration(
     isResourceTable,
     templates,
     parseScript: parseScript ?? (() => undefined),
+    definitionReport,
     report,
   })
   const bootstrap = compileBootstrap(archive, settings)

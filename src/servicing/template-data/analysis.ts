@@ -1,5 +1,5 @@
-// The checks of src/product/check/strict over the data that templates and plugins really get. A module apart: contracts
-// are evaluated for it, which only a deploy needs.
+// The checks of src/product/check/strict over the data that templates and plugins really get. A deploy loads them as a
+// bundle of their own (scripts/bundles.ts): they and the contracts that they read are no part of the Worker's start-up.
 import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
 import type { FieldDefinition } from '../../product/configuration.ts'
 import { PLUGIN_INPUTS } from './plugin-inputs.ts'

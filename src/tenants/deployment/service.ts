@@ -3,6 +3,7 @@
 import { administrationAuditRow } from '../../access/audit/store.ts'
 import { requireTenant } from '../../access/rights.ts'
 import { checkedTenantName, hostNameOf, testTenantName } from '../../access/tenant-names.ts'
+import { loadAnalysis } from '../../bundles/load.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { storedAnswer } from '../../platform/commit.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
@@ -204,7 +205,7 @@ async function readUpload(
   type: TenantType,
 ): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {
   if (!file) throw new Refusal('malformedMultipart', 'Send the archive as the part named zipFile.')
-  const { analyse } = await import('../../servicing/template-data/analysis.ts')
+  const { analyse } = await loadAnalysis()
   const { configuration, findings: found } = await compileArchive(file.bytes, analyse)
   const findings = [
     ...found,

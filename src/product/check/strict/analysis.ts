@@ -3,6 +3,7 @@
 import { outlineOf } from '../../../../packages/liquid/outline.ts'
 import {
   type Configuration,
+  type FieldDefinition,
   hasPlugin,
   isLookupTable,
   type LookupTable,
@@ -12,12 +13,11 @@ import {
   type TemplateSource,
 } from '../../configuration.ts'
 import { type DataNode, DOCUMENT_READERS, type TemplateReader } from '../../templates/data-tree.ts'
-import { definitionReport } from '../fields/fields.ts'
 import { lineIndex } from '../json/read.ts'
 import { readersOfDocuments } from '../product/documents.ts'
 import { neededScripts } from '../product/plugins.ts'
 import { isLiquid } from '../product/templates.ts'
-import type { ArchiveReport } from '../report.ts'
+import type { ArchiveReport, PlaceReport } from '../report.ts'
 import { wrongDelimiter } from '../tables.ts'
 import { lookUpsOf } from './plugin-look-ups.ts'
 import { checkMembers, type ScriptNode } from './plugin-scripts.ts'
@@ -61,6 +61,8 @@ export type AnalysedArchive = {
   /** Compiled Liquid by path. */
   readonly templates: ReadonlyMap<string, Parameters<typeof outlineOf>[0]>
   readonly parseScript: ScriptParser
+  /** Where a field is defined. */
+  readonly definitionReport: (field: FieldDefinition) => PlaceReport | undefined
   readonly report: ArchiveReport
 }
 
@@ -258,7 +260,7 @@ class ProductAnalysis {
   #checkFields(): void {
     for (const { field, of } of unusedFields(this.#product, this.#uses, name => this.#mentions(name))) {
       const message = `No premium, tax, fee, underwriting or document uses the field '${field.name}' of the ${of}. Use it, remove it, or say "informational": true.`
-      definitionReport(field)?.[this.#severity]('unusedField', message)
+      this.#archive.definitionReport(field)?.[this.#severity]('unusedField', message)
     }
   }
 }
