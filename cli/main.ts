@@ -90,6 +90,17 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { test } = await import('./commands/test.ts')
       await act(run => test(dir, files, options, run))
     })
+  command(program, 'try <dir>', 'rate random policies, and show what is wrong with them')
+    .option('--count <number>', 'how many policies', '1000')
+    .option('--seed <number>', 'the same seed makes the same policies; by default another each time')
+    .option('--product <name>', 'the product, where there are several')
+    .option('--at <day>', 'the day of the requests; by default today')
+    .option('--base <file>', 'a policy whose values all have, as of `price --policy`')
+    .option('--keep <dir>', 'write the smallest policy of each problem there')
+    .action(async (dir: string, options: object) => {
+      const { tryPolicies } = await import('./commands/try.ts')
+      await act(run => tryPolicies(dir, options, run))
+    })
   command(program, 'diff <old> <new>', 'say what changes between two configurations')
     .option('--verbose', 'all rows of tables, and all changed lines of templates')
     .action(async (old: string, now: string, options: object) => {

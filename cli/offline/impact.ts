@@ -65,7 +65,7 @@ function attemptWith(notes: Set<string>) {
   const supply = transientLocators(0)
   return {
     ...{ now: context.now, supply, digits: async () => supply, tables: new RatingTables(context) },
-    plugins: offlineSession(context.tenant, what =>
+    plugins: offlineSession(context, what =>
       notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
     ),
   }

@@ -2,8 +2,9 @@
 // runs, over a configuration in memory and nothing that is stored.
 import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, type PolicyLocator, transientLocators } from '../../src/kernel/locators.ts'
+import { memoByObject } from '../../src/kernel/maps.ts'
 import { zero } from '../../src/kernel/money.ts'
-import { now as realTime } from '../../src/kernel/time.ts'
+import { type Instant, now as realTime } from '../../src/kernel/time.ts'
 import type { RequestContext } from '../../src/platform/context.ts'
 import type {
   AutomatedUnderwritingResultResponse,
@@ -32,8 +33,8 @@ import {
 } from '../../src/rating/rate.ts'
 import { worksheetOf } from '../../src/rating/worksheet/build.ts'
 import { type Explaining, RatingRecord, type Selection } from '../../src/rating/worksheet/record.ts'
-import { RatingTables } from '../../src/reference/data-tables/rating-tables.ts'
 import { Autofill } from '../../src/transactions/autofill/fill.ts'
+import { GivenTables, NOTHING_GIVEN, type WatchLookup } from './given.ts'
 import type { PolicyCase } from './policy-file.ts'
 import { offlineSession } from './sandbox.ts'
 
@@ -52,17 +53,34 @@ export type Priced = {
   readonly notes: string[]
 }
 
+export type OfflineOptions = {
+  /** The time of the request; by default the real one. */
+  readonly now?: Instant
+  /** Told of each look-up in a table. */
+  readonly watchLookup?: WatchLookup
+}
+
+/** Compiled once for all policies of a run, under a name of its own: the sandbox keeps programs by it. */
+const worldOf = memoByObject((configuration: Configuration) => ({
+  loaded: loadedConfiguration(configuration, 'offline', compileTemplate),
+  tenant: newUuid(0),
+}))
+
 /** A checked draft, and what it is rated with. Throws a Refusal, as the service would, for what the product does not take. */
-export async function draftOffline(configuration: Configuration, asked: PolicyCase, explaining?: Explaining) {
+export async function draftOffline(
+  configuration: Configuration,
+  asked: PolicyCase,
+  explaining?: Explaining,
+  { now = realTime(), watchLookup }: OfflineOptions = {},
+) {
   const notes = new Set<string>()
-  const context = offlineContext()
-  const { now } = context
+  const context = offlineContext(now, worldOf(configuration).tenant)
   const ground = groundOf(configuration, asked, now)
   const { product } = ground
-  const plugins = offlineSession(context.tenant, what =>
+  const plugins = offlineSession(context, what =>
     notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
   )
-  const tables = new RatingTables(context)
+  const tables = new GivenTables(context, NOTHING_GIVEN, watchLookup)
   const supply = transientLocators(0)
   const attempt: Attempt = {
     now,
@@ -89,6 +107,7 @@ export async function pricedOffline(
   configuration: Configuration,
   asked: PolicyCase,
   explain?: Selection,
+  options?: OfflineOptions,
 ): Promise<Priced> {
   const record = explain && new RatingRecord(explain)
   const explaining: Explaining | undefined = record && { record, configurationOf: onlyVersion }
@@ -96,6 +115,7 @@ export async function pricedOffline(
     configuration,
     asked,
     explaining,
+    options,
   )
   const { product } = ground
   const aggregate = await autofill.explaining(priceQuote(draft, quote, rating))
@@ -120,9 +140,9 @@ const onlyVersion = (): never => {
 }
 
 /** A tenant with nothing but its configuration. Rating reads of it what is here: it has no tables and no services of its own. */
-export function offlineContext(): RequestContext {
-  const tenant = { locator: newUuid(0), generation: 1, hasTables: false, shards: [] }
-  return { tenant, now: realTime() } as unknown as RequestContext
+export function offlineContext(now = realTime(), locator = newUuid(0)): RequestContext {
+  const tenant = { locator, generation: 1, hasTables: false, shards: [] }
+  return { tenant, now } as unknown as RequestContext
 }
 
 function groundOf(
@@ -146,7 +166,7 @@ function groundOf(
       createdAt: now,
       updatedAt: now,
     },
-    configuration: loadedConfiguration(configuration, 'offline', compileTemplate),
+    configuration: worldOf(configuration).loaded,
     configVersion: 1,
     timeZone,
     currency,

@@ -12,7 +12,6 @@ import {
   type Sandbox,
   type SessionContext,
 } from '../../src/extension/plugins/session.ts'
-import { now } from '../../src/kernel/time.ts'
 
 let lanes: Lanes | undefined
 
@@ -35,10 +34,7 @@ const runner: PluginRunner = {
 export const openOfflineSandbox = async (): Promise<Sandbox> => ({ runner, programOf: pluginProgram })
 
 /** A session whose calls find nothing stored; `missed` is told what they asked for. */
-export function offlineSession(
-  tenant: SessionContext['tenant'],
-  missed: (what: string) => void,
-): PluginSession {
+export function offlineSession(context: SessionContext, missed: (what: string) => void): PluginSession {
   const fetching: Fetching = async missing => {
     for (const one of missing) missed(wanted(one))
     return {
@@ -53,7 +49,7 @@ export function offlineSession(
       ),
     }
   }
-  return new PluginSession(openOfflineSandbox, { tenant, now: now() }, fetching)
+  return new PluginSession(openOfflineSandbox, context, fetching)
 }
 
 function wanted(missing: Missing): string {

@@ -33,6 +33,14 @@ describe('docs/cli.md', () => {
       const { out } = await bindery(command, '--into', inFolder('bicycle'))
       expect(out.replaceAll(`${folder}/`, '').trimEnd()).toBe(shownOutput(`${command} --into bicycle`))
     }
+    const rates = inFolder('bicycle/configuration/products/bicycle/policy/tables/theft_rate.csv')
+    const table = readFileSync(rates, 'utf8')
+    writeFileSync(rates, table.replace('race,0.071', 'race,0'))
+    const options = ['--seed', '7', '--at', '2027-01-01']
+    const tried = await bindery('try', inFolder('bicycle'), ...options)
+    writeFileSync(rates, table)
+    const timeless = (text: string): string => text.replace(/in \d+\.\d s/, 'in a moment')
+    expect(timeless(tried.out.trimEnd())).toBe(timeless(shownOutput(`try bicycle ${options.join(' ')}`)))
     change('exposure.json', '"select"', '"slect"')
     change('perils/theft.premium.liquid', 'round', 'rond')
     const checked = await bindery('check', inFolder('bicycle'))

@@ -21,6 +21,7 @@ describe('help', () => {
         'check',
         'price',
         'test',
+        'try',
         'diff',
         'schema',
         'types',

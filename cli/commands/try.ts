@@ -1,0 +1,219 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Instant, now as realTime, startOfDay } from '../../src/kernel/time.ts'
+import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
+import { checkFolder } from '../offline/check.ts'
+import { readPolicyFile } from '../offline/policy-file.ts'
+import { readTime, TIME_FORMS } from '../scenario/times.ts'
+import { type Run, say, show, type Terminal } from '../terminal.ts'
+import type { Base, MadeCase } from '../trial/policies.ts'
+import { type Problem, type ProblemKind, type TrialReport, tryProduct } from '../trial/trial.ts'
+
+export type TryOptions = {
+  count?: string
+  seed?: string
+  product?: string
+  at?: string
+  base?: string
+  keep?: string
+}
+
+/** A day's work of a machine. */
+const MOST_POLICIES = 1_000_000
+
+/** `bindery try DIR`: rates random valid policies, and shows what is wrong with them, with no service. */
+export async function tryPolicies(folder: string, options: TryOptions, run: Run): Promise<ExitCode> {
+  const count = wholeNumber('--count', options.count ?? '1000', 1, MOST_POLICIES)
+  const seed = wholeNumber(
+    '--seed',
+    options.seed ?? String(Math.floor(Math.random() * 1_000_000)),
+    0,
+    2 ** 31,
+  )
+  const base = baseOf(options.base)
+  const { configuration, findings, root } = await checkFolder(folder)
+  if (!configuration) {
+    const shown = shownFindings(findings, root)
+    const error = `The configuration has mistakes: ${countsText(findings)}.`
+    show(run, { ok: false, error, ...countsOf(findings), findings: shown }, () => '')
+    say(run, `${findingsText(shown, run.terminal)}\n`)
+    if (run.json) return EXIT.refused
+    throw new Failure(EXIT.refused, error)
+  }
+  const product = productOf(
+    configuration,
+    options.product ?? (base?.policy.productName as string | undefined),
+  )
+  const now = momentOf(options.at, configuration)
+  const began = performance.now()
+  const report = await tryProduct(configuration, product, {
+    count,
+    seed,
+    now,
+    base,
+    interrupted: run.terminal.interrupted,
+    ...(run.terminal.isWatched && !run.json && { progress: done => progress(done, count, run.terminal) }),
+  })
+  if (run.terminal.isWatched && !run.json) run.terminal.err('\r\u001b[K')
+  const files = options.keep === undefined ? [] : kept(options.keep, report.problems)
+  const seconds = (performance.now() - began) / 1_000
+  const problems = report.problems.map((one, at) => ({
+    ...shownProblem(one),
+    ...(files[at] && { file: files[at] }),
+  }))
+  show(run, { ok: problems.length === 0, ...report, problems, seconds: Number(seconds.toFixed(2)) }, () =>
+    reportText(report, files, seconds, run.terminal),
+  )
+  return problems.length === 0 ? EXIT.ok : EXIT.refused
+}
+
+function wholeNumber(name: string, text: string, least: number, most: number): number {
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw usage(`${name} must be a whole number from ${least} to ${most}, not '${text}'.`)
+}
+
+function baseOf(file: string | undefined): Base {
+  if (file === undefined) return undefined
+  const [one, ...others] = readPolicyFile(file)
+  if (others.length > 0) throw usage(`'${file}' has ${others.length + 1} policies; --base takes one.`)
+  const isEmpty = Object.keys((one!.values ?? {}) as object).length === 0
+  return { policy: one!.policy, values: isEmpty ? undefined : one!.values }
+}
+
+function productOf({ products }: Configuration, name: string | undefined): ProductDefinition {
+  const known = Object.keys(products)
+  const chosen = name ?? (known.length === 1 ? known[0] : undefined)
+  if (chosen !== undefined && Object.hasOwn(products, chosen)) return products[chosen]!
+  throw usage(
+    chosen === undefined
+      ? `The configuration has several products; say which by --product: ${known.join(', ')}.`
+      : `There is no product '${chosen}'; the configuration has ${known.join(', ')}.`,
+  )
+}
+
+function momentOf(at: string | undefined, { timeZone }: Configuration): Instant {
+  if (at === undefined) return startOfDay(realTime(), timeZone)
+  const time = readTime(at, timeZone)
+  if (time === undefined) throw usage(`--at must be ${TIME_FORMS}, not '${at}'.`)
+  return time
+}
+
+const progress = (done: number, count: number, { err }: Terminal): void => {
+  if (done % 50 === 0 || done === count) err(`\r${done}/${count} policies`)
+}
+
+/** As `bindery price --policy` takes it. */
+const fileOf = ({ values, policy }: MadeCase): object => ({
+  ...(Object.keys(values).length > 0 && { policyholder: { values: plain(values, 'values') } }),
+  policy: plain(policy),
+})
+
+/** Without what is empty, and with one value in the place of a list of it. */
+function plain(part: unknown, name = ''): unknown {
+  if (Array.isArray(part)) return part.map(one => plain(one))
+  if (typeof part !== 'object' || part === null) return part
+  const isOfFields = name === 'fieldValues' || name === 'values'
+  return Object.fromEntries(
+    Object.entries(part).flatMap(([key, value]) => {
+      if (isOfFields && Array.isArray(value) && value.length === 1) return [[key, value[0]]]
+      const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0
+      return isEmpty && key !== 'exposures' ? [] : [[key, plain(value, key)]]
+    }),
+  )
+}
+
+const shownProblem = ({ key: _, smallest, ...problem }: Problem) => ({
+  ...problem,
+  smallest: fileOf(smallest),
+})
+
+/** The names of the files, in the order of the problems. */
+function kept(folder: string, problems: readonly Problem[]): string[] {
+  try {
+    mkdirSync(folder, { recursive: true })
+    const taken = new Set<string>()
+    return problems.map(({ kind, what, smallest }) => {
+      const plain = `${kind}-${what}`
+        .replaceAll(/[^A-Za-z0-9]+/g, '-')
+        .replaceAll(/^-+|-+$/g, '')
+        .slice(-100)
+      let name = plain
+      for (let number = 2; taken.has(name); number += 1) name = `${plain}-${number}`
+      taken.add(name)
+      const file = join(folder, `${name}.json`)
+      writeFileSync(file, `${JSON.stringify(fileOf(smallest), null, 2)}\n`)
+      return file
+    })
+  } catch (problem) {
+    throw usage(`The policies cannot be kept in '${folder}': ${(problem as Error).message}.`)
+  }
+}
+
+const WORDS: Readonly<Record<ProblemKind, string>> = {
+  refused: 'refused',
+  invalid: 'not taken',
+  zero: 'premium of 0',
+  negative: 'negative premium',
+  notANumber: 'premium that is no number',
+}
+
+const MOST_NAMED = 12
+
+function reportText(
+  report: TrialReport,
+  files: readonly string[],
+  seconds: number,
+  { colors }: Terminal,
+): string {
+  const { productName, seed, count, priced, decisions, totals, problems, rows, unmade, notes } = report
+  const decided = Object.entries(decisions)
+    .filter(([, number]) => number > 0)
+    .map(([decision, number]) => `${number} ${decision}`)
+    .join(', ')
+  const head = [
+    `${colors.bold(productName)}: ${count} policies, ${priced} priced in ${seconds.toFixed(1)} s; seed ${seed}\n`,
+    ...(totals
+      ? [
+          `underwriting: ${decided}\n`,
+          `total: from ${totals.least} to ${totals.greatest}, half of them up to ${totals.median}\n`,
+        ]
+      : []),
+    ...unmade.map(one => `${colors.yellow('note')}  ${one}\n`),
+    ...notes.map(one => `${colors.yellow('note')}  ${one}\n`),
+  ]
+  const shown = problems.map((problem, at) => problemText(problem, files[at], colors))
+  const left = rows.filter(one => one.unreached.length > 0)
+  const unreached = left.map(
+    ({ path, total, unreached: keys }) =>
+      `  ${path}  ${colors.yellow(`${keys.length} of ${total}`)}  ${colors.dim(listed(keys))}\n`,
+  )
+  return [
+    ...head,
+    ...(shown.length > 0 ? ['\n', ...shown] : []),
+    ...(unreached.length > 0 ? [`\n${colors.bold('rows that no policy reached')}\n`, ...unreached] : []),
+    problems.length === 0 ? `${colors.green('nothing is wrong')}\n` : '',
+  ].join('')
+}
+
+function problemText(
+  { kind, what, message, policies, smallest }: Problem,
+  file: string | undefined,
+  colors: Terminal['colors'],
+): string {
+  const many = policies === 1 ? '1 policy' : `${policies} policies`
+  return [
+    `${colors.red(WORDS[kind])}  ${colors.bold(what)}  ${colors.dim(many)}\n`,
+    `  ${message}\n`,
+    file === undefined
+      ? `  ${colors.dim(JSON.stringify(fileOf(smallest)))}\n`
+      : `  ${colors.dim(`bindery price DIR --policy ${file}`)}\n`,
+  ].join('')
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length > MOST_NAMED
+    ? `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`
+    : names.join(', ')

@@ -1,0 +1,148 @@
+// Random policies of a product, valid by its fields: terms, exposures, perils, values, groups and a policyholder.
+import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import type { Configuration, ExposureDefinition, ProductDefinition } from '../../src/product/configuration.ts'
+import type { PolicyCase } from '../offline/policy-file.ts'
+import type { Random } from './random.ts'
+import { type FieldData, type FieldValues, madeFields, type ValueContext } from './values.ts'
+
+export type MadePeril = { name: string } & Partial<FieldData> & Record<string, unknown>
+export type MadeExposure = { exposureName: string; perils: MadePeril[] } & Partial<FieldData> &
+  Record<string, unknown>
+
+/** The body of POST /policy, with all that it can have in lists. */
+export type MadePolicy = Partial<FieldData> & {
+  productName: string
+  policyStartTimestamp?: number
+  policyEndTimestamp?: number
+  paymentScheduleName?: string
+  exposures: MadeExposure[]
+} & Record<string, unknown>
+
+export type MadeCase = { readonly values: FieldValues; readonly policy: MadePolicy }
+
+/** What every policy keeps: the body of POST /policy with values of a policyholder, as far as they are given. */
+export type Base = Pick<PolicyCase, 'policy' | 'values'> | undefined
+
+export type Making = {
+  readonly configuration: Configuration
+  readonly product: ProductDefinition
+  readonly now: Instant
+  readonly base: Base
+  unmade(field: string, why: string): void
+}
+
+const MOST_EXPOSURES = 3
+
+export function madeCase(random: Random, { configuration, product, now, base, unmade }: Making): MadeCase {
+  const { timeZone: zone, policyholderFields } = configuration
+  const kept = (base?.policy ?? {}) as Partial<MadePolicy>
+  const start = numberOf(kept.policyStartTimestamp) ?? startOf(now, zone, random)
+  const end = numberOf(kept.policyEndTimestamp) ?? endOf(start, zone, random)
+  const context: ValueContext = {
+    random,
+    zone,
+    now,
+    table: name => tableOf(configuration, product, name),
+    unmade,
+  }
+  const holder = madeFields(policyholderFields, context, { fieldValues: listsOf(base?.values) })
+  const own = madeFields(product.fields, context, dataOf(kept))
+  const exposures = kept.exposures?.length
+    ? kept.exposures.map(one => keptExposure(one, product, context))
+    : madeExposures(product, context)
+  return {
+    values: holder.fieldValues,
+    policy: {
+      ...kept,
+      productName: product.name,
+      policyStartTimestamp: start,
+      policyEndTimestamp: end,
+      paymentScheduleName: kept.paymentScheduleName ?? random.pick(product.paymentSchedules).name,
+      ...own,
+      exposures,
+    },
+  }
+}
+
+const numberOf = (value: unknown): Instant | undefined =>
+  value === undefined || value === null ? undefined : (Number(value) as Instant)
+
+export const tableOf = (configuration: Configuration, product: ProductDefinition, name: string) =>
+  Object.hasOwn(product.tables, name)
+    ? product.tables[name]
+    : Object.hasOwn(configuration.tables, name)
+      ? configuration.tables[name]
+      : undefined
+
+/** Today, some day of the next months, and now and then the first of a month. */
+function startOf(now: Instant, zone: TimeZone, random: Random): Instant {
+  const choice = random.next()
+  if (choice < 0.3) return now
+  if (choice < 0.8) return add(now, random.whole(1, 90), 'day', zone)
+  return add(now, random.whole(1, 14), 'month', zone)
+}
+
+const TERMS = [
+  [1, 'year'],
+  [1, 'year'],
+  [1, 'year'],
+  [6, 'month'],
+  [1, 'month'],
+  [2, 'year'],
+  [1, 'day'],
+] as const
+
+/** Mostly a year. */
+function endOf(start: Instant, zone: TimeZone, random: Random): Instant {
+  if (random.chance(0.15)) return add(start, random.whole(2, 700), 'day', zone)
+  const [count, unit] = random.pick(TERMS)
+  return add(start, count, unit, zone)
+}
+
+function madeExposures(product: ProductDefinition, context: ValueContext): MadeExposure[] {
+  const { random } = context
+  const rateable = product.exposures.filter(one => one.perils.length > 0)
+  if (rateable.length === 0) return []
+  const count = random.chance(0.6) ? 1 : random.whole(1, MOST_EXPOSURES)
+  return Array.from({ length: count }, () => madeExposure(random.pick(rateable), context))
+}
+
+function madeExposure(definition: ExposureDefinition, context: ValueContext): MadeExposure {
+  const { random } = context
+  const share = random.pick([0.3, 0.6, 1])
+  const chosen = definition.perils.filter(() => random.chance(share))
+  const perils = chosen.length > 0 ? chosen : [random.pick(definition.perils)]
+  return {
+    exposureName: definition.name,
+    ...madeFields(definition.fields, context),
+    perils: perils.map(one => ({ name: one.name, ...madeFields(one.fields, context) })),
+  }
+}
+
+/** What is given stays; values that it leaves out are made, and perils only where it names none. */
+function keptExposure(kept: MadeExposure, product: ProductDefinition, context: ValueContext): MadeExposure {
+  const definition = product.exposures.find(one => one.name === kept.exposureName)
+  if (!definition) return kept
+  const made = madeExposure(definition, context)
+  const perils = kept.perils?.length
+    ? kept.perils.map(peril => {
+        const fields = definition.perils.find(one => one.name === peril.name)?.fields ?? []
+        return { ...peril, ...madeFields(fields, context, dataOf(peril)) }
+      })
+    : made.perils
+  return { ...kept, ...madeFields(definition.fields, context, dataOf(kept)), perils }
+}
+
+const dataOf = ({ fieldValues, fieldGroups }: Partial<FieldData>): FieldData => ({
+  fieldValues: listsOf(fieldValues),
+  fieldGroups: (fieldGroups ?? []).map(one => ({ ...one, fieldValues: listsOf(one.fieldValues) })),
+})
+
+/** Values as lists of text, as the service reads them. */
+const listsOf = (values: unknown): FieldValues =>
+  Object.fromEntries(
+    Object.entries((values ?? {}) as object).map(([name, value]) => [
+      name,
+      (Array.isArray(value) ? value : [value]).filter(one => one !== null && one !== undefined).map(String),
+    ]),
+  )

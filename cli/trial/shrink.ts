@@ -1,0 +1,156 @@
+// Makes a policy smaller for as long as it shows the same: parts that are not needed go, and values become plain ones.
+import type { Instant } from '../../src/kernel/time.ts'
+import { add } from '../../src/kernel/time.ts'
+import type { Configuration, FieldDefinition, ProductDefinition } from '../../src/product/configuration.ts'
+import { type Base, type MadeCase, type MadePolicy, tableOf } from './policies.ts'
+import { type FieldGroup, type FieldValues, simplest } from './values.ts'
+
+/** Policies that are tried for one problem. */
+const MOST_TRIED = 600
+
+type Surroundings = {
+  readonly configuration: Configuration
+  readonly product: ProductDefinition
+  readonly now: Instant
+  /** What it has stays. */
+  readonly base: Base
+  readonly interrupted: AbortSignal
+}
+
+export async function smallestCase(
+  first: MadeCase,
+  shows: (one: MadeCase) => Promise<boolean>,
+  surroundings: Surroundings,
+): Promise<MadeCase> {
+  let smallest = first
+  let tried = 0
+  for (let isSmaller = true; isSmaller; ) {
+    isSmaller = false
+    for (const smaller of smallerCases(smallest, surroundings)) {
+      if (tried >= MOST_TRIED || surroundings.interrupted.aborted) return smallest
+      tried += 1
+      if (sizeOf(smaller) >= sizeOf(smallest) || !(await shows(smaller))) continue
+      smallest = smaller
+      isSmaller = true
+      break
+    }
+  }
+  return smallest
+}
+
+/** Fewer parts count first, then shorter values, then smaller and earlier ones. */
+function sizeOf(one: MadeCase): string {
+  const text = JSON.stringify(one)
+  const parts = text.match(/[:[,]/g)?.length ?? 0
+  return `${String(parts).padStart(8, '0')} ${String(text.length).padStart(10, '0')} ${text}`
+}
+
+function* smallerCases({ values, policy }: MadeCase, context: Surroundings): Generator<MadeCase> {
+  const { product, base, configuration } = context
+  const kept = (base?.policy ?? {}) as Partial<MadePolicy>
+  const withPolicy = (changed: Partial<MadePolicy>): MadeCase => ({
+    values,
+    policy: withoutEmpty({ ...policy, ...changed }),
+  })
+  if (!kept.exposures?.length) {
+    if (policy.exposures.length > 1)
+      for (const at of policy.exposures.keys())
+        yield withPolicy({ exposures: policy.exposures.toSpliced(at, 1) })
+    for (const [at, exposure] of policy.exposures.entries())
+      if (exposure.perils.length > 1)
+        for (const peril of exposure.perils.keys())
+          yield withPolicy({
+            exposures: policy.exposures.with(at, {
+              ...exposure,
+              perils: exposure.perils.toSpliced(peril, 1),
+            }),
+          })
+  }
+  if (Object.keys(values).length > 0 && base?.values === undefined) yield { values: {}, policy }
+  for (const changed of smallerValues(values, configuration.policyholderFields, context, base?.values))
+    yield { values: changed, policy }
+  if (policy.paymentScheduleName !== undefined && kept.paymentScheduleName === undefined)
+    yield withPolicy({ paymentScheduleName: undefined })
+  if (kept.policyStartTimestamp === undefined && kept.policyEndTimestamp === undefined) {
+    const year = (start: Instant) => add(start, 1, 'year', configuration.timeZone)
+    const start = context.now
+    if (policy.policyStartTimestamp !== start || policy.policyEndTimestamp !== year(start))
+      yield withPolicy({ policyStartTimestamp: start, policyEndTimestamp: year(start) })
+  }
+  for (const changed of smallerData(policy, product.fields, context, kept)) yield withPolicy(changed)
+  for (const [at, exposure] of policy.exposures.entries()) {
+    const definition = product.exposures.find(one => one.name === exposure.exposureName)
+    const keptExposure = kept.exposures?.[at]
+    const withExposure = (changed: object): MadeCase =>
+      withPolicy({ exposures: policy.exposures.with(at, withoutEmpty({ ...exposure, ...changed })) })
+    for (const changed of smallerData(exposure, definition?.fields ?? [], context, keptExposure))
+      yield withExposure(changed)
+    for (const [number, peril] of exposure.perils.entries()) {
+      const fields = definition?.perils.find(one => one.name === peril.name)?.fields ?? []
+      for (const changed of smallerData(peril, fields, context, keptExposure?.perils?.[number]))
+        yield withExposure({ perils: exposure.perils.with(number, withoutEmpty({ ...peril, ...changed })) })
+    }
+  }
+}
+
+type Data = { readonly fieldValues?: FieldValues; readonly fieldGroups?: FieldGroup[] }
+
+function* smallerData(
+  { fieldValues = {}, fieldGroups = [] }: Data,
+  fields: readonly FieldDefinition[],
+  context: Surroundings,
+  kept: Data | undefined,
+): Generator<Data> {
+  const keptGroups = kept?.fieldGroups ?? []
+  for (const [at, group] of fieldGroups.entries())
+    if (!keptGroups.some(one => one.fieldName === group.fieldName))
+      yield { fieldGroups: fieldGroups.toSpliced(at, 1) }
+  for (const changed of smallerValues(fieldValues, fields, context, kept?.fieldValues))
+    yield { fieldValues: changed }
+  for (const [at, group] of fieldGroups.entries()) {
+    if (keptGroups.some(one => one.fieldName === group.fieldName)) continue
+    const inside = fields.find(one => one.name === group.fieldName)?.fields ?? []
+    for (const changed of smallerValues(group.fieldValues, inside, context, undefined))
+      yield { fieldGroups: fieldGroups.with(at, { ...group, fieldValues: changed }) }
+  }
+}
+
+function* smallerValues(
+  values: FieldValues,
+  fields: readonly FieldDefinition[],
+  { configuration, product, now }: Surroundings,
+  kept: unknown,
+): Generator<FieldValues> {
+  const own = (kept ?? {}) as object
+  const names = Object.keys(values).filter(name => !Object.hasOwn(own, name))
+  for (const name of names) yield without(values, name)
+  for (const name of names) {
+    const present = values[name]!
+    if (present.length > 1)
+      for (const at of present.keys()) yield { ...values, [name]: present.toSpliced(at, 1) }
+    const definition = fields.find(one => one.name === name)
+    if (!definition || present.length !== 1) continue
+    const context = {
+      now,
+      zone: configuration.timeZone,
+      table: (table: string) => tableOf(configuration, product, table),
+    }
+    for (const value of simplest(definition, context))
+      if (value !== present[0]) yield { ...values, [name]: [value] }
+  }
+}
+
+const without = (values: FieldValues, name: string): FieldValues =>
+  Object.fromEntries(Object.entries(values).filter(([other]) => other !== name))
+
+/** Left out rather than empty. */
+function withoutEmpty<T extends object>(part: T): T {
+  return Object.fromEntries(
+    Object.entries(part).filter(
+      ([name, value]) =>
+        value !== undefined &&
+        !(name === 'fieldGroups' && (value as unknown[]).length === 0) &&
+        !(name === 'fieldValues' && Object.keys(value as object).length === 0),
+    ),
+  ) as T
+}

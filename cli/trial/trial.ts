@@ -1,0 +1,189 @@
+// Rates random policies, and sorts what is wrong with them: each kind of problem with the smallest policy that shows it.
+import { Refusal } from '../../src/kernel/errors.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
+import { isLookupTable } from '../../src/product/configuration.ts'
+import { type Priced, pricedOffline } from '../offline/price.ts'
+import { type Base, type MadeCase, madeCase, tableOf } from './policies.ts'
+import { randomOfCase } from './random.ts'
+import { smallestCase } from './shrink.ts'
+
+export type ProblemKind = 'refused' | 'invalid' | 'zero' | 'negative' | 'notANumber'
+
+/** One thing that is wrong with a policy. Those of the same `key` are the same mistake. */
+export type Wrong = {
+  readonly kind: ProblemKind
+  readonly key: string
+  /** Where: a script and line, or exposure and peril. */
+  readonly what: string
+  readonly message: string
+}
+
+export type Problem = Wrong & {
+  readonly policies: number
+  /** The smallest policy found that shows it, and what it shows. */
+  readonly smallest: MadeCase
+}
+
+export type TrialReport = {
+  readonly productName: string
+  readonly seed: number
+  readonly count: number
+  /** Policies that were priced. */
+  readonly priced: number
+  readonly decisions: Readonly<Record<string, number>>
+  /** Least, median and greatest total of those; absent if none was priced. */
+  readonly totals?: { readonly least: number; readonly median: number; readonly greatest: number }
+  readonly problems: readonly Problem[]
+  readonly rows: readonly {
+    readonly path: string
+    readonly total: number
+    readonly unreached: readonly string[]
+  }[]
+  /** Fields that must have a value, of which none could be made. */
+  readonly unmade: readonly string[]
+  readonly notes: readonly string[]
+}
+
+export type TrialOptions = {
+  readonly count: number
+  readonly seed: number
+  readonly now: Instant
+  readonly base: Base
+  /** Told how many were rated. */
+  progress?(done: number): void
+  readonly interrupted: AbortSignal
+}
+
+/** More kinds of problems are counted with the last. */
+const MOST_KINDS = 50
+
+export async function tryProduct(
+  configuration: Configuration,
+  product: ProductDefinition,
+  { count, seed, now, base, progress, interrupted }: TrialOptions,
+): Promise<TrialReport> {
+  const unmade = new Map<string, string>()
+  const reached = new Map<string, Set<string>>()
+  const watchLookup = (_: string, table: string, key: string): void => {
+    const keys = reached.get(table) ?? new Set()
+    keys.add(key)
+    reached.set(table, keys)
+  }
+  const rate = (one: MadeCase, watch?: typeof watchLookup) =>
+    pricedOffline(configuration, { name: undefined, ...one }, undefined, {
+      now,
+      ...(watch && { watchLookup: watch }),
+    })
+  const found = new Map<string, { wrong: Wrong; first: MadeCase; policies: number }>()
+  const decisions: Record<string, number> = { accept: 0, none: 0, reject: 0 }
+  const totals: number[] = []
+  const notes = new Set<string>()
+  let done = 0
+  for (; done < count && !interrupted.aborted; done += 1) {
+    const one = madeCase(randomOfCase(seed, done), {
+      configuration,
+      product,
+      now,
+      base,
+      unmade: (field, why) => unmade.set(field, why),
+    })
+    const outcome = await outcomeOf(() => rate(one, watchLookup))
+    if (outcome.priced) {
+      const { decision } = outcome.priced.underwriting
+      decisions[decision] = (decisions[decision] ?? 0) + 1
+      totals.push(outcome.priced.price.total)
+      for (const note of outcome.priced.notes) notes.add(note)
+    }
+    for (const wrong of outcome.wrongs) {
+      const known = found.get(wrong.key)
+      if (known) known.policies += 1
+      else if (found.size < MOST_KINDS) found.set(wrong.key, { wrong, first: one, policies: 1 })
+    }
+    progress?.(done + 1)
+  }
+  const problems: Problem[] = []
+  for (const { wrong, first, policies } of found.values()) {
+    const shows = async (one: MadeCase): Promise<boolean> =>
+      (await outcomeOf(() => rate(one))).wrongs.some(other => other.key === wrong.key)
+    const smallest = await smallestCase(first, shows, { configuration, product, now, base, interrupted })
+    const shown = (await outcomeOf(() => rate(smallest))).wrongs.find(other => other.key === wrong.key)
+    problems.push({ ...(shown ?? wrong), policies, smallest })
+  }
+  totals.sort((a, b) => a - b)
+  return {
+    productName: product.name,
+    seed,
+    count: done,
+    priced: totals.length,
+    decisions,
+    ...(totals.length > 0 && {
+      totals: { least: totals[0]!, median: totals[totals.length >> 1]!, greatest: totals.at(-1)! },
+    }),
+    problems: problems.sort(
+      (a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || b.policies - a.policies,
+    ),
+    rows: tablesOf(configuration, product).map(([name, table]) => unreachedRows(table, reached.get(name))),
+    unmade: [...unmade].map(([field, why]) => `'${field}': ${why}`),
+    notes: [...notes],
+  }
+}
+
+const ORDER: readonly ProblemKind[] = ['refused', 'notANumber', 'zero', 'negative', 'invalid']
+
+type Outcome = { readonly priced?: Priced; readonly wrongs: readonly Wrong[] }
+
+async function outcomeOf(rate: () => Promise<Priced>): Promise<Outcome> {
+  try {
+    const priced = await rate()
+    return { priced, wrongs: wrongsOf(priced) }
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    return { wrongs: [refusalOf(problem)] }
+  }
+}
+
+/** Of the field values: a policy that is made wrongly, or that nothing can make right. */
+const CONTENT = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
+
+function refusalOf({ code, message, details }: Refusal): Wrong {
+  const kind = CONTENT.has(code) ? 'invalid' : 'refused'
+  const [place = code] = /^\S+\.(?:liquid|vm|velocity|js|mjs|cjs)(?::\d+)*/.exec(message) ?? []
+  const text = kind === 'invalid' ? `${message} ${JSON.stringify(details ?? {})}` : message
+  // The same mistake with other values is the same mistake.
+  const alike = text
+    .replaceAll(/'[^']*'/g, "'…'")
+    .replaceAll(/"[^"]*"/g, '"…"')
+    .replaceAll(/(?<![:\w])-?\d[\d.,]*/g, '#')
+  return { kind, key: `${kind} ${code} ${alike}`, what: place, message: `${code}: ${text}` }
+}
+
+function wrongsOf({ price }: Priced): Wrong[] {
+  const wrongs = price.exposurePrices.flatMap(({ name: exposure, perilPrices }) =>
+    perilPrices.flatMap(({ name: peril, premium }): Wrong[] => {
+      const what = `${exposure}.${peril}`
+      if (!Number.isFinite(premium))
+        return [{ kind: 'notANumber', key: `notANumber ${what}`, what, message: `the premium is ${premium}` }]
+      if (premium === 0) return [{ kind: 'zero', key: `zero ${what}`, what, message: 'the premium is 0' }]
+      if (premium < 0)
+        return [{ kind: 'negative', key: `negative ${what}`, what, message: `the premium is ${premium}` }]
+      return []
+    }),
+  )
+  // Two perils of a name in one policy are one of it.
+  return [...new Map(wrongs.map(one => [one.key, one])).values()]
+}
+
+function tablesOf(configuration: Configuration, product: ProductDefinition): [string, LookupTable][] {
+  const names = new Set([...Object.keys(product.tables), ...Object.keys(configuration.tables)])
+  return [...names].flatMap((name): [string, LookupTable][] => {
+    const table = tableOf(configuration, product, name)
+    return table && isLookupTable(table.columns) ? [[name, table]] : []
+  })
+}
+
+function unreachedRows({ path, columns, rows }: LookupTable, reached: ReadonlySet<string> | undefined) {
+  const key = columns.indexOf('key')
+  const keys = [...new Set(rows.map(row => row[key]!))]
+  return { path, total: keys.length, unreached: keys.filter(one => !reached?.has(one)) }
+}
