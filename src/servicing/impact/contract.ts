@@ -87,7 +87,6 @@ const run = {
   dayTimestamp: Timestamp,
   against: z.enum(AGAINST),
   fields: Texts.describe('Ids of the fields that policies are grouped by.'),
-  currency: Text,
   policies: Count.describe('How many policies were looked at so far.'),
   expectedPolicies: Count.describe('How many there were when it was made.'),
   createdTimestamp: Timestamp,
@@ -97,6 +96,7 @@ const run = {
 
 export const ImpactResponse = component('ImpactResponse', {
   ...run,
+  currency: Text.describe('Of all amounts in the totals.'),
   totals: ImpactTotals.describe('Of the policies so far.'),
 })
 export type ImpactResponse = z.output<typeof ImpactResponse>

@@ -1,8 +1,7 @@
 // Files of impacts in R2: rows of each portion. Their archives lie with those of versions (product/cache.ts).
 import type { Uuid } from '../../kernel/locators.ts'
-import { fileKey, homeDatabase, type Tenant, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
-import { archivePath, compiledKey } from '../../product/cache.ts'
-import * as store from './store.ts'
+import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
+import type { Impact } from './store.ts'
 
 const folder = (tenant: Tenant, impact: Uuid): string => fileKey(tenant, 'impacts', impact, '')
 
@@ -25,7 +24,7 @@ export async function putRows(
 /** The head and the rows of all portions, one file after the other. */
 export function rowsStream(
   { env, tenant, calls }: TenantPlace,
-  { locator, portions }: Pick<store.Impact, 'locator' | 'portions'>,
+  { locator, portions }: Pick<Impact, 'locator' | 'portions'>,
   head: string,
 ): ReadableStream<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
@@ -45,25 +44,19 @@ export function rowsStream(
   return readable
 }
 
-/** Deletes its rows; and its archive, unless a version or another impact has the same one. */
-export async function deleteFiles(
-  place: TenantPlace,
-  impact: Pick<store.Impact, 'locator' | 'hash'>,
-): Promise<void> {
-  const { env, tenant, calls } = place
+/**
+ * Deletes its rows. Its archive stays, as that of a deploy that came to nothing does: it is named by its contents, and a deploy of the
+ * same one may be about to name it.
+ */
+export async function deleteFiles({ env, tenant, calls }: TenantPlace, impact: Uuid): Promise<void> {
   const bucket = tenantFiles(env, tenant)
   for (;;) {
     calls.r2 += 1
-    const { objects, truncated } = await bucket.list({ prefix: folder(tenant, impact.locator) })
+    const { objects, truncated } = await bucket.list({ prefix: folder(tenant, impact) })
     if (objects.length > 0) {
       calls.r2 += 1
       await bucket.delete(objects.map(({ key }) => key))
     }
-    if (!truncated) break
+    if (!truncated) return
   }
-  const database = homeDatabase(place)
-  const [[use]] = await database.batch([store.usesQuery(database, impact)])
-  if (use?.used) return
-  calls.r2 += 1
-  await bucket.delete([fileKey(tenant, ...archivePath(impact.hash)), compiledKey(tenant, impact.hash)])
 }

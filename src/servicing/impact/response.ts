@@ -6,28 +6,26 @@ import type { Impact } from './store.ts'
 import { type Parts, quantile, type Sums, type Totals } from './totals.ts'
 
 export const impactResponse = (impact: Impact, currency: CurrencyCode): contract.ImpactResponse => ({
-  ...summaryResponse(impact, currency),
+  ...summaryResponse(impact),
+  currency,
   totals: totalsResponse(impact.totals, currency),
 })
 
-export function summaryResponse(
-  {
-    locator,
-    state,
-    name,
-    question,
-    against,
-    fields,
-    expected,
-    totals,
-    createdAt,
-    updatedAt,
-    username,
-  }: Impact,
-  currency: CurrencyCode,
-): contract.ImpactSummaryResponse {
+export function summaryResponse({
+  locator,
+  state,
+  name,
+  question,
+  against,
+  fields,
+  expected,
+  totals,
+  createdAt,
+  updatedAt,
+  username,
+}: Impact): contract.ImpactSummaryResponse {
   return {
-    ...{ locator, state, name, against, currency, fields: [...fields], occasion: question.occasion },
+    ...{ locator, state, name, against, fields: [...fields], occasion: question.occasion },
     dayTimestamp: String(question.day),
     policies: totals.policies,
     expectedPolicies: expected,

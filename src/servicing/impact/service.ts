@@ -92,7 +92,6 @@ export async function createImpact(
     wakeLater(context, impact.locator)
     return isBySubject(committed) ? await createdAnswer(context, committed.subject) : jsonText(committed)
   } catch (problem) {
-    await deleteFiles(context, impact)
     throw problem instanceof GuardTripped ? await noRoom(context) : problem
   }
 }
@@ -147,11 +146,7 @@ async function noRoom(context: RequestContext): Promise<Refusal> {
 export async function listImpacts(context: RequestContext): Promise<contract.ImpactSummaryResponse[]> {
   const database = homeDatabase(context)
   const [rows] = await database.batch([store.impactsQuery(database)])
-  return await Promise.all(
-    (rows as store.Impact[]).map(async impact =>
-      summaryResponse(impact, (await configurationOf(context, impact)).currency),
-    ),
-  )
+  return (rows as store.Impact[]).map(summaryResponse)
 }
 
 export async function readImpact(context: RequestContext, text: string): Promise<contract.ImpactResponse> {
@@ -220,12 +215,12 @@ export async function removeImpact(context: RequestContext, text: string): Promi
     guards: [],
     facts: [store.removeImpactQuery(database, impact.locator), ...auditOf(context, impact.locator, 'remove')],
     timers: [
-      { kind: 'impact.run', subject: impact.locator, dueAt: context.now, payload: { removed: impact.hash } },
+      { kind: 'impact.run', subject: impact.locator, dueAt: context.now, payload: { removed: 'true' } },
     ],
   })
   const { env, tenant, calls } = context
   await callObject(calls, () => impactObject(env, tenant, impact.locator).halt())
-  await deleteFiles(context, impact)
+  await deleteFiles(context, impact.locator)
 }
 
 export async function impactRows(context: RequestContext, text: string): Promise<Response> {
@@ -290,12 +285,12 @@ async function wakeImpact({ env, tenant, calls }: TenantPlace, impact: Uuid): Pr
 /** Wakes one that runs, removes one that is kept long enough, and deletes the files of one that was removed. */
 export const impactDue: TimerOwner = async ({ subject, payload }, place) => {
   const locator = subject as Uuid
-  if (payload.removed !== undefined) return await deleteFiles(place, { locator, hash: payload.removed })
+  if (payload.removed !== undefined) return await deleteFiles(place, locator)
   const database = homeDatabase(place)
   const [rows] = await database.batch([store.impactQuery(database, locator)])
   const impact = rows[0] as store.Impact | undefined
   if (impact?.state === 'running') return await wakeImpact(place, locator)
   if (!impact || tenantNow(place.tenant) < impact.updatedAt + KEPT_MS) return undefined
   await database.batch([store.removeImpactQuery(database, locator)])
-  return await deleteFiles(place, impact)
+  return await deleteFiles(place, locator)
 }

@@ -5,7 +5,6 @@ import type { Guard } from '../../platform/commit.ts'
 import { type Database, insertRows, type Query } from '../../platform/database.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { policyholders } from '../../policyholders/tables.ts'
-import { configurationVersions, deployments } from '../../product/tables.ts'
 import { impacts } from './tables.ts'
 
 export type Impact = Omit<typeof impacts.$inferSelect, 'locator'> & { locator: Uuid }
@@ -72,10 +71,3 @@ export const holdersQuery = ({ build }: Database, locators: string) =>
     .where(
       sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in (select value from json_each(${locators})))`,
     )
-
-/** Whether anything but this impact uses the archive. */
-export const usesQuery = ({ build }: Database, { locator, hash }: Pick<Impact, 'locator' | 'hash'>) =>
-  build.all<{ used: number }>(sql`select
-    exists (select 1 from ${configurationVersions} where ${configurationVersions.hash} = ${hash})
-    or exists (select 1 from ${deployments} where ${deployments.hash} = ${hash})
-    or exists (select 1 from ${impacts} where ${impacts.hash} = ${hash} and ${impacts.locator} <> ${locator}) as used`)

@@ -9,6 +9,7 @@ const FOLDERS: Readonly<Record<string, readonly [table: string, column: string]>
   resources: ['resource_revision', 'locator'],
   'integration-calls': ['integration_call', 'locator'],
   migrations: ['migration_run', 'locator'],
+  impacts: ['impact_run', 'locator'],
 }
 
 /**

@@ -330,9 +330,6 @@ describe('an impact', () => {
     expect(await callOk('GET', '/impacts', { token })).toEqual([])
     expect(await filesOf('/impacts/')).toEqual([])
     expect((await remove(locator)).status).toBe(404)
-    // The archive of the tenant's own version stays, that of the other configuration goes.
-    const archives = (await filesOf('/archives/')).filter(key => key.includes(motor.tenantLocator))
-    expect(archives).toHaveLength(1)
   })
 
   it('is for those who may', async () => {
