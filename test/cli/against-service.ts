@@ -120,6 +120,49 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         hostName: `${TENANT}.co.local.bindery.test`,
       })
 
+    test('book export gets what impact prices, and goes on where it ended', async () => {
+      const agent = await tenantUser()
+      const { policyholder, policy } = JSON.parse(readFileSync(join(configuration, 'policy.json'), 'utf8'))
+      const { locator: policyholderLocator } = await agent.call<{ locator: string }>(
+        'POST',
+        '/policyholder/create',
+        { completed: true, ...policyholder },
+      )
+      for (let count = 0; count < 3; count += 1) {
+        const { locator } = await agent.call<{ locator: string }>('POST', '/policy', {
+          ...policy,
+          policyholderLocator,
+        })
+        await agent.call('POST', `/policy/${locator}/issue`)
+      }
+      const signedIn = as('book', { input: 'password' })
+      await signedIn('login', service().origin, '--tenant', TENANT, '--user', 'alice')
+      const file = join(folder, 'book.ndjson')
+      const exported = () => as('book')('book', 'export', '--out', file, '--day', '2027-02-01')
+      expect(await exported()).toMatchObject({ exit: 0, out: `3 policies in ${file}\n` })
+      const whole = readFileSync(file, 'utf8')
+      expect((await exported()).err).toContain('is a whole book already')
+      // As if the connection had broken in the middle of the second policy.
+      writeFileSync(file, whole.split('\n').slice(0, 2).join('\n') + whole.split('\n')[2]!.slice(0, 40))
+      expect(await exported()).toMatchObject({ exit: 0, out: `3 policies in ${file}\n` })
+      expect(readFileSync(file, 'utf8')).toBe(whole)
+
+      const { exit, out } = await bindery(
+        'impact',
+        configuration,
+        '--book',
+        file,
+        '--day',
+        '2027-02-01',
+        '--json',
+      )
+      expect(exit).toBe(0)
+      const { totals } = JSON.parse(out)
+      expect(totals).toMatchObject({ policies: 3, unpriced: 0 })
+      // What was recorded is what the same configuration gives again for the next year.
+      expect(totals.compared).toMatchObject({ policies: 3, old: 3 * 281_55, new: 3 * 281_55 })
+    })
+
     test('events tail prints what there is, and what comes', async () => {
       await as('all', { input: 'password' })('login', '--tenant', TENANT, '--user', 'alice')
       const { exit, out } = await administrator('events', 'tail', '--since', '1h', '--once', '--json')
