@@ -33,10 +33,60 @@ export function splitBy(condition: FilteredValue, path: Path, evaluation: Evalua
   const { initial, filters } = condition
   if (filters.length === 0) return split(initial, path, evaluation)
   evaluation.valueOf(condition, path, true)
-  return either(path)
+  return either(path, askedText(condition, evaluation))
 }
 
-const either = (path: Path): Split => ({ holds: [path.fork()], fails: [path] })
+/** Nothing is known of the condition: it holds or fails, and where the same is asked again, as before. */
+function either(
+  path: Path,
+  asked: string,
+  subject?: { readonly text: string; readonly literal: Literal },
+): Split {
+  const key = ASKED + asked
+  const known = path.facts.get(key)
+  const same = subject && path.facts.get(EQUALS + subject.text)
+  const before = only(known) ?? (same && equality(same, subject.literal))
+  if (before === 'holds') return { holds: [path], fails: [] }
+  if (before === 'fails') return { holds: [], fails: [path] }
+  const holding = path.fork()
+  holding.facts.set(key, HOLDS)
+  path.facts.set(key, FAILS)
+  if (subject) holding.facts.set(EQUALS + subject.text, wordDomain(String(subject.literal)))
+  return { holds: [holding], fails: [path] }
+}
+
+const wordDomain = (word: string): Domain => ({ kind: 'words', words: new Set([word]), canBeAbsent: false })
+const HOLDS = wordDomain('holds')
+const FAILS = wordDomain('fails')
+
+/** The one word of the domain; joined paths may know of several. */
+const only = (domain: Domain | undefined): string | undefined =>
+  domain?.kind === 'words' && domain.words.size === 1 ? [...domain.words][0] : undefined
+
+function equality(same: Domain, literal: Literal): 'holds' | 'fails' | undefined {
+  const word = only(same)
+  return word === undefined ? undefined : areEqual(word, literal) ? 'holds' : 'fails'
+}
+
+/** Facts of conditions whose values are not known, by the text of the source. */
+const ASKED = '?'
+const EQUALS = '='
+
+/** A variable has another value: what was asked of it is to be asked again. */
+export function forgetAsked(path: Path, variable: string): void {
+  for (const key of path.facts.keys())
+    if ((key.startsWith(ASKED) || key.startsWith(EQUALS)) && mentions(key, variable)) path.facts.delete(key)
+}
+
+function mentions(text: string, name: string): boolean {
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1))
+    if (!/[\w.-]/.test(text[at - 1] ?? ' ') && !/[\w-]/.test(text[at + name.length] ?? ' ')) return true
+  return false
+}
+
+/** The condition as the source has it, without differences that mean nothing. */
+const askedText = ({ begin, end }: { begin: number; end: number }, { source }: Evaluation): string =>
+  source.text.slice(begin, end).replaceAll("'", '"').replace(/\s+/g, ' ').trim()
 
 function split(expression: Expression, path: Path, evaluation: Evaluation): Split {
   if (expression.kind === 'operation') {
@@ -56,7 +106,7 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
     const comparison = COMPARISONS[operator]
     if (comparison) return comparisonSplit(comparison, left, right, path, evaluation)
     checkContains(operator, left, right, path, evaluation)
-    return either(path)
+    return either(path, askedText(expression, evaluation))
   }
   if (expression.kind === 'group' && expression.value.filters.length === 0)
     return split(expression.value.initial, path, evaluation)
@@ -64,7 +114,7 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
   if (value.is === 'nothing') return { holds: [], fails: [path] }
   if (value.is === 'flag') return value.value ? { holds: [path], fails: [] } : { holds: [], fails: [path] }
   const domain = presenceOf(value, path, evaluation)
-  if (!domain) return either(path)
+  if (!domain) return either(path, askedText(expression, evaluation))
   return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
 }
 
@@ -99,7 +149,7 @@ const keyOf = (value: Value): string | undefined =>
 
 function narrowedTo(path: Path, value: Value, holds: Domain, fails: Domain): Split {
   const key = keyOf(value)
-  if (key === undefined) return either(path)
+  if (key === undefined) return { holds: [path.fork()], fails: [path] }
   const withFact = (domain: Domain): Path[] => {
     if (isEmpty(domain)) return []
     const narrowed = path.fork()
@@ -133,6 +183,7 @@ function comparisonSplit(
   path: Path,
   evaluation: Evaluation,
 ): Split {
+  const asked = askedText({ begin: left.begin, end: right.end }, evaluation)
   const asksForNothing = isNothing(left) || isNothing(right)
   const a = evaluation.expression(left, path, asksForNothing)
   const b = evaluation.expression(right, path, asksForNothing)
@@ -140,7 +191,7 @@ function comparisonSplit(
     keyOf(a) === undefined ? [b, right, left, a, SWAPPED[operator]] : [a, left, right, b, operator]
   if (isNothing(other)) {
     const domain = presenceOf(value, path, evaluation)
-    if (!domain || (operator !== '==' && operator !== '!=')) return either(path)
+    if (!domain || (operator !== '==' && operator !== '!=')) return either(path, asked)
     const [present, absent] = [onlyPresent(domain), onlyAbsent(domain)]
     return operator === '=='
       ? narrowedTo(path, value, absent, present)
@@ -149,11 +200,41 @@ function comparisonSplit(
   const literal = literalOf(other, otherValue)
   const domain = evaluation.domainOf(value, path)
   if (otherValue.is === 'flag') neverFlag(value, other, evaluation)
-  if (!domain || literal === undefined) return either(path)
+  const constant = literalOf(subject, value)
+  if (!domain && literal !== undefined && constant !== undefined)
+    return holdsFor(constant, comparison, literal)
+      ? { holds: [path], fails: [] }
+      : { holds: [], fails: [path] }
+  if (!domain || literal === undefined)
+    return unknownSplit(operator, asked, subject, literal, path, evaluation)
   charge(domain, evaluation)
   neverEqual(comparison, value, subject, other, literal, evaluation)
   const { holds, fails } = compared(domain, comparison, literal)
   return narrowedTo(path, value, holds, fails)
+}
+
+/** Whether the comparison of two constants holds. */
+function holdsFor(a: Literal, operator: Comparison, b: Literal): boolean {
+  if (operator === '==' || operator === '!=') return areEqual(a, b) === (operator === '==')
+  const [left, right] = [Number(a), Number(b)]
+  if (operator === '<') return left < right
+  if (operator === '<=') return left <= right
+  return operator === '>' ? left > right : left >= right
+}
+
+/** Of a value that is not known: equal to one text, it is equal to no other. */
+function unknownSplit(
+  operator: Comparison,
+  asked: string,
+  subject: Expression,
+  literal: Literal | undefined,
+  path: Path,
+  evaluation: Evaluation,
+): Split {
+  if (literal === undefined || (operator !== '==' && operator !== '!=')) return either(path, asked)
+  const text = askedText(subject, evaluation)
+  const { holds, fails } = either(path, `${text} == ${literal}`, { text, literal })
+  return operator === '==' ? { holds, fails } : { holds: fails, fails: holds }
 }
 
 /** A select field compared with what it never is: the branch is dead, or taken always. */
@@ -227,7 +308,11 @@ export function splitByValues(
     if (literal !== undefined) neverEqual('==', subject, shown, one, literal, evaluation)
     const splits = rest.map((from): Split => {
       const domain = evaluation.domainOf(subject, from)
-      if (!domain || literal === undefined) return either(from)
+      const constant = literalOf(shown, subject)
+      if (!domain && literal !== undefined && constant !== undefined)
+        return areEqual(constant, literal) ? { holds: [from], fails: [] } : { holds: [], fails: [from] }
+      if (!domain || literal === undefined)
+        return unknownSplit('==', askedText(one, evaluation), shown, literal, from, evaluation)
       charge(domain, evaluation)
       const { holds: same, fails } = compared(domain, '==', literal)
       return narrowedTo(from, subject, same, fails)

@@ -1,6 +1,6 @@
 // Follows a template branch by branch, and tells what its values cannot be meant to be.
 import type { Statement } from '../../../../packages/liquid/outline.ts'
-import { splitBy, splitByValues } from './conditions.ts'
+import { forgetAsked, splitBy, splitByValues } from './conditions.ts'
 import { anyNumber, union } from './domains.ts'
 import { Evaluation } from './evaluation.ts'
 import { PREMIUM_SETTERS } from './filters.ts'
@@ -100,7 +100,10 @@ class Template {
         return paths
       case 'capture': {
         const after = this.run(statement.body, paths)
-        for (const path of after) path.variables.set(statement.name, TEXT)
+        for (const path of after) {
+          forgetAsked(path, statement.name)
+          path.variables.set(statement.name, TEXT)
+        }
         return after
       }
       case 'counter':
@@ -129,6 +132,7 @@ class Template {
 
   #assign({ name, value, begin }: Of<'assign'>, path: Path): void {
     const given = this.#evaluation.valueOf(value, path)
+    forgetAsked(path, name)
     if (given.is === 'number' && given.value === undefined && given.key === undefined) {
       const key = `${name}@${begin}`
       path.facts.set(key, anyNumber)
@@ -205,11 +209,15 @@ class Template {
       if (item.is === 'data') inside.facts.delete(item.key)
       const known = inside.variables.get(variable)
       inside.variables.set(variable, item)
+      forgetAsked(inside, variable)
       const ends = this.run(body, [inside])
       for (const end of ends) {
         // What the loop changed, another turn changes again.
         for (const [name, value] of end.variables)
-          if (path.variables.get(name) !== value) end.variables.set(name, ANYTHING)
+          if (path.variables.get(name) !== value) {
+            end.variables.set(name, ANYTHING)
+            forgetAsked(end, name)
+          }
         if (known) end.variables.set(variable, known)
         else end.variables.delete(variable)
         if (item.is === 'data') end.facts.delete(item.key)
