@@ -115,7 +115,7 @@ export const policyFile = z.strictObject({
   fields: fieldsOf('the policy as a whole'),
   strict: about(
     flag.default(false),
-    'Whether mistakes that could change a price are errors: a deploy refuses them, and pricing refuses what it does not find.',
+    'Whether mistakes that could change a price are errors: a deploy refuses them, and pricing refuses what it does not find ([strict](strict.md)).',
     true,
   ),
   /** Field whose value is the jurisdiction; default `jurisdiction`. */
