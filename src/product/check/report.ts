@@ -16,7 +16,7 @@ export const LARGEST_WORK = {
   tableCells: 1_000_000,
   patternSize: 2_000_000,
   comparisons: 1_000_000,
-  analysis: 2_000_000,
+  analysis: 4_000_000,
 } as const
 
 /** The work that checks share: one archive must not exhaust the isolate. */
