@@ -121,21 +121,17 @@ export function readScenarios(file: string, text: string, name: string): Scenari
     return { line, column: col }
   }
   if (text.length > MOST_CHARACTERS)
-    return {
-      file,
-      text,
-      document: parseDocument(''),
-      scenarios: [],
-      problems: [{ line: 1, column: 1, message: `is longer than ${MOST_CHARACTERS} characters; split it.` }],
-      placeOf: () => ({ line: 1, column: 1 }),
-    }
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, merge: true })
+    return unread(file, text, `is longer than ${MOST_CHARACTERS} characters; split it.`)
+  const document = parsed(text, lines)
+  if (typeof document === 'string') return unread(file, text, document)
   for (const error of document.errors)
     problems.push({ ...placeAt(error.pos[0]), message: `is no YAML here: ${error.message.split('\n')[0]}` })
   const placeOf = (path: Path) => placeAt(offsetOf(document, path))
   const scenarios: Scenario[] = []
   if (problems.length === 0) {
-    const value: unknown = document.toJS({ maxAliasCount: 1_000 })
+    const value = documentValue(document)
+    if (value === undefined)
+      return unread(file, text, 'repeats what it names (&, *) too often; write it out.')
     const list = Array.isArray(value) ? value.map((one, at) => [one, [at]] as const) : [[value, []] as const]
     if (list.length === 0) problems.push({ line: 1, column: 1, message: 'is a list without scenarios.' })
     for (const [one, path] of list) {
@@ -145,6 +141,35 @@ export function readScenarios(file: string, text: string, name: string): Scenari
     }
   }
   return { file, text, document, scenarios, problems, placeOf }
+}
+
+const unread = (file: string, text: string, message: string): ScenarioFile => ({
+  file,
+  text,
+  document: parseDocument(''),
+  scenarios: [],
+  problems: [{ line: 1, column: 1, message }],
+  placeOf: () => ({ line: 1, column: 1 }),
+})
+
+/** The document, or why there is none. */
+function parsed(text: string, lineCounter: LineCounter): Document | string {
+  try {
+    return parseDocument(text, { lineCounter, prettyErrors: false, merge: true })
+  } catch (problem) {
+    if (!(problem instanceof RangeError)) throw problem
+    return 'is nested too deep to be read.'
+  }
+}
+
+/** Undefined where names stand for so much that it would not end. */
+function documentValue(document: Document): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 1_000 }) ?? null
+  } catch (problem) {
+    if (!(problem instanceof ReferenceError || problem instanceof RangeError)) throw problem
+    return undefined
+  }
 }
 
 type Issue = { readonly path: Path; readonly message: string }

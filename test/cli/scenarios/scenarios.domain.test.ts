@@ -170,6 +170,23 @@ describe('what is expected', () => {
     )
   })
 
+  test.each([
+    ['schedule.pdf', true],
+    ['Policy schedule', true],
+    ['sched*', true],
+    ['*.pdf', true],
+    ['s*d*e.pdf', true],
+    ['*le*', true],
+    ['schedule', false],
+    ['s*x*.pdf', false],
+    ['schedule.pdf*schedule.pdf', false],
+  ])('a document named %s is found: %s', async (name, isFound) => {
+    const { root } = starterWith(
+      `${BICYCLE}steps:\n  - issue:\n    expect:\n      documents: { "${name}": Policy }\n`,
+    )
+    expect((await bindery('test', root)).exit).toBe(isFound ? 0 : 1)
+  })
+
   test('a document whose template fails is a failure, though nothing is expected of it', async () => {
     const { root } = starterWith(`${BICYCLE}steps:\n  - issue:\n`)
     change(
@@ -220,6 +237,20 @@ describe('wrong scenario files', () => {
     expect(out).toContain(`${file}:${place}\n`)
     expect(out).toContain(message)
     expect(exit).toBe(1)
+  })
+
+  test('a file that stands for endlessly much, or is nested without end, is a mistake of it and ends at once', async () => {
+    const names = [...'abcdefghij'].map((name, at, all) =>
+      at === 0
+        ? `a: &a [${'x,'.repeat(9)}x]`
+        : `${name}: &${name} [${`*${all[at - 1]},`.repeat(9)}*${all[at - 1]}]`,
+    )
+    for (const text of [names.join('\n'), `policy: ${'['.repeat(20_000)}`]) {
+      const { root, file } = starterWith(text)
+      const { exit, out } = await bindery('test', root)
+      expect(exit).toBe(1)
+      expect(out).toContain(`${file}:1:`)
+    }
   })
 
   test('no scenarios, none of a name, and a file that is not there, are a wrong use', async () => {
