@@ -253,8 +253,17 @@ class ProductAnalysis {
     if (!isLookupTable(table.columns) || table.rows.length === 0) return
     checkKeyBlanks(table, lookUps, alarm)
     checkMissingRows(name, table, lookUps, alarm)
-    if (isOwn && !this.#uses.isOpen && !this.#mentions(name))
+    if (isOwn && !this.#uses.isOpen && !this.#mentions(name) && !this.#isShared(name, table))
       checkUnmatchedRows(table, lookUps, (key, known) => report.suggestion(key, known), alarm)
+  }
+
+  /** Other products, which have no table of that name, look up in this one. */
+  #isShared(name: string, table: LookupTable): boolean {
+    const { byProduct, ofTenant } = this.#archive.tables
+    return (
+      ofTenant.get(name) === table &&
+      this.#archive.products.some(other => other !== this.#product && !byProduct.get(other.name)?.has(name))
+    )
   }
 
   #checkFields(): void {

@@ -47,19 +47,39 @@ export function checkRanges(table: LookupTable, alarm: TableAlarm): void {
   for (const { ranges, of } of rangesOf(table)) if (ranges.length > 1) checkGroup(ranges, of, alarm)
 }
 
-/** In groups that have the same keys before the bounds. */
+/**
+ * In groups that have the same keys before the bounds. Where a range is then there twice, columns of words behind the
+ * bounds are keys too, such as a sex beside an age; where it still is, nobody can say what the keys are.
+ */
 function rangesOf(table: LookupTable): { readonly ranges: Range[]; readonly of: string }[] {
   const { columns, rows } = table
   if (isLookupTable(columns)) return keyRanges(table)
   const bounds = boundColumns(columns)
   if (!bounds) return []
-  const [low, high] = bounds
+  const before = [...columns.keys()].slice(0, Math.min(...bounds))
+  const words = [...columns.keys()].filter(
+    column =>
+      column > Math.min(...bounds) && !bounds.includes(column) && rows.some(row => !isNumeric(row[column]!)),
+  )
+  const groups = groupsOf(table, bounds, before)
+  if (!groups?.some(hasSameTwice)) return groups ?? []
+  return groupsOf(table, bounds, [...before, ...words])!.filter(group => !hasSameTwice(group))
+}
+
+const hasSameTwice = ({ ranges }: { readonly ranges: readonly Range[] }): boolean =>
+  new Set(ranges.map(one => `${one.low} ${one.high}`)).size < ranges.length
+
+/** Undefined if a bound is no number. */
+function groupsOf(
+  { rows }: LookupTable,
+  [low, high]: readonly [number, number],
+  keys: readonly number[],
+): { ranges: Range[]; of: string }[] | undefined {
   const groups = new Map<string, Range[]>()
   for (const [row, cells] of rows.entries()) {
     const [from, to] = [boundOf(cells[low]!, -NO_END), boundOf(cells[high]!, NO_END)]
-    if (from === undefined || to === undefined) return []
-    const keys = cells.slice(0, Math.min(low, high)).join(', ')
-    addTo(groups, keys, { row, low: from, high: to })
+    if (from === undefined || to === undefined) return undefined
+    addTo(groups, keys.map(column => cells[column]).join(', '), { row, low: from, high: to })
   }
   return [...groups].map(([of, ranges]) => ({ ranges, of: of === '' ? '' : ` of ${of}` }))
 }

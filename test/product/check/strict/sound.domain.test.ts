@@ -1,6 +1,6 @@
 // Premiums that are sound, in ways that could be taken for mistakes: nothing may be found in them.
 import { expect, test } from 'vitest'
-import { compiled, edited } from './strict-archive.ts'
+import { compiled, edited, textOf } from './strict-archive.ts'
 
 const VALUES = '{% assign values = data.exposure_characteristics.field_values %}\n'
 
@@ -85,6 +85,39 @@ test('an optional field that is tested, or given a default, makes no premium 0',
     expect(
       findings.map(one => `${one.line} ${one.code} ${one.message}`),
       premium,
+    ).toEqual([])
+  }
+})
+
+test('rows that only another product looks up are no mistake of the one that has the table', async () => {
+  const files = edited('starter', {
+    'tables/theft_rate.csv': 'key,value\ncity,0.045\nelectric,0.062\nrace,0.071\ncargo,0.08\n',
+  })
+  const alone = await compiled(files)
+  expect(alone.findings.map(one => one.code)).toEqual(['rowNeverMatches'])
+  for (const [path, content] of Object.entries(files)) {
+    const other = path.replace('starter_product', 'cargo_bikes')
+    const text = textOf(content).replace('["city", "electric", "race"]', '["cargo"]')
+    if (other !== path && !path.endsWith('.csv')) files[other] = text.replace('"race"', '"cargo"')
+  }
+  expect((await compiled(files)).findings.map(one => `${one.path} ${one.code} ${one.message}`)).toEqual([])
+})
+
+test('tables of ranges that follow one another are sound, whatever their keys and ends', async () => {
+  for (const table of [
+    'from,to,factor\n0,10,1\n10,20,2\n20,,3\n',
+    'from,to,factor\n0,9,1\n10,19,2\n20,29,3\n',
+    'from,to,factor\n0,9.99,1\n10,19.99,2\n20,*,3\n',
+    'age_min,age_max,sex,factor\n0,17,M,1\n0,17,F,1.1\n18,99,M,2\n18,99,F,2.1\n',
+    'region,from,to,factor\nA,0,10,1\nA,10,20,2\nB,5,10,1\nB,10,15,2\n',
+    'min,max,class,factor\n0,10,1,0.5\n0,10,2,0.6\n5,20,1,0.7\n',
+    'key,value\n0-9,1\n10-19,2\n20+,3\n',
+    'start,end,note\nMonday,Friday,x\nSaturday,Sunday,y\n',
+  ]) {
+    const { findings } = await compiled(edited('starter', { 'tables/bands.csv': table }))
+    expect(
+      findings.map(one => `${one.line} ${one.code} ${one.message}`),
+      table,
     ).toEqual([])
   }
 })
