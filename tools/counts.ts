@@ -21,6 +21,9 @@ import {
   type CountedTransaction,
   type Counts,
   type Line,
+  NEW_BUSINESS,
+  NEW_BUSINESS_IN_TWO,
+  POLICIES_AT_ONCE,
 } from './counts/counted.ts'
 
 const say = (line: string): void => console.error(`counts: ${line}`)
@@ -32,7 +35,7 @@ const IDLE_MS = 12_000
 /** Nothing has happened for so long: nothing comes of it any more. */
 const QUIET_MS = 4_000
 
-const KEYS = ['d1', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten'] as const
+const KEYS = ['d1', 'control', 'object', 'r2', 'queue', 'rowsRead', 'rowsWritten'] as const
 
 const countOf = (lines: readonly Line[], combine: (values: readonly number[]) => number): Count =>
   Object.fromEntries(KEYS.map(key => [key, combine(lines.map(line => line[key]))])) as Count
@@ -45,7 +48,7 @@ async function counted(service: Worker): Promise<Counted> {
 
 /** Waits until nothing happens any more; what did. Ticks of the clock are nobody's. */
 async function everything(service: Worker): Promise<Counted> {
-  const all: Counted = { lines: [], puts: 0 }
+  const all: Counted = { lines: [], puts: 0, writes: 0 }
   for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
     await sleep(500)
     const more = await counted(service)
@@ -53,6 +56,7 @@ async function everything(service: Worker): Promise<Counted> {
     if (lines.length > 0) quietMs = 0
     all.lines.push(...lines)
     all.puts += more.puts
+    all.writes += more.writes
   }
   return all
 }
@@ -95,43 +99,84 @@ async function countOperations(service: Worker, side: Side): Promise<CountedOper
   }))
 }
 
-const JOURNEY: readonly (readonly [name: string, ...operations: string[]])[] = [
-  ['new business', 'create draft policy', 'price', 'finalize', 'issue'],
+type Journey = readonly [name: string, ...operations: string[]]
+
+const NEW: Journey = [NEW_BUSINESS, 'create draft policy', 'price', 'finalize', 'issue']
+const NEW_IN_TWO: Journey = [NEW_BUSINESS_IN_TWO, 'create and finalize policy', 'issue']
+
+const JOURNEYS: readonly Journey[] = [
+  NEW,
   ['payment', 'pay'],
   ['endorsement', 'endorse'],
   ['renewal', 'renew'],
   ['cancellation', 'cancel'],
 ]
 
+/** Carries out the journey's operations, each on what the one before left. */
+async function travel(side: Side, stock: Stock, [, ...operations]: Journey): Promise<void> {
+  for (const wanted of operations) {
+    const operation = OPERATIONS.find(one => one.name === wanted)!
+    const subject = (await subjects(side, operation, stock, 1)).next().value!
+    const { text } = await side.connection.send(side.call(operation, subject))
+    side.leave(stock, operation, subject, text)
+    // New business is priced without the interface of quotes.
+    stock.quoted.push(...stock.unquoted.splice(0))
+    if (wanted === NEW_IN_TWO[1]) stock.finalized.push((JSON.parse(text) as { locator: string }).locator)
+  }
+}
+
+/** All that came since the last look, by so many journeys: the share of one. */
+function transactionOf(name: string, { lines, puts, writes }: Counted, journeys = 1): CountedTransaction {
+  const share = (count: number): number => Math.round((count / journeys) * 100) / 100
+  const times = (at: Line['at']): number => share(lines.filter(line => line.at === at).length)
+  return {
+    name,
+    ...countOf(lines, values => share(sum(values))),
+    requests: times('request'),
+    alarms: times('alarm'),
+    messages: times('queue'),
+    puts: share(puts),
+    writes: share(writes),
+    lines: share(lines.length),
+  }
+}
+
 async function countTransactions(service: Worker, side: Side): Promise<CountedTransaction[]> {
   const stock = emptyStock()
   const transactions: CountedTransaction[] = []
   // The first of all opens what the others find open.
   for (const isCounted of [false, true])
-    for (const [name, ...operations] of JOURNEY) {
+    for (const journey of [...JOURNEYS, NEW_IN_TWO]) {
+      const [name] = journey
       say(`${name}, with all that comes of it`)
       await everything(service)
-      for (const wanted of operations) {
-        const operation = OPERATIONS.find(one => one.name === wanted)!
-        const subject = (await subjects(side, operation, stock, 1)).next().value!
-        const { text } = await side.connection.send(side.call(operation, subject))
-        side.leave(stock, operation, subject, text)
-        // New business is priced without the interface of quotes.
-        stock.quoted.push(...stock.unquoted.splice(0))
-      }
-      const { lines, puts } = await everything(service)
-      const times = (at: Line['at']): number => lines.filter(line => line.at === at).length
-      if (isCounted)
-        transactions.push({
-          name,
-          ...countOf(lines, sum),
-          requests: times('request'),
-          alarms: times('alarm'),
-          messages: times('queue'),
-          puts,
-          lines: lines.length,
-        })
+      await travel(side, stock, journey)
+      const counted = await everything(service)
+      if (isCounted) transactions.push(transactionOf(name, counted))
     }
+  return transactions
+}
+
+/** Clients that send one request after the other. */
+const LANES = 8
+
+/** An isolate sends so many hints in a minute and no more; each journey begins with none sent. */
+const MINUTE_MS = 60_000
+
+async function countAtOnce(service: Worker, side: Side): Promise<CountedTransaction[]> {
+  const transactions: CountedTransaction[] = []
+  for (const journey of [NEW, NEW_IN_TWO]) {
+    const [name] = journey
+    say(`${name}, ${POLICIES_AT_ONCE} at once`)
+    await sleep(MINUTE_MS)
+    await everything(service)
+    const journeys = Array.from({ length: POLICIES_AT_ONCE }).values()
+    const lane = async (): Promise<void> => {
+      for (const _ of journeys) await travel(side, emptyStock(), journey)
+    }
+    await Promise.all(Array.from({ length: LANES }, lane))
+    transactions.push(transactionOf(name, await everything(service), POLICIES_AT_ONCE))
+  }
   return transactions
 }
 
@@ -156,12 +201,13 @@ async function run(folder: string): Promise<Counts> {
   const { locator: policyholderLocator } = (await holder.json()) as { locator: string }
   const other = serviceSide(service, { ...world, token, policyholderLocator }, records)
   const transactions = await countTransactions(service, other)
+  const atOnce = await countAtOnce(service, other)
   other.connection.close()
   side.connection.close()
   receiver.close()
   await service.stop()
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  return { commit, operations, transactions }
+  return { commit, operations, transactions, atOnce }
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-counts-'))

@@ -1,6 +1,16 @@
 // `npm run scale`: what one policy, one tenant, one cell and the whole system can carry, and what it costs, reckoned from the counts of
 // `npm run counts` and what the platform publishes of its limits and prices. Writes its tables into docs/scale.md and docs/operate.md.
-import { type Count, type CountedOperation, type CountedTransaction, readCounts } from './counts/counted.ts'
+
+import { WATCH_MS } from '../src/platform/events/outbox.ts'
+import {
+  type Count,
+  type CountedOperation,
+  type CountedTransaction,
+  NEW_BUSINESS,
+  NEW_BUSINESS_IN_TWO,
+  POLICIES_AT_ONCE,
+  readCounts,
+} from './counts/counted.ts'
 import { writeSection } from './measured.ts'
 
 /** As the provider publishes them (docs/scale.md names the pages). */
@@ -30,8 +40,9 @@ const BYTES_OF_POLICY = 27_000
 /** The published figure: policies from quote to issue a second, for fifteen minutes. */
 const PUBLISHED = { perSecond: 192, minutes: 15 } as const
 
-/** What a policy goes through from quote to issue. */
+/** What a policy goes through from quote to issue: by four requests, and by the two that do the same. */
 const JOURNEY = ['create draft policy', 'price', 'finalize', 'issue'] as const
+const JOURNEY_IN_TWO = ['create and finalize policy', 'issue'] as const
 
 type Cost = {
   name: string
@@ -45,7 +56,7 @@ type Cost = {
 function costOf({ name, warm }: CountedOperation): Cost {
   const writes = warm.rowsWritten > 0 ? 1 : 0
   const { rowsRead, rowsWritten } = warm
-  return { name, reads: Math.max(0, warm.d1 - writes), writes, rowsRead, rowsWritten }
+  return { name, reads: Math.max(0, warm.d1 - warm.control - writes), writes, rowsRead, rowsWritten }
 }
 
 const sumOf = (name: string, costs: readonly Cost[]): Cost => {
@@ -59,14 +70,14 @@ const sumOf = (name: string, costs: readonly Cost[]): Cost => {
   }
 }
 
-/** What comes of a policy that is sold, beyond its requests: documents, deliveries. Half of the batches write, as those do. */
-type Afterwards = { readonly reads: number; readonly writes: number; readonly messages: number }
+/** A policy that is sold: the batches of its requests and of what comes of them (documents, deliveries), and messages of queues. */
+type Sold = Pick<Cost, 'reads' | 'writes'> & { readonly messages: number }
 
-function afterwardsOf(business: CountedTransaction, journey: Cost): Afterwards {
-  const batches = Math.max(0, business.d1 - journey.reads - journey.writes)
-  const writes = Math.ceil(batches / 2)
-  return { reads: batches - writes, writes, messages: business.messages }
-}
+const soldOf = ({ d1, control, writes, messages }: CountedTransaction): Sold => ({
+  reads: Math.max(0, d1 - control - writes),
+  writes,
+  messages,
+})
 
 /** Rows that are read in a millisecond: a batch that reads more takes longer. */
 const ROWS_OF_A_READ = 1_000
@@ -90,11 +101,11 @@ const tableOf = (headings: readonly string[], rows: readonly (readonly string[])
     ...rows.map(row => `| ${row.join(' | ')} |`),
   ].join('\n')
 
-/** `d1 1, object 1`. */
-const tripsOf = (count: Count): string =>
-  (['d1', 'object', 'r2', 'queue'] as const)
-    .filter(name => count[name] > 0)
-    .map(name => `${name} ${count[name]}`)
+/** `d1 1, object 1`. Databases of the tenant are `d1`, that of the platform `control`. */
+const tripsOf = ({ d1, control, object, r2, queue }: Count): string =>
+  Object.entries({ d1: d1 - control, control, object, r2, queue })
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => `${name} ${count}`)
     .join(', ') || 'none'
 
 const countsTable = (operations: readonly CountedOperation[]): string =>
@@ -119,6 +130,7 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
       'transaction',
       'requests',
       'D1 round trips',
+      'that write',
       'rows read',
       'rows written',
       'calls of objects',
@@ -129,11 +141,12 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
       'log lines',
     ],
     transactions.map(
-      ({ name, requests, d1, rowsRead, rowsWritten, object, alarms, messages, puts, r2, lines }) => [
+      ({ name, requests, d1, writes, rowsRead, rowsWritten, object, alarms, messages, puts, r2, lines }) => [
         name,
         ...[
           requests,
           d1,
+          writes,
           rowsRead,
           rowsWritten,
           object,
@@ -147,41 +160,65 @@ const transactionsTable = (transactions: readonly CountedTransaction[]): string 
     ),
   )
 
-/** From quote to issue, with what is done afterwards, in databases. */
-function carried(journey: Cost, afterwards: Afterwards): string {
-  const all = { reads: journey.reads + afterwards.reads, writes: journey.writes + afterwards.writes }
-  const row = (writeMs: number): string[] => {
-    const alone = perSecond(busyMs(journey, writeMs))
-    const shard = perSecond(busyMs(all, writeMs))
-    return [
-      `${writeMs} ms`,
-      one(alone),
-      one(shard),
-      one(shard * SHARDS_OF_TENANT),
-      String(Math.ceil(PUBLISHED.perSecond / shard)),
-      whole(shard * DATABASES_OF_CELL),
-    ]
-  }
+/** From quote to issue, by its requests and with what is done afterwards. */
+function carried(ways: readonly Way[]): string {
+  return tableOf(
+    ['', 'requests', ...WRITE_TIMES.map(ms => `a write batch takes ${ms} ms`)],
+    ways.flatMap(({ requests, journey, alone, atOnce }) =>
+      (
+        [
+          ['its requests', journey],
+          ['with documents and a webhook', alone],
+          [`the same, the share of one in ${POLICIES_AT_ONCE} at once`, atOnce],
+        ] as const
+      ).map(([what, cost]) => [
+        what,
+        String(requests),
+        ...WRITE_TIMES.map(ms => one(perSecond(busyMs(cost, ms)))),
+      ]),
+    ),
+  )
+}
+
+const WRITE_TIMES = [WRITE_MS / 2, WRITE_MS, WRITE_MS * 2] as const
+
+/** How a policy is sold: its requests alone, with what comes of one, and of one in many. */
+type Way = {
+  readonly requests: number
+  readonly journey: Pick<Cost, 'reads' | 'writes'>
+  readonly alone: Sold
+  readonly atOnce: Sold
+}
+
+/** With documents and a webhook, one in many, in databases. */
+function databases({ atOnce }: Way): string {
   return tableOf(
     [
       'a write batch takes',
-      'quote to issue a second, one database',
-      'with documents and a webhook',
+      'one database',
       `one tenant on ${SHARDS_OF_TENANT} databases`,
       `databases for ${PUBLISHED.perSecond} a second`,
       'all databases of a cell',
     ],
-    [WRITE_MS / 2, WRITE_MS, WRITE_MS * 2].map(row),
+    WRITE_TIMES.map(writeMs => {
+      const shard = perSecond(busyMs(atOnce, writeMs))
+      return [
+        `${writeMs} ms`,
+        one(shard),
+        one(shard * SHARDS_OF_TENANT),
+        String(Math.ceil(PUBLISHED.perSecond / shard)),
+        whole(shard * DATABASES_OF_CELL),
+      ]
+    }),
   )
 }
 
 /** What each has room for, and what ends it. */
-function rooms(journey: Cost, issue: Cost, afterwards: Afterwards): string {
-  const all = { reads: journey.reads + afterwards.reads, writes: journey.writes + afterwards.writes }
-  const shard = perSecond(busyMs(all, WRITE_MS))
+function rooms(issue: Cost, sold: Sold): string {
+  const shard = perSecond(busyMs(sold, WRITE_MS))
   const policiesOfShard = PLATFORM.databaseBytes / BYTES_OF_POLICY
   const databases = DATABASES_OF_CELL
-  const byQueue = PLATFORM.queueMessagesPerSecond / afterwards.messages
+  const byQueue = PLATFORM.queueMessagesPerSecond / sold.messages
   const cell = Math.min(shard * databases, byQueue)
   const cells = Math.floor(PLATFORM.databasesOfAccount / databases)
   return tableOf(
@@ -222,15 +259,14 @@ function rooms(journey: Cost, issue: Cost, afterwards: Afterwards): string {
   )
 }
 
-function published(journey: Cost, afterwards: Afterwards): string {
-  const all = { reads: journey.reads + afterwards.reads, writes: journey.writes + afterwards.writes }
-  const shard = perSecond(busyMs(all, WRITE_MS))
+function published(sold: Sold): string {
+  const shard = perSecond(busyMs(sold, WRITE_MS))
   const policies = PUBLISHED.perSecond * PUBLISHED.minutes * 60
   const tenants = Math.ceil(PUBLISHED.perSecond / shard)
   const gigabytes = (policies * BYTES_OF_POLICY) / 1e9
   return [
     `${PUBLISHED.perSecond} a second for ${PUBLISHED.minutes} minutes are ${whole(policies)} policies. That is ${tenants} tenants of one database each, at ${one(shard)} a second, or one tenant of ${tenants} databases; they grow by ${one(gigabytes)} GB together, ${one(gigabytes / tenants)} GB each of 10.`,
-    `One tenant alone, on ${SHARDS_OF_TENANT} databases, has room for ${one(Math.min(shard * SHARDS_OF_TENANT, PLATFORM.queueMessagesPerSecond / afterwards.messages) / PUBLISHED.perSecond)} times that rate.`,
+    `One tenant alone, on ${SHARDS_OF_TENANT} databases, has room for ${one(Math.min(shard * SHARDS_OF_TENANT, PLATFORM.queueMessagesPerSecond / sold.messages) / PUBLISHED.perSecond)} times that rate.`,
   ].join('\n')
 }
 
@@ -272,6 +308,8 @@ const TRANSACTIONS_OF_POLICY = 1 / 6
 const CPU_MS = 6
 /** For which an object is in use in each call, with 128 MB. */
 const OBJECT_SECONDS = 0.05
+/** Looks of a shard's dispatcher after a transaction, where no other follows within minutes: alarms that find nothing. */
+const LOOKS_OF_DISPATCHER = WATCH_MS / 60_000
 const FILE_BYTES = 60_000
 /** Policies are kept, with their files; what is stored after a year. */
 const STORED_MONTHS = 12
@@ -285,12 +323,14 @@ function meters(
   const times = policies * TRANSACTIONS_OF_POLICY
   const of = (key: Exclude<keyof CountedTransaction, 'name'>): number =>
     transactions.reduce((total, one) => total + one[key] * (MIX[one.name] ?? 0), 0)
-  const objects = of('object') + of('alarms')
+  const looks = LOOKS_OF_DISPATCHER * Object.values(MIX).reduce((sum, share) => sum + share, 0)
+  const alarms = of('alarms') + looks
+  const objects = of('object') + alarms
   return {
     requests: times * (of('requests') + LOOKS),
-    cpuMs: times * CPU_MS * (of('requests') + of('messages') + of('alarms') + LOOKS),
+    cpuMs: times * CPU_MS * (of('requests') + of('messages') + alarms + LOOKS),
     // An alarm that is set is a row of its object.
-    rowsWritten: times * (of('rowsWritten') + of('alarms')),
+    rowsWritten: times * (of('rowsWritten') + alarms),
     rowsRead: times * (of('rowsRead') + LOOKS * look.rowsRead),
     databaseGigabytes: (policies * BYTES_OF_POLICY) / 1e9,
     objects: times * objects,
@@ -299,7 +339,7 @@ function meters(
     filesWritten: times * of('puts'),
     filesRead: times * Math.max(0, of('r2') - of('puts')),
     fileGigabytes: (times * of('puts') * FILE_BYTES * STORED_MONTHS) / 1e9,
-    logLines: times * (of('lines') + LOOKS),
+    logLines: times * (of('lines') + looks + LOOKS),
     dynamicWorkers: tenants * 30,
   }
 }
@@ -347,21 +387,32 @@ function prices(transactions: readonly CountedTransaction[], look: Count): strin
 }
 
 function main(): void {
-  const { operations, transactions } = readCounts()
+  const { operations, transactions, atOnce } = readCounts()
   const costs = operations.map(costOf)
-  const journey = sumOf(
-    'quote to issue',
-    JOURNEY.map(name => costs.find(operation => operation.name === name)!),
-  )
+  const journeyOf = (names: readonly string[]): Cost =>
+    sumOf(
+      'quote to issue',
+      names.map(name => costs.find(operation => operation.name === name)!),
+    )
+  const named = (all: readonly CountedTransaction[], name: string): Sold =>
+    soldOf(all.find(one => one.name === name)!)
+  const way = (names: readonly string[], name: string): Way => ({
+    requests: names.length,
+    journey: journeyOf(names),
+    alone: named(transactions, name),
+    atOnce: named(atOnce, name),
+  })
+  const inFour = way(JOURNEY, NEW_BUSINESS)
+  const inTwo = way(JOURNEY_IN_TWO, NEW_BUSINESS_IN_TWO)
   const issue = costs.find(({ name }) => name === JOURNEY.at(-1))!
-  const afterwards = afterwardsOf(transactions.find(({ name }) => name === 'new business')!, journey)
   const look = operations.find(({ name }) => name === 'get policy')!.warm
   const sections: Record<string, string> = {
     counts: countsTable(operations),
     transactions: transactionsTable(transactions),
-    carried: carried(journey, afterwards),
-    rooms: rooms(journey, issue, afterwards),
-    published: published(journey, afterwards),
+    carried: carried([inFour, inTwo]),
+    databases: databases(inFour),
+    rooms: rooms(issue, inFour.atOnce),
+    published: published(inFour.atOnce),
   }
   for (const [name, markdown] of Object.entries(sections)) writeSection(name, markdown, 'docs/scale.md')
   writeSection('prices', prices(transactions, look), 'docs/operate.md')

@@ -7,12 +7,14 @@ export type Line = Count & {
   readonly operation: string
 }
 
-/** What the counting Worker tells. */
-export type Counted = { lines: Line[]; puts: number }
+/** What the counting Worker tells. `writes`: batches that wrote rows. */
+export type Counted = { lines: Line[]; puts: number; writes: number }
 
 /** Calls of the platform, and rows with the entries of indexes. */
 export type Count = {
   readonly d1: number
+  /** Those of `d1` that went to the control database: one that looks at the tenant again, after 5 s. */
+  readonly control: number
   readonly object: number
   readonly r2: number
   readonly queue: number
@@ -38,6 +40,8 @@ export type CountedTransaction = Count & {
   readonly messages: number
   /** Files written, of the calls of `r2`. */
   readonly puts: number
+  /** Batches that wrote rows, of the calls of `d1`. */
+  readonly writes: number
   /** Lines of the log. */
   readonly lines: number
 }
@@ -46,7 +50,16 @@ export type Counts = {
   readonly commit: string
   readonly operations: readonly CountedOperation[]
   readonly transactions: readonly CountedTransaction[]
+  /** The share of one in many that are carried out at the same time: what comes of them is read and recorded together. */
+  readonly atOnce: readonly CountedTransaction[]
 }
+
+/** In `atOnce`. */
+export const POLICIES_AT_ONCE = 40
+
+/** Policies from quote to issue: by four requests, and by two. */
+export const NEW_BUSINESS = 'new business'
+export const NEW_BUSINESS_IN_TWO = 'new business, finalized when created'
 
 export const COUNTS_FILE = 'docs/counts.json'
 

@@ -1,5 +1,5 @@
-// The service, which counts what it does: every line that it writes of a request, a message or an alarm, and every file that is written,
-// since the last look at `/counted`.
+// The service, which counts what it does: every line that it writes of a request, a message or an alarm, every file that is written, and
+// every batch that writes rows, since the last look at `/counted`.
 import service from '../../src/worker.ts'
 import type { Counted } from './counted.ts'
 
@@ -11,7 +11,7 @@ export {
   PolicyObject,
 } from '../../src/worker.ts'
 
-const nothing = (): Counted => ({ lines: [], puts: 0 })
+const nothing = (): Counted => ({ lines: [], puts: 0, writes: 0 })
 
 /** The Worker and its objects share an isolate here. */
 let counted = nothing()
@@ -21,6 +21,23 @@ console.log = (...words: unknown[]) => {
   const [text] = words
   if (typeof text === 'string' && text.startsWith('{"at":')) counted.lines.push(JSON.parse(text))
   else log(...words)
+}
+
+type Sending = { batch(statements: D1PreparedStatement[]): Promise<D1Result[]> }
+
+let isCounting = false
+
+/** Sessions of all databases have one prototype. */
+function countBatches({ CONTROL }: Env): void {
+  if (isCounting) return
+  isCounting = true
+  const sessions = Object.getPrototypeOf(CONTROL.withSession()) as Sending
+  const { batch } = sessions
+  sessions.batch = async function (this: Sending, statements) {
+    const results = await batch.call(this, statements)
+    if (results.some(({ meta }) => meta.rows_written > 0)) counted.writes += 1
+    return results
+  }
 }
 
 const withFiles = (env: Env): Env => ({
@@ -42,6 +59,7 @@ const withFiles = (env: Env): Env => ({
 
 export default {
   async fetch(request, env, context) {
+    countBatches(env)
     if (new URL(request.url).pathname !== '/counted') return service.fetch(request, withFiles(env), context)
     const seen = counted
     counted = nothing()
