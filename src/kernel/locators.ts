@@ -93,14 +93,15 @@ export function orderedUuid(shard: number): Uuid {
 const OF_REQUEST = 24
 
 /**
- * Locators of events that one commit of a request makes: each begins as the request's id, so the index of locators also finds
- * the events of a request. Another commit of the same request makes others.
+ * Locators of rows of events that one commit of a request makes: each begins as the request's id, so the index of locators also finds
+ * the events of a request. Another commit of the same request makes others. The last byte before the shard is 0: it is an event's place
+ * in its row.
  */
-export function eventLocators(request: Uuid, count: number, shard: number): Uuid[] {
-  const first = crypto.getRandomValues(new Uint32Array(1))[0]! * 2 ** 8
+export function eventLocators(request: Uuid, rows: number, shard: number): Uuid[] {
+  const first = crypto.getRandomValues(new Uint32Array(1))[0]!
   return Array.from(
-    { length: count },
-    (_, at) => (request.slice(0, OF_REQUEST) + hex((first + at) % 2 ** 40, 10) + hex(shard, 2)) as Uuid,
+    { length: rows },
+    (_, at) => `${request.slice(0, OF_REQUEST)}${hex((first + at) % 2 ** 32, 8)}00${hex(shard, 2)}` as Uuid,
   )
 }
 

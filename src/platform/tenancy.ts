@@ -6,7 +6,7 @@ import { notFound, Refusal, revoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
-import { REQUIRED_TENANT_MIGRATION } from './database/migrations.ts'
+import { REQUIRED_TENANT_MIGRATION, SHARED_EVENT_ROWS } from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
@@ -50,6 +50,8 @@ export type Tenant = {
   readonly closesAt?: readonly (Instant | null)[]
   /** A database waits for a migration: then none is opened (docs/design.md, section 6). */
   readonly isBehind: boolean
+  /** Every database may get rows of several events (events/rows.ts). */
+  readonly sharesEventRows?: boolean
 }
 
 /**
@@ -203,6 +205,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const { locator, autofill, allowedOrigins, quotas, suspension, restores, ...kept } = row
   const opensAt = rows.map(row => row.opensAt as Instant)
   const closesAt = rows.map(row => row.closesAt as Instant | null)
+  const have = (name: string): boolean => rows.every(({ migration }) => (migration ?? '') >= name)
   return {
     ...kept,
     locator: locator as Uuid,
@@ -214,7 +217,8 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     shards: rows.map(({ binding }) => binding),
     ...(opensAt.some(at => at > 0) && { opensAt }),
     ...(closesAt.some(at => at !== null) && { closesAt }),
-    isBehind: rows.some(({ migration }) => migration === null || migration < REQUIRED_TENANT_MIGRATION),
+    isBehind: !have(REQUIRED_TENANT_MIGRATION),
+    ...(have(SHARED_EVENT_ROWS) && { sharesEventRows: true }),
   }
 }
 
@@ -350,7 +354,6 @@ export function shardForNewPolicyholder(tenant: Tenant, at: Instant = now()): nu
 
 /** One generation of a tenant: recreating or deleting the tenant ends it, and its names are never reused. */
 export type TenantScope = Pick<Tenant, 'locator' | 'generation'>
-
 export const scope = ({ locator, generation }: TenantScope): string => `${locator}/${generation}`
 
 /** Within the tenant's jurisdiction; 503 until that bucket is bound. */
@@ -367,7 +370,6 @@ export const boundBucket = (env: Env, place: Place): R2Bucket | undefined =>
   (env as unknown as Record<string, R2Bucket | undefined>)[bucketBinding(place)]
 
 export const fileKey = (tenant: Tenant, ...path: string[]): string => [scope(tenant), ...path].join('/')
-
 export const filesPrefix = (tenant: TenantScope): string => `${scope(tenant)}/`
 
 /** Binds a sealed value to its tenant (platform/sealed). */

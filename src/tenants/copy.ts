@@ -2,6 +2,7 @@
 // table without row ids, one page a batch: an interrupted copy continues after the last row that arrived.
 import { type SQL, sql } from 'drizzle-orm'
 import { noCalls } from '../platform/calls.ts'
+import { SHARED_EVENT_ROWS } from '../platform/database/migrations.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 
 /** Limits of a page: a parameter takes 2 MB, and JSON is longer than the rows. */
@@ -33,6 +34,10 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
     throw new Error(
       `${unlike.name} is not the same table in both databases: run this again when both have the same migrations.`,
     )
+  if ((await hasSharedRows(from)) && !(await hasMigration(to, SHARED_EVENT_ROWS)))
+    throw new Error(
+      `event has rows that the other environment may not be able to read: run this again when it has ${SHARED_EVENT_ROWS}.`,
+    )
   let rows = 0
   for (const table of tables) {
     await copyTable(source, target, table)
@@ -45,6 +50,14 @@ export async function copyDatabase(from: D1Database, to: D1Database): Promise<nu
   }
   return rows
 }
+
+const hasSharedRows = async (client: D1Database): Promise<boolean> =>
+  (await client
+    .prepare(`select exists (select 1 from event where type > '["' and type < '[#') as found`)
+    .first('found')) === 1
+
+const hasMigration = async (client: D1Database, name: string): Promise<boolean> =>
+  (await client.prepare('select 1 as found from migration where name = ?').bind(name).first('found')) === 1
 
 /**
  * The tables with a tenant's rows. `migration` and `fence` belong to the database itself, as do the tables of a move

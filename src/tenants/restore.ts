@@ -5,6 +5,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
+import { eachEvent } from '../platform/events/rows.ts'
 import { deliveries, events } from '../platform/events/tables.ts'
 import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
 import { fileKey, shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
@@ -104,7 +105,8 @@ type Place = { readonly place: number; readonly locator: string }
 const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL> => ({
   events: after => sql`
     select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as place, locator
-    from event where sequence > ${after.place} and at >= ${since} order by sequence limit ${ROWS_A_FILE}`,
+    from ${eachEvent(sql`(select * from event where sequence > ${after.place} and at >= ${since} order by sequence limit ${ROWS_A_FILE})`)}
+    order by sequence`,
   payments: after => sql`
     select json_object('locator', locator, 'policyLocator', cast(policy_locator as text), 'invoiceLocator', invoice_locator,
       'amount', amount, 'currency', currency, 'postedAt', posted_at) as row, policy_locator as place, locator

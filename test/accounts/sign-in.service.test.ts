@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { hashPassword } from '../../src/access/passwords.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
@@ -101,7 +102,7 @@ describe('signing in to a tenant', () => {
   it('is told in the stream of the tenant, whether it works or not', async () => {
     const answer = await signIn({ ...alice, password: 'wrong', tenantName: MOTOR.name })
     const { results } = await motor()
-      .prepare('select type, data, username from event where request_id = ?')
+      .prepare(`select type, data, username from ${EVERY_EVENT} where request_id = ?`)
       .bind(answer.headers.get('x-request-id'))
       .all<{ type: string; data: string; username: string }>()
     expect(results).toEqual([{ type: 'login.failure', username: 'alice', data: expect.any(String) }])
@@ -112,7 +113,7 @@ describe('signing in to a tenant', () => {
     })
     await signIn({ ...alice, tenantName: MOTOR.name })
     const newest = await motor()
-      .prepare('select type from event order by sequence desc limit 1')
+      .prepare(`select type from ${EVERY_EVENT} order by sequence desc limit 1`)
       .first('type')
     expect(newest).toBe('login.success')
   })

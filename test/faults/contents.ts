@@ -3,6 +3,7 @@
 import { newUuid, type PolicyLocator } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { SYSTEM_CALLER } from '../../src/platform/context.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { isStreamed } from '../../src/platform/events/types.ts'
 import { filesPrefix, shardDatabase, type Tenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -58,7 +59,9 @@ async function tableRows(client: D1Database): Promise<Record<string, Row[]>> {
     .prepare(`select name from sqlite_master where type = 'table'`)
     .all<{ name: string }>()
   const names = results.map(({ name }) => name).filter(name => !/^(sqlite|_cf|d1)_/.test(name))
-  const answers = await client.batch<Row>(names.map(name => client.prepare(`select * from "${name}"`)))
+  const answers = await client.batch<Row>(
+    names.map(name => client.prepare(`select * from ${name === 'event' ? EVERY_EVENT : `"${name}"`}`)),
+  )
   return Object.fromEntries(names.map((name, at) => [name, answers[at]!.results]))
 }
 

@@ -1,5 +1,7 @@
 // Violations as they would show, one for each thing that the checker looks at: planted in the databases of a run that holds, or in
 // what was read of it where rows alone cannot tell.
+
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { BELONGS } from './checks/policies.ts'
 import { isDone, writeOf } from './checks/wishes.ts'
 import type { Wish } from './client.ts'
@@ -34,7 +36,7 @@ export const PLANTED_ROWS: readonly PlantedRow[] = [
     what: 'an event that is lost',
     check: 'toldOnce',
     table: 'event',
-    sql: `delete from event where type = 'policy.issue'`,
+    sql: `delete from event where type = 'policy.issue' or instr(type, '"policy.issue"') > 0`,
     says: /It is there, and has 0 events policy\.issue/,
   },
   {
@@ -42,7 +44,7 @@ export const PLANTED_ROWS: readonly PlantedRow[] = [
     check: 'toldOnce',
     table: 'event',
     sql: `insert into event select (select max(sequence) from event) + 1, 'twice', request_id, type, newer_type, at, data,
-       account_locator, username, policyholder_locator, policy_locator from event where type = 'policy.issue' limit 1`,
+       account_locator, username, policyholder_locator, policy_locator from ${EVERY_EVENT} where type = 'policy.issue' limit 1`,
     says: /It is there, and has 2 events policy\.issue/,
   },
   {

@@ -7,6 +7,7 @@ import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { openDatabase, type Query } from '../../src/platform/database.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { tenantOfShard } from '../../src/platform/tenancy.ts'
 import type { PolicyholderCreditsResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -93,7 +94,9 @@ async function creditOf(account: string): Promise<number> {
 /** Types of events about policies, other than those of the migration. */
 async function eventsAfter(sequence: number): Promise<string[]> {
   const { results } = await boundDatabase(poolBinding(1))
-    .prepare(`select type from event where sequence > ? and type not like 'migration.%' order by sequence`)
+    .prepare(
+      `select type from ${EVERY_EVENT} where sequence > ? and type not like 'migration.%' order by sequence`,
+    )
     .bind(sequence)
     .all<{ type: string }>()
   return results.map(one => one.type)

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type Uuid } from '../../src/kernel/locators.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
@@ -59,7 +60,7 @@ const policiesOf = async (prefix: string): Promise<number> => {
 
 const eventsOf = async (migration: string): Promise<string[]> => {
   const { results } = await boundDatabase(poolBinding(1))
-    .prepare(`select type from event where data ->> 'migrationLocator' = ? order by sequence`)
+    .prepare(`select type from ${EVERY_EVENT} where data ->> 'migrationLocator' = ? order by sequence`)
     .bind(migration)
     .all<{ type: string }>()
   return results.map(({ type }) => type)

@@ -55,6 +55,22 @@ test('a move is marked by lines of its file', async () => {
   expect(moveOf(BEFORE_MOVE[0]!)).toBeUndefined()
 })
 
+test('a migration may wait as moves do, and move nothing', async () => {
+  const [waiting] = await readMigrations({ '0002_x.sql': '-- after its release\nDROP INDEX `x`;\n' })
+  expect(moveOf(waiting!)).toEqual({ tables: [], making: [], atEnd: ['DROP INDEX `x`'] })
+  const database = newDatabase()
+  const first = await readMigrations({
+    '0001_x.sql': 'CREATE TABLE y (z);\n--> statement-breakpoint\nCREATE INDEX x ON y (z);',
+  })
+  await migrate(database, first)
+  const before = await migrateInSteps(database, [...first, waiting!], { left: 0 })
+  expect(before).toEqual({ applied: ['0002_x'], newest: '0002_x', isDone: true })
+  expect(await database.query(`select name from sqlite_master where type = 'index' and name = 'x'`)).toEqual(
+    [],
+  )
+  database.close()
+})
+
 test('a release that knows no moves makes nothing of one', async () => {
   const database = newDatabase()
   await migrate(database, BEFORE_MOVE)

@@ -7,6 +7,7 @@ import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { isBySubject } from '../../src/platform/commit.ts'
 import type { Caller, RequestContext } from '../../src/platform/context.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { refusalOfFault } from '../../src/platform/faults.ts'
 import { policyObject } from '../../src/platform/objects.ts'
 import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
@@ -119,7 +120,7 @@ describe('two instances of one policy’s object', () => {
     expect(warm.calls.d1).toBe(3) // the batch that trips, a read, the batch that holds
     expect(
       await countRows(
-        `select count(*) n from event where policy_locator = ? and type = 'policy.update'`,
+        `select count(*) n from ${EVERY_EVENT} where policy_locator = ? and type = 'policy.update'`,
         locator,
       ),
     ).toBe(3)
@@ -136,7 +137,7 @@ describe('two instances of one policy’s object', () => {
     expect((await stored(locator)).exposures).toHaveLength(1 + done)
     expect(
       await countRows(
-        `select count(*) n from event where policy_locator = ? and type = 'policy.update'`,
+        `select count(*) n from ${EVERY_EVENT} where policy_locator = ? and type = 'policy.update'`,
         locator,
       ),
     ).toBe(done)
@@ -179,7 +180,7 @@ describe('a batch that fails', () => {
     expect((await stored(locator)).exposures).toHaveLength(2)
     expect(
       await countRows(
-        'select count(*) n from event where request_id = ? and type = ?',
+        `select count(*) n from ${EVERY_EVENT} where request_id = ? and type = ?`,
         requestId,
         'policy.update',
       ),

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
@@ -137,7 +138,9 @@ describe('overwriting data', () => {
     })
     expect((await holders.get(locator)).body.version).toBe(3)
     const { results } = await boundDatabase(poolBinding(1))
-      .prepare(`select data from event where policyholder_locator = ? order by sequence desc limit 1`)
+      .prepare(
+        `select data from ${EVERY_EVENT} where policyholder_locator = ? order by sequence desc limit 1`,
+      )
       .bind(locator)
       .all<{ data: string }>()
     expect(JSON.parse(results[0]!.data)).toEqual({ policyholderLocator: locator, version: '3' })

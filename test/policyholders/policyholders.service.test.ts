@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { roundTrips } from '../support/motor.ts'
@@ -16,7 +17,7 @@ beforeAll(async () => {
 
 const events = async (locator: string): Promise<unknown[]> => {
   const { results } = await boundDatabase(poolBinding(1))
-    .prepare('select type, data from event where policyholder_locator = ? order by sequence')
+    .prepare(`select type, data from ${EVERY_EVENT} where policyholder_locator = ? order by sequence`)
     .bind(locator)
     .all<{ type: string; data: string }>()
   return results.map(({ type, data }) => [type, JSON.parse(data)])

@@ -2,6 +2,7 @@
 // looked for in every column of every table and in every object of the tenant.
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { EVERY_EVENT } from '../../src/platform/events/rows.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
@@ -224,7 +225,7 @@ describe('overwriteData', () => {
     expect(await read(holder)).toBe('no. Erased')
     expect([await read(created.body.locator), await read('global')]).toEqual(['no. 1', 'no. 1'])
     const { results } = await boundDatabase(poolBinding(1))
-      .prepare('select data from event where policyholder_locator = ? order by sequence')
+      .prepare(`select data from ${EVERY_EVENT} where policyholder_locator = ? order by sequence`)
       .bind(holder)
       .all<{ data: string }>()
     expect(results.map(({ data }) => JSON.parse(data).version)).toEqual(['1', '2'])

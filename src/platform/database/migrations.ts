@@ -170,7 +170,10 @@ export async function migrateAll(
  * Moves that this code runs without, since it runs on both layouts: those of this release. The release after it removes them here when its
  * code needs them.
  */
-export const OPTIONAL_MOVES: readonly string[] = ['0007_keys_of_policies']
+export const OPTIONAL_MOVES: readonly string[] = ['0007_keys_of_policies', '0009_shared_rows_of_events']
+
+/** Databases that have it get rows of several events (platform/events/rows.ts), which Workers of earlier releases cannot read. */
+export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
 
 /**
  * Migrations after such a move that this code runs without, since what they bring is asked for in one place, which answers 503 until it

@@ -7,6 +7,7 @@
 import type { MigrationTarget } from './target.ts'
 
 export type Move = {
+  /** None: a migration that only has to wait. */
   readonly tables: readonly string[]
   /** Make T_moved with its indexes, for each table T. */
   readonly making: readonly string[]
@@ -19,17 +20,23 @@ export type Steps = { left: number }
 
 const MOVES = 'moves: '
 const AT_THE_END = 'at the end'
+/** First line of a migration that moves nothing, but changes what is written: it too waits until no earlier release serves. */
+const AFTER_RELEASE = 'after its release'
 
 /**
  * Comment lines that mark a move become statements of their own. They are no SQL: a release that knows no moves fails with them, where it
  * would else record half a move as applied.
  */
 export const withMarks = (text: string, breakpoint: string): string =>
-  text.replace(new RegExp(`^-- (${MOVES}.+|${AT_THE_END})$`, 'gm'), `${breakpoint}\n$1\n${breakpoint}`)
+  text.replace(
+    new RegExp(`^-- (${MOVES}.+|${AT_THE_END}|${AFTER_RELEASE})$`, 'gm'),
+    `${breakpoint}\n$1\n${breakpoint}`,
+  )
 
 /** Undefined for a migration of plain statements. */
 export function moveOf({ statements }: { readonly statements: readonly string[] }): Move | undefined {
   const [first = '', ...rest] = statements
+  if (first === AFTER_RELEASE) return { tables: [], making: [], atEnd: rest }
   const tables = first.startsWith(MOVES) && first.slice(MOVES.length).split(/,\s*/)
   if (!tables) return undefined
   const end = [...rest, AT_THE_END].indexOf(AT_THE_END)
@@ -53,6 +60,10 @@ export async function carryOutMove(
   record: string,
   steps: Steps,
 ): Promise<boolean> {
+  if (tables.length === 0) {
+    await target.execute([...atEnd, record])
+    return true
+  }
   const isBegun = `exists (select 1 from sqlite_master where name = 'migration_move')`
   const isUsed = [
     isBegun,

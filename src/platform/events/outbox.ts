@@ -4,12 +4,13 @@ import { boundsOfEvents, eventLocators, type PolicyLocator, type Uuid } from '..
 import { Memo } from '../../kernel/maps.ts'
 import { later, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../context.ts'
-import { type Database, putRows, type Query, statement } from '../database.ts'
+import { type Database, jsonLists, type Query, statement } from '../database.ts'
 import { armDispatcherAt } from '../objects.ts'
 import { type ShardName, shardName, tenantNow } from '../tenancy.ts'
 import type { ChosenNewerType, EventType } from './catalogue.ts'
+import { cellsOf, eachEvent, sharingRows } from './rows.ts'
 import { deliveries, events, webhooks } from './tables.ts'
-import { type CustomEventType, newerTypeOf } from './types.ts'
+import type { CustomEventType } from './types.ts'
 
 /** An event before it has a place in the stream. `data` is a flat map of text (brief 9). */
 export type NewEvent = {
@@ -22,40 +23,32 @@ export type NewEvent = {
 }
 
 /**
- * Queries that insert the events in order. Their place in the stream is that of the commit. Their timestamp is that of
+ * Queries that insert the events in order (rows.ts). Their place in the stream is that of the commit. Their timestamp is that of
  * completion (contract 2, Event stream, rule 3): this call's time, or the shard's latest when another machine's clock is
  * ahead, so time never goes back along the stream.
  */
 export function eventRows(
   database: Database,
-  context: RequestContext,
+  { tenant, requestId, caller, ...context }: RequestContext,
   happened: readonly NewEvent[],
   shard: number,
 ): Query[] {
   if (happened.length === 0) return []
-  const at = later(context.now, tenantNow(context.tenant))
-  const locators = eventLocators(context.requestId, happened.length, shard)
-  const rows = happened.map((event, position) => ({
-    locator: locators[position]!,
-    requestId: context.requestId,
-    type: event.type,
-    newerType: newerTypeOf(event) ?? null,
-    at,
-    data: event.data,
-    accountLocator: context.caller.accountLocator,
-    username: context.caller.username,
-    policyholderLocator: event.policyholderLocator ?? null,
-    policyLocator: event.policyLocator ?? null,
-  }))
-  return [...putRows(database, events, rows), database.bind(NOT_BEFORE_LATEST, { first: locators[0] })]
+  const rows = tenant.sharesEventRows ? sharingRows(happened) : happened.map(event => [event])
+  const locators = eventLocators(requestId, rows.length, shard)
+  const at = later(context.now, tenantNow(tenant))
+  return jsonLists(rows.map((row, place) => JSON.stringify(cellsOf(row, locators[place]!)))).map(list =>
+    database.effect(INSERT, requestId, at, caller.accountLocator, caller.username, list),
+  )
 }
 
-const first = sql`(select sequence from ${events} where locator = ${sql.placeholder('first')})`
-const latest = sql`(select at from ${events} where sequence < ${first} order by sequence desc limit 1)`
-
-const NOT_BEFORE_LATEST = statement(build =>
-  build.run(sql`update ${events} set at = ${latest} where sequence >= ${first} and at < ${latest}`),
-)
+/** Numbers go on behind the highest that was ever given, which SQLite keeps for the table. */
+const INSERT = `insert into event (sequence, locator, request_id, type, newer_type, at, data, account_locator, username,
+    policyholder_locator, policy_locator)
+  select coalesce((select seq from sqlite_sequence where name = 'event'), 0) + sum(cells ->> 0) over (order by place),
+    cells ->> 1, ?, cells ->> 2, cells ->> 3, max(?, coalesce((select at from event order by sequence desc limit 1), 0)),
+    cells ->> 4, ?, ?, cells ->> 5, cells ->> 6
+  from (select key as place, value as cells from json_each(?) limit -1)`
 
 /** Whether webhook `w` subscribes to event `e`: by either name, exactly or with `prefix.*`. */
 export const isSubscribed = sql`exists (
@@ -92,9 +85,10 @@ const DELIVERIES = statement(build =>
       select w.locator as webhook, e.sequence, ${lineOfEvent} as line, w.suspended_at is not null as suspended,
         coalesce(w.failure_handling ->> 'divert', 0) as divert, cast(unixepoch('subsec') * 1000 as integer) as clock,
         row_number() over (partition by w.locator, ${lineOfEvent} order by e.sequence) as turn
-      from ${events} e join ${webhooks} w on w.enabled
-      where e.locator between ${sql.placeholder('from')} and ${sql.placeholder('to')}
-        and e.request_id = ${sql.placeholder('requestId')} and ${isSubscribed}
+      from ${webhooks} w cross join ${eachEvent(sql`(select * from ${events}
+        where locator between ${sql.placeholder('from')} and ${sql.placeholder('to')}
+          and request_id = ${sql.placeholder('requestId')})`)} e
+      where w.enabled and ${isSubscribed}
         and not exists (select 1 from ${deliveries} x where x.webhook_locator = w.locator and x.event_sequence = e.sequence)
     ) m
     returning iif(state = 'pending', webhook_locator, null) as webhook`),

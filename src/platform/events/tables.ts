@@ -5,14 +5,18 @@ import type { Instant } from '../../kernel/time.ts'
 /** Events whose locators do not begin as their request's id. It is the condition of an index, so queries must repeat it. */
 export const NOT_BY_REQUEST = sql.raw('substr(locator, 1, 24) <> substr(request_id, 1, 24)')
 
-/** Outbox and stream in one: written in the batch of the change, read in `sequence` order. */
+/**
+ * Outbox and stream in one: written in the batch of the change, read in `sequence` order. A row may have several events of a commit
+ * (rows.ts), so queries for events go through `eachEvent`.
+ */
 export const events = sqliteTable(
   'event',
   {
-    /** Commit order: a reader that has seen N never misses a smaller one. */
+    /** Commit order: a reader that has seen N never misses a smaller one. Of the row's last event. */
     sequence: integer().primaryKey({ autoIncrement: true }),
     locator: text().notNull(),
     requestId: text().notNull(),
+    /** Of a row with several events: a JSON list. */
     type: text().notNull(),
     /** Its name in the events interface (resources brief 8.1); null where that has no name of its own. */
     newerType: text(),
@@ -29,8 +33,6 @@ export const events = sqliteTable(
     uniqueIndex('event_id').on(table.locator),
     index('event_older_request').on(table.requestId).where(NOT_BY_REQUEST),
     index('event_of_type').on(table.type, table.sequence),
-    // Queries must repeat the condition exactly.
-    index('event_custom_of').on(table.policyLocator).where(sql`${table.type} like 'custom.%'`),
   ],
 )
 

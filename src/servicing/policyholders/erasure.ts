@@ -184,7 +184,7 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
     sql` or `,
   )
 
-/** Of events, only messages of plugins and failures of documents can contain a value. */
+/** Of events, only messages of plugins and failures of documents can contain a value. Each has a row of its own. */
 const KEPT: ReadonlySet<string> = new Set(['policyLocator', 'policyholderLocator', 'operationFailed'])
 
 const cleanText: Clean = (content, scrub) => scrub(content)
@@ -245,7 +245,7 @@ const TEXT_STORES: readonly TextStore[] = [
     column: 'data',
     where: (locator, { escaped }) =>
       sql`(policyholder_locator = ${locator} or policy_locator in ${policiesOf(locator)})
-        and (substr(type, 1, 7) = 'custom.' or type = 'document.failed') and ${hasOneOf(sql`data`, escaped)}`,
+        and (type > 'custom.' and type < 'custom/' or type = 'document.failed') and ${hasOneOf(sql`data`, escaped)}`,
     clean: cleanEvent,
   },
   {

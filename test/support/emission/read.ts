@@ -1,6 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { SYSTEM_CALLER } from '../../../src/platform/context.ts'
 import type { EventType } from '../../../src/platform/events/catalogue.ts'
+import { EVERY_EVENT } from '../../../src/platform/events/rows.ts'
 import { isCustomEventType } from '../../../src/platform/events/types.ts'
 import { CAUSES } from '../../../src/servicing/events/stream/causes.ts'
 import { boundDatabase } from '../databases.ts'
@@ -32,7 +33,7 @@ export async function emitted(): Promise<Caused[]> {
     bindings.results.map(({ binding }) =>
       boundDatabase(binding)
         .prepare(
-          'select type, newer_type, data, account_locator, request_id, username from event order by sequence',
+          `select type, newer_type, data, account_locator, request_id, username from ${EVERY_EVENT} order by sequence`,
         )
         .all<Row>(),
     ),

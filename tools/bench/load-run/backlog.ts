@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { EVERY_EVENT } from '../../../src/platform/events/rows.ts'
 
 export type Backlog = {
   /** Deliveries of events that are neither sent nor given up. */
@@ -52,7 +53,7 @@ export function openDatabases(dataFolder: string): Databases {
     book: () => ({
       policies: sum(`select count(*) as n from policy`),
       transactions: sum(`select count(*) as n from modification`),
-      events: sum(`select count(*) as n from event`),
+      events: sum(`select count(*) as n from ${EVERY_EVENT}`),
       bytes: sum(
         `select page_count * page_size as n from pragma_page_count, pragma_page_size
           where (select count(*) from policy) > 0`,
@@ -63,7 +64,7 @@ export function openDatabases(dataFolder: string): Databases {
       toDeliver: new Set(
         tenants.flatMap(database =>
           database
-            .prepare(`select locator from event join delivery on event_sequence = sequence`)
+            .prepare(`select locator from ${EVERY_EVENT} join delivery on event_sequence = sequence`)
             .all()
             .map(({ locator }) => String(locator)),
         ),

@@ -6,10 +6,11 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, type Query, statement } from '../../../platform/database.ts'
+import { eventNumbered, rowOfNumber, storedRow } from '../../../platform/events/rows.ts'
 import {
   type AttemptMade,
   deliveries,
-  events,
+  type events,
   OWN_FAILURE_HANDLING,
   type WebhookEndpoint,
   type WebhookFailureHandling,
@@ -108,7 +109,7 @@ export async function nextDue(
 }
 
 const CLAIMED_COLUMNS = {
-  event: events,
+  event: eventNumbered('"delivery"."event_sequence"'),
   line: deliveries.line,
   attempts: deliveries.attempts,
   asked: deliveries.asked,
@@ -127,8 +128,8 @@ const HEADS = statement(build =>
   build
     .select(CLAIMED_COLUMNS)
     .from(deliveries)
-    .crossJoin(events)
-    .where(sql`${deliveries}.rowid in ${DUE_HEADS} and ${events.sequence} = ${deliveries.eventSequence}`)
+    .crossJoin(storedRow)
+    .where(sql`${deliveries}.rowid in ${DUE_HEADS} and ${rowOfNumber(sql`${deliveries.eventSequence}`)}`)
     .orderBy(deliveries.eventSequence),
 )
 
@@ -140,12 +141,12 @@ const FOLLOWING = statement(build =>
     .select(CLAIMED_COLUMNS)
     .from(headRows)
     .crossJoin(deliveries)
-    .crossJoin(events)
+    .crossJoin(storedRow)
     .where(
       sql`${headRows}.rowid in ${DUE_HEADS}
         and ${deliveries.webhookLocator} = ${headRows.webhookLocator} and ${deliveries.line} = ${headRows.line}
         and ${deliveries.finishedAt} is null and ${deliveries.state} = 'waiting'
-        and ${events.sequence} = ${deliveries.eventSequence}`,
+        and ${rowOfNumber(sql`${deliveries.eventSequence}`)}`,
     )
     .orderBy(deliveries.eventSequence)
     .limit(MOST_FOLLOWING),

@@ -1,9 +1,8 @@
-import { and, asc, eq, gt, type Placeholder, type SQL, sql } from 'drizzle-orm'
-import type { DrizzleD1Database } from 'drizzle-orm/d1'
-import { unionAll } from 'drizzle-orm/sqlite-core'
+import { type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { boundsOfEvents, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, statement } from '../../../platform/database.ts'
+import { eachEvent, FIRST_TYPE, IS_LIST, nextEvents, rowLocators } from '../../../platform/events/rows.ts'
 import { events, NOT_BY_REQUEST } from '../../../platform/events/tables.ts'
 import { typesNamed, unstreamedTypes } from '../../../platform/events/types.ts'
 import type { EventRow } from './response.ts'
@@ -18,19 +17,37 @@ export type StreamFilter = {
   name?: string
 }
 
-const { sequence, locator, at, type, newerType, data, username, accountLocator, requestId } = events
+const { sequence, type } = events
+
+/** A column of an event `e`. */
+const column = <T>(name: string, decoder: { mapFromDriverValue(value: never): unknown }) =>
+  sql<T>`${sql.raw(`e.${name}`)}`
+    .mapWith(decoder as Parameters<SQL<T>['mapWith']>[0])
+    .as(name) as SQL.Aliased<T>
 
 /** An Event of the contract. `data` is stored as JSON: parsing and writing it again would be most of a page's work. */
 const json = (more: SQL) =>
-  sql<string>`'{"id":"' || ${locator} || '","timestamp":"' || ${at} || '","type":' || json_quote(${type}) || ',"data":' || ${data} || ${more} || '}'`.as(
+  sql<string>`'{"id":"' || e.locator || '","timestamp":"' || e.at || '","type":' || json_quote(e.type) || ',"data":' || e.data || ${more} || '}'`.as(
     'json',
   )
 
+const place = { sequence: column<number>('sequence', sequence), at: column<number>('at', events.at) }
+
+const EVENT_COLUMNS = {
+  locator: column<string>('locator', events.locator),
+  requestId: column<string>('request_id', events.requestId),
+  type: column<string>('type', type),
+  newerType: column<string | null>('newer_type', events.newerType),
+  at: place.at,
+  data: column<Record<string, string>>('data', events.data),
+  accountLocator: column<string>('account_locator', events.accountLocator),
+}
+
 /** Only what each form of a page shows: every further column costs as much time as the text in it. */
 const COLUMNS = {
-  stream: { sequence, at, json: json(sql`''`) },
-  attributed: { sequence, at, json: json(sql`',"username":' || json_quote(${username})`) },
-  events: { sequence, at, locator, type, data, username, newerType, accountLocator, requestId },
+  stream: { ...place, json: json(sql`''`) },
+  attributed: { ...place, json: json(sql`',"username":' || json_quote(e.username)`) },
+  events: { ...place, ...EVENT_COLUMNS },
 }
 
 export type Form = keyof typeof COLUMNS
@@ -44,7 +61,7 @@ export function firstFrom(time: Placeholder | number): SQL {
     select at < ${time} from ${events} where sequence >= (low + high) / 2 order by sequence limit 1), 0)`
   return sql`(
     with recursive span (low, high) as (
-      select coalesce((select min(sequence) from ${events}), 0), coalesce((select max(sequence) from ${events}), 0) + 1
+      select 0, coalesce((select max(sequence) from ${events}), 0) + 1
       union all
       select iif(${isBefore}, (low + high) / 2 + 1, low), iif(${isBefore}, high, (low + high) / 2)
       from span where low < high)
@@ -53,42 +70,85 @@ export function firstFrom(time: Placeholder | number): SQL {
 
 type Part = Exclude<keyof StreamFilter, 'name'>
 
-const CONDITIONS: Readonly<Record<Part, SQL>> = {
-  type: sql`${type} = ${sql.placeholder('type')}`,
-  start: sql`${sequence} >= ${firstFrom(sql.placeholder('start'))}`,
-  end: sql`${sequence} < ${firstFrom(sql.placeholder('end'))}`,
+const position = sql.placeholder('position')
+const most = sql.placeholder('most')
+
+/** Conditions on a row: all its events have one time. Of two lower bounds SQLite would read on from either. */
+function conditionsOf(form: Form, parts: readonly Part[]): SQL {
+  const from = parts.includes('start')
+    ? sql`max(${position}, ${firstFrom(sql.placeholder('start'))} - 1)`
+    : sql`${position}`
+  const conditions = [
+    sql`sequence > ${from}`,
+    ...(parts.includes('end') ? [sql`sequence < ${firstFrom(sql.placeholder('end'))}`] : []),
+    ...(skipsTypes(form, parts) ? [IS_STREAMED] : []),
+  ]
+  return sql.join(conditions, sql` and `)
 }
 
 /** Types that the stream does not show. A reader passes each such row once, since its position moves past it. */
-const IS_STREAMED = sql`${type} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
+const IS_STREAMED = sql`${FIRST_TYPE} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
 
 const skipsTypes = (form: Form, parts: readonly Part[]): boolean =>
   form !== 'events' && !parts.includes('type')
 
-/** By a name that is older or newer: `newer` older types may have it as their newer name. */
+/** Each list of types, by one step into the index of types for each. */
+const LISTS = sql`with recursive list (type) as (
+  select (select type from ${events} where ${IS_LIST} order by type limit 1)
+  union all
+  select (select type from ${events} where type > list.type and ${IS_LIST} order by type limit 1) from list where list.type is not null)`
+
+/**
+ * The next rows with events of a name that is older or newer: `newer` older types may have it as their newer name. Each type has an index in
+ * order, and so has each list of types; an `or` would sort all events. One row more than events: of the first, all may be before the
+ * position.
+ */
+function nextRowsOf(conditions: SQL, newer: number): SQL {
+  const name = sql.placeholder('name')
+  const types = Array.from({ length: newer }, (_, at) => sql.placeholder(`type${at}`))
+  const next = (which: SQL): SQL =>
+    sql`select sequence from ${events} where ${which} and ${conditions} order by sequence limit ${most} + 1`
+  const rowsOf = [sql`type = ${name}`, ...types.map(one => sql`type = ${one} and newer_type = ${name}`)]
+  const isNamed = sql.join(
+    [sql`t.value = ${name}`, ...types.map(one => sql`(t.value = ${one} and newer_type ->> t.key = ${name})`)],
+    sql` or `,
+  )
+  const isListed = newer > 0 ? sql`and exists (select 1 from json_each(list.type) t where ${isNamed})` : sql``
+  const rows = rowsOf.map(which => sql`select sequence from (${next(which)})`)
+  return sql`(select * from ${events} where sequence in (
+    select sequence from (${sql.join(rows, sql` union `)}
+      union select found.value from (${LISTS}
+        select type from list where exists (
+          select 1 from json_each(list.type) t where t.value in (${sql.join([name, ...types], sql`, `)}))) list
+        cross join json_each((select json_group_array(sequence) from (${next(sql`type = list.type ${isListed}`)}))) found)
+    order by sequence limit ${most} + 1))`
+}
+
+/** `newer`: how many older types may have the name as their newer one; undefined without a name. */
 function eventsBy(form: Form, parts: readonly Part[], newer: number | undefined) {
-  const after = [
-    gt(sequence, sql.placeholder('position')),
-    ...parts.map(part => CONDITIONS[part]),
-    ...(skipsTypes(form, parts) ? [IS_STREAMED] : []),
-  ]
-  const matching = (build: DrizzleD1Database, ...more: SQL[]) =>
+  const name = sql.placeholder('name')
+  const types = Array.from({ length: newer ?? 0 }, (_, at) => sql.placeholder(`type${at}`))
+  const conditions = conditionsOf(form, parts)
+  const isNamed = sql.join(
+    [sql`e.type = ${name}`, ...types.map(one => sql`(e.type = ${one} and e.newer_type = ${name})`)],
+    sql` or `,
+  )
+  const found =
+    newer === undefined
+      ? nextEvents(
+          sql`(select * from ${events} where ${conditions} order by sequence limit ${most})`,
+          sql`${position}`,
+          sql`${most}`,
+        )
+      : eachEvent(nextRowsOf(conditions, newer))
+  return statement(build =>
     build
       .select(COLUMNS[form] as (typeof COLUMNS)['events'])
-      .from(events)
-      .where(and(...after, ...more))
-  const name = sql.placeholder('name')
-  // Each type has an index in order, and they are merged; an `or` would sort all events.
-  const ofType = (build: DrizzleD1Database, at: number) =>
-    matching(build, eq(type, sql.placeholder(`type${at}`)), eq(newerType, name))
-  return statement(build => {
-    if (newer === undefined) return matching(build).orderBy(asc(sequence)).limit(sql.placeholder('most'))
-    const byName = matching(build, eq(type, name))
-    const [first, ...rest] = Array.from({ length: newer }, (_, at) => ofType(build, at))
-    return (first ? unionAll(byName, first, ...rest) : byName)
-      .orderBy(asc(sequence))
-      .limit(sql.placeholder('most'))
-  })
+      .from(sql`${found} e`)
+      .where(sql`e.sequence > ${position} ${newer === undefined ? sql`` : sql`and (${isNamed})`}`)
+      .orderBy(sql`e.sequence`)
+      .limit(most),
+  )
 }
 
 /** By form, parts of the filter and number of types: less than a hundred. */
@@ -110,12 +170,14 @@ export async function eventsAfter<F extends Form>(
   most: number,
 ): Promise<{ rows: StreamRow<F>[]; reached: number }> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
-  const types = filter.name === undefined ? undefined : typesNamed(filter.name)
+  const name = filter.name ?? filter.type
+  const newer = filter.name === undefined ? [] : typesNamed(filter.name)
+  const types = name === undefined ? undefined : newer.filter(one => one !== name)
   const key = [form, ...parts, types?.length].join()
   const kept = statements.get(key) ?? eventsBy(form, parts, types?.length)
   statements.set(key, kept)
   const byType = Object.fromEntries(types?.map((one, at) => [`type${at}`, one]) ?? [])
-  const page = database.bind(kept, { ...filter, ...byType, position, most })
+  const page = database.bind(kept, { ...filter, ...byType, name, position, most })
   if (!skipsTypes(form, parts)) {
     const [rows] = await database.batch([page])
     return { rows: rowsOf<F>(rows), reached: rows.at(-1)?.sequence ?? position }
@@ -131,8 +193,8 @@ export async function timesAround(
 ): Promise<{ next: number | null; last: number }> {
   const [[row]] = await database.batch([
     database.build.all<{ next: number | null; last: number }>(
-      sql`select (select ${at} from ${events} where ${sequence} > ${position} order by ${sequence} limit 1) as next,
-        coalesce((select ${at} from ${events} order by ${sequence} desc limit 1), 0) as last`,
+      sql`select (select at from ${events} where ${sequence} > ${position} order by ${sequence} limit 1) as next,
+        coalesce((select at from ${events} order by ${sequence} desc limit 1), 0) as last`,
     ),
   ])
   return row!
@@ -147,32 +209,33 @@ export type StreamRow<F extends Form> = F extends 'events'
   ? Pick<AllColumns, keyof (typeof COLUMNS)['events']>
   : Pick<AllColumns, 'sequence' | 'at'> & { readonly json: string }
 
-const EVENT_COLUMNS = { locator, requestId, type, newerType, at, data, accountLocator }
-
 /** Far more than an operation on the largest policy causes. */
 const MOST_OF_REQUEST = 20_000
 
 export async function findEvent(database: Database, event: Uuid): Promise<EventRow | undefined> {
-  const [rows] = await database.batch([
-    database.build.select(EVENT_COLUMNS).from(events).where(eq(locator, event)),
+  const [here, shared] = rowLocators(event)
+  const rows = sql`(select * from ${events} where locator in (${here}, ${shared}))`
+  const [found] = await database.batch([
+    database.build
+      .select(EVENT_COLUMNS)
+      .from(sql`${eachEvent(rows)} e`)
+      .where(sql`e.locator = ${event}`),
   ])
-  return rows[0]
+  return found[0]
 }
 
 /** Events of one shard, in the order of the stream. */
 export async function eventsOfRequest(database: Database, request: Uuid): Promise<EventRow[]> {
   const { from, to } = boundsOfEvents(request)
-  const [rows] = await database.batch([
+  const rows = sql`(select * from ${events} where request_id = ${request} and sequence in (
+    select sequence from ${events} where locator between ${from} and ${to}
+    union select sequence from ${events} where request_id = ${request} and ${NOT_BY_REQUEST}))`
+  const [found] = await database.batch([
     database.build
       .select(EVENT_COLUMNS)
-      .from(events)
-      .where(
-        sql`${requestId} = ${request} and ${sequence} in (
-          select ${sequence} from ${events} where ${locator} between ${from} and ${to}
-          union select ${sequence} from ${events} where ${requestId} = ${request} and ${NOT_BY_REQUEST})`,
-      )
-      .orderBy(asc(events.sequence))
+      .from(sql`${eachEvent(rows)} e`)
+      .orderBy(sql`e.sequence`)
       .limit(MOST_OF_REQUEST),
   ])
-  return rows
+  return found
 }

@@ -1,10 +1,17 @@
 // Lists of webhooks, deliveries and diverted events, and changes of deliveries.
 
-import { and, asc, eq, gt, gte, lt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { isSubscribed, lineOfEvent } from '../../../platform/events/outbox.ts'
+import {
+  eachEvent,
+  eventNumbered,
+  rowLocators,
+  rowOfNumber,
+  storedRow,
+} from '../../../platform/events/rows.ts'
 import { deliveries, events, webhooks } from '../../../platform/events/tables.ts'
 import { shardDatabases } from '../../../platform/tenancy.ts'
 import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
@@ -71,7 +78,7 @@ export async function deliveriesAfter(
   { state, eventLocator, from, to }: Omit<DeliveryListQuery, 'pageSize' | 'pagingToken'>,
   most: number,
 ) {
-  const { sequence, locator, requestId, type, newerType, at } = events
+  const { sequence, locator, requestId, type, newerType, at } = eventNumbered('"delivery"."event_sequence"')
   const { outcome, dueAt, finishedAt, log } = deliveries
   const [rows] = await database.batch([
     database.build
@@ -80,15 +87,16 @@ export async function deliveriesAfter(
         ...{ state: deliveries.state, outcome, dueAt, finishedAt, log },
       })
       .from(deliveries)
-      .innerJoin(events, eq(events.sequence, deliveries.eventSequence))
+      .crossJoin(storedRow)
       .where(
         and(
+          rowOfNumber(sql`${deliveries.eventSequence}`),
           eq(deliveries.webhookLocator, webhookLocator),
           gt(deliveries.eventSequence, position),
           given(state, wanted => eq(deliveries.state, wanted)),
-          given(eventLocator, wanted => eq(locator, wanted)),
-          given(from, time => gte(at, time)),
-          given(to, time => lt(at, time)),
+          given(eventLocator, wanted => isOfChosen({ eventLocators: [wanted] })),
+          given(from, time => sql`${at} >= ${time}`),
+          given(to, time => sql`${at} < ${time}`),
         ),
       )
       .orderBy(deliveries.eventSequence)
@@ -131,11 +139,14 @@ export type Diverted = {
 
 /** Resources brief 7.2. */
 async function readDiverted(database: Database, webhookLocator: string, rest: SQL): Promise<Diverted[]> {
+  const { sequence, locator, requestId, at } = eventNumbered('d.event_sequence')
   const [rows] = await database.batch([
     database.build.all<Diverted>(sql`
-      select e.sequence, e.locator, e.request_id as requestId, e.at, d.outcome, d.diverted_at as divertedAt
-      from ${deliveries} d join ${events} e on e.sequence = d.event_sequence
-      where d.webhook_locator = ${webhookLocator} and d.diverted_at is not null ${rest}`),
+      select ${sequence} as sequence, ${locator} as locator, ${requestId} as requestId, ${at} as at, d.outcome,
+        d.diverted_at as divertedAt
+      from ${deliveries} d cross join ${events} r
+      where d.webhook_locator = ${webhookLocator} and d.diverted_at is not null
+        and ${rowOfNumber(sql`d.event_sequence`)} ${rest}`),
   ])
   return rows
 }
@@ -162,23 +173,32 @@ export const findDiverted = async (
   webhookLocator: string,
   eventLocator: string,
 ): Promise<Diverted | undefined> =>
-  (await readDiverted(database, webhookLocator, sql`and e.locator = ${eventLocator}`))[0]
+  (await readDiverted(database, webhookLocator, sql`and ${isOfChosen({ eventLocators: [eventLocator] })}`))[0]
 
 /** Named events, or those from `from` until before `to` (epoch milliseconds). */
 export type EventChoice =
   | { readonly eventLocators: readonly string[] }
   | { readonly from: number | undefined; readonly to: number | undefined }
 
-/** SQL condition on an event `e`. */
+/** SQL: the chosen events, and others of their rows (`isChosen`). */
+const ofChosenRows = (choice: EventChoice): SQL =>
+  eachEvent(
+    'eventLocators' in choice
+      ? sql`(select * from ${events} where locator in
+          (select value from json_each(${JSON.stringify(choice.eventLocators.flatMap(rowLocators))})))`
+      : sql`(select * from ${events} where sequence >= ${choice.from === undefined ? 0 : firstFrom(choice.from)}
+          and sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstFrom(choice.to)})`,
+  )
+
+/** SQL condition on an event `e` of these rows. All events of a row have one time. */
 const isChosen = (choice: EventChoice): SQL =>
   'eventLocators' in choice
     ? sql`e.locator in (select value from json_each(${JSON.stringify(choice.eventLocators)}))`
-    : sql`e.sequence >= ${choice.from === undefined ? 0 : firstFrom(choice.from)}
-        and e.sequence < ${choice.to === undefined ? Number.MAX_SAFE_INTEGER : firstFrom(choice.to)}`
+    : sql`true`
 
 /** SQL condition on a delivery. */
 const isOfChosen = (choice: EventChoice): SQL =>
-  sql`event_sequence in (select e.sequence from ${events} e where ${isChosen(choice)})`
+  sql`event_sequence in (select e.sequence from ${ofChosenRows(choice)} e where ${isChosen(choice)})`
 
 export async function chosenDiverted(
   database: Database,
@@ -213,8 +233,8 @@ export const discard: ChangeOfDeliveries = (database, webhookLocator, choice, at
 
 /** Chosen events of the webhook's types, as rows `e`. */
 const ofTypes = (webhookLocator: string, choice: EventChoice): SQL => sql`
-  from ${events} e join ${webhooks} w on w.locator = ${webhookLocator}
-  where ${isSubscribed} and ${isChosen(choice)}`
+  from ${webhooks} w cross join ${ofChosenRows(choice)} e
+  where w.locator = ${webhookLocator} and ${isSubscribed} and ${isChosen(choice)}`
 
 /** Locators of the chosen events of one shard that have the webhook's types, at most `most`. */
 export async function chosenEvents(
@@ -225,7 +245,7 @@ export async function chosenEvents(
 ): Promise<string[]> {
   const [rows] = await database.batch([
     database.build.all<{ locator: string }>(
-      sql`select e.locator ${ofTypes(webhookLocator, choice)} order by e.sequence limit ${most}`,
+      sql`select e.locator ${ofTypes(webhookLocator, choice)} limit ${most}`,
     ),
   ])
   return rows.map(({ locator }) => locator)

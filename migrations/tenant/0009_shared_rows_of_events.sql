@@ -1,0 +1,2 @@
+-- after its release
+DROP INDEX `event_custom_of`;

@@ -1,0 +1,173 @@
+// Rows of the table `event`. Consecutive events of one commit share a row, since rows written are most of the bill: what they have in
+// common is stored once, and what differs is a JSON list. The row has the number of its last event. Events of earlier releases, and
+// those that share nothing, have a row each; both forms are read as one relation of events.
+import { type SQL, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { NewEvent } from './outbox.ts'
+import { events } from './tables.ts'
+import { isCustomEventType, isStreamed, newerTypeOf } from './types.ts'
+
+/** At most 256, since the place within the row is a byte of the locator. Whoever reads one event of a row parses them all. */
+export const MOST_IN_ROW = 64
+
+/** Their data may contain values of a policyholder, which an erasure overwrites: it finds them in rows of their own. */
+const hasText = (type: string): boolean => isCustomEventType(type) || type === 'document.failed'
+
+const mayShare = (a: NewEvent, b: NewEvent): boolean =>
+  !hasText(a.type) &&
+  !hasText(b.type) &&
+  isStreamed(a.type) === isStreamed(b.type) &&
+  a.policyLocator === b.policyLocator &&
+  a.policyholderLocator === b.policyholderLocator
+
+/** The events of each row, in their order. */
+export function sharingRows(happened: readonly NewEvent[]): NewEvent[][] {
+  const rows: NewEvent[][] = []
+  for (const event of happened) {
+    const last = rows.at(-1)
+    if (last && last.length < MOST_IN_ROW && mayShare(last[0]!, event)) last.push(event)
+    else rows.push([event])
+  }
+  return rows
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** What is different in each row of a commit: a JSON list, in the order of `INSERT` (outbox.ts). */
+export function cellsOf(happened: readonly NewEvent[], locator: Uuid): unknown[] {
+  const [first, ...others] = happened as readonly [NewEvent, ...NewEvent[]]
+  const { policyholderLocator = null, policyLocator = null } = first
+  const [type, newerType, data] =
+    others.length === 0 ? [first.type, newerTypeOf(first) ?? null, first.data] : sharedCells(happened)
+  return [happened.length, locator, type, newerType, data, policyholderLocator, policyLocator]
+}
+
+/**
+ * Types are a list that is the same for all rows with these types, so a reader of one type looks at few lists; the newer names stand at the
+ * same places. An event is the place of its type, and its own data; the last one, whose number the row has, comes first.
+ */
+function sharedCells(happened: readonly NewEvent[]): [readonly string[], readonly (string | null)[], Data] {
+  const named = happened.map(event => ({ ...event, newer: newerTypeOf(event) ?? null }))
+  const nameOf = ({ type, newer }: { type: string; newer: string | null }): string => `${type} ${newer ?? ''}`
+  const names = [...new Map(named.map(one => [nameOf(one), one])).values()].sort((a, b) =>
+    nameOf(a) < nameOf(b) ? -1 : 1,
+  )
+  const places = new Map(names.map((one, place) => [nameOf(one), place]))
+  const [{ data: first, policyLocator, policyholderLocator }] = named as [(typeof named)[number]]
+  const ofRow: Data = { policyLocator: policyLocator && String(policyLocator), policyholderLocator }
+  const common = Object.entries(first).filter(
+    ([key, value]) =>
+      named.every(({ data }) => data[key] === value) && (!(key in ofRow) || ofRow[key] === value),
+  )
+  const isCommon = new Set(common.map(([key]) => key))
+  const own = (data: Data): Data =>
+    Object.fromEntries(Object.entries(data).filter(([key]) => !isCommon.has(key)))
+  return [
+    names.map(({ type }) => type),
+    names.map(({ newer }) => newer),
+    {
+      // A zero keeps the place of a locator that is in a column.
+      common: Object.fromEntries(common.map(([key, value]) => [key, key in ofRow ? 0 : value])),
+      events: named.map(one => [places.get(nameOf(one)), own(one.data)]).reverse(),
+    },
+  ]
+}
+
+/** A row as it is stored; the texts of SQL below call it `r`. */
+export const storedRow = alias(events, 'r')
+
+/** Whether a column of types is a list: what begins like a list of texts. */
+export const IS_LIST = sql.raw(`type > '["' and type < '[#'`)
+
+/** The type of the first of the row's events. Streamed events share no row with others. */
+export const FIRST_TYPE = sql.raw(`iif(substr(type, 1, 1) = '[', type ->> 0, type)`)
+
+const IS_SHARED = `substr(r.type, 1, 1) = '['`
+
+/** How many events the row `r` has. */
+const COUNT_OF_ROW = sql.raw(`iif(${IS_SHARED}, json_array_length(r.data, '$.events'), 1)`)
+
+type Column = keyof typeof events.$inferSelect
+
+/** What the events of the row `r` have in common; null where it has one. */
+const COMMON = `iif(${IS_SHARED}, json_replace(r.data -> '$.common', '$.policyLocator', cast(r.policy_locator as text),
+  '$.policyholderLocator', r.policyholder_locator), null)`
+
+/** An event's columns, of the one at `place` in the row `r`, whose entry in the list is `entry`. */
+const columnsAt = (place: string, entry: string, common = COMMON): Record<Column, string> => ({
+  sequence: `r.sequence - ${place}`,
+  locator: `iif(${IS_SHARED}, substr(r.locator, 1, 32) || printf('%02x', ${place}) || substr(r.locator, 35), r.locator)`,
+  requestId: 'r.request_id',
+  type: `iif(${IS_SHARED}, r.type ->> (${entry} ->> 0), r.type)`,
+  newerType: `iif(${IS_SHARED}, r.newer_type ->> (${entry} ->> 0), r.newer_type)`,
+  at: 'r.at',
+  data: `iif(${IS_SHARED}, json_patch(${common}, ${entry} -> 1), r.data)`,
+  accountLocator: 'r.account_locator',
+  username: 'r.username',
+  policyholderLocator: 'r.policyholder_locator',
+  policyLocator: 'r.policy_locator',
+})
+
+const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+
+const openingOf = (columns: Record<Column, string>): string =>
+  `(select ${Object.entries(columns)
+    .map(([name, text]) => `${text} as ${snakeCase(name)}`)
+    .join(', ')} from `
+
+const OPENING = openingOf(columnsAt('j.key', 'j.value'))
+const OPENING_WITH_COMMON = openingOf(columnsAt('j.key', 'j.value', 'r.common'))
+const CLOSING = ` as r cross join json_each(iif(${IS_SHARED}, r.data, '[0]'), iif(${IS_SHARED}, '$.events', '$')) as j)`
+
+/**
+ * SQL: the events of the rows, with the columns of the table. `rows` is a table, or a query in brackets. Conditions on rows belong into
+ * it: outside they would have every row taken apart.
+ */
+export const eachEvent = (rows: SQL): SQL => sql`${sql.raw(OPENING)}${rows}${sql.raw(CLOSING)}`
+
+/**
+ * The next events after the position from the first of the rows, which are in their order: as many rows as have `most` fresh events are taken
+ * apart. The position may lie within the first of them.
+ */
+export const nextEvents = (rows: SQL, position: SQL, most: SQL): SQL =>
+  sql`${sql.raw(OPENING_WITH_COMMON)}(select * from (
+    select *, sum(fresh) over (order by sequence) - fresh as before from (
+      select *, ${sql.raw(COMMON)} as common, min(${COUNT_OF_ROW}, sequence - ${position}) as fresh from ${rows} r))
+    where before < ${most})${sql.raw(CLOSING)}`
+
+/** The same text as of `eachEvent`, of all rows. */
+export const EVERY_EVENT = `${OPENING}event${CLOSING}`
+
+/** SQL: `r` is the row with the event of that number. A number may be missing. */
+export const rowOfNumber = (number: SQL): SQL =>
+  sql`r.sequence = (select min(sequence) from ${events} where sequence >= ${number})
+    and (r.sequence = ${number}
+      or ${sql.raw(IS_SHARED)} and r.data -> ('$.events[' || (r.sequence - ${number}) || ']') is not null)`
+
+/** Columns of the event with that number in the row `r` (`storedRow`). `number` is a column's text. */
+export function eventNumbered(number: string) {
+  const place = `(r.sequence - ${number})`
+  const columns = columnsAt(place, `(r.data -> ('$.events[' || ${place} || ']'))`)
+  const column = <Name extends Column>(name: Name) =>
+    sql<(typeof events.$inferSelect)[Name]>`${sql.raw(columns[name])}`.mapWith(events[name])
+  return {
+    sequence: column('sequence'),
+    locator: column('locator'),
+    requestId: column('requestId'),
+    type: column('type'),
+    newerType: column('newerType'),
+    at: column('at'),
+    data: column('data'),
+    accountLocator: column('accountLocator'),
+    username: column('username'),
+    policyholderLocator: column('policyholderLocator'),
+    policyLocator: column('policyLocator'),
+  }
+}
+
+/** Locators of rows that an event with the locator may be in. */
+export const rowLocators = (locator: string): string[] => [
+  locator,
+  `${locator.slice(0, 32)}00${locator.slice(34)}`,
+]
