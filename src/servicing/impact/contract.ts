@@ -4,7 +4,6 @@ import {
   component,
   Flag,
   filePart,
-  filledIn,
   Integer,
   LongName,
   OptionalText,
@@ -18,29 +17,28 @@ import { AGAINST, IMPACT_STATES } from './tables.ts'
 
 const OCCASIONS = ['renewal', 'day'] as const
 
-export const ImpactForm = filledIn(
-  { occasion: 'renewal', against: 'recorded' },
-  z.object({
-    zipFile: filePart('zipFile').describe(
-      'The archive of the other configuration. It is checked, and not deployed.',
+export const ImpactForm = z.object({
+  zipFile: filePart('zipFile').describe(
+    'The archive of the other configuration. It is checked, and not deployed.',
+  ),
+  name: optional(LongName).describe('What its author calls it. Left out: the name of the file.'),
+  occasion: z
+    .enum(OCCASIONS)
+    .default('renewal')
+    .describe(
+      'renewal: each policy for the term after its present one. day: for a term that begins on the day.',
     ),
-    name: optional(LongName).describe('What its author calls it. Left out: the name of the file.'),
-    occasion: z
-      .enum(OCCASIONS)
-      .describe(
-        'renewal: each policy for the term after its present one. day: for a term that begins on the day.',
-      ),
-    day: OptionalTimestamp.describe('Policies with cover at this time are in force. Left out: now.'),
-    against: z
-      .enum(AGAINST)
-      .describe(
-        'recorded: what was recorded when the policy was priced. version: what its own version of the configuration gives for the same term.',
-      ),
-    by: optional(LongName).describe(
-      'Fields that policies are grouped by, with commas, as `region_class,vehicle.usage`. Left out: those of the types select and number.',
+  day: OptionalTimestamp.describe('Policies with cover at this time are in force. Left out: now.'),
+  against: z
+    .enum(AGAINST)
+    .default('recorded')
+    .describe(
+      'recorded: what was recorded when the policy was priced. version: what its own version of the configuration gives for the same term.',
     ),
-  }),
-)
+  by: optional(LongName).describe(
+    'Fields that policies are grouped by, with commas, as `region_class,vehicle.usage`. Left out: those of the types select and number.',
+  ),
+})
 export type ImpactForm = z.output<typeof ImpactForm>
 
 const Count = Integer
