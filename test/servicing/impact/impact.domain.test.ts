@@ -26,7 +26,7 @@ import {
 const BERLIN = 'Europe/Berlin' as TimeZone
 const EUR = 'EUR' as CurrencyCode
 
-describe('the impact on a made-up book', () => {
+describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () => {
   // Full: the book of 10,000 accounts.
   const folder = madeUpBook(size(60, 10_000))
   let motor: Configuration
@@ -38,14 +38,17 @@ describe('the impact on a made-up book', () => {
     question: { occasion, day: BOOK_DAY },
   })
 
-  beforeAll(async () => {
-    motor = await exampleConfiguration('motor')
-    // A tenth more where least claims are, and less where most are.
-    dearer = withFactors(motor, 'region_factor', (key, value) =>
-      key === 'R1' ? '0.97' : key === 'R6' ? '1.05' : value,
-    )
-    policies = await policiesOf(folder, motor)
-  })
+  beforeAll(
+    async () => {
+      motor = await exampleConfiguration('motor')
+      // A tenth more where least claims are, and less where most are.
+      dearer = withFactors(motor, 'region_factor', (key, value) =>
+        key === 'R1' ? '0.97' : key === 'R6' ? '1.05' : value,
+      )
+      policies = await policiesOf(folder, motor)
+    },
+    size(60_000, 600_000),
+  )
 
   test.each(['renewal', 'day'] as const)(
     'at %s: its sums are those of pricing each policy by itself as a new one of the same data',
