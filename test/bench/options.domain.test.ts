@@ -41,6 +41,15 @@ describe('the command line', () => {
     expect(() => readOptions(['--tables', '--against=main'])).toThrow('Only one')
   })
 
+  test('names the commit whose plans the floor is to have', () => {
+    expect(readOptions(['--record-floor', '039ad00']).floorOf).toBe('039ad00')
+    expect(readOptions([]).floorOf).toBeUndefined()
+    expect(() => readOptions(['--record-floor='])).toThrow('--record-floor needs a commit')
+    expect(() => readOptions(['--record-floor', 'a', '--against', 'b'])).toThrow('Only one')
+    expect(() => readOptions(['--record-floor', 'a', '--record'])).toThrow('--record is for')
+    expect(() => readOptions(['--record-floor', 'a', '--only', 'quote'])).toThrow('--only chooses')
+  })
+
   test('names the file for the figures', () => {
     expect(readOptions(['--json=figures.json']).jsonFile).toBe('figures.json')
   })

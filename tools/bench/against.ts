@@ -1,6 +1,6 @@
-// `npm run bench -- --against COMMIT`: the service of another commit, made from a checkout of its own with the packages of this one.
+// The service of another commit, made from a checkout of its own.
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Credentials } from '../../scripts/api-client.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
@@ -17,12 +17,16 @@ const PREPARING_FILE = 'prepare-bench.mjs'
 
 export type OtherService = { worker: Worker; administrator: Credentials; dataFolder: string }
 
+/** What is started in the checkout in the place of its service: a Worker of this commit that wraps it, and what the Worker imports. */
+export type Wrapper = { readonly script: string; readonly imports: readonly string[] }
+
 /** Checks the commit out below `folder` and starts its service; `removeCheckout` takes it away again. */
-export async function startOther(commit: string, folder: string): Promise<OtherService> {
+export async function startOther(commit: string, folder: string, wrapper?: Wrapper): Promise<OtherService> {
   const checkout = checkoutIn(folder)
   mkdirSync(folder, { recursive: true })
   execFileSync('git', ['worktree', 'add', '--detach', checkout, commit], { stdio: 'pipe' })
-  symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+  providePackages(checkout)
+  for (const file of wrapper ? [wrapper.script, ...wrapper.imports] : []) cpSync(file, join(checkout, file))
   const dataFolder = resolve(folder, 'other')
   // A file, since what is told on the command line is handed on to threads, which are no modules.
   writeFileSync(join(checkout, PREPARING_FILE), PREPARING)
@@ -34,10 +38,21 @@ export async function startOther(commit: string, folder: string): Promise<OtherS
   const administrator = JSON.parse(printed) as Credentials
   const worker = await startWorker({
     config: join(checkout, CONFIG_FILE),
-    script: join(checkout, 'src/worker.ts'),
+    script: join(checkout, wrapper?.script ?? 'src/worker.ts'),
     ...{ dataFolder, checkout },
   })
   return { worker, administrator, dataFolder }
+}
+
+/** The packages of this commit where the other has the same ones; else its own, which takes half a minute. */
+function providePackages(checkout: string): void {
+  const locked = (folder: string): string => readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  if (locked('.') === locked(checkout)) symlinkSync(resolve('node_modules'), join(checkout, 'node_modules'))
+  else
+    execFileSync('npm', ['ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'], {
+      cwd: checkout,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
 }
 
 const checkoutIn = (folder: string): string => resolve(folder, 'checkout')

@@ -1,4 +1,4 @@
-// `npm run bench [-- --full] [-- --PART | --against COMMIT] [-- --record] [-- --only NAME,…] [-- --json FILE]`: how the service
+// `npm run bench [-- --full] [-- --PART | --against COMMIT | --record-floor COMMIT] [-- --record] [-- --only NAME,…] [-- --json FILE]`: how the service
 // compares with the least that the platform allows. Starts all it needs on free ports and in a folder of its own, and removes
 // both. See docs/bench.md.
 import { execFileSync } from 'node:child_process'
@@ -10,10 +10,12 @@ import { writeRouteIndex } from '../../scripts/route-index.ts'
 import { writeConfig } from '../../scripts/write-config.ts'
 import { removeCheckout } from './against.ts'
 import type { HeapFigures } from './heap-over-time.ts'
+import { recordFloor } from './kept-plans.ts'
 import { assertFlat } from './migration/growth.ts'
 import type { MigrationFigures } from './migration/migration.ts'
 import { type Options, readOptions } from './options.ts'
 import { measurePart } from './parts.ts'
+import { describePlan } from './plan.ts'
 import { recordHeap, recordReference } from './recorded.ts'
 import { measureChanges, measureReference, measureSome } from './reference.ts'
 import { stopWorkers } from './worker-process.ts'
@@ -29,12 +31,17 @@ function commit(): string | undefined {
 }
 
 async function bench(
-  { sizes, part, against, only, recorded, jsonFile }: Options,
+  { sizes, part, against, floorOf, only, recorded, jsonFile }: Options,
   folder: string,
 ): Promise<void> {
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
+  if (floorOf !== undefined) {
+    const { plans } = await recordFloor(floorOf, folder)
+    for (const [name, plan] of Object.entries(plans)) console.log(`${name}: ${describePlan(plan)}`)
+    return
+  }
   const { figures, text } = part
     ? await measurePart(part, folder, sizes, say)
     : against !== undefined
@@ -56,7 +63,7 @@ async function main(): Promise<void> {
   let cleaned: Promise<void> | undefined
   const cleanUp = (): Promise<void> => {
     cleaned ??= stopWorkers().then(() => {
-      if (options.against !== undefined) removeCheckout(folder)
+      if (options.against !== undefined || options.floorOf !== undefined) removeCheckout(folder)
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
     })
     return cleaned

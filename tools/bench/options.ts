@@ -71,6 +71,8 @@ export type Options = {
   against: string | undefined
   /** Names of operations; all when undefined. */
   only: readonly string[] | undefined
+  /** A commit whose plans the floor is to have from now on. */
+  floorOf: string | undefined
   /** Whether the reference, or what --heap found, is written to docs/measured.md. */
   recorded: boolean
   /** File for the figures, as JSON. */
@@ -78,7 +80,7 @@ export type Options = {
 }
 
 /**
- * `[--full] [--PART | --against COMMIT] [--record] [--only NAME,…] [--accounts N] [--requests N] [--json FILE]`; an Error says what
+ * `[--full] [--PART | --against COMMIT | --record-floor COMMIT] [--record] [--only NAME,…] [--accounts N] [--requests N] [--json FILE]`; an Error says what
  * is wrong.
  */
 export function readOptions(words: readonly string[]): Options {
@@ -90,6 +92,7 @@ export function readOptions(words: readonly string[]): Options {
       ...(Object.fromEntries(PARTS.map(part => [part, flag])) as Record<Part, typeof flag>),
       record: flag,
       against: { type: 'string' },
+      'record-floor': { type: 'string' },
       only: { type: 'string' },
       accounts: { type: 'string' },
       requests: { type: 'string' },
@@ -97,15 +100,18 @@ export function readOptions(words: readonly string[]): Options {
     },
   })
   if (values.json === '') throw new Error('--json needs the name of a file.')
-  if (values.against === '') throw new Error('--against needs a commit.')
+  for (const name of ['against', 'record-floor'] as const)
+    if (values[name] === '') throw new Error(`--${name} needs a commit.`)
+  const floorOf = values['record-floor']
   const parts = PARTS.filter(part => values[part])
-  if (parts.length + Number(values.against !== undefined) > 1)
-    throw new Error('Only one of the parts and --against can be asked for at a time.')
-  if (values.record && (values.against !== undefined || parts.some(part => part !== 'heap')))
+  const others = [values.against, floorOf].filter(commit => commit !== undefined)
+  if (parts.length + others.length > 1)
+    throw new Error('Only one of the parts, --against and --record-floor can be asked for at a time.')
+  if (values.record && (others.length > 0 || parts.some(part => part !== 'heap')))
     throw new Error('--record is for the reference and --heap.')
   // One name has a comma between digits.
   const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
-  if (only && (parts.length > 0 || values.record))
+  if (only && (parts.length > 0 || values.record || floorOf !== undefined))
     throw new Error('--only chooses operations; it goes with --against, or with neither a part nor --record.')
   const sizes = values.full ? FULL : SMALL
   const accounts = Number(values.accounts ?? sizes.accounts)
@@ -118,6 +124,7 @@ export function readOptions(words: readonly string[]): Options {
     sizes: { ...sizes, accounts, heapRequests },
     part: parts[0],
     against: values.against,
+    floorOf,
     only,
     recorded: values.record,
     jsonFile: values.json,

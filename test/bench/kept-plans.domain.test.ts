@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { plansOf, readPlans } from '../../tools/bench/kept-plans.ts'
+import { OPERATIONS } from '../../tools/bench/operations.ts'
+
+test('the floor has a kept plan of every operation', () => {
+  const kept = readPlans()
+  expect(kept.commit).toBe('039ad00')
+  const plans = plansOf(kept, OPERATIONS)
+  expect(plans.size).toBe(OPERATIONS.length)
+  for (const [{ name }, { answerBytes }] of plans) expect(answerBytes, name).toBeGreaterThan(0)
+})
+
+test('the plan is what was asked then: an endorsement wrote 27 rows in one batch of its object', () => {
+  const [plan] = plansOf(
+    readPlans(),
+    OPERATIONS.filter(({ name }) => name === 'endorse'),
+  ).values()
+  const writes = plan!.object!.flat().filter(({ kind }) => kind === 'write')
+  expect([plan!.worker.length, plan!.object!.length]).toEqual([0, 1])
+  expect(writes.reduce((sum, { rows }) => sum + rows, 0)).toBe(27)
+})
+
+test('an operation without a plan is named, with what records one', () => {
+  expect(() => plansOf({ commit: 'abc', plans: {} }, OPERATIONS)).toThrow(
+    "There is no plan of 'sign in': npm run bench -- --record-floor abc records all again.",
+  )
+})

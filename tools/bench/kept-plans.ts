@@ -1,0 +1,47 @@
+// The plans of the floor, recorded once of a commit and kept: what the service has stopped asking of the platform since then counts for it.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { startOther, type Wrapper } from './against.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
+import type { Plan } from './plan.ts'
+import { recordPlans } from './record.ts'
+import { fill } from './world.ts'
+
+const FILE = 'tools/bench/floor/plans.json'
+
+/** What the file holds; plans by the names of operations. */
+export type KeptPlans = { readonly commit: string; readonly plans: Readonly<Record<string, Plan>> }
+
+export const readPlans = (): KeptPlans => JSON.parse(readFileSync(FILE, 'utf8')) as KeptPlans
+
+/** The plans of these operations; an Error names one that the commit was not asked for. */
+export function plansOf(
+  { commit, plans }: KeptPlans,
+  operations: readonly Operation[],
+): Map<Operation, Plan> {
+  return new Map(
+    operations.map(operation => {
+      const plan = plans[operation.name]
+      if (!plan)
+        throw new Error(
+          `There is no plan of '${operation.name}': npm run bench -- --record-floor ${commit} records all again.`,
+        )
+      return [operation, plan]
+    }),
+  )
+}
+
+const RECORDER: Wrapper = {
+  script: 'tools/bench/recorder/worker.ts',
+  imports: ['tools/bench/recorder/calls.ts', 'tools/bench/recorder/watched.ts', 'tools/bench/plan.ts'],
+}
+
+/** Records the plans of all operations of the commit's service, for good. */
+export async function recordFloor(commit: string, folder: string): Promise<KeptPlans> {
+  const { worker, administrator } = await startOther(commit, folder, RECORDER)
+  const { world, records } = await fill(worker.origin, administrator)
+  const plans = await recordPlans(OPERATIONS, worker, world, records)
+  await worker.stop()
+  const kept = { commit, plans: Object.fromEntries([...plans].map(([{ name }, plan]) => [name, plan])) }
+  writeFileSync(FILE, `${JSON.stringify(kept, undefined, 2)}\n`)
+  return kept
+}
