@@ -82,7 +82,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const { exit, out } = await administrator('deploy', configuration, '--tenant', TENANT)
       const checked = await bindery('check', configuration)
       change(policyFile, '"type": "montly"', '"type": "monthly"')
-      expect(out).toContain(':8:56  error  badValue\n')
+      expect(out).toContain(':10:56  error  badValue\n')
       expect(out).toContain("not 'montly'. Did you mean 'monthly'?")
       expect(out).toMatch(/\nNot deployed: 1 error, 0 warnings\n$/)
       expect(exit).toBe(1)
