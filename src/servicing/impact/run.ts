@@ -115,9 +115,9 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   const totals = structuredClone(impact.totals)
   const { currency, timeZone } = run.configuration.configuration
   const rows: string[] = []
-  let after = impact.after
   for (const aggregate of aggregates) {
-    if (run.isHalted()) break
+    // A portion is recorded whole or not at all: were it cut short, another attempt at it could write a file with other policies.
+    if (run.isHalted()) return impact
     // Lets other requests run: if the database answers at once, nothing else would.
     await scheduler.wait(0)
     const one = await comparedAggregate(
@@ -128,11 +128,12 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
     )
     addToTotals(totals, one)
     if (typeof one !== 'string') rows.push(csvRow({ ...one, notes: [] }, run.fields, currency, timeZone))
-    after = aggregate.policy.locator
   }
-  if (after === impact.after) return impact
   await putRows(run, impact.locator, impact.portions, rows.join(''))
-  return await record(run, impact, { after, totals, portions: impact.portions + 1, tries: 0 })
+  return await record(run, impact, {
+    after: chosen.at(-1)!,
+    ...{ totals, portions: impact.portions + 1, tries: 0 },
+  })
 }
 
 /** As many as the limits allow, and one at least. */

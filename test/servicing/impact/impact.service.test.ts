@@ -1,7 +1,10 @@
 // An impact on the service: all policies of a tenant on three databases, priced by what they have and by another configuration.
+import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shardOfUuid, type Uuid } from '../../../src/kernel/locators.ts'
+import { impactObject } from '../../../src/platform/objects.ts'
+import type { Tenant } from '../../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type {
   ImpactCreateResponse,
@@ -158,6 +161,25 @@ async function rowsOf(locator: string): Promise<string[][]> {
     .map(line => line.split(','))
 }
 
+const homeShard = () => ({ tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 })
+
+/** Lets it be worked on by the test, once its own object has come to an end. */
+async function runAgain(locator: string): Promise<void> {
+  const tenant = { locator: motor.tenantLocator, generation: 1 } as Tenant
+  await expect
+    .poll(() =>
+      runInDurableObject(
+        impactObject(env, tenant, locator as Uuid),
+        async (_, { storage }) => (await storage.get('charge')) !== undefined && (await storage.getAlarm()),
+      ),
+    )
+    .toBeNull()
+  await boundDatabase(poolBinding(1))
+    .prepare(`update impact_run set state = 'running' where locator = ?`)
+    .bind(locator)
+    .run()
+}
+
 describe('an impact', () => {
   it('prices every policy in force of all databases; its sums are those of pricing them one by one', async () => {
     const { success, impact } = await create()
@@ -238,16 +260,27 @@ describe('an impact', () => {
     expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
   })
 
+  it('that is halted within a portion records nothing of it, so that no attempt at it differs from another', async () => {
+    const { impact } = await create()
+    const { locator } = impact!
+    await patch(`${locator}/pause`)
+    const { policies: before } = await read(locator)
+    await runAgain(locator)
+    let asked = 0
+    await workOn(env, homeShard(), locator as Uuid, () => ++asked > 3)
+    expect(asked).toBeGreaterThan(3)
+    expect((await read(locator)).policies).toBe(before)
+    while ((await workOn(env, homeShard(), locator as Uuid, () => false)) !== undefined);
+    expect(await rowsOf(locator)).toHaveLength(POLICIES + 1)
+  })
+
   it('that is cut off at any batch, before it or after, or halted at any policy, counts each policy once', async () => {
     const whole = (await until((await create()).impact!.locator, 'finished')).totals
     const { impact } = await create()
     const { locator } = impact!
     await patch(`${locator}/pause`)
-    await boundDatabase(poolBinding(1))
-      .prepare(`update impact_run set state = 'running' where locator = ?`)
-      .bind(locator)
-      .run()
-    const shard = { tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 }
+    await runAgain(locator)
+    const shard = homeShard()
     for (let at = 0; at < 60; at += 1) {
       const fault = at % 2 === 0 ? 'before' : 'after'
       const binding = poolBinding([1, 3, 4][at % 3]!)
