@@ -5,7 +5,7 @@ export default defineConfig({
   casing: 'snake_case',
   schema: [
     './src/platform/tables.ts',
-    './src/{access,billing,extension,policy,policyholders,product,reference,servicing,tenants,transactions}/**/{tables,tables/*}.ts',
+    './src/{access,billing,extension,policy,policyholders,product,reference,reporting,servicing,tenants,transactions}/**/{tables,tables/*}.ts',
     './src/platform/events/tables.ts',
     './src/{servicing/quick-quotes,tenants/bootstrap}/store.ts',
   ],

@@ -1,0 +1,29 @@
+// The accounts of the journal. A debit is positive and a credit negative, so a row that balances adds up to zero.
+
+/** What kind of account it is decides on which side of a balance sheet it stands. */
+export type AccountType = 'asset' | 'liability' | 'income' | 'expense'
+
+export type JournalAccount = { readonly type: AccountType; readonly about: string }
+
+export const JOURNAL_ACCOUNTS = {
+  unbilled: {
+    type: 'asset',
+    about:
+      'Charged by issued transactions and not invoiced yet; negative while more is invoiced than issued.',
+  },
+  receivable: { type: 'asset', about: 'Invoiced and not settled; negative for refunds that are owed.' },
+  cash: { type: 'asset', about: 'Received from policyholders less what was paid out to them.' },
+  credit: { type: 'liability', about: 'Money of policyholders that pays no invoice yet.' },
+  premium: { type: 'income', about: 'Written premium: the changes of price of issued transactions.' },
+  tax: { type: 'liability', about: 'Taxes charged, owed to the authorities.' },
+  fee: { type: 'income', about: 'Fees charged, those of installments once they are invoiced.' },
+  holdback: { type: 'income', about: 'What cancellations do not give back.' },
+  commission: {
+    type: 'expense',
+    about: 'Commissions of intermediaries; negative where they are taken back.',
+  },
+  commissionPayable: { type: 'liability', about: 'Commissions owed to intermediaries.' },
+  writtenOff: { type: 'expense', about: 'Invoiced amounts that were given up.' },
+} as const satisfies Record<string, JournalAccount>
+
+export type AccountName = keyof typeof JOURNAL_ACCOUNTS
