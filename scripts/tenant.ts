@@ -92,7 +92,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     say(`its users sign in${where} with the host name ${tenant.hostName}`)
   },
   async show(env, name) {
-    const { shards, isBehind, sharesEventRows: _, ...tenant } = await tenantNamed(env, name)
+    const {
+      shards,
+      isBehind,
+      sharesEventRows: _,
+      keepsBooks: _books,
+      ...tenant
+    } = await tenantNamed(env, name)
     for (const [key, value] of Object.entries(tenant))
       console.log(`${key.padEnd(14)}${typeof value === 'object' ? JSON.stringify(value) : value || '-'}`)
     const claims = await claimsOf(env, tenant.locator)

@@ -59,6 +59,7 @@ export const PARTS = [
   'tables',
   'webhooks',
   'migration',
+  'reports',
   'heap',
 ] as const
 export type Part = (typeof PARTS)[number]

@@ -7,6 +7,7 @@ import { measureMigration, migrationLines } from './migration/migration.ts'
 import type { Part, Sizes } from './options.ts'
 import { measurePluginCall } from './plugin-call.ts'
 import { bundleLine, liquidLine, pluginCallLine, startUpLine } from './report.ts'
+import { measureReports, reportsLines } from './reports.ts'
 import { measureStartUp } from './start-up.ts'
 import { measureTables, tableLines } from './tables.ts'
 import { measureWebhooks, webhookLines } from './webhooks.ts'
@@ -44,6 +45,10 @@ const MEASURES: Record<Part, Measure> = {
   async migration(folder, sizes, say) {
     const migration = await measureMigration(folder, sizes.accounts, say)
     return { figures: { migration }, text: migrationLines(migration) }
+  },
+  async reports(folder, sizes, say) {
+    const reports = await measureReports(folder, sizes.accounts, say)
+    return { figures: { reports }, text: reportsLines(reports) }
   },
   async heap(folder, sizes, say) {
     const heap = await measureHeap(folder, sizes, say)
