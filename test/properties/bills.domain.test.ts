@@ -22,6 +22,7 @@ import { installmentItems } from '../../src/policy/bills/items.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { feesOf, isStanding, lineOf } from '../../src/policy/fold/line.ts'
+import { journalOfChange } from '../../src/policy/journal/history.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
@@ -42,6 +43,7 @@ import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.t
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { boatGround } from '../support/boat-ground.ts'
 import { month, SCHEDULES } from '../support/boat-product.ts'
+import { journalHolds } from '../support/journal-checks.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { attemptAt, inState } from '../support/policy-story.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
@@ -413,9 +415,13 @@ describe(`bills (seed ${SEED})`, () => {
         fc.asyncProperty(business, fc.array(step, { minLength: 3, maxLength: 14 }), async (start, all) => {
           let story = await begin(start)
           const asked = new Map<string, number>()
+          const posted = journalOfChange(undefined, story.loaded.aggregate, story.now)
+          const times = [story.now]
           for (const one of all) {
             const before = story.loaded.aggregate
             story = await told(story, one)
+            posted.push(...journalOfChange(before, story.loaded.aggregate, story.now))
+            times.push(story.now)
             if (story.loaded.aggregate !== before) seen.set(one.kind, (seen.get(one.kind) ?? 0) + 1)
             addsUp(story)
             invoicesStay(story, asked)
@@ -424,6 +430,7 @@ describe(`bills (seed ${SEED})`, () => {
             await showsWhatItPlans(story)
           }
           const { aggregate, product } = story.loaded
+          journalHolds(posted, aggregate, times)
           const fees = [...aggregate.installments.values()].flatMap(one => one.fees ?? [])
           if (fees.some(fee => fee.reversedBy)) seen.set('giveFeeBack', (seen.get('giveFeeBack') ?? 0) + 1)
           const shown = policyResponse(aggregate, product, { summarizeQuotes: false })

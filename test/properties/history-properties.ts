@@ -2,8 +2,10 @@
 // model of it agree to the cent, and what holds always holds.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { journalOfChange } from '../../src/policy/journal/history.ts'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Example } from '../support/configurations.ts'
+import { journalHolds } from '../support/journal-checks.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { runsOf, size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
@@ -57,8 +59,13 @@ export function describeHistories(example: Example): void {
             let story = await beginStory(example, business)
             agreesWithModel(story)
             let asked = invoiced(story)
+            const posted = journalOfChange(undefined, story.loaded.aggregate, story.now)
+            const times = [story.now]
             for (const one of all) {
               const next = await tell(story, one)
+              const was = story.loaded.aggregate
+              posted.push(...journalOfChange(was, next.story.loaded.aggregate, next.story.now))
+              times.push(next.story.now)
               isAsExpected(next)
               story = next.story
               asked = invoiced(story, asked)
@@ -66,6 +73,7 @@ export function describeHistories(example: Example): void {
               tiles(story)
             }
             addsUp(story)
+            journalHolds(posted, story.loaded.aggregate, times)
             expect(invoiced(story)).toEqual(asked)
             const options = { summarizeQuotes: true }
             const { aggregate, product } = story.loaded

@@ -1,0 +1,189 @@
+// What changes of invoices and payments post. An invoice is reduced to four amounts: billed = settled + written off + receivable. A
+// change posts the difference of each, so it balances whatever was done.
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { alsoBilled, droppedFees, installmentOf, totalsDueOf } from '../bills/amounts-due.ts'
+import type { PolicyAggregate } from '../records/aggregate.ts'
+import {
+  applied,
+  type InstallmentFee,
+  type Invoice,
+  type InvoiceStatus,
+  invoiceStatus,
+  type Payment,
+  type PlannedInstallment,
+} from '../records/invoice.ts'
+import type { Entries } from './entries.ts'
+
+/** An invoice as it is known at a time, with the payments that stand then. */
+export type InvoiceState = {
+  readonly status: InvoiceStatus
+  readonly dueAt: Instant
+  readonly payments: readonly Payment[]
+}
+
+/** Minor units, signed as the invoice's. */
+type Standing = {
+  readonly billed: number
+  readonly settled: number
+  readonly writtenOff: number
+  /** 1 where the invoice charges fees of its own, and asks again for what was written off; 0 where it is void. */
+  readonly charges: 0 | 1
+}
+
+const NOTHING: Standing = { billed: 0, settled: 0, writtenOff: 0, charges: 0 }
+
+/** What an invoice bills, in minor units: it never changes. */
+type Total = {
+  readonly total: number
+  /** Fees of installments that it charges. */
+  readonly fees: readonly InstallmentFee[]
+  /** Of a lapse's invoice that was written off: what a reinstatement asks for again. */
+  readonly recovered: number
+}
+
+export class BillEntries {
+  readonly #aggregate: PolicyAggregate
+  readonly #totalOf: (invoice: Invoice) => number
+  readonly #totals = new Map<Uuid, Total>()
+
+  constructor(aggregate: PolicyAggregate) {
+    const totalDue = totalsDueOf(aggregate)
+    this.#aggregate = aggregate
+    this.#totalOf = invoice => totalDue(invoice).minor
+  }
+
+  /** Posts the change of one invoice. Payments that are equal in both states post nothing. */
+  add(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
+    const before = was ? this.#standing(invoice, was) : NOTHING
+    const after = this.#standing(invoice, is)
+    const change = (of: keyof Standing): number => after[of] - before[of]
+    const { locator } = invoice
+    const { fees, recovered } = this.#total(invoice)
+    const charges = change('charges')
+    let charged = 0
+    for (const { name, amount } of fees) {
+      entries.add({ account: 'fee', name, invoice: locator }, -charges * amount.minor)
+      charged += charges * amount.minor
+    }
+    entries.add({ account: 'writtenOff', invoice: locator }, -charges * recovered)
+    entries.add({ account: 'unbilled', invoice: locator }, charged + charges * recovered - change('billed'))
+    entries.add({ account: 'writtenOff', invoice: locator }, change('writtenOff'))
+    entries.add(
+      { account: 'receivable', invoice: locator, due: is.dueAt },
+      change('billed') - change('settled') - change('writtenOff'),
+    )
+    for (const payment of is.payments) addPayment(entries, payment, 1)
+    for (const payment of was?.payments ?? []) addPayment(entries, payment, -1)
+  }
+
+  #standing(invoice: Invoice, { status, payments }: InvoiceState): Standing {
+    const settled = payments.reduce((sum, payment) => sum + applied(payment).minor, 0)
+    if (status === 'invalidated') return { ...NOTHING, billed: settled, settled }
+    // Another bill asks for the rest of what is carried forward, and for the rest of what a lapse takes over.
+    if (status === 'carriedForward' || this.#isTakenOver(invoice, status))
+      return { billed: settled, settled, writtenOff: 0, charges: 1 }
+    const billed = this.#total(invoice).total
+    return { billed, settled, writtenOff: status === 'writtenOff' ? billed - settled : 0, charges: 1 }
+  }
+
+  #isTakenOver(invoice: Invoice, status: InvoiceStatus): boolean {
+    if (status !== 'writtenOff') return false
+    const { modifications } = this.#aggregate
+    return installmentOf(this.#aggregate, invoice).absorbedBy.some(
+      by => modifications.get(by)?.kind === 'lapse',
+    )
+  }
+
+  #total(invoice: Invoice): Total {
+    const known = this.#totals.get(invoice.locator)
+    if (known) return known
+    const installment = installmentOf(this.#aggregate, invoice)
+    const total: Total = {
+      total: this.#totalOf(invoice),
+      fees: installmentFees(this.#aggregate, installment),
+      recovered: this.#recoveredBy(installment),
+    }
+    this.#totals.set(invoice.locator, total)
+    return total
+  }
+
+  /** A reinstatement's bill takes over that of the lapse, which was written off. */
+  #recoveredBy(installment: PlannedInstallment): number {
+    const { added } = alsoBilled(this.#aggregate, installment)
+    const { invoices, modifications } = this.#aggregate
+    return [...invoices.values()]
+      .filter(
+        one =>
+          modifications.get(one.policyModificationLocator)?.kind === 'lapse' &&
+          invoiceStatus(one) === 'writtenOff' &&
+          added.some(
+            ({ modificationLocator, number }) =>
+              modificationLocator === one.policyModificationLocator && number === one.installmentNumber,
+          ),
+      )
+      .reduce((sum, one) => sum + this.#totalOf(one), 0)
+  }
+}
+
+/**
+ * Fees for paying by installments are charged by the first invoice that bills them: that of their installment, or of one that takes it
+ * over. Fees of the policy are charged by transactions, and so are reversals of both.
+ */
+const installmentFees = (
+  aggregate: PolicyAggregate,
+  installment: PlannedInstallment,
+): readonly InstallmentFee[] => [
+  ...(installment.fees ?? []),
+  ...alsoBilled(aggregate, installment).added.flatMap(one => droppedFees(aggregate, one)),
+]
+
+/** `sign` -1 takes it back. An offset moves no money. */
+function addPayment(entries: Entries, payment: Payment, sign: 1 | -1): void {
+  const { locator, source, amount, credited } = payment
+  const place = { payment: locator, invoice: payment.invoiceLocator }
+  if (source === 'credit') entries.add({ account: 'credit', ...place }, sign * amount.minor)
+  else if (source !== 'offset') {
+    entries.add({ account: 'cash', ...place }, sign * amount.minor)
+    entries.add({ account: 'credit', ...place }, -sign * credited.minor)
+  }
+}
+
+/**
+ * The invoice at a time: what became of it since, and payments since, do not count. Undefined before it was made. Invoices of a
+ * transaction that was taken back are void, also those that were written off before.
+ */
+export function invoiceStateAt(
+  { modifications }: Pick<PolicyAggregate, 'modifications'>,
+  invoice: Invoice,
+  payments: readonly Payment[],
+  at: Instant,
+): InvoiceState | undefined {
+  if (invoice.createdAt > at) return undefined
+  const { invalidatedAt } = modifications.get(invoice.policyModificationLocator)!
+  const moved = invoice.statuses.find(one => one.at > at && one.dueBefore !== undefined)
+  return {
+    status:
+      invalidatedAt !== undefined && invalidatedAt <= at
+        ? 'invalidated'
+        : (invoice.statuses.findLast(one => one.at <= at)?.status ?? 'unfulfilled'),
+    dueAt: moved?.dueBefore ?? invoice.dueAt,
+    payments: payments.filter(
+      ({ postedAt, reversedAt }) => postedAt <= at && (reversedAt === undefined || reversedAt > at),
+    ),
+  }
+}
+
+/** The invoice as the aggregate has it. */
+export const invoiceStateIn = (
+  { modifications }: Pick<PolicyAggregate, 'modifications'>,
+  invoice: Invoice,
+  payments: readonly Payment[],
+): InvoiceState => ({
+  status:
+    modifications.get(invoice.policyModificationLocator)?.invalidatedAt === undefined
+      ? invoiceStatus(invoice)
+      : 'invalidated',
+  dueAt: invoice.dueAt,
+  payments: payments.filter(({ reversedAt }) => reversedAt === undefined),
+})

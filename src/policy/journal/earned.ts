@@ -1,0 +1,51 @@
+// How much of a premium is earned at a time: worked out from the journal, never posted.
+import { fromMinor } from '../../kernel/money.ts'
+import { type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
+import { measureOf, portion } from '../fold/shares.ts'
+import type { JournalRow } from './rows.ts'
+
+/** `product`: as the product shares premiums out over time, by months. `daily`: by days in the policy's time zone. */
+export type Earning = 'product' | 'daily'
+
+/** Premium of a peril over a span, in minor units: what was written for it. */
+export type PremiumSpan = {
+  readonly peril: string
+  readonly start: Instant
+  readonly end: Instant
+  readonly minor: number
+}
+
+/** What rows of one policy wrote, by peril and span; spans that were taken back whole are left out. */
+export function premiumSpans(rows: Iterable<JournalRow>): PremiumSpan[] {
+  const spans = new Map<string, { peril: string; start: Instant; end: Instant; minor: number }>()
+  for (const { entries } of rows)
+    for (const { account, peril = '', start, end, minor } of entries) {
+      if (account !== 'premium' || start === undefined || end === undefined) continue
+      const key = `${start}/${end}/${peril}`
+      const known = spans.get(key)
+      if (known) known.minor -= minor
+      else spans.set(key, { peril, start, end, minor: -minor })
+    }
+  return [...spans.values()].filter(({ minor }) => minor !== 0)
+}
+
+/** Minor units of the span's premium that are earned by that time, rounded once, half-up. The rest is unearned. */
+export function earnedOf(
+  { start, end, minor }: PremiumSpan,
+  at: Instant,
+  { earning, zone, currency }: { earning: Earning; zone: TimeZone; currency: JournalRow['currency'] },
+): number {
+  if (at >= end) return minor
+  if (at <= start) return 0
+  const measure =
+    earning === 'daily'
+      ? (from: Instant, to: Instant) => BigInt(daysBetween(from, to, zone))
+      : measureOf('monthly', zone)
+  return portion(fromMinor(minor, currency), measure(start, at), measure(start, end)).minor
+}
+
+const DAY_MS = 86_400_000
+
+/** Days between the days of both times; days with a change of clocks count as one, too. */
+const daysBetween = (from: Instant, to: Instant, zone: TimeZone): number =>
+  Math.round((startOfDay(to, zone) - startOfDay(from, zone)) / DAY_MS)

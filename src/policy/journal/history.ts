@@ -1,0 +1,172 @@
+// The journal of a policy follows from its records: each has the times at which it was made and changed. A commit posts what differs
+// between the policy before and after it; the history of a policy is all of its times, one after the other.
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { isIssued, lineOf, lineUpTo } from '../fold/line.ts'
+import {
+  acceptedQuote,
+  type Modification,
+  type PolicyAggregate,
+  selectedQuoteIfAny,
+} from '../records/aggregate.ts'
+import type { Payment } from '../records/invoice.ts'
+import { BillEntries, type InvoiceState, invoiceStateAt, invoiceStateIn } from './bills.ts'
+import { Entries } from './entries.ts'
+import type { JournalEntry, JournalKind, JournalRow } from './rows.ts'
+import { segmentAt, transactionEntries } from './transaction.ts'
+
+/**
+ * What a commit at that time posts: nothing where no money moved, one row as a rule, and one more for each further transaction that it
+ * issued. Looks only at records that are not the same objects as before, so a part of a large policy is enough.
+ */
+export function journalOfChange(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  at: Instant,
+): JournalRow[] {
+  const issued =
+    before?.modifications === after.modifications
+      ? []
+      : [...after.modifications.values()].filter(
+          one => isIssued(one) && before?.modifications.get(one.locator)?.issuedAt === undefined,
+        )
+  return rowsOf(after, issued, billChanges(before, after), at)
+}
+
+/** The rows of everything that happened, ordered by time. */
+export function journalOf(aggregate: PolicyAggregate): JournalRow[] {
+  const issuedAt = Map.groupBy([...aggregate.modifications.values()].filter(isIssued), one => one.issuedAt!)
+  const payments = Map.groupBy(aggregate.payments.values(), one => one.invoiceLocator)
+  const times = new Set<Instant>(issuedAt.keys())
+  const changedAt = new Map<Instant, Uuid[]>()
+  for (const invoice of aggregate.invoices.values()) {
+    const { invalidatedAt } = aggregate.modifications.get(invoice.policyModificationLocator)!
+    const own = [
+      invoice.createdAt,
+      ...(invalidatedAt === undefined ? [] : [invalidatedAt]),
+      ...invoice.statuses.map(one => one.at),
+      ...(payments.get(invoice.locator) ?? []).flatMap(({ postedAt, reversedAt }) =>
+        reversedAt === undefined ? [postedAt] : [postedAt, reversedAt],
+      ),
+    ]
+    for (const time of new Set(own)) {
+      times.add(time)
+      changedAt.set(time, [...(changedAt.get(time) ?? []), invoice.locator])
+    }
+  }
+  const known = new Map<Uuid, InvoiceState>()
+  return [...times]
+    .sort((a, b) => a - b)
+    .flatMap(at => {
+      const changes = (changedAt.get(at) ?? []).flatMap(locator => {
+        const invoice = aggregate.invoices.get(locator)!
+        const is = invoiceStateAt(aggregate, invoice, payments.get(locator) ?? [], at)
+        const was = known.get(locator)
+        if (is) known.set(locator, is)
+        return is ? [{ invoice: locator, was, is }] : []
+      })
+      return rowsOf(aggregate, issuedAt.get(at) ?? [], changes, at)
+    })
+}
+
+/**
+ * The row with which a policy from another system begins: everything up to then, with premium by the spans over which it is earned and
+ * receivables by invoice. Undefined where there is none.
+ */
+export function openingOf(aggregate: PolicyAggregate, at: Instant): JournalRow | undefined {
+  const rows = journalOf(aggregate)
+  if (rows.length === 0) return undefined
+  const sums = new Entries()
+  const dues = new Map(
+    rows.flatMap(({ entries }) => entries.flatMap(one => (one.due ? [[one.invoice, one.due] as const] : []))),
+  )
+  for (const { entries } of rows)
+    for (const { minor, payment: _payment, invoice, due: _due, ...place } of entries)
+      if (place.account === 'receivable')
+        sums.add({ ...place, ...(invoice && { invoice, due: dues.get(invoice)! }) }, minor)
+      else sums.add(place, minor)
+  const entries = sums.list()
+  if (entries.length === 0) return undefined
+  return { ...rowAt(aggregate, 'opening', at), entries }
+}
+
+type BillChange = {
+  readonly invoice: Uuid
+  readonly was: InvoiceState | undefined
+  readonly is: InvoiceState
+}
+
+/** Invoices that the commit made or changed, whose payments it made or changed, or whose transaction it took back. */
+function billChanges(before: PolicyAggregate | undefined, after: PolicyAggregate): BillChange[] {
+  const changed = new Set<Uuid>()
+  for (const { locator, invalidatedAt } of after.modifications.values())
+    if (invalidatedAt !== undefined && before?.modifications.get(locator)?.invalidatedAt === undefined)
+      for (const invoice of after.invoices.values())
+        if (invoice.policyModificationLocator === locator) changed.add(invoice.locator)
+  for (const invoice of after.invoices.values())
+    if (before?.invoices.get(invoice.locator) !== invoice) changed.add(invoice.locator)
+  for (const payment of after.payments.values())
+    if (before?.payments.get(payment.locator) !== payment) changed.add(payment.invoiceLocator)
+  const of = (payments: PolicyAggregate['payments'] | undefined): Map<Uuid, Payment[]> =>
+    Map.groupBy(payments?.values() ?? [], one => one.invoiceLocator)
+  const [earlier, now] = [of(before?.payments), of(after.payments)]
+  return [...changed].map(locator => {
+    const was = before?.invoices.get(locator)
+    return {
+      invoice: locator,
+      was: was && invoiceStateIn(before!, was, earlier.get(locator) ?? []),
+      is: invoiceStateIn(after, after.invoices.get(locator)!, now.get(locator) ?? []),
+    }
+  })
+}
+
+function rowsOf(
+  aggregate: PolicyAggregate,
+  issued: readonly Modification[],
+  changes: readonly BillChange[],
+  at: Instant,
+): JournalRow[] {
+  const bills = billEntries(aggregate, changes)
+  const rows = [...issued]
+    .sort((a, b) => a.number - b.number)
+    .flatMap((modification): JournalRow[] => {
+      const entries = transactionEntries(aggregate, modification)
+      if (entries.length === 0) return []
+      const { kind, effectiveAt, locator: modificationLocator } = modification
+      const row = rowAt(aggregate, kind, at, modification)
+      return [{ ...row, effectiveAt, modificationLocator, entries }]
+    })
+  if (bills.length === 0) return rows
+  const [first, ...others] = rows
+  if (first) return [{ ...first, entries: [...first.entries, ...bills] }, ...others]
+  const kind = bills.some(({ payment }) => payment !== undefined) ? 'payment' : 'invoice'
+  return [{ ...rowAt(aggregate, kind, at), entries: bills }]
+}
+
+function billEntries(aggregate: PolicyAggregate, changes: readonly BillChange[]): JournalEntry[] {
+  if (changes.length === 0) return []
+  const entries = new Entries()
+  const bills = new BillEntries(aggregate)
+  for (const { invoice, was, is } of changes) bills.add(entries, aggregate.invoices.get(invoice)!, was, is)
+  return entries.list()
+}
+
+function rowAt(
+  aggregate: PolicyAggregate,
+  kind: JournalKind,
+  at: Instant,
+  modification?: Modification,
+): Omit<JournalRow, 'entries'> {
+  const { locator, policyholderLocator, productName, currency } = aggregate.policy
+  const quote = acceptedQuote(aggregate) ?? selectedQuoteIfAny(aggregate)
+  const line = !quote
+    ? []
+    : modification
+      ? lineUpTo(aggregate, quote, modification)
+      : lineOf(aggregate, quote)
+  const segmentLocator = segmentAt(line, modification?.effectiveAt ?? at)
+  return {
+    ...{ policyLocator: locator, policyholderLocator, productName, currency, kind, at, effectiveAt: at },
+    ...(segmentLocator && { segmentLocator }),
+  }
+}

@@ -1,0 +1,144 @@
+// What holds of the journal of a policy, whatever was done to it.
+import { expect } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
+import {
+  droppedFees,
+  futureInstallments,
+  isBilled,
+  plannedTotals,
+  restDue,
+  totalsDueOf,
+} from '../../src/policy/bills/amounts-due.ts'
+import { isIssued } from '../../src/policy/fold/line.ts'
+import type { AccountName } from '../../src/policy/journal/accounts.ts'
+import { earnedOf, premiumSpans } from '../../src/policy/journal/earned.ts'
+import { totalOf } from '../../src/policy/journal/entries.ts'
+import { journalOf } from '../../src/policy/journal/history.ts'
+import { isBillingEntry, type JournalRow } from '../../src/policy/journal/rows.ts'
+import { knownAt } from '../../src/policy/projection/known.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { isOutstanding } from '../../src/policy/records/invoice.ts'
+
+/** Both sides of each row add up to zero. */
+export function rowsBalance(rows: readonly JournalRow[]): void {
+  for (const { kind, entries } of rows) {
+    expect(entries.length).toBeGreaterThan(0)
+    expect(entries.every(({ minor }) => Number.isSafeInteger(minor) && minor !== 0)).toBe(true)
+    expect(totalOf(entries)).toBe(0)
+    if (kind !== 'opening') expect(totalOf(entries.filter(isBillingEntry))).toBe(0)
+  }
+}
+
+/**
+ * Sums by time and place; those that are zero are left out. Due times too: where an invoice is paid and reopened at the same time,
+ * records know the last only.
+ */
+function placed(rows: readonly JournalRow[]): Record<string, number> {
+  const sums = new Map<string, number>()
+  for (const { at, entries } of rows)
+    for (const { minor, due: _, ...place } of entries) {
+      const key = `${at} ${JSON.stringify(Object.entries(place).sort())}`
+      sums.set(key, (sums.get(key) ?? 0) + minor)
+    }
+  return Object.fromEntries([...sums].filter(([, minor]) => minor !== 0).sort())
+}
+
+/** What commits posted is what the records say. */
+export const isWhatRecordsSay = (posted: readonly JournalRow[], aggregate: PolicyAggregate): void =>
+  expect(placed(posted)).toEqual(placed(journalOf(aggregate)))
+
+/** In minor units: a debit is positive. */
+export const balanceOf = (rows: readonly JournalRow[], account: AccountName): number =>
+  totalOf(rows.flatMap(({ entries }) => entries.filter(one => one.account === account)))
+
+/** Written premium is the sum of the changes of price; what cancellations held back stands apart. */
+export function writesPriceChanges(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+  const issued = [...aggregate.modifications.values()].filter(isIssued)
+  const changes = issued.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
+  expect(0 - balanceOf(rows, 'premium')).toBe(changes)
+}
+
+/** What is earned and what is not is what was written, at any time. */
+export function earnsWhatIsWritten(
+  rows: readonly JournalRow[],
+  { policy }: PolicyAggregate,
+  times: readonly Instant[],
+): void {
+  const written = 0 - balanceOf(rows, 'premium')
+  const spans = premiumSpans(rows)
+  expect(spans.reduce((sum, { minor }) => sum + minor, 0)).toBe(written)
+  for (const earning of ['product', 'daily'] as const) {
+    const terms = { earning, zone: policy.timeZone, currency: policy.currency }
+    for (const span of spans) {
+      for (const at of times) {
+        const earned = earnedOf(span, at, terms)
+        expect(Math.abs(earned)).toBeLessThanOrEqual(Math.abs(span.minor))
+        expect(earned === 0 || Math.sign(earned) === Math.sign(span.minor)).toBe(true)
+      }
+      expect(earnedOf(span, span.start, terms)).toBe(0)
+      expect(earnedOf(span, span.end, terms)).toBe(span.minor)
+    }
+  }
+}
+
+/** What is receivable of each invoice is what it still asks for. */
+export function owesWhatInvoicesAsk(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+  const owed = new Map<string, number>()
+  for (const { entries } of rows)
+    for (const { account, invoice, minor } of entries)
+      if (account === 'receivable') owed.set(invoice!, (owed.get(invoice!) ?? 0) + minor)
+  const totalDueOf = totalsDueOf(aggregate)
+  for (const invoice of aggregate.invoices.values())
+    expect(owed.get(invoice.locator) ?? 0).toBe(
+      isOutstanding(invoice) ? restDue(aggregate, invoice, totalDueOf(invoice)).minor : 0,
+    )
+}
+
+/** Cash and credit are what standing payments say. */
+export function holdsWhatWasPaid(rows: readonly JournalRow[], { payments }: PolicyAggregate): void {
+  const standing = [...payments.values()].filter(({ reversedAt }) => reversedAt === undefined)
+  const received = standing.filter(({ source }) => source !== 'credit' && source !== 'offset')
+  const used = standing.filter(({ source }) => source === 'credit')
+  expect(balanceOf(rows, 'cash')).toBe(received.reduce((sum, { amount }) => sum + amount.minor, 0))
+  expect(0 - balanceOf(rows, 'credit')).toBe(
+    received.reduce((sum, { credited }) => sum + credited.minor, 0) -
+      used.reduce((sum, { amount }) => sum + amount.minor, 0),
+  )
+}
+
+/** What is charged and not invoiced is what the planned invoices bill; fees of installments are charged with their invoices. */
+export function plansWhatIsUnbilled(rows: readonly JournalRow[], aggregate: PolicyAggregate): void {
+  const open = futureInstallments(aggregate)
+  const fees = open.flatMap(one => droppedFees(aggregate, one))
+  const planned = plannedTotals(aggregate).reduce((sum, { minor }) => sum + minor, 0)
+  expect(balanceOf(rows, 'unbilled')).toBe(fees.reduce((sum, { amount }) => sum - amount.minor, planned))
+}
+
+/** Rows up to a time are the journal of the policy as it was known then. */
+export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Instant[]): void {
+  const rows = journalOf(aggregate)
+  for (const at of times) {
+    const known = knownAt(aggregate, at)
+    expect(placed(rows.filter(row => row.at <= at))).toEqual(known ? placed(journalOf(known)) : {})
+  }
+}
+
+/** All that holds of the journal that commits posted of a policy. `times` are any, for what is earned and known then. */
+export function journalHolds(
+  posted: readonly JournalRow[],
+  aggregate: PolicyAggregate,
+  times: readonly Instant[],
+): void {
+  rowsBalance(posted)
+  isWhatRecordsSay(posted, aggregate)
+  writesPriceChanges(posted, aggregate)
+  earnsWhatIsWritten(posted, aggregate, times)
+  owesWhatInvoicesAsk(posted, aggregate)
+  holdsWhatWasPaid(posted, aggregate)
+  if (!hasPending(aggregate)) plansWhatIsUnbilled(posted, aggregate)
+  knowsWhatItKnew(aggregate, times)
+}
+
+/** Something is billed that is not issued yet. */
+const hasPending = (aggregate: PolicyAggregate): boolean =>
+  [...aggregate.modifications.values()].some(one => isBilled(aggregate, one) && one.issuedAt === undefined)
