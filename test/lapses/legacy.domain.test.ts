@@ -29,6 +29,7 @@ import { decideScheduleChange } from '../../src/transactions/schedule/schedule-c
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
+import { journalHolds } from '../support/journal-checks.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { runsOf } from '../support/sizes.ts'
 
@@ -474,11 +475,14 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
         if (open && one.part !== undefined) await policy.pay(open, String(one.part / 100))
         for (let days = 0; days < 365 && policy.loaded.aggregate.lapses.size === 0; days += 5)
           await policy.advance(add(policy.now, 5, 'day', zone))
+        const times = [policy.now]
+        journalHolds(policy.posted, policy.loaded.aggregate, times)
         const rounds = one.comesBack ? (one.again ? 2 : 1) : 0
         for (let round = 0; round < rounds; round += 1) {
           const lapse = [...policy.loaded.aggregate.lapses.values()].at(-1)
           const back = lapse && (await reinstate(policy, lapse, one))
           if (!back) break
+          times.push(policy.now)
           if (one.again)
             for (let days = 0; days < 90 && policy.loaded.aggregate.lapses.size < 2; days += 5)
               await policy.advance(add(policy.now, 5, 'day', zone))
@@ -499,6 +503,7 @@ describe(`random stories of unpaid invoices (seed ${SEED})`, () => {
           await policy.advance(add(policy.now, 5, 'day', zone))
         }
         await payAll(policy)
+        journalHolds(policy.posted, policy.loaded.aggregate, times)
         const { effectiveEnd, originalEnd } = policy.loaded.aggregate.policy
         const given = effectiveEnd < originalEnd ? givenUp(policy) : 0
         expect(Math.round(moneyIn(policy) * 100) + given).toBe(

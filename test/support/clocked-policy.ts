@@ -7,6 +7,8 @@ import type { NewTimer } from '../../src/platform/commit.ts'
 import type { NewEvent } from '../../src/platform/events/outbox.ts'
 import { totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
+import { journalOfChange } from '../../src/policy/journal/history.ts'
+import type { JournalRow } from '../../src/policy/journal/rows.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
 import type { GracePeriod } from '../../src/policy/records/transactions.ts'
@@ -35,6 +37,8 @@ export class ClockedPolicy {
   loaded: Loaded
   now: Instant
   readonly events: NewEvent[] = []
+  /** What its records posted. */
+  readonly posted: JournalRow[] = []
   #timers: NewTimer[] = []
 
   readonly #functions: PluginFunctions
@@ -103,6 +107,7 @@ export class ClockedPolicy {
       if (!this.#timers.some(one => one.locator !== undefined && one.locator === timer.locator))
         this.#timers.push(timer)
     this.loaded = { ...this.loaded, aggregate: planned.aggregate, credit }
+    this.posted.push(...journalOfChange(before, planned.aggregate, this.now))
     this.events.push(...planned.events)
   }
 
