@@ -103,6 +103,7 @@ export default defineConfig({
           setupFiles: [
             './test/support/fresh-start/setup.ts',
             './test/support/emission/setup.ts',
+            './test/support/journal/setup.ts',
             './test/support/exchanges/setup.ts',
             './test/support/query-plans/setup.ts',
           ],

@@ -20,7 +20,7 @@ type Charge = { readonly shard: ShardName; readonly subject?: Uuid; readonly mig
  */
 export abstract class PortionsObject extends DurableObject<Env> {
   /** Names the work in logs. */
-  protected abstract readonly about: 'migration' | 'impact'
+  protected abstract readonly about: 'migration' | 'impact' | 'report'
 
   /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
   #woken = false
@@ -127,5 +127,33 @@ export class ImpactObject extends PortionsObject {
   ): Promise<number | undefined> {
     const { workOn } = await import('../src/servicing/impact/run.ts')
     return await workOn(this.env, shard, impact, isHalted, calls)
+  }
+}
+
+/**
+ * One for each report: the tenant's policies, some at each alarm, in all its shards, and then its files. It writes nothing to policies.
+ * Its storage holds `charge`, the shard and the report.
+ */
+export class ReportObject extends PortionsObject {
+  protected readonly about = 'report'
+  #waiting: (() => void)[] = []
+
+  protected async workOn(
+    shard: ShardName,
+    report: Uuid,
+    isHalted: () => boolean,
+    calls: Calls,
+  ): Promise<number | undefined> {
+    const { workOn } = await import('../src/reporting/run/run.ts')
+    const waitMs = await workOn(this.env, shard, report, isHalted, calls)
+    if (waitMs === undefined) for (const ended of this.#waiting.splice(0)) ended()
+    return waitMs
+  }
+
+  /** As `wake`; returns once it has come to an end, or after so many milliseconds. */
+  async wakeAndWait(shard: ShardName, report: Uuid, mostMs: number): Promise<void> {
+    const ended = new Promise<void>(resolve => this.#waiting.push(resolve))
+    await this.wake(shard, report)
+    await Promise.race([ended, scheduler.wait(mostMs)])
   }
 }

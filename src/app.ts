@@ -20,6 +20,7 @@ import {
   templateRoutes,
   templateSnippetRoutes,
 } from './reference/uploads/routes.ts'
+import { reportRoutes } from './reporting/routes.ts'
 import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
 import { deprecatedRoutes } from './servicing/deprecated/routes.ts'
@@ -102,6 +103,7 @@ export const ROUTES: readonly Route[] = [
   ...constraintTableRoutes,
   ...migrationRoutes,
   ...impactRoutes,
+  ...reportRoutes,
   ...tenantRoutes,
   ...settingRoutes,
   ...fileRoutes,

@@ -31,6 +31,8 @@ export const TIMER_OWNERS: TimerOwners = {
   'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': ofPolicy,
+  'report.run': async () => (await import('./reporting/service.ts')).reportDue,
+  'report.schedule': async () => (await import('./reporting/service.ts')).scheduleDue,
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
   'resource.file.unrecorded': async () => (await import('./reference/uploads/service.ts')).deleteUnrecorded,
   'resource.table.contents': async () => (await import('./reference/data-tables/loading.ts')).collectContents,

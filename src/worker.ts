@@ -8,7 +8,7 @@ import { CALLERS } from './wiring.ts'
 export { DeliveryObject } from '../durable/delivery.ts'
 export { DispatcherObject } from '../durable/dispatcher.ts'
 export { PolicyObject } from '../durable/policy.ts'
-export { ImpactObject, MigrationObject } from '../durable/portions.ts'
+export { ImpactObject, MigrationObject, ReportObject } from '../durable/portions.ts'
 
 /** Suffixes of queue names in wrangler.toml, after the name of each environment. */
 const DOCUMENTS_QUEUE = '-documents'

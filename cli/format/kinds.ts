@@ -1,5 +1,6 @@
 // The files of a configuration: where each lies, what it is for, and what those of JSON may say.
 import { z } from 'zod'
+import { booksFile } from '../../src/product/check/books.ts'
 import { bootstrapFile } from '../../src/product/check/bootstrap.ts'
 import {
   cancellationsFile,
@@ -93,6 +94,16 @@ export const FILE_KINDS: readonly FileKind[] = [
     about: 'What is asked about a payment.',
     schema: fieldsFile,
     sample: { fields: [{ name: 'method', type: 'select', values: ['transfer', 'card'] }] },
+  },
+  {
+    kind: 'books',
+    path: 'books.json',
+    about: 'How the general ledger calls the accounts of the journal, and which columns bordereaux have.',
+    schema: booksFile,
+    sample: {
+      accounts: { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
+      bordereaux: { quota_share: ['field:trade', 'holder:email'] },
+    },
   },
   {
     kind: 'test-users',

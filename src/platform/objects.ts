@@ -30,6 +30,9 @@ export const migrationObject = (env: Env, tenant: Tenant, migration: Uuid) =>
 export const impactObject = (env: Env, tenant: Tenant, impact: Uuid) =>
   placedObject(env, env.IMPACT, tenant.place, `${scope(tenant)}/${impact}`)
 
+export const reportObject = (env: Env, tenant: Tenant, report: Uuid) =>
+  placedObject(env, env.REPORT, tenant.place, `${scope(tenant)}/${report}`)
+
 /** The named object, within the place's jurisdiction or started near it. Local runtimes refuse jurisdictions. */
 export function placedObject<T extends Rpc.DurableObjectBranded | undefined>(
   { ENVIRONMENT }: Pick<Env, 'ENVIRONMENT'>,

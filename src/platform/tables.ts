@@ -91,6 +91,8 @@ export type TimerKind =
   | 'policy.reinstatement.periodEnd'
   | 'policyholder.erasure'
   | 'quickQuote.expiry'
+  | 'report.run'
+  | 'report.schedule'
   | 'reinstatement.deadline'
   | 'resource.bootstrap'
   | 'resource.file.unrecorded'

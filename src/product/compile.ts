@@ -4,6 +4,7 @@ import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
+import { compileBooks } from './check/books.ts'
 import { compileBootstrap } from './check/bootstrap.ts'
 import { definitionReport } from './check/fields/fields.ts'
 import { readJson } from './check/json/read.ts'
@@ -100,9 +101,11 @@ export function compileConfiguration(
     report,
   })
   const bootstrap = compileBootstrap(archive, settings)
+  const books = compileBooks(archive, products, policyholderFields)
   const configuration: Configuration = {
     ...settings,
     ...(bootstrap && { bootstrap }),
+    ...(books && { books }),
     paymentFields,
     policyholderFields,
     ...compileTestUsers(archive),

@@ -3,6 +3,7 @@
 import type { PageLayout } from '../../packages/pdf/page.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
+import type { BooksConfiguration } from './books.ts'
 import type { CustomEventDefinition } from './custom-events.ts'
 import type { Bootstrap, ResourceDeclarations, SelectionTimeBasis } from './resources.ts'
 
@@ -247,6 +248,8 @@ export type Configuration = {
   customEvents?: CustomEventDefinition[]
   /** Resources and groups that the tenant starts with; absent if the archive contains none. */
   bootstrap?: Bootstrap
+  /** What books.json says; absent without the file. */
+  books?: BooksConfiguration
   /** By path below `scripts/`. */
   scripts: Record<string, string>
 }

@@ -1,110 +1,118 @@
-// What a report is: a value that says what it reads and how a policy becomes its lines. Going over the book, adding up and
+// What a report is: a value that says what it reads and how a policy becomes its lines. Going over the book, grouping, adding up and
 // writing files is the same for all (docs/reports.md).
-import type { z } from 'zod'
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { Instant, TimeZone } from '../kernel/time.ts'
-import type { StoredJournalRow } from '../policy/journal/rows.ts'
+import type { Earning } from '../policy/journal/earned.ts'
+import type { JournalEntry, StoredJournalRow } from '../policy/journal/rows.ts'
 import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { Policyholder } from '../policyholders/values.ts'
 import type { Configuration } from '../product/configuration.ts'
 import type { FieldData } from '../product/fields/groups.ts'
 
 /**
- * Of a column's values: `amount` in minor units of the line's currency (files show it in major units), `integer` and `number` as they
- * are (a `number` is decimal text), `time` in milliseconds, `day` as YYYY-MM-DD in the tenant's time zone, `text`, `boolean`.
+ * Of a column's values. `amount`: minor units of the line's currency, which files and answers show in major units. `number`: decimal
+ * text. `time`: milliseconds. `day`: YYYY-MM-DD in the tenant's time zone.
  */
-export type ColumnType = 'amount' | 'integer' | 'number' | 'time' | 'day' | 'text' | 'boolean'
+export type ColumnType = 'amount' | 'integer' | 'number' | 'time' | 'day' | 'text'
 
 export type Column = {
-  /** camelCase; of a field that the parameters choose: its name in the request, such as `field:channel`. */
+  /** camelCase, or as the request names it: `field:channel`. */
   readonly name: string
   readonly type: ColumnType
-  /** What it means; for docs/reports.md and the manifest. */
+  /** What it means; in docs/reports.md and in the manifest. */
   readonly about: string
-  /**
-   * `group`: lines with equal values (and the same currency) are added up together. `measure`: is added up; an amount or integer.
-   * Neither: stands in lines only.
-   */
-  readonly role?: 'group' | 'measure'
+  /** A measure is added up in totals. Group columns come from `by` alone. */
+  readonly isMeasure?: true
 }
 
-export type Cell = string | number | boolean | null
+export type Cell = string | number | null
 
-/** Cells in the order of the columns. Every line has a currency, as the column `currency`. */
-export type ReportLine = readonly Cell[]
+/** What the request asks for, with times resolved. A kind reads those that it takes. */
+export type ReportParameters = {
+  /** The period: from this time, and before `to`. */
+  readonly from: Instant
+  readonly to: Instant
+  /** Of reports about one moment. */
+  readonly at: Instant
+  /** Dimensions, in the order of the columns. */
+  readonly by: readonly string[]
+  /** Empty means all. */
+  readonly products: readonly string[]
+  readonly earning: Earning
+  /** Numeric fields of exposures to add up, as `vehicle.value`. */
+  readonly sums: readonly string[]
+  /** Of a bordereau: fields of the policy, the policyholder and its exposures. */
+  readonly columns: readonly string[]
+  /** The name of a bordereau of the configuration, whose columns come first. */
+  readonly bordereau?: string
+}
+
+export const PARAMETERS = ['period', 'at', 'earning', 'sums', 'columns', 'bordereau'] as const
+export type ParameterName = (typeof PARAMETERS)[number]
 
 /** What a report reads of each policy; what is not named is not read. */
 export type ReportNeeds = {
   /** Rows of the journal, as known at the report's time. */
-  readonly journal?: boolean
-  /** Data of the segments that journal rows name. */
-  readonly segments?: boolean
+  readonly journal?: true
   /** All records, as known at the report's time (policy/projection/known.ts). */
-  readonly records?: boolean
+  readonly records?: true
   /** The policyholder as it is now. */
-  readonly holder?: boolean
+  readonly holder?: true
 }
 
 /** A policy as a report reads it. Overwritten values are as they are now; all else is as known at the report's time. */
 export type ReportedPolicy = {
-  /** The policy's row as it is now. */
-  readonly policy: Policy
-  /** Ordered by `at`, then `id`; empty unless needed. */
+  /** The policy's row as it is now; absent for disbursements, which belong to no policy. */
+  readonly policy?: Policy
+  /** Ordered by `at`, then `id`. */
   readonly journal: readonly StoredJournalRow[]
-  /** Data of policy segments by locator; empty unless needed. */
-  readonly segments: ReadonlyMap<Uuid, FieldData>
-  /** Undefined unless needed, and where the policy was not known yet. */
+  /** Undefined where the policy was not known yet. */
   readonly records?: PolicyAggregate
   readonly holder?: Policyholder
+  /** Data of the policy segments that journal rows name; read where a dimension or column is a field. */
+  readonly segments: ReadonlyMap<Uuid, FieldData>
 }
 
-/** Journal rows of disbursements, which belong to no policy, come as one more subject of each shard. */
-export type ReportedSubject = ReportedPolicy | { readonly disbursements: readonly StoredJournalRow[] }
-
 export type ReportSurroundings = {
-  /** The tenant's newest configuration: products, fields, mapped accounts and columns. */
+  /** The tenant's newest configuration. */
   readonly configuration: Configuration
   readonly timeZone: TimeZone
-  readonly currency: CurrencyCode
-  /** What is known: rows and records up to this time count. */
   readonly knownAt: Instant
 }
 
-/** Lines of one policy: small enough to be held together. */
-export type ReportKind<Parameters = never> = {
+/** A line: values of the kind's own columns, and what its dimensions are read from. */
+export type ReportLine = {
+  readonly currency: CurrencyCode
+  /** In the order of the kind's columns. */
+  readonly cells: readonly Cell[]
+  readonly row?: StoredJournalRow
+  readonly entry?: JournalEntry
+  /** When the line is booked or happens: its month. */
+  readonly booked?: Instant
+  /** The policy's data that fields are read from; by default that of the row's segment. */
+  readonly data?: FieldData
+  /** Values of dimensions that only this kind has. */
+  readonly own?: Readonly<Record<string, string>>
+}
+
+export type ReportKind = {
   /** In the path: `POST /report/{name}`. */
   readonly name: string
   readonly title: string
   readonly about: string
-  /** The body of the request. Times and days are checked here. */
-  readonly parameters: z.ZodType<Parameters>
-  needs(parameters: Parameters): ReportNeeds
-  /**
-   * Refuses (400 `invalidRequest`) what the configuration does not have, such as an unknown field or product.
-   */
-  columns(parameters: Parameters, surroundings: ReportSurroundings): readonly Column[]
-  /** Whether a policy can have lines at all, judged by its row: saves reading it. */
-  concerns?(
-    policy: Pick<Policy, 'locator' | 'productName' | 'createdAt' | 'issuedAt'>,
-    parameters: Parameters,
-  ): boolean
+  /** Beside `by`, `products` and `knownAt`, which all take. */
+  readonly takes: readonly ParameterName[]
+  /** Dimensions that `by` may name, beside those of every policy (dimensions.ts). */
+  readonly dimensions: readonly string[]
+  /** `by`, unless the request says otherwise. */
+  readonly usual: readonly string[]
+  needs(parameters: ReportParameters): ReportNeeds
+  /** The kind's own columns. Refuses (400) what the configuration does not have. */
+  columns(parameters: ReportParameters, surroundings: ReportSurroundings): readonly Column[]
   lines(
-    subject: ReportedSubject,
-    parameters: Parameters,
+    policy: ReportedPolicy,
+    parameters: ReportParameters,
     surroundings: ReportSurroundings,
   ): Iterable<ReportLine>
-}
-
-export type AnyReportKind = ReportKind<never>
-
-/** Checks a kind's types where it is declared, and forgets them for the list of kinds. */
-export const defineReport = <P>(kind: ReportKind<P>): AnyReportKind => kind as unknown as AnyReportKind
-
-/** A line of totals: the values of the group columns, the currency, the number of lines, and the sums of the measures. */
-export type ReportTotal = {
-  readonly group: readonly Cell[]
-  readonly currency: CurrencyCode
-  readonly lines: number
-  readonly sums: readonly number[]
 }

@@ -1,7 +1,25 @@
 // Tables of reports, in the home shard (docs/reports.md).
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import type { Instant } from '../kernel/time.ts'
+import { assertAllowed, type TransitionTable } from '../platform/events/transitions.ts'
+import type { Calendar, ReportRequest } from './contract.ts'
+import type { ReportFile } from './files/assembly.ts'
+import type { ReportParameters } from './kind.ts'
+import type { Totals } from './run/totals.ts'
 
 export type ReportState = 'running' | 'paused' | 'finished' | 'error'
+
+export type ReportAction = 'pause' | 'resume' | 'finish' | 'stop'
+
+export const REPORT_TRANSITIONS: TransitionTable<ReportAction, ReportState> = {
+  pause: { from: ['running'], to: 'paused', past: 'paused' },
+  resume: { from: ['paused', 'error'], to: 'running', past: 'resumed' },
+  finish: { from: ['running'], to: 'finished', event: 'report.finish', past: 'finished' },
+  stop: { from: ['running'], to: 'error', past: 'stopped by an error' },
+}
+
+export const assertReportAllows = (locator: string, state: ReportState, action: ReportAction): void =>
+  assertAllowed(REPORT_TRANSITIONS, `Report ${locator}`, state, action)
 
 export const reports = sqliteTable(
   'report',
@@ -9,9 +27,9 @@ export const reports = sqliteTable(
     locator: text().primaryKey(),
     name: text().notNull(),
     state: text().$type<ReportState>().notNull(),
-    parameters: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+    parameters: text({ mode: 'json' }).$type<ReportParameters>().notNull(),
     /** What it reports is as known at this time, in the tenant's time. */
-    knownAt: integer().notNull(),
+    knownAt: integer().$type<Instant>().notNull(),
     scheduleLocator: text(),
     /** Policies that there were when it began, and those that it has gone over. */
     expected: integer().notNull(),
@@ -22,14 +40,18 @@ export const reports = sqliteTable(
     /** Recorded so far: each has a file of lines. */
     portions: integer().notNull(),
     /** Sums by group, which grow portion by portion. */
-    totals: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
-    /** Progress of writing the files once all portions are there; then the files. */
-    files: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>(),
+    totals: text({ mode: 'json' }).$type<Totals>().notNull(),
+    /** Steps of writing the files that are done, once all portions are there. */
+    steps: integer().notNull(),
+    /** Once they are written. */
+    files: text({ mode: 'json' }).$type<readonly ReportFile[]>(),
+    /** Why it stopped. */
+    problem: text(),
     /** Faults of the service at one portion in a row. */
     tries: integer().notNull(),
-    createdAt: integer().notNull(),
-    updatedAt: integer().notNull(),
-    finishedAt: integer(),
+    createdAt: integer().$type<Instant>().notNull(),
+    updatedAt: integer().$type<Instant>().notNull(),
+    finishedAt: integer().$type<Instant>(),
     username: text().notNull(),
   },
   table => [index('report_created').on(table.createdAt, table.locator)],
@@ -38,11 +60,11 @@ export const reports = sqliteTable(
 export const reportSchedules = sqliteTable('report_schedule', {
   locator: text().primaryKey(),
   reportName: text().notNull(),
-  parameters: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  parameters: text({ mode: 'json' }).$type<ReportRequest>().notNull(),
   /** When it runs: by calendar, in the tenant's time zone. */
-  calendar: text({ mode: 'json' }).$type<Readonly<Record<string, unknown>>>().notNull(),
+  calendar: text({ mode: 'json' }).$type<Calendar>().notNull(),
   /** In the tenant's time. */
-  nextAt: integer().notNull(),
+  nextAt: integer().$type<Instant>().notNull(),
   lastReportLocator: text(),
   createdAt: integer().notNull(),
   username: text().notNull(),

@@ -7,6 +7,7 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { type PolicySelection, policyLocatorQuery } from '../../src/policy/store/aggregates.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { leaveOutPolicy } from '../support/journal/left-out.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -79,8 +80,9 @@ it('are few: a record is one row, the events of a commit three, a timer two', as
     }),
   )
   expect({ created, quoted, finalized, issued, paid, endorsed, renewed, cancelled }).toEqual({
-    ...{ created: 30, quoted: 16, finalized: 12, issued: 18, paid: 10 },
-    ...{ endorsed: 28, renewed: 36, cancelled: 27 },
+    // A row of the journal and its index, where money moves.
+    ...{ created: 30, quoted: 16, finalized: 14, issued: 20, paid: 12 },
+    ...{ endorsed: 30, renewed: 38, cancelled: 29 },
   })
 })
 
@@ -109,6 +111,7 @@ it('records of earlier releases, whose locators name no policy, are found by the
     return [table, rows[0]?.policy]
   }
   const owner = Number(policy.locator)
+  leaveOutPolicy(policy.locator)
   for (const [table, locator] of Object.entries(found)) {
     expect([table, policyOfUuid(readUuid(locator)!)]).toEqual([table, owner])
     expect(await ownerBy(table, locator)).toEqual([table, owner])

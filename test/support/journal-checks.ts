@@ -10,7 +10,6 @@ import {
   totalsDueOf,
 } from '../../src/policy/bills/amounts-due.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
-import type { AccountName } from '../../src/policy/journal/accounts.ts'
 import { earnedOf, premiumSpans } from '../../src/policy/journal/earned.ts'
 import { totalOf } from '../../src/policy/journal/entries.ts'
 import { journalOf } from '../../src/policy/journal/history.ts'
@@ -18,6 +17,7 @@ import { isBillingEntry, type JournalRow } from '../../src/policy/journal/rows.t
 import { knownAt } from '../../src/policy/projection/known.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
+import type { AccountName } from '../../src/product/books.ts'
 
 /** Both sides of each row add up to zero. */
 export function rowsBalance(rows: readonly JournalRow[]): void {

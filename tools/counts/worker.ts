@@ -9,6 +9,7 @@ export {
   ImpactObject,
   MigrationObject,
   PolicyObject,
+  ReportObject,
 } from '../../src/worker.ts'
 
 const nothing = (): Counted => ({ lines: [], puts: 0, writes: 0 })

@@ -22,6 +22,8 @@ const ACTIONS = {
   webhooks: ['write', 'delete', 'resend'],
   migration: ['write'],
   impacts: ['write'],
+  reports: ['create'],
+  books: ['write'],
   login: ['success', 'failure'],
   accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
   tokens: ['write', 'delete', 'revoke'],

@@ -57,6 +57,7 @@ const RESTORED = [...LAPSED, 'invoiceLocator', 'effectiveTimestamp'] as const
 const INVOICE = [...POLICY, 'invoiceLocator', 'totalDue', 'currency', 'dueTimestamp', 'invoiceType'] as const
 const PAYMENT = [...POLICY, 'paymentLocator', 'invoiceLocator', 'amount', 'currency', 'source'] as const
 const DOCUMENT = [...POLICY, 'documentLocator', 'referenceType', 'referenceLocator'] as const
+const REPORT = ['reportLocator', 'reportName', 'reportState'] as const satisfies readonly Key[]
 const LOGIN = ['username', 'accountType'] as const
 
 /** `shape` may be missing where it follows from the type. */
@@ -307,6 +308,7 @@ const ROWS = {
   ),
   'migration.fail': unstreamed('A migration ended with accounts that failed.', MIGRATED),
   'migration.finish': unstreamed('A migration ended with every account completed.', MIGRATED),
+  'report.finish': unstreamed('A report ended: its files are there, or it cannot be made.', REPORT),
 } as const satisfies Record<string, Row>
 
 export type EventType = keyof typeof ROWS

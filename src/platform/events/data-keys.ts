@@ -73,6 +73,9 @@ export const KEYS = {
   documentLocator: uuid('The document.', 'f2b9e4d1-8c3a-4d7f-b6e5-1a9c0d8e7f00'),
   referenceType: text('What kind of record the document is of.', 'policy'),
   referenceLocator: text('The record that the document is of.', '100002304'),
+  reportLocator: uuid('The report.', '4d8e1d6a-2f4b-4e90-8a7d-6b5c4f3e2d00'),
+  reportName: text('The kind of report.', 'earnedPremium'),
+  reportState: oneOf('Whether its files are there.', 'finished', 'error'),
   migrationLocator: uuid('The migration.', '3c8e1d6a-2f4b-4e90-8a7d-6b5c4f3e2d00'),
   migrationType: oneOf(
     'What it brings: accounts, or items of one that exists.',

@@ -90,5 +90,6 @@ const makeList = (): string[] => [
   ...prefixed('billing.delinquency', 'create settle lapse'),
   ...prefixed('document', 'ready failed'),
   ...prefixed('migration', 'start pause resume recover patch error fail finish'),
+  ...prefixed('report', 'finish'),
   ...['account', 'quote', 'policy'].map(kind => `${kind}.config.migration.failed`),
 ]

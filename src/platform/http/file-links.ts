@@ -9,7 +9,7 @@ import { groupOf } from './permissions.ts'
 import type { Route } from './route.ts'
 
 /** Folders of a tenant in R2. */
-type Folder = 'documents' | 'media'
+type Folder = 'documents' | 'media' | 'reports'
 
 const fileReference = (folder: Folder, locator: string, fileName: string): string =>
   `file:${folder}/${locator}/${encodeURIComponent(fileName)}`
@@ -19,6 +19,9 @@ export const fileAddress = (folder: Folder, locator: string, fileName: string) =
   url: fileReference(folder, locator, fileName),
   urlExpirationTimestamp: '0',
 })
+
+/** As `fileAddress`, of a file of a report. */
+export const reportAddress = (locator: string, fileName: string) => fileAddress('reports', locator, fileName)
 
 /** `url` and `expiresTimestamp`, as media have them. */
 export const mediaAddress = (locator: string, fileName: string) => ({
@@ -40,7 +43,7 @@ export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
  * the signed-in tenant.
  */
 const FILE_REFERENCE =
-  /"url":"file:(documents|media)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
+  /"url":"file:(documents|media|reports)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 
 type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 
@@ -48,7 +51,10 @@ type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 export const withFileAddresses = (json: string, signing: Signing, tenant: Tenant): string =>
   json.includes('"url":"file:')
     ? json.replace(FILE_REFERENCE, (_, folder: Folder, locator: string, name: string, property: string) => {
-        const file = { path: [folder, locator], fileName: decodeURIComponent(name) }
+        const fileName = decodeURIComponent(name)
+        // A report has several files.
+        const path = folder === 'reports' ? [folder, locator, fileName] : [folder, locator]
+        const file = { path, fileName }
         const { address, expiresAt } = signedAddress(signing, tenant, file)
         return `"url":${JSON.stringify(address)},"${property}":"${expiresAt}"`
       })

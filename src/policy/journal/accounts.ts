@@ -1,5 +1,7 @@
 // The accounts of the journal. A debit is positive and a credit negative, so a row that balances adds up to zero.
 
+import type { AccountName } from '../../product/books.ts'
+
 /** What kind of account it is decides on which side of a balance sheet it stands. */
 export type AccountType = 'asset' | 'liability' | 'income' | 'expense'
 
@@ -24,6 +26,4 @@ export const JOURNAL_ACCOUNTS = {
   },
   commissionPayable: { type: 'liability', about: 'Commissions owed to intermediaries.' },
   writtenOff: { type: 'expense', about: 'Invoiced amounts that were given up.' },
-} as const satisfies Record<string, JournalAccount>
-
-export type AccountName = keyof typeof JOURNAL_ACCOUNTS
+} as const satisfies Record<AccountName, JournalAccount>

@@ -1,6 +1,7 @@
 // The journal of a policy follows from its records: each has the times at which it was made and changed. A commit posts what differs
 // between the policy before and after it; the history of a policy is all of its times, one after the other.
 import type { Uuid } from '../../kernel/locators.ts'
+import type { Money } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { isIssued, lineOf, lineUpTo } from '../fold/line.ts'
 import {
@@ -70,11 +71,14 @@ export function journalOf(aggregate: PolicyAggregate): JournalRow[] {
 }
 
 /**
- * The row with which a policy from another system begins: everything up to then, with premium by the spans over which it is earned and
- * receivables by invoice. Undefined where there is none.
+ * The row with which a policy from another system begins: everything up to then (`rows`), with premium by the spans over which it is
+ * earned and receivables by invoice. Undefined where there is none.
  */
-export function openingOf(aggregate: PolicyAggregate, at: Instant): JournalRow | undefined {
-  const rows = journalOf(aggregate)
+export function openingOf(
+  aggregate: PolicyAggregate,
+  at: Instant,
+  rows: readonly JournalRow[] = journalOf(aggregate),
+): JournalRow | undefined {
   if (rows.length === 0) return undefined
   const sums = new Entries()
   const dues = new Map(
@@ -89,6 +93,20 @@ export function openingOf(aggregate: PolicyAggregate, at: Instant): JournalRow |
   if (entries.length === 0) return undefined
   return { ...rowAt(aggregate, 'opening', at), entries }
 }
+
+/** Credit that was paid out to a policyholder; `amount` is positive. */
+export const disbursementRow = (
+  policyholderLocator: Uuid,
+  payment: Uuid,
+  { minor, currency }: Money,
+  at: Instant,
+): JournalRow => ({
+  ...{ policyholderLocator, currency, kind: 'disbursement', at, effectiveAt: at },
+  entries: [
+    { account: 'credit', minor, payment },
+    { account: 'cash', minor: -minor, payment },
+  ],
+})
 
 type BillChange = {
   readonly invoice: Uuid

@@ -3,8 +3,8 @@
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
+import type { AccountName } from '../../product/books.ts'
 import type { ModificationKind } from '../records/transactions.ts'
-import type { AccountName } from './accounts.ts'
 
 /**
  * One amount of one account. Entries that name an invoice or a payment belong to the billing side of a row and are booked

@@ -21,9 +21,11 @@ import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { journalOfChange } from '../../policy/journal/history.ts'
 import { termQueries } from '../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
+import { journalQueries } from '../../policy/store/journal.ts'
 import { creditGuard, loadNewPolicyContext, loadPart, loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
 import { policies } from '../../policy/tables/policies.ts'
@@ -338,6 +340,9 @@ async function record(
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
       ...scheduleRows(database, after, schedules, context.now),
+      ...(context.tenant.keepsBooks
+        ? journalQueries(database, journalOfChange(before, after, context.now))
+        : []),
     ],
     events: [...events, ...plugins.events()],
     timers: [...timers, ...goneFileTimers(before, after, context.now)],

@@ -33,6 +33,7 @@ test('the stream has the 74 types of the contract and three beside them; newer f
     'migration.error',
     'migration.fail',
     'migration.finish',
+    'report.finish',
   ]
   expect(streamTypes.filter(type => !beside.includes(type))).toHaveLength(74)
   expect(streamTypes).toEqual(expect.arrayContaining(beside))

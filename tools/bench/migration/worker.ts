@@ -3,7 +3,13 @@ import service, { MigrationObject as ServiceMigrationObject } from '../../../src
 import { watched } from '../recorder/watched.ts'
 import type { MigrationRecording } from './recording.ts'
 
-export { DeliveryObject, DispatcherObject, ImpactObject, PolicyObject } from '../../../src/worker.ts'
+export {
+  DeliveryObject,
+  DispatcherObject,
+  ImpactObject,
+  PolicyObject,
+  ReportObject,
+} from '../../../src/worker.ts'
 
 /** The Worker and its objects share an isolate here. */
 const recording: MigrationRecording = {

@@ -19,7 +19,7 @@ import { decideCreation } from '../../../src/transactions/new-business/decision.
 export { DeliveryObject } from '../../../durable/delivery.ts'
 export { DispatcherObject } from '../../../durable/dispatcher.ts'
 export { PolicyObject } from '../../../durable/policy.ts'
-export { ImpactObject, MigrationObject } from '../../../durable/portions.ts'
+export { ImpactObject, MigrationObject, ReportObject } from '../../../durable/portions.ts'
 
 const VEHICLES = 1_250
 const PERILS = ['liability', 'own_damage', 'theft', 'glass']

@@ -6,7 +6,7 @@ import service, {
   PolicyObject as ServicePolicy,
 } from '../../../src/worker.ts'
 
-export { ImpactObject } from '../../../src/worker.ts'
+export { ImpactObject, ReportObject } from '../../../src/worker.ts'
 
 /** The Worker and its objects share an isolate here. */
 let dead: ReadonlySet<string> = new Set()

@@ -7,8 +7,11 @@ import { type Instant, later } from '../../../kernel/time.ts'
 import { commit, type Guard, type NewTimer } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { type Database, putTexts, type Query, rowTexts } from '../../../platform/database.ts'
+import { disbursementRow, journalOfChange, openingOf } from '../../../policy/journal/history.ts'
+import type { JournalRow } from '../../../policy/journal/rows.ts'
 import { termChange } from '../../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
+import { journalQueries } from '../../../policy/store/journal.ts'
 import { creditGuard } from '../../../policy/store/loading.ts'
 import { COLLECTION_NAMES, COLLECTIONS, policyRow } from '../../../policy/store/rows.ts'
 import { NOTHING_UNREAD } from '../../../policy/surroundings.ts'
@@ -55,6 +58,8 @@ export type PreparedAccount = {
   readonly guards: readonly Guard[]
   readonly facts: readonly Query[]
   readonly timers: readonly NewTimer[]
+  /** What the books begin with (policy/journal/history.ts). */
+  readonly journal: readonly JournalRow[]
 }
 
 const MOST_WARNINGS = 100
@@ -101,8 +106,20 @@ export function prepareOutcome(
         : [],
     facts: [...(course?.facts ?? []), ...(changed?.facts ?? [])],
     timers: [...(course?.timers ?? []), ...(changed?.timers ?? [])],
+    journal: kept && run.tenant.keepsBooks ? journalRows(account, kept, at) : [],
   }
 }
+
+/** Policies begin with one row each; changes of policies that are here already, and money that was paid out, have rows of their own. */
+const journalRows = (
+  { accountLocator }: store.MigrationAccount,
+  { policies, changes, disbursements: paidOut }: Converted,
+  at: Instant,
+): JournalRow[] => [
+  ...policies.flatMap(policy => openingOf(policy, at) ?? []),
+  ...changes.flatMap(({ before, after }) => journalOfChange(before, after, at)),
+  ...paidOut.map(({ locator, amount }) => disbursementRow(accountLocator, locator, amount, at)),
+]
 
 function addRecords(
   rows: TableRows,
@@ -240,6 +257,10 @@ export async function record(
       ...rows.queries(database),
       ...(auxData.length > 0 ? putAuxData(database, auxData, at) : []),
       ...accounts.flatMap(({ facts }) => facts),
+      ...journalQueries(
+        database,
+        accounts.flatMap(({ journal }) => journal),
+      ),
       store.outcomesQuery(run, outcomes, at),
       ...(next.length > 0 ? [store.beginQuery(run, next, at)] : []),
       ...(left.length > 0 ? [store.requeueQuery(run, left, false)] : []),

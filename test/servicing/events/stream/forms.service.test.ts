@@ -8,6 +8,7 @@ import { readTenant, TENANT_TRUST_MS } from '../../../../src/platform/tenancy.ts
 import { callOk } from '../../../support/api.ts'
 import { comparable } from '../../../support/comparable.ts'
 import { boundDatabase, prepareDatabases, tenantMigrations } from '../../../support/databases.ts'
+import { leaveOutJournal } from '../../../support/journal/left-out.ts'
 import { type Motor, motorTenant } from '../../../support/motor.ts'
 import { openReceiver, type Receiver } from '../../../support/receiver.ts'
 
@@ -29,6 +30,8 @@ type Event = {
 const read = <T>(path: string): Promise<T> => callOk<T>('GET', path, { token: admin })
 
 beforeAll(async () => {
+  // What happens before the migration is not journalled.
+  leaveOutJournal()
   await prepareDatabases({ tenants: 1, before: SHARED_EVENT_ROWS })
   motor = await motorTenant('forms')
   binding = (await readTenant(env, { name: motor.tenantName }, noCalls()))!.shards[0]!

@@ -1,0 +1,63 @@
+// books.json: accounts of general ledgers and columns of bordereaux.
+import { z } from 'zod'
+import { ACCOUNT_NAMES, type BooksConfiguration, bordereauColumns } from '../books.ts'
+import type { FieldDefinition, ProductDefinition } from '../configuration.ts'
+import type { Archive } from './archive.ts'
+import { decodeFile } from './json/decode.ts'
+import { about, name, text, textList } from './json/scalars.ts'
+
+const MOST_COLUMNS = 40
+
+const account = z.strictObject({
+  code: about(name, 'What the general ledger calls the account.', '1200'),
+  name: about(text.optional(), 'What people call it. Left out: what Bindery says of it.', 'Premium debtors'),
+})
+
+export const booksFile = z.strictObject({
+  accounts: about(
+    z.record(z.string(), account).default({}),
+    `Accounts of the journal by their names, for the report \`ledger\` ([books](books.md)): ${ACCOUNT_NAMES.map(one => `\`${one}\``).join(', ')}. One that is left out keeps its own name.`,
+    { receivable: { code: '1200', name: 'Premium debtors' }, premium: { code: '4000' } },
+  ),
+  bordereaux: about(
+    z.record(z.string(), textList).default({}),
+    `Columns of bordereaux by the name of the list, ${MOST_COLUMNS} at most: \`field:NAME\` of the policy, \`holder:NAME\` of the policyholder, \`exposures:NAME\` for how many exposures, \`sum:EXPOSURE.NAME\` for the sum of a numeric field.`,
+    { quota_share: ['field:region', 'exposures:vehicle', 'sum:vehicle.value'] },
+  ),
+})
+
+/** Undefined without the file. Reports accounts and columns that are not there. */
+export function compileBooks(
+  { take, report: archive }: Archive,
+  products: readonly ProductDefinition[],
+  policyholderFields: FieldDefinition[],
+): BooksConfiguration | undefined {
+  const decoded = decodeFile(take('books.json'), booksFile, archive)
+  if (decoded === undefined) return undefined
+  const { value, report } = decoded
+  const names: readonly string[] = ACCOUNT_NAMES
+  for (const one of Object.keys(value.accounts))
+    if (!names.includes(one))
+      report
+        .at('accounts', one)
+        .error('unknownAccount', `There is no account '${one}'.${report.suggestion(one, ACCOUNT_NAMES)}`)
+  const columns = bordereauColumns({
+    products: Object.fromEntries(products.map(product => [product.name, product])),
+    policyholderFields,
+  })
+  for (const [list, chosen] of Object.entries(value.bordereaux)) {
+    if (chosen.length > MOST_COLUMNS)
+      report
+        .at('bordereaux', list)
+        .error('tooManyColumns', `The bordereau '${list}' has more than ${MOST_COLUMNS} columns.`)
+    for (const [index, column] of chosen.entries())
+      if (!columns.includes(column))
+        report
+          .at('bordereaux', list, index)
+          .error(
+            'unknownColumn',
+            `There is no column '${column}'. Name a field as field:NAME, holder:NAME, exposures:NAME or sum:EXPOSURE.NAME.${report.suggestion(column, columns)}`,
+          )
+  }
+  return value as BooksConfiguration
+}

@@ -1,0 +1,49 @@
+// The columns of a report's lines: the policy, the dimensions, the currency, and the kind's own.
+import { type Dimension, dimensionsOf } from './dimensions.ts'
+import type {
+  Cell,
+  Column,
+  ReportedPolicy,
+  ReportKind,
+  ReportLine,
+  ReportParameters,
+  ReportSurroundings,
+} from './kind.ts'
+
+const POLICY: Column = { name: 'policyLocator', type: 'text', about: 'The policy; empty for disbursements.' }
+const CURRENCY: Column = { name: 'currency', type: 'text', about: 'Of all amounts of the line.' }
+
+/** The layout of a report: what its lines have, and how they are made. */
+export type Layout = {
+  readonly columns: readonly Column[]
+  /** How many columns `by` makes; they follow the policy. */
+  readonly dimensions: number
+  /** Where the currency stands. */
+  readonly currency: number
+  /** Where measures stand. */
+  readonly measures: readonly number[]
+  cellsOf(line: ReportLine, policy: ReportedPolicy): Cell[]
+}
+
+/** Refuses (400) what the report or the configuration does not have. */
+export function layoutOf(
+  kind: ReportKind,
+  parameters: ReportParameters,
+  surroundings: ReportSurroundings,
+): Layout {
+  const dimensions: Dimension[] = dimensionsOf(kind, parameters, surroundings)
+  const own = kind.columns(parameters, surroundings)
+  const columns = [POLICY, ...dimensions.map(({ column }) => column), CURRENCY, ...own]
+  return {
+    columns,
+    dimensions: dimensions.length,
+    currency: dimensions.length + 1,
+    measures: [...columns.keys()].filter(at => columns[at]!.isMeasure),
+    cellsOf: (line, policy) => [
+      policy.policy ? String(policy.policy.locator) : '',
+      ...dimensions.map(({ cellFor }) => cellFor(line, policy, surroundings)),
+      line.currency,
+      ...line.cells,
+    ],
+  }
+}

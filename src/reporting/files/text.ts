@@ -1,0 +1,49 @@
+// Lines of reports as CSV and NDJSON, and cells as answers show them: amounts in major units, times in UTC.
+import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
+import { type Instant, isoDay, type TimeZone } from '../../kernel/time.ts'
+import type { Layout } from '../columns.ts'
+import type { Cell, Column } from '../kind.ts'
+
+/** A cell for people and programs; null for none. Amounts are decimal text with the currency's digits. */
+export function shownCell(cell: Cell, { type }: Column, currency: CurrencyCode, zone: TimeZone): Cell {
+  if (cell === null) return null
+  switch (type) {
+    case 'amount':
+      return toText(fromMinor(Number(cell), currency))
+    case 'time':
+      return new Date(Number(cell)).toISOString()
+    case 'day':
+      return typeof cell === 'number' ? isoDay(cell as Instant, zone) : cell
+    default:
+      return cell
+  }
+}
+
+export const csvHead = ({ columns }: Layout): string => csvLine(columns.map(({ name }) => plain(name)))
+
+export function csvOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): string {
+  const currency = String(cells[layout.currency]) as CurrencyCode
+  return csvLine(
+    layout.columns.map((column, at) => {
+      const shown = shownCell(cells[at] ?? null, column, currency, zone)
+      return column.type === 'text' ? plain(String(shown ?? '')) : String(shown ?? '')
+    }),
+  )
+}
+
+/** An object by column names, on a line. */
+export const ndjsonOf = (cells: readonly Cell[], layout: Layout, zone: TimeZone): string =>
+  `${JSON.stringify(objectOf(cells, layout, zone))}\n`
+
+export function objectOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): Record<string, Cell> {
+  const currency = String(cells[layout.currency]) as CurrencyCode
+  return Object.fromEntries(
+    layout.columns.map((column, at) => [column.name, shownCell(cells[at] ?? null, column, currency, zone)]),
+  )
+}
+
+/** A spreadsheet takes a text that begins so for a formula. */
+const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+
+export const csvLine = (cells: readonly string[]): string =>
+  `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

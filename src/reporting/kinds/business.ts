@@ -1,0 +1,145 @@
+// Terms and quotes: what was renewed, and what became business.
+import type { Instant } from '../../kernel/time.ts'
+import { isIssued, lineOf } from '../../policy/fold/line.ts'
+import {
+  boundQuote,
+  type Modification,
+  type PolicyAggregate,
+  type Quote,
+} from '../../policy/records/aggregate.ts'
+import type { Column, ReportKind } from '../kind.ts'
+import { isWithin } from './premiums.ts'
+
+const count = (name: string, about: string): Column => ({ name, type: 'integer', about, isMeasure: true })
+
+type Term = {
+  readonly start: Instant
+  readonly end: Instant
+  readonly outcome: 'renewed' | 'cancelled' | 'lapsed' | 'withdrawn' | 'expired' | 'inForce'
+  /** Minor units of everything that transactions of the term changed. */
+  readonly premium: number
+}
+
+const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdrawn' } as const
+
+/** The terms of an issued policy, as known then. An endorsement may move the end of the last one. */
+function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
+  const quote = boundQuote(aggregate)
+  const issued = lineOf(aggregate, quote)
+    .map(({ modification }) => modification)
+    .filter(isIssued)
+  const terms: { start: Instant; end: Instant; changes: Modification[] }[] = [
+    { start: quote.contractStart, end: quote.contractEnd, changes: [] },
+  ]
+  let ended: (typeof ENDING)[keyof typeof ENDING] | undefined
+  for (const modification of issued) {
+    const { kind, effectiveAt, policyEnd } = modification
+    if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd, changes: [] })
+    const last = terms.at(-1)!
+    if (kind === 'endorsement') last.end = policyEnd
+    ended =
+      kind in ENDING ? ENDING[kind as keyof typeof ENDING] : kind === 'reinstatement' ? undefined : ended
+    const of = terms.findLast(one => one.start <= effectiveAt) ?? terms[0]!
+    of.changes.push(modification)
+  }
+  return terms.map(({ start, end, changes }, at): Term => {
+    const isLast = at === terms.length - 1
+    const own = isLast ? (ended ?? (end <= knownAt ? 'expired' : 'inForce')) : 'renewed'
+    const premium = changes.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
+    return { start, end, outcome: own, premium }
+  })
+}
+
+export const retention: ReportKind = {
+  name: 'retention',
+  title: 'Retention and lapses',
+  about: 'Terms whose agreed end lies in the period, and what became of them.',
+  takes: ['period'],
+  dimensions: ['outcome', 'month'],
+  usual: ['product', 'outcome'],
+  needs: () => ({ records: true }),
+  columns: () => [
+    { name: 'termStart', type: 'time', about: 'When the term begins.' },
+    { name: 'termEnd', type: 'time', about: 'Its agreed end.' },
+    count('terms', 'Terms that end in the period.'),
+    count('renewed', 'Followed by another term.'),
+    count('cancelled', 'Ended before by a cancellation that stands.'),
+    count('lapsed', 'Ended before since bills were not paid.'),
+    count('notRenewed', 'Ended, and no other term followed.'),
+    { name: 'premium', type: 'amount', about: 'Premium of the term.', isMeasure: true },
+    { name: 'renewedPremium', type: 'amount', about: 'Premium of terms that were renewed.', isMeasure: true },
+  ],
+  *lines({ policy, records }, parameters, { knownAt }) {
+    if (!policy || records?.policy.issuedAt === undefined) return
+    for (const { start, end, outcome, premium } of termsOf(records, knownAt)) {
+      if (!isWithin(parameters, end)) continue
+      const is = (...outcomes: string[]): number => (outcomes.includes(outcome) ? 1 : 0)
+      yield {
+        currency: policy.currency,
+        cells: [
+          ...[start, end, 1, is('renewed'), is('cancelled', 'withdrawn'), is('lapsed'), is('expired')],
+          ...[premium, outcome === 'renewed' ? premium : 0],
+        ],
+        booked: end,
+        own: { outcome },
+        ...dataOf(records, start),
+      }
+    }
+  },
+}
+
+const dataOf = (records: PolicyAggregate, at: Instant) => {
+  const segments = [...records.segments.values()]
+  const found = segments.findLast(one => one.start <= at && at < one.end) ?? segments[0]
+  return found ? { data: found.data } : {}
+}
+
+const DAY_MS = 86_400_000
+
+export const conversion: ReportKind = {
+  name: 'conversion',
+  title: 'Quotes and their conversion',
+  about: 'Quotes that were made in the period, and what became of them.',
+  takes: ['period'],
+  dimensions: ['state', 'month', 'day'],
+  usual: ['product', 'state'],
+  needs: () => ({ records: true }),
+  columns: () => [
+    { name: 'quoteLocator', type: 'text', about: 'The quote.' },
+    { name: 'createdAt', type: 'time', about: 'When it was made.' },
+    { name: 'issuedAt', type: 'time', about: 'When its policy was issued.' },
+    { name: 'daysToIssue', type: 'integer', about: 'Whole days from making to issuing.' },
+    count('quotes', 'Quotes.'),
+    count('priced', 'That have a price.'),
+    count('declined', 'That underwriting rejected or referred.'),
+    count('accepted', 'That were accepted.'),
+    count('issued', 'That were issued.'),
+    { name: 'premium', type: 'amount', about: 'Their premium, where they have a price.', isMeasure: true },
+    { name: 'issuedPremium', type: 'amount', about: 'Premium of those that were issued.', isMeasure: true },
+  ],
+  *lines({ policy, records }, parameters) {
+    if (!policy || !records) return
+    for (const quote of records.quotes.values()) {
+      if (!isWithin(parameters, quote.createdAt)) continue
+      const { state, issuedAt, createdAt, locator } = quote
+      const minor = premiumOf(records, quote)
+      const is = (test: boolean): number => (test ? 1 : 0)
+      const segment = [...records.segments.values()].find(one => one.quoteLocator === locator)
+      yield {
+        currency: policy.currency,
+        cells: [
+          ...[String(locator), createdAt, issuedAt ?? null],
+          issuedAt === undefined ? null : Math.floor((issuedAt - createdAt) / DAY_MS),
+          ...[1, is(minor !== undefined), is(state === 'declined'), is(state === 'accepted')],
+          ...[is(issuedAt !== undefined), minor ?? 0, issuedAt === undefined ? 0 : (minor ?? 0)],
+        ],
+        booked: createdAt,
+        own: { state: issuedAt === undefined ? state : 'issued' },
+        ...(segment && { data: segment.data }),
+      }
+    }
+  },
+}
+
+const premiumOf = ({ modifications }: PolicyAggregate, { locator }: Quote): number | undefined =>
+  [...modifications.values()].find(one => one.quoteLocator === locator)?.premiumChange?.minor

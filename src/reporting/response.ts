@@ -1,0 +1,68 @@
+// Reports in answers: amounts in major units, times as text.
+import type { CurrencyCode } from '../kernel/money.ts'
+import type { TimeZone } from '../kernel/time.ts'
+import { reportAddress } from '../platform/http/file-links.ts'
+import type { Layout } from './columns.ts'
+import type * as contract from './contract.ts'
+import { shownGroup, shownSums } from './files/summary.ts'
+import { totalLines } from './run/totals.ts'
+import type { Report, Schedule } from './store.ts'
+
+/** Of an answer; files have all. */
+const MOST_TOTALS = 1_000
+
+export function summaryResponse(report: Report): contract.ReportSummaryResponse {
+  const { locator, name, state, parameters, knownAt, scheduleLocator, processed, expected, totals } = report
+  return {
+    ...{ locator, name, state, parameters: shownParameters(parameters) },
+    knownAtTimestamp: String(knownAt),
+    ...(scheduleLocator !== null && { scheduleLocator }),
+    ...{ processed, expected, lines: totals.lines },
+    createdTimestamp: String(report.createdAt),
+    updatedTimestamp: String(report.updatedAt),
+    ...(report.finishedAt !== null && { finishedTimestamp: String(report.finishedAt) }),
+    createdBy: report.username,
+  }
+}
+
+const shownParameters = ({ from, to, at, ...others }: Report['parameters']): Record<string, unknown> => ({
+  ...{ fromTimestamp: String(from), toTimestamp: String(to), atTimestamp: String(at) },
+  ...others,
+})
+
+export function statusResponse(
+  report: Report,
+  layout: Layout,
+  zone: TimeZone,
+): contract.ReportStatusResponse {
+  const totals = totalLines(report.totals)
+  return {
+    ...summaryResponse(report),
+    columns: layout.columns.map(({ name, type, about, isMeasure = false }) => ({
+      ...{ name, type, about, isMeasure },
+    })),
+    totals: totals.slice(0, MOST_TOTALS).map(one => ({
+      group: shownGroup(one, layout),
+      currency: one.currency as CurrencyCode,
+      lines: one.lines,
+      sums: shownSums(one.sums, layout, one.currency, zone),
+    })),
+    totalsCompleted: totals.length <= MOST_TOTALS,
+    files: (report.files ?? []).map(({ format, fileName, rows, bytes, sha256 }) => ({
+      ...{ format, fileName, ...(rows !== undefined && { rows }), bytes, sha256 },
+      ...reportAddress(report.locator, fileName),
+    })),
+    ...(report.problem !== null && { problem: report.problem }),
+  }
+}
+
+export const scheduleResponse = (schedule: Schedule): contract.ReportScheduleResponse => ({
+  locator: schedule.locator,
+  reportName: schedule.reportName,
+  parameters: schedule.parameters,
+  calendar: schedule.calendar,
+  nextTimestamp: String(schedule.nextAt),
+  ...(schedule.lastReportLocator !== null && { lastReportLocator: schedule.lastReportLocator }),
+  createdTimestamp: String(schedule.createdAt),
+  createdBy: schedule.username,
+})

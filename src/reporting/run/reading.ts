@@ -1,0 +1,131 @@
+// Reads the policies of a portion, as far as the report needs them.
+import { type SQL, sql } from 'drizzle-orm'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import { type Database, type Query, statement } from '../../platform/database.ts'
+import { knownAt as policyKnownAt } from '../../policy/projection/known.ts'
+import type { Policy } from '../../policy/records/aggregate.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { readJournalRow, rowsOfPoliciesQuery, rowsWithoutPolicyQuery } from '../../policy/store/journal.ts'
+import { readPolicy } from '../../policy/store/rows.ts'
+import { policies, policySegments } from '../../policy/tables/policies.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import type { FieldData } from '../../product/fields/groups.ts'
+import type { ReportedPolicy, ReportNeeds, ReportParameters } from '../kind.ts'
+
+/** Of one portion. A policy whose records are read and that has more perils is a portion alone. */
+const MOST_POLICIES = 100
+const MOST_PERILS = 1_000
+
+export type Needs = ReportNeeds & { readonly segments?: true }
+
+const listed = (locators: string): SQL => sql`(select value from json_each(${locators}))`
+
+const SEGMENTS = statement(build =>
+  build
+    .select({
+      locator: policySegments.locator,
+      policy: policySegments.policyLocator,
+      data: policySegments.data,
+    })
+    .from(policySegments)
+    .where(
+      sql`${policySegments.policyLocator} in (select value from json_each(${sql.placeholder('locators')}))`,
+    ),
+)
+
+export type Portion = {
+  readonly policies: readonly ReportedPolicy[]
+  /** The last policy of the portion; undefined at the end of the shard. */
+  readonly last: PolicyLocator | undefined
+}
+
+/** How many policies a report goes over in the shard. */
+export const countQuery = ({ build }: Database, parameters: ReportParameters, knownAt: Instant) =>
+  build.select({ count: sql<number>`count(*)` }).from(policies).where(isReported(parameters, knownAt))
+
+const isReported = ({ products }: Pick<ReportParameters, 'products'>, knownAt: Instant): SQL =>
+  sql`${policies.createdAt} <= ${knownAt}${
+    products.length > 0 ? sql` and ${policies.productName} in ${listed(JSON.stringify(products))}` : sql``
+  }`
+
+/** The policies after a locator, in the order of locators. Two batches; one more at the end of the shard. */
+export async function readPortion(
+  database: Database,
+  after: number,
+  parameters: ReportParameters,
+  needs: Needs,
+  knownAt: Instant,
+): Promise<Portion> {
+  const [rows] = await database.batch([
+    database.build
+      .select()
+      .from(policies)
+      .where(sql`${policies.locator} > ${after} and ${isReported(parameters, knownAt)}`)
+      .orderBy(policies.locator)
+      .limit(MOST_POLICIES),
+  ])
+  if (rows.length === 0) return { policies: [], last: undefined }
+  const chosen = needs.records ? withinPerils(rows) : rows
+  const own = chosen.map(readPolicy)
+  const locators = own.map(({ locator }) => locator)
+  const text = JSON.stringify(locators)
+  const queries: Query[] = [
+    ...(needs.journal ? [rowsOfPoliciesQuery(database, locators, knownAt)] : []),
+    ...(needs.segments ? [database.bind(SEGMENTS, { locators: text })] : []),
+    ...(needs.holder ? [holdersQuery(database, text)] : []),
+    ...(needs.records ? aggregateQueries(database, { locators: text }) : []),
+  ]
+  const results =
+    queries.length > 0 ? ((await database.batch(queries as [Query, ...Query[]])) as unknown[]) : []
+  const journal = needs.journal ? (results.shift() as Parameters<typeof readJournalRow>[0][]) : []
+  const segments = needs.segments
+    ? (results.shift() as { locator: Uuid; policy: number; data: FieldData }[])
+    : []
+  const holders = needs.holder ? (results.shift() as Policyholder[]) : []
+  const aggregates = needs.records ? readAggregates(results.slice(0, AGGREGATE_QUERIES)) : []
+  const rowsOf = Map.groupBy(journal.map(readJournalRow), one => one.policyLocator)
+  const segmentsOf = Map.groupBy(segments, one => one.policy)
+  const aggregateOf = new Map(aggregates.map(one => [one.policy.locator, one]))
+  const holderOf = new Map(holders.map(one => [one.locator, one]))
+  return {
+    policies: own.map((policy: Policy): ReportedPolicy => {
+      const aggregate = aggregateOf.get(policy.locator)
+      const records = aggregate && policyKnownAt(aggregate, knownAt)
+      const holder = holderOf.get(policy.policyholderLocator)
+      return {
+        policy,
+        journal: rowsOf.get(policy.locator) ?? [],
+        segments: new Map((segmentsOf.get(policy.locator) ?? []).map(one => [one.locator, one.data])),
+        ...(records && { records }),
+        ...(holder && { holder }),
+      }
+    }),
+    last: locators.at(-1),
+  }
+}
+
+/** As many as the limit allows, and one at least. */
+function withinPerils<R extends { perilCount: number }>(rows: readonly R[]): readonly R[] {
+  let perils = 0
+  const end = rows.findIndex((one, at) => {
+    perils += one.perilCount
+    return at > 0 && perils > MOST_PERILS
+  })
+  return end < 0 ? rows : rows.slice(0, end)
+}
+
+const holdersQuery = ({ build }: Database, locators: string): Query =>
+  build
+    .select()
+    .from(policyholders)
+    .where(
+      sql`${policyholders.locator} in (select ${policies.policyholderLocator} from ${policies} where ${policies.locator} in ${listed(locators)})`,
+    )
+
+/** Money that belongs to no policy. */
+export async function readDisbursements(database: Database, knownAt: Instant): Promise<ReportedPolicy> {
+  const [rows] = await database.batch([rowsWithoutPolicyQuery(database, knownAt)])
+  return { journal: rows.map(readJournalRow), segments: new Map() }
+}

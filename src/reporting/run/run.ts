@@ -1,0 +1,217 @@
+// The work of one alarm: some portions of a tenant's policies, or some steps of the report's files. Each is recorded with the place that
+// the report has come to. A crash, deploy or eviction repeats only what was not recorded, whose file is then written again.
+import { Refusal } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { type Calls, noCalls } from '../../platform/calls.ts'
+import { commit, GuardTripped } from '../../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import {
+  HOME_SHARD,
+  homeDatabase,
+  type ShardName,
+  SUSPENDED_LOOK_MS,
+  shardDatabase,
+  type Tenant,
+  tenantNow,
+  tenantOfShard,
+} from '../../platform/tenancy.ts'
+import { type Layout, layoutOf } from '../columns.ts'
+import { loadCurrent } from '../configuration.ts'
+import { readsData } from '../dimensions.ts'
+import { assemble, putPortion, type ReportFile, store as storeFile } from '../files/assembly.ts'
+import { manifestOf, totalsCsv } from '../files/summary.ts'
+import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../kind.ts'
+import { REPORT_KINDS } from '../kinds.ts'
+import * as store from '../store.ts'
+import { bringInPortion } from './bring-in.ts'
+import { type Needs, readDisbursements, readPortion } from './reading.ts'
+import { addToTotals } from './totals.ts'
+
+const PORTIONS_OF_ALARM = 6
+
+/** Faults of the service at one portion; then the report is in error until it is resumed. */
+const MOST_TRIES = 4
+
+type Run = {
+  readonly env: Env
+  readonly tenant: Tenant
+  readonly calls: Calls
+  readonly context: RequestContext
+  readonly kind: ReportKind
+  readonly needs: Needs
+  readonly layout: Layout
+  readonly surroundings: ReportSurroundings
+  isHalted(): boolean
+}
+
+/** Milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
+export async function workOn(
+  env: Env,
+  shard: ShardName,
+  locator: Uuid,
+  isHalted: () => boolean,
+  calls: Calls = noCalls(),
+): Promise<number | undefined> {
+  const tenant = await tenantOfShard(env, shard, calls)
+  if (!tenant || tenant.suspension?.state === 'moved') return undefined
+  if (tenant.suspension) return SUSPENDED_LOOK_MS
+  const context = contextOf(env, tenant, calls)
+  const home = homeDatabase(context)
+  const [rows] = await home.batch([store.reportQuery(home, locator)])
+  let report = rows[0] as store.Report | undefined
+  if (report?.state !== 'running') return undefined
+  try {
+    const run = await runOf(context, report, isHalted)
+    for (
+      let portion = 0;
+      portion < PORTIONS_OF_ALARM && report.state === 'running' && !isHalted();
+      portion += 1
+    )
+      report = await workOnPortion(run, report)
+    return report.state === 'running' ? 0 : undefined
+  } catch (problem) {
+    // Paused, resumed or removed meanwhile, or another object of it is faster.
+    if (problem instanceof GuardTripped) return 0
+    if (problem instanceof Refusal) {
+      await stop(context, report, problem.message)
+      return undefined
+    }
+    await countFault(context, report)
+    throw problem
+  }
+}
+
+async function runOf(context: RequestContext, report: store.Report, isHalted: () => boolean): Promise<Run> {
+  const { env, tenant, calls } = context
+  const { parameters, knownAt } = report
+  const { configuration } = await loadCurrent(context)
+  const kind = REPORT_KINDS.find(one => one.name === report.name)
+  if (!kind) throw new Refusal('notFound', `This release has no report '${report.name}'.`)
+  const surroundings = { configuration, timeZone: configuration.timeZone, knownAt }
+  const layout = layoutOf(kind, parameters, surroundings)
+  const isRead = readsData([...parameters.by, ...layout.columns.map(({ name }) => name)])
+  const needs: Needs = { ...kind.needs(parameters), ...(isRead && { segments: true }) }
+  return { ...{ env, tenant, calls, context, kind, needs, layout, surroundings }, isHalted }
+}
+
+/** It has no caller. */
+const contextOf = (env: Env, tenant: Tenant, calls: Calls): RequestContext => ({
+  ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(HOME_SHARD), now: tenantNow(tenant) },
+  idempotency: undefined,
+  later: work =>
+    void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
+})
+
+/** The report after its next portion: policies to bring in, policies to report, or a step of its files. */
+async function workOnPortion(run: Run, report: store.Report): Promise<store.Report> {
+  const { tenant, env, calls, context } = run
+  if (report.shard >= tenant.shards.length) return await workOnFiles(run, report)
+  const database = shardDatabase(env, tenant, report.shard, calls)
+  if (run.needs.journal && report.after === 0) {
+    const brought = await bringInPortion(context, database, report.shard)
+    if (brought === 'more') return report
+  }
+  const portion = await readPortion(database, report.after, report.parameters, run.needs, report.knownAt)
+  if (portion.last === undefined) return await afterShard(run, report)
+  const { lines, totals } = await linesOf(run, report, portion.policies)
+  if (!lines) return report
+  const portions = await putLines(run, report, lines)
+  return await record(run, report, {
+    ...{ after: portion.last, portions, totals, tries: 0 },
+    processed: report.processed + portion.policies.length,
+  })
+}
+
+/** No file is written for a portion without lines. */
+async function putLines(run: Run, report: store.Report, lines: readonly Cell[][]): Promise<number> {
+  if (lines.length === 0) return report.portions
+  await putPortion(run, report.locator, report.portions, lines)
+  return report.portions + 1
+}
+
+/** Undefined lines where it was halted: a portion is recorded whole or not at all. */
+async function linesOf(run: Run, report: store.Report, policies: readonly ReportedPolicy[]) {
+  const totals = structuredClone(report.totals)
+  const lines: Cell[][] = []
+  for (const policy of policies) {
+    if (run.isHalted()) return { lines: undefined, totals }
+    // Lets other requests run: if the database answers at once, nothing else would.
+    await scheduler.wait(0)
+    for (const line of run.kind.lines(policy, report.parameters, run.surroundings)) {
+      const cells = run.layout.cellsOf(line, policy)
+      addToTotals(totals, cells, run.layout)
+      lines.push(cells)
+    }
+  }
+  return { lines, totals }
+}
+
+/** Disbursements come last in their shard; a report of some products has none. */
+async function afterShard(run: Run, report: store.Report): Promise<store.Report> {
+  const { env, tenant, calls } = run
+  const next = { shard: report.shard + 1, after: 0, tries: 0 }
+  if (!run.needs.journal || report.parameters.products.length > 0) return await record(run, report, next)
+  const database = shardDatabase(env, tenant, report.shard, calls)
+  const disbursements = await readDisbursements(database, report.knownAt)
+  const { lines, totals } = await linesOf(run, report, [disbursements])
+  if (!lines) return report
+  const portions = await putLines(run, report, lines)
+  return await record(run, report, { ...next, portions, totals })
+}
+
+async function workOnFiles(run: Run, report: store.Report): Promise<store.Report> {
+  const { layout, surroundings, tenant } = run
+  const { locator, portions, steps, totals } = report
+  const { timeZone } = surroundings
+  const files = await assemble({ place: run, report: locator, layout, portions, timeZone }, steps)
+  if (!files) return await record(run, report, { steps: steps + 1, tries: 0 })
+  const summary = await storeFile(run, locator, 'totals', totalsCsv(totals, layout, timeZone))
+  const all: ReportFile[] = [...files, { ...summary, rows: Object.keys(totals.groups).length }]
+  const manifest = manifestOf(report, tenant, layout, all)
+  all.push(await storeFile(run, locator, 'manifest', manifest))
+  const at = run.context.now
+  const changes = { state: 'finished', files: all, finishedAt: at, updatedAt: at, tries: 0 } as const
+  return await record(run, report, changes, [finishEvent(report, 'finished')])
+}
+
+const finishEvent = ({ locator, name }: store.Report, state: 'finished' | 'error'): NewEvent => ({
+  type: 'report.finish',
+  data: { reportLocator: locator, reportName: name, reportState: state },
+})
+
+/** Trips if the report is not as it was read. */
+async function record(
+  { context }: Pick<Run, 'context'>,
+  report: store.Report,
+  changes: Partial<Omit<store.Report, 'locator'>>,
+  events: readonly NewEvent[] = [],
+): Promise<store.Report> {
+  const database = homeDatabase(context)
+  await commit(context, database, {
+    ...{ shard: HOME_SHARD, subject: report.locator, isRepeatable: true, events },
+    guards: [store.reportGuard(report)],
+    facts: [store.changeReportQuery(database, report.locator, changes)],
+  })
+  return { ...report, ...changes }
+}
+
+/** Ends it for a reason that trying again does not change. */
+async function stop(context: RequestContext, report: store.Report, problem: string): Promise<void> {
+  const changes = { state: 'error', problem, updatedAt: context.now } as const
+  await record({ context }, report, changes, [finishEvent(report, 'error')]).catch(ignoreTrip)
+}
+
+async function countFault(context: RequestContext, report: store.Report): Promise<void> {
+  const tries = report.tries + 1
+  if (tries < MOST_TRIES) return void (await record({ context }, report, { tries }).catch(ignoreTrip))
+  await stop(
+    context,
+    { ...report },
+    'The service failed several times in a row; resume the report to try again.',
+  )
+}
+
+function ignoreTrip(problem: unknown): void {
+  if (!(problem instanceof GuardTripped)) throw problem
+}

@@ -1,0 +1,508 @@
+// Reports: started, read, paused, resumed and removed; `run/` goes over the policies. And their schedules.
+import { auditRows } from '../access/audit/store.ts'
+import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
+import { newUuid, type Uuid } from '../kernel/locators.ts'
+import { didYouMean } from '../kernel/text.ts'
+import { type Instant, later, type TimeZone } from '../kernel/time.ts'
+import {
+  commit,
+  GuardTripped,
+  isBySubject,
+  type NewTimer,
+  retryOnConflict,
+  storedAnswer,
+} from '../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../platform/context.ts'
+import type { Query } from '../platform/database.ts'
+import type { TimerOwner } from '../platform/events/timers.ts'
+import { callObject, reportObject } from '../platform/objects.ts'
+import { readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
+import {
+  HOME_SHARD,
+  homeDatabase,
+  recordPlace,
+  shardDatabase,
+  shardName,
+  type TenantPlace,
+  tenantNow,
+} from '../platform/tenancy.ts'
+import { type Layout, layoutOf } from './columns.ts'
+import { loadCurrent } from './configuration.ts'
+import type * as contract from './contract.ts'
+import { dimensionNames } from './dimensions.ts'
+import { deleteReportFiles, portionText, readPortion } from './files/assembly.ts'
+import { objectOf } from './files/text.ts'
+import type { Cell, ReportKind } from './kind.ts'
+import { REPORT_KINDS } from './kinds.ts'
+import { parametersOf, readTime } from './parameters.ts'
+import { scheduleResponse, statusResponse, summaryResponse } from './response.ts'
+import { countQuery } from './run/reading.ts'
+import { noTotals } from './run/totals.ts'
+import { nextTime } from './schedules.ts'
+import * as store from './store.ts'
+import { assertReportAllows, type ReportAction } from './tables.ts'
+
+/** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
+const MOST_REPORTS = 500
+/** At a time; each goes over the whole book. */
+const MOST_RUNNING = 4
+const MOST_SCHEDULES = 50
+
+/** A report and its files go so long after it last changed. */
+const KEPT_MS = 30 * 86_400_000
+
+function kindNamed(name: string): ReportKind {
+  const names = REPORT_KINDS.map(one => one.name)
+  const found = REPORT_KINDS.find(one => one.name === name)
+  if (found) return found
+  throw new Refusal(
+    'notFound',
+    `There is no report '${name.slice(0, 100)}'.${didYouMean(name, names)} There are: ${names.join(', ')}.`,
+  )
+}
+
+export const listKinds = (): contract.ReportKindResponse[] =>
+  REPORT_KINDS.map(kind => ({
+    ...{ name: kind.name, title: kind.title, about: kind.about },
+    parameters: [...kind.takes],
+    dimensions: dimensionNames(kind),
+    usualDimensions: [...kind.usual],
+  }))
+
+/** 503 until the databases of the tenant keep books. */
+function requireBooks({ tenant }: RequestContext): void {
+  if (tenant.keepsBooks) return
+  const message = 'The databases of the tenant wait for the migration that brings the books; try again later.'
+  throw new Refusal('tenantBehind', message, {}, 60)
+}
+
+/** Begins a report, and waits for it as long as is asked. */
+export async function startReport(
+  context: RequestContext,
+  name: string,
+  request: contract.ReportRequest,
+  waitSeconds: number,
+): Promise<contract.ReportStatusResponse> {
+  requireBooks(context)
+  const kind = kindNamed(name)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  const locator =
+    earlier && isBySubject(earlier)
+      ? (earlier.subject as Uuid)
+      : (await createReport(context, kind, request, undefined)).locator
+  if (waitSeconds > 0) await finishedWithin(context, locator, waitSeconds)
+  else wakeLater(context, locator)
+  return await readReport(context, locator)
+}
+
+/** Commits the report; its object then goes over the policies. */
+async function createReport(
+  context: RequestContext,
+  kind: ReportKind,
+  request: contract.ReportRequest,
+  schedule: store.Schedule | undefined,
+  then: (report: store.Report) => {
+    guards: ReturnType<typeof store.reportGuard>[]
+    facts: Query[]
+    timers: NewTimer[]
+  } = () => ({
+    guards: [],
+    facts: [],
+    timers: [],
+  }),
+): Promise<store.Report> {
+  const database = homeDatabase(context)
+  const { configuration } = await loadCurrent(context)
+  const at = tenantNow(context.tenant)
+  const parameters = parametersOf(kind, request, { configuration, now: at })
+  const knownAt = readTime(request.knownAt, 'knownAt', configuration.timeZone) ?? at
+  if (knownAt > at) throw invalidRequest(`'knownAt' is later than now: nothing is known yet.`)
+  const surroundings = { configuration, timeZone: configuration.timeZone, knownAt }
+  layoutOf(kind, parameters, surroundings)
+  const report: store.Report = {
+    ...{ locator: newUuid(HOME_SHARD), name: kind.name, state: 'running', parameters, knownAt },
+    scheduleLocator: schedule?.locator ?? null,
+    expected: await countPolicies(context, parameters, knownAt),
+    ...{ processed: 0, shard: HOME_SHARD, after: 0, portions: 0, totals: noTotals(), steps: 0 },
+    ...{ files: null, problem: null, tries: 0, createdAt: context.now, updatedAt: context.now },
+    ...{ finishedAt: null, username: context.caller.username },
+  }
+  const more = then(report)
+  try {
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: report.locator, answer: { status: 200, text: '' } },
+      guards: [store.roomGuard(MOST_REPORTS, MOST_RUNNING), ...more.guards],
+      facts: [
+        ...store.newReportQueries(database, report),
+        ...auditOf(context, report.locator, 'start', kind.name),
+        ...more.facts,
+      ],
+      timers: [...timersOf(report.locator, context.now), ...more.timers],
+    })
+    return report
+  } catch (problem) {
+    throw problem instanceof GuardTripped ? ((await noRoom(context)) ?? problem) : problem
+  }
+}
+
+/** Why there is no room; undefined if there is. */
+async function noRoom(context: RequestContext): Promise<Refusal | undefined> {
+  const database = homeDatabase(context)
+  const [[counts]] = await database.batch([store.countsQuery(database)])
+  if (counts && counts.running >= MOST_RUNNING)
+    return new Refusal(
+      'wrongState',
+      `${counts.running} reports run; at most ${MOST_RUNNING} run at a time. Wait for one, pause it, or remove it.`,
+    )
+  return counts && counts.all >= MOST_REPORTS
+    ? new Refusal(
+        'wrongState',
+        `The tenant has ${counts.all} reports, and at most ${MOST_REPORTS} are kept. Remove some.`,
+      )
+    : undefined
+}
+
+async function countPolicies(
+  { env, tenant, calls }: RequestContext,
+  parameters: store.Report['parameters'],
+  knownAt: Instant,
+): Promise<number> {
+  const counts = await Promise.all(
+    tenant.shards.map(async (_, shard) => {
+      const database = shardDatabase(env, tenant, shard, calls)
+      const [rows] = await database.batch([countQuery(database, parameters, knownAt)])
+      return rows[0]?.count ?? 0
+    }),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Newest first. */
+export async function listReports(
+  context: RequestContext,
+  { name, pageSize, pagingToken }: contract.ReportListQuery,
+): Promise<contract.ReportListResponse> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const [position] = readPagingToken(pagingToken, UUID_FORM)
+  const [rows] = await database.batch([store.reportsQuery(database, name, position, pageSize)])
+  const items = rows.slice(0, pageSize) as store.Report[]
+  const last = rows.length > pageSize ? items.at(-1) : undefined
+  return {
+    listCompleted: last === undefined,
+    items: items.map(summaryResponse),
+    ...(last && {
+      pagingToken: writePagingToken([{ createdAt: last.createdAt, locator: last.locator }], UUID_FORM),
+    }),
+  }
+}
+
+export async function readReport(
+  context: RequestContext,
+  text: string,
+): Promise<contract.ReportStatusResponse> {
+  requireBooks(context)
+  const report = await reportAt(context, text)
+  const { layout, zone } = await layoutFor(context, report)
+  return statusResponse(report, layout, zone)
+}
+
+/** As the configuration is now. */
+async function layoutFor(
+  context: RequestContext,
+  { name, parameters, knownAt }: store.Report,
+): Promise<{ layout: Layout; zone: TimeZone }> {
+  const { configuration } = await loadCurrent(context)
+  const zone = configuration.timeZone
+  return { layout: layoutOf(kindNamed(name), parameters, { configuration, timeZone: zone, knownAt }), zone }
+}
+
+async function reportAt(context: RequestContext, text: string): Promise<store.Report> {
+  const { locator, shard } = recordPlace(context, text, 'report')
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.reportQuery(database, locator)])
+  if (shard !== HOME_SHARD || !rows[0]) throw notFound('report', text)
+  return rows[0] as store.Report
+}
+
+/** Portions that one request reads to find lines of a group. */
+const MOST_PORTIONS = 40
+
+/** Lines of the report so far, in their order; of one group if that is asked for. */
+export async function readLines(
+  context: RequestContext,
+  text: string,
+  { group, currency, pageSize, pagingToken }: contract.ReportLinesQuery,
+): Promise<contract.ReportLinesResponse> {
+  requireBooks(context)
+  const report = await reportAt(context, text)
+  const { layout, zone } = await layoutFor(context, report)
+  const isChosen = chosenBy(layout, group, currency)
+  const items: Record<string, Cell>[] = []
+  let { portion, line } = placeOfToken(pagingToken)
+  for (let read = 0; portion < report.portions && read < MOST_PORTIONS; read += 1) {
+    const lines = readPortion(await portionText(context, report.locator, portion))
+    for (; line < lines.length && items.length < pageSize; line += 1)
+      if (isChosen(lines[line]!)) items.push(objectOf(lines[line]!, layout, zone))
+    if (items.length >= pageSize && line < lines.length) break
+    portion += 1
+    line = 0
+  }
+  const isCompleted = portion >= report.portions
+  return {
+    listCompleted: isCompleted,
+    items,
+    ...(!isCompleted && { pagingToken: `${portion}-${line}` }),
+  }
+}
+
+function placeOfToken(token: string | undefined): { portion: number; line: number } {
+  if (token === undefined) return { portion: 0, line: 0 }
+  const [, portion, line] = /^(\d{1,9})-(\d{1,9})$/.exec(token) ?? []
+  if (portion === undefined) throw invalidRequest(`'pagingToken' is none that an answer gave.`)
+  return { portion: Number(portion), line: Number(line) }
+}
+
+function chosenBy(
+  { columns, dimensions, currency: place }: Layout,
+  group: string | undefined,
+  currency: string | undefined,
+): (line: readonly Cell[]) => boolean {
+  let wanted: Record<string, unknown> = {}
+  try {
+    wanted = group === undefined ? {} : (JSON.parse(group) as Record<string, unknown>)
+  } catch {
+    throw invalidRequest(`'group' is no JSON. Give an object such as {"product":"motor"}.`)
+  }
+  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted))
+    throw invalidRequest(`'group' is no object. Give one such as {"product":"motor"}.`)
+  const names = columns.slice(1, 1 + dimensions).map(({ name }) => name)
+  const wrong = Object.keys(wanted).find(name => !names.includes(name))
+  if (wrong !== undefined)
+    throw invalidRequest(
+      `The report is not grouped by '${wrong.slice(0, 100)}'. It is by: ${names.join(', ') || 'nothing'}.`,
+    )
+  const tests = Object.entries(wanted).map(([name, value]) => [names.indexOf(name) + 1, value] as const)
+  return line =>
+    tests.every(([at, value]) => line[at] === value) && (currency === undefined || line[place] === currency)
+}
+
+/** Goes over no further policy. Returns when the present portion is done. */
+export async function pauseReport(context: RequestContext, text: string): Promise<void> {
+  const { locator } = await change(context, text, 'pause', 'paused')
+  const { env, tenant, calls } = context
+  await callObject(calls, () => reportObject(env, tenant, locator).halt())
+}
+
+export async function resumeReport(context: RequestContext, text: string): Promise<void> {
+  const { locator } = await change(context, text, 'resume', 'running')
+  wakeLater(context, locator)
+}
+
+async function change(
+  context: RequestContext,
+  text: string,
+  action: ReportAction,
+  state: store.Report['state'],
+): Promise<store.Report> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const repeated = await storedAnswer(context, database)
+  let report = await reportAt(context, text)
+  if (repeated) return report
+  await retryOnConflict('The report', async isFirst => {
+    if (!isFirst) report = await reportAt(context, text)
+    assertReportAllows(report.locator, report.state, action)
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: report.locator },
+      guards: [store.reportGuard(report)],
+      facts: [
+        store.changeReportQuery(database, report.locator, {
+          ...{ state, tries: 0, problem: null, updatedAt: context.now },
+        }),
+        ...auditOf(context, report.locator, action, report.name),
+      ],
+      timers: timersOf(report.locator, context.now),
+    })
+  })
+  return report
+}
+
+/** Removes its row first: what then fails is done by the timer. */
+export async function removeReport(context: RequestContext, text: string): Promise<void> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  if (await storedAnswer(context, database)) return
+  const report = await reportAt(context, text)
+  await commit(context, database, {
+    ...{ shard: HOME_SHARD, subject: report.locator },
+    guards: [],
+    facts: [
+      store.removeReportQuery(database, report.locator),
+      ...auditOf(context, report.locator, 'remove', report.name),
+    ],
+    timers: [
+      { kind: 'report.run', subject: report.locator, dueAt: context.now, payload: { removed: 'true' } },
+    ],
+  })
+  const { env, tenant, calls } = context
+  await callObject(calls, () => reportObject(env, tenant, report.locator).halt())
+  await deleteReportFiles(context, report.locator)
+}
+
+const auditOf = (context: RequestContext, subject: Uuid, action: string, name: string): Query[] =>
+  auditRows(homeDatabase(context), context, HOME_SHARD, [
+    { action: 'reports.create', subject, details: { action, name } },
+  ])
+
+/** One that wakes it if the call is lost, and one that removes it in the end. */
+const timersOf = (subject: Uuid, at: Instant): NewTimer[] =>
+  [at, (at + KEPT_MS) as Instant].map(dueAt => ({ kind: 'report.run', subject, dueAt, payload: {} }))
+
+const wakeLater = (context: RequestContext, locator: Uuid): void =>
+  context.later(
+    wakeReport(context, locator).catch(problem =>
+      console.error(JSON.stringify({ at: 'report', locator, problem: String(problem) })),
+    ),
+  )
+
+async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uuid): Promise<void> {
+  const shard = shardName(tenant, HOME_SHARD)
+  await callObject(calls, () => reportObject(env, tenant, report).wake(shard, report))
+}
+
+/** Wakes it, and waits until it comes to an end, the time is over, or its object is gone. */
+async function finishedWithin(
+  { env, tenant, calls }: TenantPlace,
+  report: Uuid,
+  seconds: number,
+): Promise<void> {
+  const shard = shardName(tenant, HOME_SHARD)
+  await callObject(calls, () =>
+    reportObject(env, tenant, report).wakeAndWait(shard, report, seconds * 1_000),
+  ).catch(problem => console.error(JSON.stringify({ at: 'report', report, problem: String(problem) })))
+}
+
+/** Wakes one that runs, removes one that is kept long enough, and deletes the files of one that was removed. */
+export const reportDue: TimerOwner = async ({ subject, payload }, place) => {
+  const locator = subject as Uuid
+  if (payload.removed !== undefined) return await deleteReportFiles(place, locator)
+  const database = homeDatabase(place)
+  const [rows] = await database.batch([store.reportQuery(database, locator)])
+  const report = rows[0] as store.Report | undefined
+  if (report?.state === 'running') return await wakeReport(place, locator)
+  if (!report || tenantNow(place.tenant) < report.updatedAt + KEPT_MS) return undefined
+  await database.batch([store.removeReportQuery(database, locator)])
+  return await deleteReportFiles(place, locator)
+}
+
+// Schedules. A timer stands for the next time of each; what it starts is committed together with the time after it.
+
+export async function createSchedule(
+  context: RequestContext,
+  { reportName, parameters = {}, calendar }: contract.ReportScheduleRequest,
+): Promise<contract.ReportScheduleResponse> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier && isBySubject(earlier)) return scheduleResponse(await scheduleAt(context, earlier.subject))
+  const kind = kindNamed(reportName)
+  const { configuration } = await loadCurrent(context)
+  const at = tenantNow(context.tenant)
+  if (calendar.every === 'week' && (calendar.day ?? 1) > 7)
+    throw invalidRequest(`'calendar.day' is ${calendar.day}; a week has the days 1 (Monday) to 7.`)
+  const resolved = parametersOf(kind, parameters, { configuration, now: at })
+  layoutOf(kind, resolved, { configuration, timeZone: configuration.timeZone, knownAt: at })
+  const schedule: store.Schedule = {
+    ...{ locator: newUuid(HOME_SHARD), reportName, parameters, calendar },
+    nextAt: nextTime(calendar, at, configuration.timeZone),
+    ...{ lastReportLocator: null, createdAt: context.now, username: context.caller.username },
+  }
+  try {
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: { status: 200, text: '' } },
+      guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
+      facts: [
+        ...store.newScheduleQueries(database, schedule),
+        ...auditOf(context, schedule.locator, 'schedule', reportName),
+      ],
+      timers: [timerOf(schedule)],
+    })
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw new Refusal('wrongState', `The tenant has ${MOST_SCHEDULES} schedules already. Remove one.`)
+  }
+  return scheduleResponse(schedule)
+}
+
+const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>): NewTimer => ({
+  ...{ kind: 'report.schedule', subject: locator, dueAt: nextAt, payload: {} },
+})
+
+export async function listSchedules(context: RequestContext): Promise<contract.ReportScheduleResponse[]> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.schedulesQuery(database)])
+  return (rows as store.Schedule[]).map(scheduleResponse)
+}
+
+async function scheduleAt(context: RequestContext, text: string): Promise<store.Schedule> {
+  const { locator, shard } = recordPlace(context, text, 'schedule')
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.scheduleQuery(database, locator)])
+  if (shard !== HOME_SHARD || !rows[0]) throw notFound('schedule', text)
+  return rows[0] as store.Schedule
+}
+
+export async function removeSchedule(context: RequestContext, text: string): Promise<void> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  if (await storedAnswer(context, database)) return
+  const { locator, reportName } = await scheduleAt(context, text)
+  await commit(context, database, {
+    ...{ shard: HOME_SHARD, subject: locator, guards: [] },
+    facts: [
+      store.removeScheduleQuery(database, locator),
+      ...auditOf(context, locator, 'unschedule', reportName),
+    ],
+  })
+}
+
+/** Starts the report of the time that has come. Times that were missed are one. */
+export const scheduleDue: TimerOwner = async ({ subject }, place) => {
+  const { tenant } = place
+  const context: RequestContext = {
+    ...{ env: place.env, tenant, calls: place.calls, caller: SYSTEM_CALLER },
+    ...{ requestId: newUuid(HOME_SHARD), now: tenantNow(tenant), idempotency: undefined },
+    later: work =>
+      void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
+  }
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.scheduleQuery(database, subject as Uuid)])
+  const schedule = rows[0] as store.Schedule | undefined
+  const at = tenantNow(tenant)
+  if (!schedule || schedule.nextAt > at) return
+  const { configuration } = await loadCurrent(context)
+  const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
+  const goOn = (lastReportLocator: string | null) => ({
+    guards: [store.scheduleGuard(schedule)],
+    facts: [store.changeScheduleQuery(database, schedule.locator, { nextAt, lastReportLocator })],
+    timers: [timerOf({ ...schedule, nextAt })],
+  })
+  try {
+    const kind = kindNamed(schedule.reportName)
+    const report = await createReport(context, kind, schedule.parameters, schedule, made =>
+      goOn(made.locator),
+    )
+    await wakeReport(place, report.locator)
+  } catch (problem) {
+    // What the configuration no longer has, or no room: the next time may be better.
+    if (!(problem instanceof Refusal)) throw problem
+    console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: schedule.locator, isRepeatable: true },
+      ...goOn(schedule.lastReportLocator),
+    })
+  }
+}

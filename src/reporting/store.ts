@@ -1,0 +1,104 @@
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Uuid } from '../kernel/locators.ts'
+import type { Guard } from '../platform/commit.ts'
+import { type Database, insertRows, type Query } from '../platform/database.ts'
+import type { Position } from '../platform/paging.ts'
+import { reportSchedules, reports } from './tables.ts'
+
+export type Report = Omit<typeof reports.$inferSelect, 'locator'> & { locator: Uuid }
+export type Schedule = Omit<typeof reportSchedules.$inferSelect, 'locator'> & { locator: Uuid }
+
+export const reportQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(reports).where(eq(reports.locator, locator))
+
+/** Newest first, one more than `pageSize`. */
+export const reportsQuery = (
+  { build }: Database,
+  name: string | undefined,
+  position: Position<Uuid> | undefined,
+  pageSize: number,
+) =>
+  build
+    .select()
+    .from(reports)
+    .where(
+      and(
+        name === undefined ? undefined : eq(reports.name, name),
+        position &&
+          sql`(${reports.createdAt}, ${reports.locator}) < (${position.createdAt}, ${position.locator})`,
+      ),
+    )
+    .orderBy(desc(reports.createdAt), desc(reports.locator))
+    .limit(pageSize + 1)
+
+export const newReportQueries = (database: Database, report: Report): Query[] =>
+  insertRows(database, reports, [report])
+
+export const changeReportQuery = (
+  { build }: Database,
+  locator: Uuid,
+  changes: Partial<Omit<Report, 'locator'>>,
+): Query => build.update(reports).set(changes).where(eq(reports.locator, locator))
+
+export const removeReportQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.delete(reports).where(eq(reports.locator, locator))
+
+// The guard of migrations serves here too: it says that work in portions is where it was read.
+const guard = (holds: SQL): Guard => ({ name: 'guard_migration_state', holds })
+
+/** Trips if it has another state or went on meanwhile. */
+export const reportGuard = ({
+  locator,
+  state,
+  shard,
+  after,
+  portions,
+  steps,
+}: Pick<Report, 'locator' | 'state' | 'shard' | 'after' | 'portions' | 'steps'>): Guard =>
+  guard(
+    sql`exists (select 1 from ${reports} where ${reports.locator} = ${locator} and ${reports.state} = ${state}
+      and ${reports.shard} = ${shard} and ${reports.after} = ${after} and ${reports.portions} = ${portions} and ${reports.steps} = ${steps})`,
+  )
+
+/** Trips if the tenant has this many, or as many that run. */
+export const roomGuard = (most: number, running: number): Guard =>
+  guard(
+    sql`(select count(*) < ${most} and coalesce(sum(${reports.state} = 'running'), 0) < ${running} from ${reports})`,
+  )
+
+export const countsQuery = ({ build }: Database) =>
+  build
+    .select({
+      all: sql<number>`count(*)`,
+      running: sql<number>`coalesce(sum(${reports.state} = 'running'), 0)`,
+    })
+    .from(reports)
+
+export const scheduleQuery = ({ build }: Database, locator: Uuid) =>
+  build.select().from(reportSchedules).where(eq(reportSchedules.locator, locator))
+
+/** Oldest first. */
+export const schedulesQuery = ({ build }: Database) =>
+  build.select().from(reportSchedules).orderBy(reportSchedules.createdAt, reportSchedules.locator)
+
+export const newScheduleQueries = (database: Database, schedule: Schedule): Query[] =>
+  insertRows(database, reportSchedules, [schedule])
+
+export const changeScheduleQuery = (
+  { build }: Database,
+  locator: Uuid,
+  changes: Partial<Omit<Schedule, 'locator'>>,
+): Query => build.update(reportSchedules).set(changes).where(eq(reportSchedules.locator, locator))
+
+export const removeScheduleQuery = ({ build }: Database, locator: Uuid): Query =>
+  build.delete(reportSchedules).where(eq(reportSchedules.locator, locator))
+
+/** Trips if the tenant has this many. */
+export const scheduleRoomGuard = (most: number): Guard =>
+  guard(sql`(select count(*) < ${most} from ${reportSchedules})`)
+
+/** Trips if the schedule has run for this time, or is gone. */
+export const scheduleGuard = ({ locator, nextAt }: Pick<Schedule, 'locator' | 'nextAt'>): Guard =>
+  guard(
+    sql`exists (select 1 from ${reportSchedules} where ${reportSchedules.locator} = ${locator} and ${reportSchedules.nextAt} = ${nextAt})`,
+  )
