@@ -20,6 +20,7 @@ import {
   templateRoutes,
   templateSnippetRoutes,
 } from './reference/uploads/routes.ts'
+import { booksRoutes } from './reporting/books/routes.ts'
 import { reportRoutes } from './reporting/routes.ts'
 import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
@@ -104,6 +105,7 @@ export const ROUTES: readonly Route[] = [
   ...migrationRoutes,
   ...impactRoutes,
   ...reportRoutes,
+  ...booksRoutes,
   ...tenantRoutes,
   ...settingRoutes,
   ...fileRoutes,

@@ -5,8 +5,8 @@ import { reportAddress } from '../platform/http/file-links.ts'
 import type { Layout } from './columns.ts'
 import type * as contract from './contract.ts'
 import { shownGroup, shownSums } from './files/summary.ts'
-import { totalLines } from './run/totals.ts'
 import type { Report, Schedule } from './store.ts'
+import { totalLines } from './totals.ts'
 
 /** Of an answer; files have all. */
 const MOST_TOTALS = 1_000

@@ -5,9 +5,13 @@ import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { didYouMean } from '../kernel/text.ts'
 import { type Instant, later, type TimeZone } from '../kernel/time.ts'
 import {
+  type AnswerBySubject,
   commit,
+  type Guard,
   GuardTripped,
   isBySubject,
+  type JsonAnswer,
+  jsonAnswer,
   type NewTimer,
   retryOnConflict,
   storedAnswer,
@@ -26,6 +30,7 @@ import {
   type TenantPlace,
   tenantNow,
 } from '../platform/tenancy.ts'
+import { requireBooks } from './books/service.ts'
 import { type Layout, layoutOf } from './columns.ts'
 import { loadCurrent } from './configuration.ts'
 import type * as contract from './contract.ts'
@@ -37,10 +42,10 @@ import { REPORT_KINDS } from './kinds.ts'
 import { parametersOf, readTime } from './parameters.ts'
 import { scheduleResponse, statusResponse, summaryResponse } from './response.ts'
 import { countQuery } from './run/reading.ts'
-import { noTotals } from './run/totals.ts'
 import { nextTime } from './schedules.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
+import { noTotals } from './totals.ts'
 
 /** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
 const MOST_REPORTS = 500
@@ -69,13 +74,6 @@ export const listKinds = (): contract.ReportKindResponse[] =>
     usualDimensions: [...kind.usual],
   }))
 
-/** 503 until the databases of the tenant keep books. */
-function requireBooks({ tenant }: RequestContext): void {
-  if (tenant.keepsBooks) return
-  const message = 'The databases of the tenant wait for the migration that brings the books; try again later.'
-  throw new Refusal('tenantBehind', message, {}, 60)
-}
-
 /** Begins a report, and waits for it as long as is asked. */
 export async function startReport(
   context: RequestContext,
@@ -87,31 +85,28 @@ export async function startReport(
   const kind = kindNamed(name)
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
-  const locator =
-    earlier && isBySubject(earlier)
-      ? (earlier.subject as Uuid)
-      : (await createReport(context, kind, request, undefined)).locator
+  const locator = locatorIn(earlier) ?? (await createReport(context, kind, request, undefined))
   if (waitSeconds > 0) await finishedWithin(context, locator, waitSeconds)
   else wakeLater(context, locator)
   return await readReport(context, locator)
 }
 
-/** Commits the report; its object then goes over the policies. */
+/** What a request that is repeated made the first time. */
+const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uuid | undefined =>
+  earlier && (isBySubject(earlier) ? earlier.subject : JSON.parse(earlier.text).locator)
+
+const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
+
+type More = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
+
+/** Commits the report, and returns its locator; its object then goes over the policies. `then` says what else is committed. */
 async function createReport(
   context: RequestContext,
   kind: ReportKind,
   request: contract.ReportRequest,
   schedule: store.Schedule | undefined,
-  then: (report: store.Report) => {
-    guards: ReturnType<typeof store.reportGuard>[]
-    facts: Query[]
-    timers: NewTimer[]
-  } = () => ({
-    guards: [],
-    facts: [],
-    timers: [],
-  }),
-): Promise<store.Report> {
+  then: (made: Uuid) => More = () => ({ guards: [], facts: [], timers: [] }),
+): Promise<Uuid> {
   const database = homeDatabase(context)
   const { configuration } = await loadCurrent(context)
   const at = tenantNow(context.tenant)
@@ -128,10 +123,10 @@ async function createReport(
     ...{ files: null, problem: null, tries: 0, createdAt: context.now, updatedAt: context.now },
     ...{ finishedAt: null, username: context.caller.username },
   }
-  const more = then(report)
+  const more = then(report.locator)
   try {
-    await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: report.locator, answer: { status: 200, text: '' } },
+    const committed = await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: report.locator, answer: answerOf(report.locator) },
       guards: [store.roomGuard(MOST_REPORTS, MOST_RUNNING), ...more.guards],
       facts: [
         ...store.newReportQueries(database, report),
@@ -140,7 +135,7 @@ async function createReport(
       ],
       timers: [...timersOf(report.locator, context.now), ...more.timers],
     })
-    return report
+    return locatorIn(committed)!
   } catch (problem) {
     throw problem instanceof GuardTripped ? ((await noRoom(context)) ?? problem) : problem
   }
@@ -406,7 +401,8 @@ export async function createSchedule(
   requireBooks(context)
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
-  if (earlier && isBySubject(earlier)) return scheduleResponse(await scheduleAt(context, earlier.subject))
+  const repeated = locatorIn(earlier)
+  if (repeated) return scheduleResponse(await scheduleAt(context, repeated))
   const kind = kindNamed(reportName)
   const { configuration } = await loadCurrent(context)
   const at = tenantNow(context.tenant)
@@ -421,7 +417,7 @@ export async function createSchedule(
   }
   try {
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: { status: 200, text: '' } },
+      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: answerOf(schedule.locator) },
       guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
       facts: [
         ...store.newScheduleQueries(database, schedule),
@@ -492,10 +488,8 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   })
   try {
     const kind = kindNamed(schedule.reportName)
-    const report = await createReport(context, kind, schedule.parameters, schedule, made =>
-      goOn(made.locator),
-    )
-    await wakeReport(place, report.locator)
+    const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
+    await wakeReport(place, report)
   } catch (problem) {
     // What the configuration no longer has, or no room: the next time may be better.
     if (!(problem instanceof Refusal)) throw problem

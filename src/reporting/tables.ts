@@ -5,7 +5,7 @@ import { assertAllowed, type TransitionTable } from '../platform/events/transiti
 import type { Calendar, ReportRequest } from './contract.ts'
 import type { ReportFile } from './files/assembly.ts'
 import type { ReportParameters } from './kind.ts'
-import type { Totals } from './run/totals.ts'
+import type { Totals } from './totals.ts'
 
 export type ReportState = 'running' | 'paused' | 'finished' | 'error'
 

@@ -40,7 +40,7 @@ export async function callApi<Body = unknown>(
   const response = await exports.default.fetch(requestOf(method, path, call))
   noteCall(method, path, response.headers.get('x-request-id'))
   const text = await response.text()
-  const json = response.headers.get('content-type')?.includes('json') ?? false
+  const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
   const body = json && text !== '' ? JSON.parse(text) : text
   noteExchange({ method, path, body: call.body, status: response.status, answer: body })
   return { status: response.status, headers: response.headers, body: body as Body }

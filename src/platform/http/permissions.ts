@@ -53,6 +53,7 @@ export const PERMISSION_GROUPS = {
   integrations: group('administration', 'read', 'write'),
   migration: group('administration', 'read', 'list', 'write'),
   impacts: group('administration', 'read', 'write'),
+  books: group('administration', 'read', 'close'),
   plugins: group('administration', 'read'),
   audit: group('administration', 'list'),
   tenants: group('administration', 'clock', 'read', 'write'),

@@ -156,7 +156,7 @@ export async function portionText(place: TenantPlace, report: Uuid, portion: num
   calls.r2 += 1
   const found = await tenantFiles(env, tenant).get(reportKey(place, report, portionName(portion)))
   if (!found) throw new Error(`Portion ${portion} of report ${report} is gone.`)
-  return await found.text()
+  return new TextDecoder().decode(await found.arrayBuffer())
 }
 
 /** Sends whole parts; returns the bytes that are left. A part that was sent before is sent again, with the same bytes. */

@@ -24,9 +24,9 @@ import { manifestOf, totalsCsv } from '../files/summary.ts'
 import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../kind.ts'
 import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
+import { addToTotals } from '../totals.ts'
 import { bringInPortion } from './bring-in.ts'
 import { type Needs, readDisbursements, readPortion } from './reading.ts'
-import { addToTotals } from './totals.ts'
 
 const PORTIONS_OF_ALARM = 6
 

@@ -139,6 +139,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Plugins: 'Functions of the configuration, and their log.',
   Migration: 'Policies, invoices and payments brought in from another system.',
   'Impact of a configuration': 'What another configuration would charge the policies in force.',
+  Reports: 'What was written and earned, is in force and owed, and what became of terms and quotes.',
+  Books: 'Periods that are closed, and balances of accounts.',
   Audit: 'Who did what to accounts, configurations and settings.',
   Tenant: 'Settings of the tenant.',
   'Test tenants': 'What only test tenants can: moving their clock.',

@@ -1,8 +1,8 @@
 // Totals of a report: plain JSON that grows line by line, and stays small.
-import { Refusal, tooLarge } from '../../kernel/errors.ts'
-import { decimal } from '../../kernel/money.ts'
-import type { Layout } from '../columns.ts'
-import type { Cell } from '../kind.ts'
+import { Refusal, tooLarge } from '../kernel/errors.ts'
+import { decimal } from '../kernel/money.ts'
+import type { Layout } from './columns.ts'
+import type { Cell } from './kind.ts'
 
 /** Sums of measures in their order: minor units and counts, and decimal text for measures of the type `number`. */
 type Sums = (number | string)[]

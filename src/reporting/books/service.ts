@@ -1,0 +1,216 @@
+import { auditRows } from '../../access/audit/store.ts'
+import { invalidParameter, invalidRequest, Refusal, wrongState } from '../../kernel/errors.ts'
+import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
+import { didYouMean } from '../../kernel/text.ts'
+import { type Instant, isoDay, startOfDay, type TimeZone } from '../../kernel/time.ts'
+import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
+import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
+import { loadCurrent } from '../configuration.ts'
+import { readTime } from '../parameters.ts'
+import type * as contract from './contract.ts'
+import * as store from './store.ts'
+import { summarizePortion } from './summaries.ts'
+
+/** Portions that one request summarizes in each shard. */
+const MOST_PORTIONS = 3
+const MOST_BALANCES = 10_000
+
+export function requireBooks({ tenant }: RequestContext): void {
+  if (tenant.keepsBooks) return
+  const message = 'The databases of the tenant wait for the migration that brings the books; try again later.'
+  throw new Refusal('tenantBehind', message, {}, 60)
+}
+
+const shardsOf = (context: RequestContext) =>
+  context.tenant.shards.map((_, shard) => ({
+    shard,
+    database: shardDatabase(context.env, context.tenant, shard, context.calls),
+  }))
+
+export async function readBooks(context: RequestContext): Promise<contract.BooksResponse> {
+  requireBooks(context)
+  const states = await Promise.all(
+    shardsOf(context).map(async ({ database }) => {
+      const [states, rows] = await database.batch([store.booksQuery(database), store.rowsQuery(database)])
+      return { ...(states[0] ?? store.NO_BOOKS), ...rows[0]! }
+    }),
+  )
+  const sum = (of: (one: (typeof states)[number]) => number): number =>
+    states.reduce((total, one) => total + of(one), 0)
+  const closedUntil = Math.min(...states.map(one => one.closedUntil))
+  const left = sum(one => one.left)
+  return {
+    ...(closedUntil > 0 && { closedUntilTimestamp: String(closedUntil) }),
+    isBroughtIn: states.every(one => one.broughtInAt !== null),
+    isSummarized: left === 0,
+    rows: sum(one => one.rows),
+    summarizedRows: sum(one => one.rows) - left,
+  }
+}
+
+/** Newest first. */
+export async function listPeriods(context: RequestContext): Promise<contract.PeriodResponse[]> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.closingsQuery(database)])
+  return rows.map(periodResponse)
+}
+
+const periodResponse = ({
+  until,
+  closedAt,
+  username,
+}: {
+  until: number
+  closedAt: number
+  username: string
+}): contract.PeriodResponse => ({
+  ...{ untilTimestamp: String(until), closedTimestamp: String(closedAt), closedBy: username },
+})
+
+/**
+ * Closes all before a time that has passed: one shard after the other, then the period itself, so a call that was cut off is repeated.
+ * What is recorded later and takes effect before it is booked at its end. Refuses (409) a time that is not later than the last.
+ */
+export async function closePeriod(
+  context: RequestContext,
+  { until: asked }: contract.ClosePeriodRequest,
+): Promise<contract.PeriodResponse> {
+  requireBooks(context)
+  const { configuration } = await loadCurrent(context)
+  const zone = configuration.timeZone
+  const until = readTime(asked, 'until', zone)!
+  const at = tenantNow(context.tenant)
+  if (until > at)
+    throw invalidRequest(
+      `'until' is ${isoDay(until, zone)}, which is still to come; only what has passed can be closed.`,
+    )
+  if (until !== startOfDay(until, zone))
+    throw invalidRequest(
+      `'until' is within ${isoDay(until, zone)}; give a time at which a day begins in ${zone}.`,
+    )
+  const home = homeDatabase(context)
+  const [same, all] = await home.batch([store.closingOfQuery(home, until), store.closingsQuery(home)])
+  if (same[0] && (await storedAnswer(context, home))) return periodResponse(same[0])
+  const last = all[0]
+  if (last && last.until >= until)
+    throw wrongState(
+      `The books are closed until ${isoDay(last.until as Instant, zone)} already; a closed period stays closed.`,
+    )
+  for (const { database, shard } of shardsOf(context))
+    if (shard !== HOME_SHARD)
+      await commit(context, database, {
+        ...{ shard, subject: 'books', guards: [], isRepeatable: true },
+        facts: [store.closeQuery(database, until)],
+      })
+  const closing = { until, closedAt: context.now, username: context.caller.username }
+  try {
+    await commit(context, home, {
+      ...{ shard: HOME_SHARD, subject: 'books' },
+      guards: [store.closingGuard(until)],
+      facts: [
+        store.closeQuery(home, until),
+        store.newClosingQuery(home, closing),
+        ...auditRows(home, context, HOME_SHARD, [
+          { action: 'books.write', subject: String(until), details: { action: 'close' } },
+        ]),
+      ],
+    })
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw wrongState('Another call closed a period at the same time; read the periods and try again.')
+  }
+  return periodResponse(closing)
+}
+
+/** Debits and credits of accounts, once summaries have the journal. */
+export async function readBalances(
+  context: RequestContext,
+  { from, to, by = ['account'], account }: contract.BalancesQuery,
+): Promise<contract.BalancesResponse> {
+  requireBooks(context)
+  const { configuration } = await loadCurrent(context)
+  const zone = configuration.timeZone
+  if (account !== undefined && !(ACCOUNT_NAMES as readonly string[]).includes(account))
+    throw invalidParameter(
+      `There is no account '${account}'.${didYouMean(account, ACCOUNT_NAMES)} There are: ${ACCOUNT_NAMES.join(', ')}.`,
+    )
+  const asked: store.Asked = { from: readTime(from, 'from', zone), to: readTime(to, 'to', zone), account }
+  const byDay = by.includes('day') || by.includes('month')
+  let isSummarized = true
+  const found = await Promise.all(
+    shardsOf(context).map(async ({ database, shard }) => {
+      let left: 'done' | 'more' = 'more'
+      for (let portion = 0; portion < MOST_PORTIONS && left === 'more'; portion += 1)
+        left = await summarizePortion(context, database, shard, zone)
+      if (left === 'more') isSummarized = false
+      const [rows] = await database.batch([store.balancesQuery(database, asked, byDay, MOST_BALANCES + 1)])
+      return rows
+    }),
+  )
+  if (found.some(rows => rows.length > MOST_BALANCES)) throw tooMany()
+  const sums = new Map<string, { place: Place; currency: CurrencyCode; debit: number; credit: number }>()
+  for (const row of found.flat()) {
+    const place = placeOf(row, by, zone)
+    const currency = row.currency as CurrencyCode
+    const key = JSON.stringify([place, currency])
+    const known = sums.get(key) ?? { place, currency, debit: 0, credit: 0 }
+    known.debit += row.debit
+    known.credit += row.credit
+    sums.set(key, known)
+  }
+  if (sums.size > MOST_BALANCES) throw tooMany()
+  const codes = configuration.books?.accounts ?? {}
+  const items = [...sums]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { place, currency, debit, credit }]) => {
+      const code = codes[place.account as AccountName]?.code
+      const major = (minor: number): number => toNumber(fromMinor(minor, currency))
+      return {
+        ...place,
+        ...(code !== undefined && { accountCode: code }),
+        ...{ currency, debit: major(debit), credit: major(credit), balance: major(debit - credit) },
+      }
+    })
+  return { isSummarized, items }
+}
+
+type Place = { day?: string; month?: string; product?: string; account?: string }
+
+function placeOf(
+  { day, productName, account }: { day: number; productName: string; account: string },
+  by: readonly contract.BalanceDimension[],
+  zone: TimeZone,
+): Place {
+  const date = by.includes('day') || by.includes('month') ? isoDay(day as Instant, zone) : ''
+  return {
+    ...(by.includes('month') && { month: date.slice(0, 7) }),
+    ...(by.includes('day') && { day: date }),
+    ...(by.includes('product') && { product: productName }),
+    ...(by.includes('account') && { account }),
+  }
+}
+
+const tooMany = (): Refusal =>
+  invalidParameter(
+    `More than ${MOST_BALANCES} balances were asked for. Take a shorter period, or leave out day or product.`,
+  )
+
+/** Forgets the summaries; the next requests for balances make them anew from the journal. */
+export async function rebuildSummaries(context: RequestContext): Promise<void> {
+  requireBooks(context)
+  for (const { database, shard } of shardsOf(context))
+    await commit(context, database, {
+      ...{ shard, subject: 'books', guards: [], isRepeatable: true },
+      facts: [
+        ...store.forgetSummariesQueries(database),
+        ...(shard === HOME_SHARD
+          ? auditRows(database, context, shard, [
+              { action: 'books.write', subject: 'summaries', details: { action: 'rebuild' } },
+            ])
+          : []),
+      ],
+    })
+}

@@ -1,0 +1,123 @@
+import { and, asc, desc, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
+import type { Guard } from '../../platform/commit.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { bookClosings, bookSummaries, books, journalRows } from '../../policy/tables/journal.ts'
+
+export type BooksState = typeof books.$inferSelect
+
+export const NO_BOOKS: BooksState = {
+  id: 1,
+  closedUntil: 0,
+  summarizedTo: 0,
+  broughtInTo: 0,
+  broughtInAt: null,
+}
+
+export const booksQuery = ({ build }: Database) => build.select().from(books)
+
+/** How many rows the journal has, and how many of them summaries lack. */
+export const rowsQuery = ({ build }: Database) =>
+  build
+    .select({
+      rows: sql<number>`count(*)`,
+      left: sql<number>`coalesce(sum(${journalRows.id} > coalesce((select summarized_to from books where id = 1), 0)), 0)`,
+    })
+    .from(journalRows)
+
+export const closingsQuery = ({ build }: Database) =>
+  build.select().from(bookClosings).orderBy(desc(bookClosings.until)).limit(1_000)
+
+export const closingOfQuery = ({ build }: Database, until: number) =>
+  build.select().from(bookClosings).where(eq(bookClosings.until, until))
+
+/** Never moves it back. */
+export const closeQuery = (database: Database, until: number): Query =>
+  database.effect(
+    `insert into books (id, closed_until, summarized_to, brought_in_to) values (1, ?1, 0, 0)
+      on conflict (id) do update set closed_until = max(closed_until, ?1)`,
+    until,
+  )
+
+export const newClosingQuery = ({ build }: Database, closing: typeof bookClosings.$inferInsert): Query =>
+  build.insert(bookClosings).values(closing)
+
+/** Trips if a later time is closed already, or this one. */
+export const closingGuard = (until: number): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`not exists (select 1 from ${bookClosings} where ${bookClosings.until} >= ${until})`,
+})
+
+export type Sum = {
+  readonly day: number
+  readonly productName: string
+  readonly currency: string
+  readonly account: string
+  readonly debit: number
+  readonly credit: number
+}
+
+/** Adds the sums, and says that the journal is summarized up to a row. */
+export const addSumsQueries = (database: Database, sums: readonly Sum[], to: number): Query[] => [
+  database.effect(
+    `insert into book_summary (day, product_name, currency, account, debit, credit)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5 from json_each(?1) where true
+      on conflict (day, product_name, currency, account)
+      do update set debit = debit + excluded.debit, credit = credit + excluded.credit`,
+    JSON.stringify(
+      sums.map(({ day, productName, currency, account, debit, credit }) => [
+        ...[day, productName, currency, account, debit, credit],
+      ]),
+    ),
+  ),
+  database.effect(
+    `insert into books (id, closed_until, summarized_to, brought_in_to) values (1, 0, ?1, 0)
+      on conflict (id) do update set summarized_to = ?1`,
+    to,
+  ),
+]
+
+/** Trips if the journal is summarized up to another row. */
+export const summaryGuard = (to: number): Guard => ({
+  name: 'guard_migration_state',
+  holds: sql`coalesce((select summarized_to from books where id = 1), 0) = ${to}`,
+})
+
+export const forgetSummariesQueries = (database: Database): Query[] => [
+  database.effect('delete from book_summary'),
+  database.effect('update books set summarized_to = 0 where id = 1'),
+]
+
+export type Asked = {
+  readonly from: number | undefined
+  readonly to: number | undefined
+  readonly account: string | undefined
+}
+
+/** Sums by day where days are asked for, else over the whole time. */
+export const balancesQuery = (
+  { build }: Database,
+  { from, to, account }: Asked,
+  byDay: boolean,
+  most: number,
+) => {
+  const day = byDay ? sql<number>`${bookSummaries.day}` : sql<number>`0`
+  const conditions: (SQL | undefined)[] = [
+    from === undefined ? undefined : gte(bookSummaries.day, from),
+    to === undefined ? undefined : lt(bookSummaries.day, to),
+    account === undefined ? undefined : eq(bookSummaries.account, account),
+  ]
+  return build
+    .select({
+      day,
+      productName: bookSummaries.productName,
+      currency: bookSummaries.currency,
+      account: bookSummaries.account,
+      debit: sql<number>`sum(${bookSummaries.debit})`,
+      credit: sql<number>`sum(${bookSummaries.credit})`,
+    })
+    .from(bookSummaries)
+    .where(and(...conditions))
+    .groupBy(day, bookSummaries.productName, bookSummaries.currency, bookSummaries.account)
+    .orderBy(asc(day))
+    .limit(most)
+}

@@ -1,0 +1,54 @@
+// Summaries of the journal: sums by the day to which entries are booked. They are made from its rows in the order of recording, a portion
+// at a time, and can be made anew.
+import { startOfDay, type TimeZone } from '../../kernel/time.ts'
+import { commit, GuardTripped } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import { bookedAt, type StoredJournalRow } from '../../policy/journal/rows.ts'
+import { readJournalRow, rowsAfterQuery } from '../../policy/store/journal.ts'
+import * as store from './store.ts'
+
+/** Rows of one portion: their sums are one parameter of one statement. */
+const MOST_ROWS = 1_000
+
+/** Debits and credits of the rows by day, product, currency and account. */
+export function sumsOf(rows: readonly StoredJournalRow[], zone: TimeZone): store.Sum[] {
+  const sums = new Map<string, { -readonly [K in keyof store.Sum]: store.Sum[K] }>()
+  for (const row of rows)
+    for (const entry of row.entries) {
+      const day = startOfDay(bookedAt(row, entry), zone)
+      const productName = row.productName ?? ''
+      const key = [day, productName, row.currency, entry.account].join('\n')
+      const known = sums.get(key) ?? {
+        ...{ day, productName, currency: row.currency, account: entry.account, debit: 0, credit: 0 },
+      }
+      if (entry.minor > 0) known.debit += entry.minor
+      else known.credit -= entry.minor
+      sums.set(key, known)
+    }
+  return [...sums.values()]
+}
+
+/** The next rows of the shard. `done` where summaries have all. A row counts once, whoever else does the same meanwhile. */
+export async function summarizePortion(
+  context: RequestContext,
+  database: Database,
+  shard: number,
+  zone: TimeZone,
+): Promise<'done' | 'more'> {
+  const [states] = await database.batch([store.booksQuery(database)])
+  const { summarizedTo } = states[0] ?? store.NO_BOOKS
+  const [found] = await database.batch([rowsAfterQuery(database, summarizedTo, MOST_ROWS)])
+  const last = found.at(-1)
+  if (!last) return 'done'
+  try {
+    await commit(context, database, {
+      ...{ shard, subject: 'books', isRepeatable: true },
+      guards: [store.summaryGuard(summarizedTo)],
+      facts: store.addSumsQueries(database, sumsOf(found.map(readJournalRow), zone), last.id),
+    })
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+  }
+  return found.length < MOST_ROWS ? 'done' : 'more'
+}
