@@ -38,6 +38,7 @@ const LEAVE: Leave = {
     'migration_run.done_before',
     'migration_account.warnings',
     'event.sequence',
+    'journal.id',
   ]),
   rows: /^(timer: .*kind=migration\.(run|file\.unrecorded)|event: .*migration\.(start|pause|resume))/,
 }

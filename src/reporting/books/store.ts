@@ -100,7 +100,7 @@ export const balancesQuery = (
   byDay: boolean,
   most: number,
 ) => {
-  const day = byDay ? sql<number>`${bookSummaries.day}` : sql<number>`0`
+  const day = byDay ? sql<number>`${bookSummaries.day}` : sql<number>`(0 + 0)`
   const conditions: (SQL | undefined)[] = [
     from === undefined ? undefined : gte(bookSummaries.day, from),
     to === undefined ? undefined : lt(bookSummaries.day, to),

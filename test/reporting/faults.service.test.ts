@@ -1,0 +1,95 @@
+// Whatever fails while a report is made, and whenever it is halted, its files are those of a report that nothing disturbed.
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import type { Uuid } from '../../src/kernel/locators.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
+import { workOn } from '../../src/reporting/run/run.ts'
+import { callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { faultyDatabase } from '../support/faulty-database.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+const POLICIES = 6
+const DAY_MS = 86_400_000
+
+let motor: Motor
+let token: string
+let start: number
+
+const shard = () => ({ tenantLocator: motor.tenantLocator as Uuid, generation: 1, shard: 0 })
+const database = () => boundDatabase(poolBinding(1))
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('report-faults')
+  token = await motor.signIn('anna.admin')
+  for (let at = 0; at < POLICIES; at += 1) {
+    const { body } = await motor.createPolicy({})
+    await motor.post(`/policy/${body.locator}/issue`)
+    start = Number(body.originalContractStartTimestamp)
+  }
+})
+
+const run = (name: string) =>
+  callOk<ReportStatusResponse>('POST', `/report/${name}?wait=20`, {
+    token,
+    body: { from: 0, to: start + 400 * DAY_MS },
+  })
+
+const status = (locator: string) =>
+  callOk<ReportStatusResponse>('GET', `/report/${locator}/status`, { token })
+
+/** It begins again, and its own object knows nothing of it. */
+const beginAgain = (locator: string) =>
+  database()
+    .prepare(
+      `update report set state = 'running', shard = 0, after = 0, portions = 0, steps = 0, processed = 0, files = null,
+        totals = '{"lines":0,"groups":{}}', finished_at = null where locator = ?`,
+    )
+    .bind(locator)
+    .run()
+
+const hashesOf = ({ files }: ReportStatusResponse) =>
+  files
+    .filter(({ format }) => format !== 'manifest')
+    .map(({ format, rows, sha256 }) => [format, rows, sha256])
+
+it.each(['ledger', 'conversion'])('the report %s is whole whatever fails', async name => {
+  const whole = await run(name)
+  expect(whole).toMatchObject({ state: 'finished', processed: POLICIES })
+  await beginAgain(whole.locator)
+  for (let at = 0; at < 40; at += 1) {
+    const faulty = {
+      ...env,
+      [poolBinding(1)]: faultyDatabase(database(), batch =>
+        batch === at % 10 ? (at % 2 === 0 ? 'before' : 'after') : undefined,
+      ),
+    } as unknown as Env
+    let asked = 0
+    // In every third try it is halted after some policies, as by a pause.
+    const isHalted = () => at % 3 === 2 && ++asked > 3
+    await workOn(faulty, shard(), whole.locator as Uuid, isHalted).catch(() => undefined)
+    const { state } = await status(whole.locator)
+    if (state === 'error') await callOk('PATCH', `/report/${whole.locator}/resume`, { token })
+    if (state === 'finished' && at < 20) await beginAgain(whole.locator)
+  }
+  for (let tries = 0; tries < 10; tries += 1)
+    await workOn(env, shard(), whole.locator as Uuid, () => false).catch(() => undefined)
+  const now = await status(whole.locator)
+  expect(now).toMatchObject({ state: 'finished', processed: POLICIES, lines: whole.lines })
+  expect(now.totals).toEqual(whole.totals)
+  expect(hashesOf(now)).toEqual(hashesOf(whole))
+})
+
+it('asks the platform for little: two batches that read a portion, one that records it, one file', async () => {
+  const { locator } = await run('ledger')
+  await beginAgain(locator)
+  await database().prepare('update books set brought_in_at = 1').run()
+  const calls = noCalls()
+  await workOn(env, shard(), locator as Uuid, () => false, calls)
+  const { d1, r2, object, queue } = calls
+  // Reads: the report, versions, what is brought in, policies, their rows, the end of the shard, disbursements. Writes: the portion, the
+  // shard, the files with the event.
+  expect({ d1, r2, object, queue }).toEqual({ d1: 10, r2: 7, object: 0, queue: 0 })
+})
