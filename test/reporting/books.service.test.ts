@@ -39,7 +39,7 @@ describe('the books', () => {
 
   it('balance for each day and currency, and say where the money is', async () => {
     const all = await balances('?by=day&by=account')
-    expect(all.isSummarized).toBe(true)
+    expect(all.isComplete).toBe(true)
     for (const [, ofDay] of Map.groupBy(all.items, ({ day, currency }) => `${day} ${currency}`)) {
       expect(ofDay.reduce((sum, one) => sum + cents(one.balance), 0)).toBe(0)
       expect(ofDay.length).toBeGreaterThan(1)
@@ -101,8 +101,12 @@ describe('the books', () => {
     expect([answer.status, answer.body.message]).toEqual([status, expect.stringMatching(message)])
   })
 
-  it('refuse balances of accounts, and by what there is not', async () => {
-    for (const query of ['?account=premum', '?by=peril', '?from=x'])
-      expect((await callApi('GET', `/books/balances${query}`, { token })).status).toBe(400)
+  it.each([
+    ['?account=premum', /no account 'premum'.*premium/],
+    ['?by=peril', /'by\[0\]'|by.*(day|one of)/],
+    ['?from=x', /'from' is 'x': give a day/],
+  ])('refuse balances of %s', async (query, message) => {
+    const answer = await callApi<{ message: string }>('GET', `/books/balances${query}`, { token })
+    expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(message)])
   })
 })

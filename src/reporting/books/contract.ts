@@ -4,7 +4,6 @@ import {
   Currency,
   component,
   Integer,
-  list,
   Name,
   optional,
   Text,
@@ -16,7 +15,9 @@ export const BooksResponse = component('BooksResponse', {
   closedUntilTimestamp: TimestampIfAny.describe('Nothing is booked before it; absent if nothing is closed.'),
   isBroughtIn: z
     .boolean()
-    .describe('Whether policies from before the journal are in it. The first report brings them in.'),
+    .describe(
+      'Whether policies from before the journal are in it for good. Reports, balances and the close of a period bring them in.',
+    ),
   isSummarized: z.boolean().describe('Whether balances have every row of the journal.'),
   rows: Integer.describe('Rows of the journal.'),
   summarizedRows: Integer.describe('Of them, those that balances have.'),
@@ -40,13 +41,23 @@ export const PeriodResponse = component('PeriodResponse', {
 })
 export type PeriodResponse = z.output<typeof PeriodResponse>
 
-const BALANCES_BY = ['day', 'month', 'product', 'account'] as const
+const BALANCES_BY = ['day', 'month', 'product', 'account', 'currency'] as const
 export type BalanceDimension = (typeof BALANCES_BY)[number]
+
+/** One stands alone in a query: `by=day` is a list, too. */
+const Dimensions = optional(
+  z.preprocess<unknown, z.ZodArray<z.ZodEnum<{ [D in BalanceDimension]: D }>>, unknown>(
+    wire => (typeof wire === 'string' ? wire.split(',') : wire),
+    z.array(z.enum(BALANCES_BY)).max(20),
+  ),
+)
 
 export const BalancesQuery = z.object({
   from: optional(z.string().max(40)).describe('Only days from this one on. Left out: from the first.'),
   to: optional(z.string().max(40)).describe('Only days before this one. Left out: all.'),
-  by: optional(list(z.enum(BALANCES_BY))).describe('Left out: account.'),
+  by: Dimensions.describe(
+    'Left out: account. Several are repeated or separated by commas. Currencies are always apart.',
+  ),
   account: optional(Name).describe('Only this account.'),
 })
 export type BalancesQuery = z.output<typeof BalancesQuery>
@@ -64,10 +75,10 @@ const Balance = z.object({
 })
 
 export const BalancesResponse = component('BalancesResponse', {
-  isSummarized: z
+  isComplete: z
     .boolean()
     .describe(
-      'False while a backlog of the journal is worked off: ask again, each request does a part of it.',
+      'False while policies from before the journal, or rows of it, are still to be summed: ask again, each request does a part.',
     ),
   items: z.array(Balance).describe('At most 10,000; fewer dimensions or a shorter period make fewer.'),
 })

@@ -5,15 +5,17 @@ import { didYouMean } from '../../kernel/text.ts'
 import { type Instant, isoDay, startOfDay, type TimeZone } from '../../kernel/time.ts'
 import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
 import { loadCurrent } from '../configuration.ts'
 import { readTime } from '../parameters.ts'
+import { bringInPortion } from '../run/bring-in.ts'
 import type * as contract from './contract.ts'
 import * as store from './store.ts'
 import { summarizePortion } from './summaries.ts'
 
-/** Portions that one request summarizes in each shard. */
+/** Portions that one request brings in and summarizes in each shard. */
 const MOST_PORTIONS = 3
 const MOST_BALANCES = 10_000
 
@@ -40,14 +42,25 @@ export async function readBooks(context: RequestContext): Promise<contract.Books
   const sum = (of: (one: (typeof states)[number]) => number): number =>
     states.reduce((total, one) => total + of(one), 0)
   const closedUntil = Math.min(...states.map(one => one.closedUntil))
-  const left = sum(one => one.left)
+  const [rows, summarizedRows] = [sum(one => one.rows), sum(one => one.summarizedTo)]
   return {
     ...(closedUntil > 0 && { closedUntilTimestamp: String(closedUntil) }),
     isBroughtIn: states.every(one => one.broughtInAt !== null),
-    isSummarized: left === 0,
-    rows: sum(one => one.rows),
-    summarizedRows: sum(one => one.rows) - left,
+    isSummarized: rows === summarizedRows,
+    ...{ rows, summarizedRows },
   }
+}
+
+/** Whether the journal of the shard has policies from before it; brings in some if not. */
+async function isBroughtIn(context: RequestContext, database: Database, shard: number): Promise<boolean> {
+  for (let portion = 0; portion < MOST_PORTIONS; portion += 1)
+    try {
+      if ((await bringInPortion(context, database, shard)) === 'done') return true
+    } catch (problem) {
+      // A report brings them in too, or one of them changed: it is read again.
+      if (!(problem instanceof GuardTripped)) throw problem
+    }
+  return false
 }
 
 /** Newest first. */
@@ -81,15 +94,10 @@ export async function closePeriod(
   requireBooks(context)
   const { configuration } = await loadCurrent(context)
   const zone = configuration.timeZone
-  const until = readTime(asked, 'until', zone)!
-  const at = tenantNow(context.tenant)
-  if (until > at)
+  const until = readDay(asked, 'until', zone)!
+  if (until > tenantNow(context.tenant))
     throw invalidRequest(
       `'until' is ${isoDay(until, zone)}, which is still to come; only what has passed can be closed.`,
-    )
-  if (until !== startOfDay(until, zone))
-    throw invalidRequest(
-      `'until' is within ${isoDay(until, zone)}; give a time at which a day begins in ${zone}.`,
     )
   const home = homeDatabase(context)
   const [same, all] = await home.batch([store.closingOfQuery(home, until), store.closingsQuery(home)])
@@ -99,6 +107,11 @@ export async function closePeriod(
     throw wrongState(
       `The books are closed until ${isoDay(last.until as Instant, zone)} already; a closed period stays closed.`,
     )
+  for (const { database, shard } of shardsOf(context))
+    if (!(await isBroughtIn(context, database, shard)))
+      throw wrongState(
+        'Policies from before the journal are still being brought in, and belong to the period. Try again: each try brings in more, and so does any report.',
+      )
   for (const { database, shard } of shardsOf(context))
     if (shard !== HOME_SHARD)
       await commit(context, database, {
@@ -137,15 +150,16 @@ export async function readBalances(
     throw invalidParameter(
       `There is no account '${account}'.${didYouMean(account, ACCOUNT_NAMES)} There are: ${ACCOUNT_NAMES.join(', ')}.`,
     )
-  const asked: store.Asked = { from: readTime(from, 'from', zone), to: readTime(to, 'to', zone), account }
+  const asked: store.Asked = { from: readDay(from, 'from', zone), to: readDay(to, 'to', zone), account }
   const byDay = by.includes('day') || by.includes('month')
-  let isSummarized = true
+  let isComplete = true
   const found = await Promise.all(
     shardsOf(context).map(async ({ database, shard }) => {
+      if (!(await isBroughtIn(context, database, shard))) isComplete = false
       let left: 'done' | 'more' = 'more'
       for (let portion = 0; portion < MOST_PORTIONS && left === 'more'; portion += 1)
         left = await summarizePortion(context, database, shard, zone)
-      if (left === 'more') isSummarized = false
+      if (left === 'more') isComplete = false
       const [rows] = await database.batch([store.balancesQuery(database, asked, byDay, MOST_BALANCES + 1)])
       return rows
     }),
@@ -174,7 +188,17 @@ export async function readBalances(
         ...{ currency, debit: major(debit), credit: major(credit), balance: major(debit - credit) },
       }
     })
-  return { isSummarized, items }
+  return { isComplete, items }
+}
+
+/** Summaries are by day. Refuses (400) a time within one. */
+function readDay(value: string | number | undefined, name: string, zone: TimeZone): Instant | undefined {
+  const at = readTime(value, name, zone)
+  if (at !== undefined && at !== startOfDay(at, zone))
+    throw invalidRequest(
+      `'${name}' is within ${isoDay(at, zone)}; give a time at which a day begins in ${zone}.`,
+    )
+  return at
 }
 
 type Place = { day?: string; month?: string; product?: string; account?: string }
