@@ -22,6 +22,10 @@ const REQUESTS = 16
 const USERS = 4
 const THINK_MS = 150
 const UNDISTURBED_MS = 20_000
+/** Looks at the memory collect garbage, which everybody waits for. */
+const LOOK_MS = 2_000
+/** What is past due of a migrated book is told after it. */
+const SETTLED_MS = 150_000
 /** Shorter reports run again until users have waited so often that a p99 means something. */
 const FEWEST_SAMPLES = 300
 
@@ -93,6 +97,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
   const client = await signIn(origin, { username, password, hostName: example.hostname })
   await migrate(client, origin, `/migration/${example.tenantLocator}/migrations`, files, say)
   say(`${accounts} accounts, ${policies} policies in ${SHARDS} shards`)
+  await sleep(SETTLED_MS)
   const locators = await someLocators(client)
   const watch = async (work: () => Promise<void>, leastSamples: number) => {
     const { ask, samples, close } = asking(origin, USERS)
@@ -109,7 +114,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
       while (!isOver) {
         const used = await usedMegabytes()
         if (used !== undefined) megabytes = Math.max(megabytes ?? 0, used)
-        await sleep(500)
+        await sleep(LOOK_MS)
       }
     })()
     const begun = performance.now()

@@ -23,9 +23,14 @@ export type ReportFile = {
 /** R2 takes parts of one size, at least 5 MiB; the last may be shorter. */
 const PART_BYTES = 8 * 1_048_576
 
-/** Of a row group, and of what a step holds as text. */
-const MOST_LINES = 20_000
-const MOST_BYTES = 8 * 1_048_576
+/**
+ * Of a step, which is one row group: small ones leave the thread to others soon. Reports with many get larger ones, since each is some
+ * kilobytes of what the next step reads.
+ */
+const MOST_LINES = 3_000
+const MOST_LINES_OF_MANY = 20_000
+const MANY_STEPS = 100
+const MOST_BYTES = 4 * 1_048_576
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 type Format = (typeof FORMATS)[number]
@@ -96,10 +101,14 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
           : []
         : [await bytesOf(assembled, restName(step - 1, format))],
     )
-  const { lines, next } = await linesFrom(assembled, state.nextPortion)
+  const mostLines = step < MANY_STEPS ? MOST_LINES : MOST_LINES_OF_MANY
+  const { lines, next } = await linesFrom(assembled, state.nextPortion, mostLines)
   if (lines.length > 0) {
     rests.get('csv')!.push(encode(lines.map(line => csvOf(line, layout, timeZone)).join('')))
+    // Lets other requests run.
+    await scheduler.wait(0)
     rests.get('ndjson')!.push(encode(lines.map(line => ndjsonOf(line, layout, timeZone)).join('')))
+    await scheduler.wait(0)
     const group = rowGroupOf(lines, layout, state.parquet)
     rests.get('parquet')!.push(group.bytes)
     state.parquet = group.state
@@ -135,11 +144,15 @@ const newState = (): State => ({
 })
 
 /** Lines of whole portions, up to the limits and one portion at least. */
-async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: Cell[][]; next: number }> {
+async function linesFrom(
+  assembled: Assembled,
+  from: number,
+  mostLines: number,
+): Promise<{ lines: Cell[][]; next: number }> {
   const lines: Cell[][] = []
   let bytes = 0
   let next = from
-  while (next < assembled.portions && lines.length < MOST_LINES && bytes < MOST_BYTES) {
+  while (next < assembled.portions && lines.length < mostLines && bytes < MOST_BYTES) {
     const text = await portionText(assembled.place, assembled.report, next)
     bytes += text.length
     lines.push(...readPortion(text))
