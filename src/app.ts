@@ -21,6 +21,7 @@ import {
   templateSnippetRoutes,
 } from './reference/uploads/routes.ts'
 import { booksRoutes } from './reporting/books/routes.ts'
+import { exportRoutes } from './reporting/export/routes.ts'
 import { reportRoutes } from './reporting/routes.ts'
 import { billingRoutes } from './servicing/billing/routes.ts'
 import { calculationRoutes } from './servicing/calculations/routes.ts'
@@ -106,6 +107,7 @@ export const ROUTES: readonly Route[] = [
   ...impactRoutes,
   ...reportRoutes,
   ...booksRoutes,
+  ...exportRoutes,
   ...tenantRoutes,
   ...settingRoutes,
   ...fileRoutes,

@@ -32,7 +32,7 @@ import {
 } from '../platform/tenancy.ts'
 import { requireBooks } from './books/service.ts'
 import { type Layout, layoutOf } from './columns.ts'
-import { loadCurrent } from './configuration.ts'
+import { requireConfiguration } from './configuration.ts'
 import type * as contract from './contract.ts'
 import { dimensionNames } from './dimensions.ts'
 import { deleteReportFiles, portionText, readPortion } from './files/assembly.ts'
@@ -108,7 +108,7 @@ async function createReport(
   then: (made: Uuid) => More = () => ({ guards: [], facts: [], timers: [] }),
 ): Promise<Uuid> {
   const database = homeDatabase(context)
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const at = tenantNow(context.tenant)
   const parameters = parametersOf(kind, request, { configuration, now: at })
   const knownAt = readTime(request.knownAt, 'knownAt', configuration.timeZone) ?? at
@@ -208,7 +208,7 @@ async function layoutFor(
   context: RequestContext,
   { name, parameters, knownAt }: store.Report,
 ): Promise<{ layout: Layout; zone: TimeZone }> {
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const zone = configuration.timeZone
   return { layout: layoutOf(kindNamed(name), parameters, { configuration, timeZone: zone, knownAt }), zone }
 }
@@ -404,7 +404,7 @@ export async function createSchedule(
   const repeated = locatorIn(earlier)
   if (repeated) return scheduleResponse(await scheduleAt(context, repeated))
   const kind = kindNamed(reportName)
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const at = tenantNow(context.tenant)
   if (calendar.every === 'week' && (calendar.day ?? 1) > 7)
     throw invalidRequest(`'calendar.day' is ${calendar.day}; a week has the days 1 (Monday) to 7.`)
@@ -479,7 +479,7 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   const schedule = rows[0] as store.Schedule | undefined
   const at = tenantNow(tenant)
   if (!schedule || schedule.nextAt > at) return
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
   const goOn = (lastReportLocator: string | null) => ({
     guards: [store.scheduleGuard(schedule)],

@@ -39,7 +39,7 @@ export async function callApi<Body = unknown>(
 ): Promise<Answer<Body>> {
   const response = await exports.default.fetch(requestOf(method, path, call))
   noteCall(method, path, response.headers.get('x-request-id'))
-  const text = await response.text()
+  const text = new TextDecoder().decode(await response.arrayBuffer())
   const json = /[/+]json/.test(response.headers.get('content-type') ?? '')
   const body = json && text !== '' ? JSON.parse(text) : text
   noteExchange({ method, path, body: call.body, status: response.status, answer: body })

@@ -54,6 +54,7 @@ export const PERMISSION_GROUPS = {
   migration: group('administration', 'read', 'list', 'write'),
   impacts: group('administration', 'read', 'write'),
   books: group('administration', 'read', 'close'),
+  export: group('administration', 'read'),
   plugins: group('administration', 'read'),
   audit: group('administration', 'list'),
   tenants: group('administration', 'clock', 'read', 'write'),

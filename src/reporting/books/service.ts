@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
-import { loadCurrent } from '../configuration.ts'
+import { requireConfiguration } from '../configuration.ts'
 import { readTime } from '../parameters.ts'
 import { bringInPortion } from '../run/bring-in.ts'
 import type * as contract from './contract.ts'
@@ -92,7 +92,7 @@ export async function closePeriod(
   { until: asked }: contract.ClosePeriodRequest,
 ): Promise<contract.PeriodResponse> {
   requireBooks(context)
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const zone = configuration.timeZone
   const until = readDay(asked, 'until', zone)!
   if (until > tenantNow(context.tenant))
@@ -144,7 +144,7 @@ export async function readBalances(
   { from, to, by = ['account'], account }: contract.BalancesQuery,
 ): Promise<contract.BalancesResponse> {
   requireBooks(context)
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const zone = configuration.timeZone
   if (account !== undefined && !(ACCOUNT_NAMES as readonly string[]).includes(account))
     throw invalidParameter(

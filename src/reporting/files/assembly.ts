@@ -23,14 +23,18 @@ export type ReportFile = {
 /** R2 takes parts of one size, at least 5 MiB; the last may be shorter. */
 const PART_BYTES = 8 * 1_048_576
 
-/**
- * Of a step, which is one row group: small ones leave the thread to others soon. Reports with many get larger ones, since each is some
- * kilobytes of what the next step reads.
- */
-const MOST_LINES = 3_000
-const MOST_LINES_OF_MANY = 20_000
-const MANY_STEPS = 100
+/** What one step adds. */
+const MOST_LINES = 20_000
 const MOST_BYTES = 4 * 1_048_576
+
+/**
+ * Lines that are written at once: a row group of the Parquet file, between which others get the thread. Reports with very many get larger
+ * ones, since each is some kilobytes of what the next step reads.
+ */
+const batchOf = (written: number): number =>
+  written < 200_000 ? 1_000 : written < 2_000_000 ? 5_000 : MOST_LINES
+
+const PAUSE_MS = 4
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 type Format = (typeof FORMATS)[number]
@@ -101,20 +105,21 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
           : []
         : [await bytesOf(assembled, restName(step - 1, format))],
     )
-  const mostLines = step < MANY_STEPS ? MOST_LINES : MOST_LINES_OF_MANY
-  const { lines, next } = await linesFrom(assembled, state.nextPortion, mostLines)
-  if (lines.length > 0) {
-    rests.get('csv')!.push(encode(lines.map(line => csvOf(line, layout, timeZone)).join('')))
-    // Lets other requests run.
-    await scheduler.wait(0)
-    rests.get('ndjson')!.push(encode(lines.map(line => ndjsonOf(line, layout, timeZone)).join('')))
-    await scheduler.wait(0)
-    const group = rowGroupOf(lines, layout, state.parquet)
+  const { lines, next } = await linesFrom(assembled, state.nextPortion)
+  for (let at = 0; at < lines.length; ) {
+    const batch = lines.slice(at, at + batchOf(state.lines))
+    rests.get('csv')!.push(encode(batch.map(line => csvOf(line, layout, timeZone)).join('')))
+    await scheduler.wait(PAUSE_MS)
+    rests.get('ndjson')!.push(encode(batch.map(line => ndjsonOf(line, layout, timeZone)).join('')))
+    await scheduler.wait(PAUSE_MS)
+    const group = rowGroupOf(batch, layout, state.parquet)
     rests.get('parquet')!.push(group.bytes)
     state.parquet = group.state
+    await scheduler.wait(PAUSE_MS)
+    state.lines += batch.length
+    at += batch.length
   }
   state.nextPortion = next
-  state.lines += lines.length
   const isLast = next >= portions
   if (isLast) rests.get('parquet')!.push(parquetEnd(layout, state.parquet))
   const files: ReportFile[] = []
@@ -144,18 +149,15 @@ const newState = (): State => ({
 })
 
 /** Lines of whole portions, up to the limits and one portion at least. */
-async function linesFrom(
-  assembled: Assembled,
-  from: number,
-  mostLines: number,
-): Promise<{ lines: Cell[][]; next: number }> {
+async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: Cell[][]; next: number }> {
   const lines: Cell[][] = []
   let bytes = 0
   let next = from
-  while (next < assembled.portions && lines.length < mostLines && bytes < MOST_BYTES) {
+  while (next < assembled.portions && lines.length < MOST_LINES && bytes < MOST_BYTES) {
     const text = await portionText(assembled.place, assembled.report, next)
     bytes += text.length
     lines.push(...readPortion(text))
+    await scheduler.wait(0)
     next += 1
   }
   return { lines, next }

@@ -15,8 +15,8 @@ import type { FieldData } from '../../product/fields/groups.ts'
 import type { ReportedPolicy, ReportNeeds, ReportParameters } from '../kind.ts'
 
 /** Of one portion. A policy whose records are read and that has more perils is a portion alone. */
-const MOST_POLICIES = 100
-const MOST_PERILS = 1_000
+const MOST_POLICIES = 40
+const MOST_PERILS = 500
 
 export type Needs = ReportNeeds & { readonly segments?: true }
 

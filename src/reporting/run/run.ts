@@ -17,7 +17,7 @@ import {
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { type Layout, layoutOf } from '../columns.ts'
-import { loadCurrent } from '../configuration.ts'
+import { requireConfiguration } from '../configuration.ts'
 import { readsData } from '../dimensions.ts'
 import { assemble, putPortion, type ReportFile, store as storeFile } from '../files/assembly.ts'
 import { manifestOf, totalsCsv } from '../files/summary.ts'
@@ -28,10 +28,13 @@ import { addToTotals } from '../totals.ts'
 import { bringInPortion } from './bring-in.ts'
 import { type Needs, readDisbursements, readPortion } from './reading.ts'
 
-const PORTIONS_OF_ALARM = 6
+const PORTIONS_OF_ALARM = 12
+
+/** Between two portions: whoever shares the thread gets it. */
+const PAUSE_MS = 10
 
 /** Policies between two pauses, where the journal alone is read. */
-const QUICK_POLICIES = 8
+const QUICK_POLICIES = 4
 
 /** Faults of the service at one portion; then the report is in error until it is resumed. */
 const MOST_TRIES = 4
@@ -70,8 +73,10 @@ export async function workOn(
       let portion = 0;
       portion < PORTIONS_OF_ALARM && report.state === 'running' && !isHalted();
       portion += 1
-    )
+    ) {
       report = await workOnPortion(run, report)
+      await scheduler.wait(PAUSE_MS)
+    }
     return report.state === 'running' ? 0 : undefined
   } catch (problem) {
     // Paused, resumed or removed meanwhile, or another object of it is faster.
@@ -88,7 +93,7 @@ export async function workOn(
 async function runOf(context: RequestContext, report: store.Report, isHalted: () => boolean): Promise<Run> {
   const { env, tenant, calls } = context
   const { parameters, knownAt } = report
-  const { configuration } = await loadCurrent(context)
+  const configuration = await requireConfiguration(context)
   const kind = REPORT_KINDS.find(one => one.name === report.name)
   if (!kind) throw new Refusal('notFound', `This release has no report '${report.name}'.`)
   const surroundings = { configuration, timeZone: configuration.timeZone, knownAt }

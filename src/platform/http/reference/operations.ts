@@ -141,6 +141,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'Impact of a configuration': 'What another configuration would charge the policies in force.',
   Reports: 'What was written and earned, is in force and owed, and what became of terms and quotes.',
   Books: 'Periods that are closed, and balances of accounts.',
+  Export: 'All records of a tenant, and what changes, for warehouses and for leaving.',
   Audit: 'Who did what to accounts, configurations and settings.',
   Tenant: 'Settings of the tenant.',
   'Test tenants': 'What only test tenants can: moving their clock.',

@@ -1,0 +1,22 @@
+// Data out: every record of a tenant as it is now, and what has changed since a cursor, as NDJSON.
+import { z } from '@hono/zod-openapi'
+import { component, optional, PageSize, PagingToken, Text } from '../../platform/wire.ts'
+
+export const EXPORT_KINDS = ['policyholders', 'policies', 'disbursements', 'events', 'journal'] as const
+export type ExportKind = (typeof EXPORT_KINDS)[number]
+
+export const ExportPageQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
+export type ExportPageQuery = z.output<typeof ExportPageQuery>
+
+export const ExportChangesQuery = z.object({
+  cursor: optional(z.string().max(4_096)).describe(
+    'From GET /export, or from the answer before. Left out: from the first change of all.',
+  ),
+})
+export type ExportChangesQuery = z.output<typeof ExportChangesQuery>
+
+export const ExportResponse = component('ExportResponse', {
+  cursor: Text.describe('Changes after it are those that an export which begins now may miss.'),
+  kinds: z.array(z.object({ kind: z.enum(EXPORT_KINDS), records: z.int() })),
+})
+export type ExportResponse = z.output<typeof ExportResponse>
