@@ -4,6 +4,7 @@
 import { recordRefusal } from './access/audit/store.ts'
 import { signedIn } from './access/sign-in-check.ts'
 import { registerTransactionRecords } from './extension/plugins/transaction-records.ts'
+import type { Instant } from './kernel/time.ts'
 import { registerTimers, type TimerOwner, type TimerOwners } from './platform/events/timers.ts'
 import type { Callers } from './platform/http/permissions.ts'
 
@@ -12,6 +13,18 @@ export const CALLERS: Callers = { signedIn, recordRefusal }
 
 const ofPolicy = async (): Promise<TimerOwner> =>
   (await import('./transactions/object/policy-timers.ts')).policyTimerDue
+
+/** What an erasure reaches in layers above that of policyholders. */
+const erasureOwner = async (): Promise<TimerOwner> => {
+  const [{ eraseRemains }, { emptyShowingHolders }] = await Promise.all([
+    import('./servicing/policyholders/erasure.ts'),
+    import('./reporting/erasure.ts'),
+  ])
+  return async (timer, place) => {
+    await eraseRemains(timer, place)
+    await emptyShowingHolders(place, timer.dueAt as Instant)
+  }
+}
 
 export const TIMER_OWNERS: TimerOwners = {
   'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
@@ -28,7 +41,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'policy.gracePeriod.end': ofPolicy,
   'policy.invoice': ofPolicy,
   'policy.reinstatement.periodEnd': ofPolicy,
-  'policyholder.erasure': async () => (await import('./servicing/policyholders/erasure.ts')).eraseRemains,
+  'policyholder.erasure': erasureOwner,
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': ofPolicy,
   'report.run': async () => (await import('./reporting/service.ts')).reportDue,

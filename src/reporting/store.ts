@@ -31,6 +31,17 @@ export const reportsQuery = (
     .orderBy(desc(reports.createdAt), desc(reports.locator))
     .limit(pageSize + 1)
 
+/** Begun by then, and not empty. A list of books.json may name fields of policyholders in some version. */
+export const showingHoldersQuery = ({ build }: Database, until: number) =>
+  build
+    .select({ locator: reports.locator })
+    .from(reports)
+    .where(
+      sql`${reports.createdAt} <= ${until} and (${reports.state} <> 'error' or ${reports.portions} > 0)
+        and (${reports.parameters} ->> '$.bordereau' is not null or exists (
+          select 1 from json_each(${reports.parameters}, '$.columns') where value like 'holder:%'))`,
+    )
+
 export const newReportQueries = (database: Database, report: Report): Query[] =>
   insertRows(database, reports, [report])
 

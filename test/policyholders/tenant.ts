@@ -24,6 +24,7 @@ const DICTIONARY = [
 const USERS = [
   { username: 'alice.agent', password: 'password', roles: [] },
   { username: 'rita.reader', password: 'password', roles: [] },
+  { username: 'anna.admin', password: 'password', roles: ['admin'] },
 ]
 
 const POLICY = 'products/private_motor/policy'

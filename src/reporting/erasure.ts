@@ -1,0 +1,42 @@
+// What an erasure reaches of reports: lines and files of bordereaux show values that policyholders had when they were made.
+import type { Uuid } from '../kernel/locators.ts'
+import type { Instant } from '../kernel/time.ts'
+import { callObject, reportObject } from '../platform/objects.ts'
+import { HOME_SHARD, shardDatabase, type TenantPlace } from '../platform/tenancy.ts'
+import { deleteReportFiles } from './files/assembly.ts'
+import * as store from './store.ts'
+import { noTotals } from './totals.ts'
+
+const PROBLEM =
+  'Values of a policyholder were overwritten since, which its lines may have shown. Resume the report to make it again.'
+
+/** As it was begun: it can be resumed. */
+const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
+  ...{ state: 'error', problem: PROBLEM, processed: 0, shard: HOME_SHARD, after: 0, portions: 0 },
+  ...{ totals: noTotals(), steps: 0, files: null, tries: 0, finishedAt: null },
+})
+
+/**
+ * Empties reports that show fields of policyholders and were begun by then, when values were overwritten. Can be repeated: those that
+ * were emptied and not resumed are left alone.
+ */
+export async function emptyShowingHolders(place: TenantPlace, until: Instant): Promise<void> {
+  const { env, tenant, calls } = place
+  if (!tenant.keepsBooks) return
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [found] = await database.batch([store.showingHoldersQuery(database, until)])
+  for (const { locator } of found as { locator: Uuid }[]) await empty(place, locator)
+}
+
+/** One that is resumed while its files go loses some that it needs, and is emptied once more. */
+async function empty(place: TenantPlace, locator: Uuid): Promise<void> {
+  const { env, tenant, calls } = place
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  for (;;) {
+    await database.batch([store.changeReportQuery(database, locator, emptied())])
+    await callObject(calls, () => reportObject(env, tenant, locator).halt())
+    await deleteReportFiles(place, locator)
+    const [rows] = await database.batch([store.reportQuery(database, locator)])
+    if (!rows[0] || rows[0].problem === PROBLEM) return
+  }
+}
