@@ -43,6 +43,9 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
 type Act = (work: (run: Run) => Promise<ExitCode>) => Promise<void>
 
 /** All commands with their options. `act` runs what a command does. */
+/** An option that may be given several times. */
+const collect = (value: string, earlier: readonly string[] = []): string[] => [...earlier, value]
+
 export function programOf(terminal: Terminal, act: Act): Command {
   const program = new Command('bindery')
     .description('Write, check, price and deploy configurations of Bindery.')
@@ -143,6 +146,19 @@ export function programOf(terminal: Terminal, act: Act): Command {
     .action(async (options: { out: string }) => {
       const { exportBook } = await import('./commands/book.ts')
       await act(run => exportBook(options, run))
+    })
+  command(program, 'report <name>', 'make a report over all policies of a tenant, and get its files')
+    .option('--param <name=value>', 'a parameter, as by=product,month; once for each', collect)
+    .option('--out <dir>', 'write the files to this folder')
+    .action(async (name: string, options: object) => {
+      const { report } = await import('./commands/report.ts')
+      await act(run => report(name, options, run))
+    })
+  command(program, 'export', 'write all records of a tenant to files, or bring them up to date')
+    .requiredOption('--out <dir>', 'the folder; an export that was begun or is whole is gone on with')
+    .action(async (options: { out: string }) => {
+      const { exportAll } = await import('./commands/export.ts')
+      await act(run => exportAll(options, run))
     })
   command(program, 'login [address]', 'sign in at a service; the password is asked for, or piped in')
     .option('--tenant <name>', 'sign in as a user of this tenant (name or host); else as an administrator')

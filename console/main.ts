@@ -4,6 +4,7 @@ import { fill, h, s } from './dom.ts'
 import { forgetAll } from './find.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
+import { figureLinesView, figuresView } from './view/figures.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
 import { forgetPolicy, policyView } from './view/policy.ts'
 import { signInView } from './view/sign-in.ts'
@@ -117,6 +118,7 @@ function view(): HTMLElement | Promise<HTMLElement> {
   if (kind === 'policy' && name) return policyView(name, tab, signal)
   forgetPolicy()
   if (kind === 'policyholder' && name) return holderView(name, signal)
+  if (kind === 'figures') return name ? figureLinesView(name, query, signal) : figuresView(query, signal)
   if (kind === 'search') return searchView(query.get('q') ?? '', signal)
   return homeView(signal)
 }

@@ -8,6 +8,7 @@ import type {
 import type { PolicyResponse } from '../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../src/policy/list/contract.ts'
 import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'
+import type { ReportLinesResponse, ReportStatusResponse } from '../src/reporting/contract.ts'
 import type { EventStreamResponse } from '../src/servicing/events/stream/contract.ts'
 import type { DeliveryListResponse, WebhookResponse } from '../src/servicing/events/webhooks/contract.ts'
 import type { ProductResponse } from '../src/tenants/deployment/contract.ts'
@@ -48,6 +49,8 @@ export type Cancellation = Digits<CancellationResponse>
 export type Quote = Digits<PolicyQuoteResponse>
 export type Price = Digits<PolicyPriceResponse>
 export type EventPage = Digits<EventStreamResponse>
+export type Report = Digits<ReportStatusResponse>
+export type ReportLines = Digits<ReportLinesResponse>
 export type PolicyEvent = EventPage['events'][number]
 export type Webhook = Digits<WebhookResponse>
 export type Delivery = Digits<DeliveryListResponse>['items'][number]

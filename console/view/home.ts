@@ -50,6 +50,7 @@ export function homeView(signal: AbortSignal): HTMLElement {
     'div',
     {},
     h('h1', { tabindex: -1 }, 'Policies'),
+    h('p', {}, h('a', { href: '#/figures' }, 'Figures of the month')),
     opened.length > 0 &&
       section(
         'Opened last',

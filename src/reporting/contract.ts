@@ -14,7 +14,17 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../platform/wire.ts'
-import { PERIODS } from './parameters.ts'
+
+export const PERIODS = [
+  'previousDay',
+  'previousWeek',
+  'previousMonth',
+  'previousQuarter',
+  'previousYear',
+  'monthToDate',
+  'yearToDate',
+] as const
+export type PeriodName = (typeof PERIODS)[number]
 
 const DayOrTime = z
   .union([z.string().min(1).max(40), z.number()])

@@ -12,19 +12,8 @@ import {
   type TimeZone,
 } from '../kernel/time.ts'
 import type { Configuration } from '../product/configuration.ts'
-import type { ReportRequest } from './contract.ts'
+import type { PeriodName, ReportRequest } from './contract.ts'
 import type { ReportKind, ReportParameters } from './kind.ts'
-
-export const PERIODS = [
-  'previousDay',
-  'previousWeek',
-  'previousMonth',
-  'previousQuarter',
-  'previousYear',
-  'monthToDate',
-  'yearToDate',
-] as const
-export type PeriodName = (typeof PERIODS)[number]
 
 /** Of the day that the time lies in. Weeks begin on Monday. */
 export function periodOf(name: PeriodName, at: Instant, zone: TimeZone): { from: Instant; to: Instant } {

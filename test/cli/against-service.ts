@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { workedPolicies } from '../../scripts/example.ts'
+import { testUsers, workedPolicies } from '../../scripts/example.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { PROCESS_ADMINISTRATOR, type ServiceProcess } from '../support/service-process.ts'
 import { bindery, binderyWith, type Ran, type RunOptions } from './terminal.ts'
@@ -161,6 +161,63 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(totals).toMatchObject({ policies: 3, unpriced: 0 })
       // What was recorded is what the same configuration gives again for the next year.
       expect(totals.compared).toMatchObject({ policies: 3, old: 3 * 281_55, new: 3 * 281_55 })
+    })
+
+    test('report makes a report, and gets files that are what it says', async () => {
+      await as('books', { input: 'password' })(
+        'login',
+        service().origin,
+        '--tenant',
+        TENANT,
+        '--user',
+        'alice',
+      )
+      const to = join(folder, 'written')
+      const asked = ['--param', 'from=2020-01-01', '--param', 'to=2099-01-01', '--param', 'by=product']
+      const { exit, out } = await as('books')('report', 'writtenPremium', ...asked, '--out', to)
+      expect([exit, out]).toEqual([0, expect.stringContaining('5 files in')])
+      expect(out).toMatch(/^bicycle {2}EUR +3 +\d+\.\d\d/m)
+      const lines = readFileSync(join(to, 'lines.csv'), 'utf8').trimEnd().split('\r\n')
+      expect(lines).toHaveLength(4)
+      expect((await as('books')('report', 'written')).err).toContain('There is no report')
+      expect((await as('books')('report', 'charges', '--param', 'x')).exit).toBe(2)
+    })
+
+    test('export writes all records, and brings them up to date', async () => {
+      const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+      const host = service().example().hostname
+      const login = ['login', service().origin, '--tenant', host, '--user', username]
+      await as('exporter', { input: password })(...login)
+      const to = join(folder, 'export')
+      const exported = () => as('exporter')('export', '--out', to)
+      expect(await exported()).toMatchObject({ exit: 0 })
+      const policies = () =>
+        readFileSync(join(to, 'policies.ndjson'), 'utf8').trimEnd().split('\n').filter(Boolean)
+      const before = policies().length
+      const agent = await service().signInAs('agent')
+      const { policyholder, policy } = workedPolicies()[0]!.request
+      const { locator: policyholderLocator } = await agent.call<{ locator: string }>(
+        'POST',
+        '/policyholder/create',
+        { completed: true, ...policyholder },
+      )
+      await agent.call('POST', '/policy', { ...policy, policyholderLocator })
+      expect(await exported()).toMatchObject({ exit: 0 })
+      expect(policies()).toHaveLength(before + 1)
+      // As if it had broken off in the middle of a page: what is there of it is cut off.
+      const whole = readFileSync(join(to, 'policies.ndjson'), 'utf8')
+      const state = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))
+      writeFileSync(join(to, 'policies.ndjson'), whole.slice(0, -40))
+      writeFileSync(
+        join(to, 'export.json'),
+        JSON.stringify({ ...state, kinds: { ...state.kinds, policies: { bytes: 0 } } }),
+      )
+      expect(await exported()).toMatchObject({ exit: 0 })
+      expect(policies()).toHaveLength(before + 1)
+      const { files } = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))
+      expect(files.policies.records).toBe(before + 1)
+      expect((await as('books')('export', '--out', join(folder, 'refused'))).exit).toBe(4)
+      expect((await as('books')('export', '--out', to)).exit).not.toBe(0)
     })
 
     test('events tail prints what there is, and what comes', async () => {

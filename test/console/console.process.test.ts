@@ -125,6 +125,35 @@ describe.skipIf(!BROWSER)('the console', () => {
     expect(await page.locator('.state').textContent()).not.toBe(told)
   })
 
+  test('shows the figures of a month, which lead to lines and from there to policies', async () => {
+    // The term begins at midnight in Berlin.
+    const month = new Date(TERM_START + DAY_MS / 2).toISOString().slice(0, 7)
+    const [year, index] = month.split('-').map(Number) as [number, number]
+    const next = new Date(Date.UTC(year, index, 1)).toISOString().slice(0, 10)
+    const { totals } = await admin.call<{ totals: { sums: Record<string, string> }[] }>(
+      'POST',
+      '/report/writtenPremium?wait=20',
+      { from: `${month}-01`, to: next, by: ['product'] },
+    )
+    await go(page, address(`/figures?month=${month}`))
+    await page.getByRole('heading', { name: 'Quotes and their conversion' }).waitFor()
+    await until(page, `document.querySelectorAll('[aria-busy="true"]').length === 0`)
+    expect(await page.locator('h1').textContent()).toBe(`Figures of ${month}`)
+    const written = page.locator('section', { hasText: 'Written premium' }).first()
+    expect(await written.locator('tbody tr').first().textContent()).toContain(
+      EUROS.format(Number(totals[0]!.sums.premium)),
+    )
+    expect(await unlabelled(page)).toEqual([])
+    expect(await faintTexts(page)).toEqual([])
+    expect(await overflows(page)).toBe(false)
+    await written.locator('tbody a').first().click()
+    await settled(page)
+    expect(await page.locator('h1').textContent()).toContain('Lines of')
+    await page.locator('tbody a').first().click()
+    await settled(page)
+    expect(await page.evaluate('location.hash')).toMatch(/^#\/policy\/\d+$/)
+  })
+
   test('is walked through by the keyboard alone', async () => {
     await page.goto('about:blank')
     await go(page, policyAt())

@@ -6,7 +6,7 @@ import type { TimeZone } from '../../kernel/time.ts'
 import { fileKey, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
 import type { Layout } from '../columns.ts'
 import type { Cell } from '../kind.ts'
-import { type ParquetState, parquetEnd, rowGroupOf } from './parquet.ts'
+import { ParquetFile, type ParquetState } from './parquet.ts'
 import { csvHead, csvOf, ndjsonOf } from './text.ts'
 
 export type FileFormat = 'csv' | 'ndjson' | 'parquet' | 'totals' | 'manifest'
@@ -106,22 +106,22 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
         : [await bytesOf(assembled, restName(step - 1, format))],
     )
   const { lines, next } = await linesFrom(assembled, state.nextPortion)
+  const parquet = new ParquetFile(layout, state.parquet)
   for (let at = 0; at < lines.length; ) {
     const batch = lines.slice(at, at + batchOf(state.lines))
     rests.get('csv')!.push(encode(batch.map(line => csvOf(line, layout, timeZone)).join('')))
     await scheduler.wait(PAUSE_MS)
     rests.get('ndjson')!.push(encode(batch.map(line => ndjsonOf(line, layout, timeZone)).join('')))
     await scheduler.wait(PAUSE_MS)
-    const group = rowGroupOf(batch, layout, state.parquet)
-    rests.get('parquet')!.push(group.bytes)
-    state.parquet = group.state
+    rests.get('parquet')!.push(parquet.rowGroup(batch))
     await scheduler.wait(PAUSE_MS)
     state.lines += batch.length
     at += batch.length
   }
   state.nextPortion = next
   const isLast = next >= portions
-  if (isLast) rests.get('parquet')!.push(parquetEnd(layout, state.parquet))
+  if (isLast) rests.get('parquet')!.push(parquet.end())
+  else if (state.lines > 0) state.parquet = parquet.state()
   const files: ReportFile[] = []
   for (const format of FORMATS) {
     const rest = await sendParts(assembled, format, state.files[format], joined(rests.get(format)!))

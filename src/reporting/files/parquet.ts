@@ -31,56 +31,64 @@ const schemaOf = ({ columns }: Layout): SchemaElement[] => [
 /** What is written so far, but for the bytes. */
 export type ParquetState = { readonly offset: number; readonly rows: number; readonly groups: string }
 
-/** Bytes of the row group of the lines, and the state after it. The first begins with the head of the file. */
-export function rowGroupOf(
-  lines: readonly (readonly Cell[])[],
-  layout: Layout,
-  state: ParquetState | undefined,
-): { bytes: Uint8Array; state: ParquetState } {
-  const { parquet, writer } = resumed(layout, state)
-  parquet.write({
-    columnData: layout.columns.map((column, at) => ({
-      name: column.name,
-      data: lines.map(line => parquetValue(line[at] ?? null, column, line[layout.currency] as CurrencyCode)),
-      columnIndex: false,
-      offsetIndex: false,
-    })),
-    rowGroupSize: lines.length,
-  })
-  return { bytes: new Uint8Array(writer.getBytes()), state: stateOf(parquet, writer) }
-}
+/** A file that is being written: each call gives the bytes that follow. The first row group begins with the head of the file. */
+export class ParquetFile {
+  readonly #layout: Layout
+  readonly #writer = new ByteWriter()
+  readonly #parquet: ParquetWriter
 
-/** Bytes of the end of the file. A file without row groups is only head and end. */
-export function parquetEnd(layout: Layout, state: ParquetState | undefined): Uint8Array {
-  const { parquet, writer } = resumed(layout, state)
-  parquet.finish()
-  return new Uint8Array(writer.getBytes())
-}
-
-function resumed(layout: Layout, state: ParquetState | undefined) {
-  const writer = new ByteWriter()
-  const parquet = new ParquetWriter({ writer, schema: schemaOf(layout), createdBy: 'bindery' })
-  if (state) {
-    // The head was written with the first row group.
-    writer.index = 0
-    writer.offset = state.offset
-    parquet.row_groups = readGroups(state.groups)
-    parquet.num_rows = BigInt(state.rows)
+  constructor(layout: Layout, state: ParquetState | undefined) {
+    this.#layout = layout
+    this.#parquet = new ParquetWriter({
+      ...{ writer: this.#writer, schema: schemaOf(layout), createdBy: 'bindery' },
+    })
+    if (!state) return
+    this.#writer.index = 0
+    this.#writer.offset = state.offset
+    this.#parquet.row_groups = readGroups(state.groups)
+    this.#parquet.num_rows = BigInt(state.rows)
   }
-  return { parquet, writer }
-}
 
-const stateOf = (parquet: ParquetWriter, writer: ByteWriter): ParquetState => ({
-  offset: writer.offset,
-  rows: Number(parquet.num_rows),
-  groups: JSON.stringify(parquet.row_groups, (_, value: unknown) =>
-    typeof value === 'bigint'
-      ? { bigint: String(value) }
-      : value instanceof Uint8Array
-        ? { bytes: [...value] }
-        : value,
-  ),
-})
+  rowGroup(lines: readonly (readonly Cell[])[]): Uint8Array {
+    const { columns, currency } = this.#layout
+    this.#parquet.write({
+      columnData: columns.map((column, at) => ({
+        name: column.name,
+        data: lines.map(line => parquetValue(line[at] ?? null, column, line[currency] as CurrencyCode)),
+        columnIndex: false,
+        offsetIndex: false,
+      })),
+      rowGroupSize: lines.length,
+    })
+    return this.#taken()
+  }
+
+  /** The end of the file. One without row groups is only head and end. */
+  end(): Uint8Array {
+    this.#parquet.finish()
+    return this.#taken()
+  }
+
+  #taken(): Uint8Array {
+    const bytes = this.#writer.getBytes().slice()
+    this.#writer.index = 0
+    return bytes
+  }
+
+  state(): ParquetState {
+    return {
+      offset: this.#writer.offset,
+      rows: Number(this.#parquet.num_rows),
+      groups: JSON.stringify(this.#parquet.row_groups, (_, value: unknown) =>
+        typeof value === 'bigint'
+          ? { bigint: String(value) }
+          : value instanceof Uint8Array
+            ? { bytes: [...value] }
+            : value,
+      ),
+    }
+  }
+}
 
 const readGroups = (text: string): RowGroup[] =>
   JSON.parse(text, (_, value: unknown) => {

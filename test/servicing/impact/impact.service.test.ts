@@ -3,6 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { shardOfUuid, type Uuid } from '../../../src/kernel/locators.ts'
+import { noCalls } from '../../../src/platform/calls.ts'
 import { impactObject } from '../../../src/platform/objects.ts'
 import type { Tenant } from '../../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
@@ -12,6 +13,7 @@ import type {
   ImpactSummaryResponse,
 } from '../../../src/servicing/impact/contract.ts'
 import { workOn } from '../../../src/servicing/impact/run.ts'
+import { noTotals } from '../../../src/servicing/impact/totals.ts'
 import type { QuickQuoteResponse } from '../../../src/servicing/quick-quotes/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
@@ -302,6 +304,37 @@ describe('an impact', () => {
     const rows = await rowsOf(locator)
     expect(new Set(rows.slice(1).map(([policy]) => policy)).size).toBe(POLICIES)
     expect(rows).toHaveLength(POLICIES + 1)
+  })
+
+  it('asks of the platform as much for a portion of a hundred thousand policies as for one of fourteen', async () => {
+    const whole = await until((await create()).impact!.locator, 'finished')
+    const { impact } = await create()
+    const { locator } = impact!
+    await patch(`${locator}/pause`)
+    await runAgain(locator)
+    const { totals: begun } = await read(locator)
+    expect(begun.policies).toBeLessThan(POLICIES)
+    await boundDatabase(poolBinding(1))
+      .prepare('update impact_run set shard = 0, after = 0, portions = 0, totals = ? where locator = ?')
+      .bind(JSON.stringify(noTotals()), locator)
+      .run()
+    const counts: { d1: number; r2: number; object: number }[] = []
+    // Alarms of one portion each, as far as they are: the other calls are of the alarm.
+    for (let alarm = 0; alarm < 20 && (await read(locator)).state === 'running'; alarm += 1) {
+      const calls = noCalls()
+      let asked = 0
+      await workOn(env, homeShard(), locator as Uuid, () => ++asked > 1_000, calls)
+      counts.push({ d1: calls.d1, r2: calls.r2, object: calls.object })
+    }
+    expect((await until(locator, 'finished')).totals).toEqual(whole.totals)
+    // Three databases with a portion each. An alarm reads the tenant and the impact (and its configuration, once); a portion is the list of
+    // policies, their records, a file and a commit; the end of a database is an empty list and a commit.
+    const [d1, r2] = [
+      counts.reduce((sum, one) => sum + one.d1, 0),
+      counts.reduce((sum, one) => sum + one.r2, 0),
+    ]
+    expect({ alarms: counts.length, d1, r2 }).toEqual({ alarms: 2, d1: 2 * 1 + 3 * 3 + 3 * 2, r2: 3 })
+    expect(counts.every(({ object }) => object === 0)).toBe(true)
   })
 
   it('counts what the configuration does not take with its reason', async () => {

@@ -1,0 +1,246 @@
+// The figures of a month: reports that the service makes, as bars beside their numbers. Each leads to its lines, and each line to its policy.
+import { call, get, Problem } from '../api.ts'
+import { isZero, sum } from '../decimal.ts'
+import { type Child, h, s } from '../dom.ts'
+import { displayNames } from '../find.ts'
+import { money, words } from '../format.ts'
+import { type Column, empty, loaded, section, table } from '../parts.ts'
+import type { Report, ReportLines } from '../wire.ts'
+import { policyLink } from './home.ts'
+
+type Total = Report['totals'][number]
+
+/** The month as 2026-11, that of today by default. */
+const monthOf = (query: URLSearchParams): string =>
+  /^\d{4}-(?:0[1-9]|1[0-2])$/.test(query.get('month') ?? '')
+    ? query.get('month')!
+    : new Date().toISOString().slice(0, 7)
+
+function following(month: string, months: number): string {
+  const [year, index] = month.split('-').map(Number) as [number, number]
+  return new Date(Date.UTC(year, index - 1 + months, 1)).toISOString().slice(0, 7)
+}
+
+const POLL_MS = 700
+
+/** So often a report is asked for while others of the tenant take all places. */
+const MOST_TRIES = 40
+
+async function begun(name: string, body: object, signal: AbortSignal): Promise<Report> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await call<Report>('POST', `/report/${name}?wait=15`, { body, signal })
+    } catch (failure) {
+      if (!(failure instanceof Problem) || failure.status !== 409 || tries === MOST_TRIES) throw failure
+      await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    }
+}
+
+/** Begins the report, and waits until it has ended. */
+async function made(name: string, body: object, signal: AbortSignal): Promise<Report> {
+  let report = await begun(name, body, signal)
+  while (report.state === 'running') {
+    await new Promise(resolve => setTimeout(resolve, POLL_MS))
+    signal.throwIfAborted()
+    report = await get<Report>(`/report/${report.locator}/status`, signal)
+  }
+  if (report.state !== 'finished') throw new Error(report.problem ?? `The report is ${report.state}.`)
+  return report
+}
+
+type Measure = { readonly name: string; readonly head: string; readonly isCount?: true }
+
+/** A picture of one number beside the largest of its kind. Numbers stand beside it, so it says nothing itself. */
+function bar(amount: string, most: number): Child {
+  const share = most === 0 ? 0 : Math.abs(Number(amount)) / most
+  return s(
+    'svg',
+    { viewBox: '0 0 100 8', width: 100, height: 8, 'aria-hidden': 'true', class: 'figure' },
+    s('rect', { x: 0, y: 0, width: Math.max(share > 0 ? 1 : 0, Math.round(share * 100)), height: 8, rx: 1 }),
+  )
+}
+
+const linesAddress = (locator: string, { group, currency }: Total): string =>
+  `#/figures/${locator}?${new URLSearchParams({ group: JSON.stringify(group), currency })}`
+
+function plot(
+  report: Report,
+  caption: string,
+  label: (total: Total) => string,
+  measures: readonly Measure[],
+): Child {
+  const totals = report.totals.filter(({ sums }) =>
+    measures.some(({ name }) => !isZero(String(sums[name] ?? '0'))),
+  )
+  if (totals.length === 0) return empty('Nothing in this month.')
+  const value = (total: Total, name: string): string => String(total.sums[name] ?? '0')
+  const [first] = measures as [Measure]
+  const most = Math.max(...totals.map(total => Math.abs(Number(value(total, first.name)))))
+  const columns: Column<Total>[] = [
+    {
+      head: words(caption),
+      cell: total => h('a', { href: linesAddress(report.locator, total) }, label(total)),
+    },
+    { head: '', cell: total => bar(value(total, first.name), most) },
+    ...measures.map(
+      ({ name, head, isCount }): Column<Total> => ({
+        head,
+        amount: true,
+        cell: total => (isCount ? value(total, name) : money(value(total, name), total.currency)),
+      }),
+    ),
+  ]
+  return table(caption, columns, totals)
+}
+
+const AGES: Readonly<Record<string, string>> = {
+  notDue: 'not due',
+  over90: 'over 90 days past due',
+  unbilled: 'not invoiced yet',
+  credit: 'credit of policyholders',
+}
+
+export function figuresView(query: URLSearchParams, signal: AbortSignal): HTMLElement {
+  const month = monthOf(query)
+  const period = { from: `${month}-01`, to: `${following(month, 1)}-01` }
+  const product = async (): Promise<(total: Total) => string> => {
+    const names = await displayNames()
+    return ({ group }) => names.get(String(group.product)) ?? words(String(group.product))
+  }
+  const monthLink = (to: string, text: string): HTMLElement => h('a', { href: `#/figures?month=${to}` }, text)
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, `Figures of ${month}`),
+    h(
+      'p',
+      {},
+      monthLink(following(month, -1), 'The month before'),
+      ' · ',
+      monthLink(following(month, 1), 'The month after'),
+    ),
+    section(
+      'Written premium',
+      loaded('written premium', async () =>
+        plot(
+          await made('writtenPremium', { ...period, by: ['product'] }, signal),
+          'Product',
+          await product(),
+          [
+            { name: 'premium', head: 'Written' },
+            { name: 'heldBack', head: 'Held back' },
+          ],
+        ),
+      ),
+    ),
+    section(
+      'Earned premium',
+      loaded('earned premium', async () =>
+        plot(
+          await made('earnedPremium', { ...period, by: ['product'] }, signal),
+          'Product',
+          await product(),
+          [
+            { name: 'earned', head: 'Earned' },
+            { name: 'unearned', head: 'Not earned yet' },
+          ],
+        ),
+      ),
+    ),
+    section(
+      'Receivables by age, now',
+      loaded('receivables', async () =>
+        plot(
+          await made('receivables', { by: ['age'] }, signal),
+          'Age',
+          ({ group }) => AGES[String(group.age)] ?? `${group.age} days past due`,
+          [
+            { name: 'receivable', head: 'Receivable' },
+            { name: 'unbilled', head: 'Not invoiced' },
+            { name: 'credit', head: 'Credit' },
+          ],
+        ),
+      ),
+    ),
+    section(
+      'Payments',
+      loaded('payments', async () =>
+        plot(
+          await made('payments', { ...period, by: ['type'] }, signal),
+          'Movement',
+          ({ group }) => words(String(group.type)),
+          [{ name: 'amount', head: 'Amount' }],
+        ),
+      ),
+    ),
+    section(
+      'Quotes and their conversion',
+      loaded('quotes', async () =>
+        conversion(await made('conversion', { ...period, by: ['state'] }, signal)),
+      ),
+    ),
+  )
+}
+
+function conversion(report: Report): Child {
+  const all = sum(report.totals.map(({ sums }) => String(sums.quotes)))
+  const issued = sum(report.totals.map(({ sums }) => String(sums.issued)))
+  return [
+    !isZero(all) &&
+      h(
+        'p',
+        {},
+        `${issued} of ${all} quotes are issued: ${Math.round((100 * Number(issued)) / Number(all))} %.`,
+      ),
+    plot(report, 'State', ({ group }) => words(String(group.state)), [
+      { name: 'quotes', head: 'Quotes', isCount: true },
+      { name: 'premium', head: 'Premium' },
+    ]),
+  ]
+}
+
+const LINES = 200
+
+/** Lines of one figure, each with its policy. */
+export async function figureLinesView(
+  locator: string,
+  query: URLSearchParams,
+  signal: AbortSignal,
+): Promise<HTMLElement> {
+  const report = await get<Report>(`/report/${encodeURIComponent(locator)}/status`, signal)
+  const asked = new URLSearchParams({ pageSize: String(LINES) })
+  for (const name of ['group', 'currency']) if (query.get(name) !== null) asked.set(name, query.get(name)!)
+  const { items, listCompleted } = await get<ReportLines>(
+    `/report/${encodeURIComponent(locator)}/lines?${asked}`,
+    signal,
+  )
+  const columns: Column<ReportLines['items'][number]>[] = [
+    {
+      head: 'Policy',
+      cell: line => (line.policyLocator ? policyLink(String(line.policyLocator)) : '–'),
+    },
+    ...report.columns
+      .filter(({ name, isMeasure }) => isMeasure || ['effectiveAt', 'dueAt', 'transaction'].includes(name))
+      .map(({ name, type }): Column<ReportLines['items'][number]> => {
+        const isAmount = type === 'amount'
+        return {
+          head: words(name),
+          amount: isAmount,
+          cell: line => {
+            const text = String(line[name] ?? '')
+            if (isAmount) return money(text, String(line.currency))
+            return type === 'time' ? text.slice(0, 10) : text
+          },
+        }
+      }),
+  ]
+  return h(
+    'div',
+    {},
+    h('h1', { tabindex: -1 }, `Lines of ${words(report.name)}`),
+    h('p', {}, h('a', { href: '#/figures' }, 'All figures')),
+    items.length === 0 ? empty('No lines.') : table('Lines', columns, items),
+    !listCompleted &&
+      h('p', { class: 'soft' }, `The first ${items.length}. The files of the report have all.`),
+  )
+}
