@@ -3,7 +3,7 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { isIssued, lineOf, lineUpTo } from '../fold/line.ts'
+import { isIssued, lineOf, type ModificationFilter } from '../fold/line.ts'
 import {
   acceptedQuote,
   type Modification,
@@ -177,11 +177,10 @@ function rowAt(
 ): Omit<JournalRow, 'entries'> {
   const { locator, policyholderLocator, productName, currency } = aggregate.policy
   const quote = acceptedQuote(aggregate) ?? selectedQuoteIfAny(aggregate)
-  const line = !quote
-    ? []
-    : modification
-      ? lineUpTo(aggregate, quote, modification)
-      : lineOf(aggregate, quote)
+  // As the policy was then: what was issued later, even if it was accepted before, does not count.
+  const counts: ModificationFilter = one =>
+    isIssued(one) && one.issuedAt! <= at && one.number <= (modification?.number ?? Number.POSITIVE_INFINITY)
+  const line = quote ? lineOf(aggregate, quote, counts) : []
   const segmentLocator = segmentAt(line, modification?.effectiveAt ?? at)
   return {
     ...{ policyLocator: locator, policyholderLocator, productName, currency, kind, at, effectiveAt: at },
