@@ -147,14 +147,14 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { exportBook } = await import('./commands/book.ts')
       await act(run => exportBook(options, run))
     })
-  command(program, 'report <name>', 'make a report over all policies of a tenant, and get its files')
+  command(program, 'report <name>', 'make a report over a tenant, get its files')
     .option('--param <name=value>', 'a parameter, as by=product,month; once for each', collect)
     .option('--out <dir>', 'write the files to this folder')
     .action(async (name: string, options: object) => {
       const { report } = await import('./commands/report.ts')
       await act(run => report(name, options, run))
     })
-  command(program, 'export', 'write all records of a tenant to files, or bring them up to date')
+  command(program, 'export', 'write all records of a tenant to files')
     .requiredOption('--out <dir>', 'the folder; an export that was begun or is whole is gone on with')
     .action(async (options: { out: string }) => {
       const { exportAll } = await import('./commands/export.ts')

@@ -28,6 +28,8 @@ describe('help', () => {
         'impact',
         'book',
         'book export',
+        'report',
+        'export',
         'login',
         'deploy',
         'events',
