@@ -11,7 +11,7 @@ import type { Layout } from '../../src/reporting/columns.ts'
 import { assemble, putPortion, type ReportFile, reportKey } from '../../src/reporting/files/assembly.ts'
 import type { Cell } from '../../src/reporting/kind.ts'
 
-const PORTIONS = 32
+const PORTIONS = 48
 const LINES = 1_000
 const REPORT = '5b9a3f61-0000-4000-8000-000000000000' as Uuid
 const ZONE = 'Europe/Berlin' as TimeZone
@@ -32,7 +32,16 @@ const layout: Layout = {
 }
 
 /** Texts that spreadsheets, quotes and other alphabets make trouble with. */
-const NOTES = ['=1+1', 'a "quoted", text', 'two\nlines', '', 'Zürich – 東京 🚲', '@cmd', 'x'.repeat(900), '-5']
+const NOTES = [
+  '=1+1',
+  'a "quoted", text',
+  'two\nlines',
+  '',
+  'Zürich – 東京 🚲',
+  '@cmd',
+  'x'.repeat(900),
+  '-5',
+]
 
 const lineOf = (portion: number, at: number): Cell[] => [
   String(100_000_000 + portion * LINES + at),

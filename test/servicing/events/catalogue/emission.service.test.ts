@@ -244,6 +244,7 @@ async function motorStory() {
   await send('POST', `/policy/${old.locator}/upgrade`, {})
   const clock = (days: number) =>
     send<{ failed: number }>('POST', '/test/clock', { advance: { amount: days, unit: 'day' } })
+  await send('POST', '/report/conversion?wait=20', {})
   await clock(25)
   const [grace] = await send<GracePeriodResponse[]>('GET', `/policy/${unpaid.locator}/gracePeriods`)
   await send('PATCH', `/gracePeriod/${grace!.locator}`, {
