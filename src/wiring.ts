@@ -45,7 +45,7 @@ export const TIMER_OWNERS: TimerOwners = {
   'quickQuote.expiry': async () => (await import('./servicing/quick-quotes/store.ts')).removeQuickQuote,
   'reinstatement.deadline': ofPolicy,
   'report.run': async () => (await import('./reporting/service.ts')).reportDue,
-  'report.schedule': async () => (await import('./reporting/service.ts')).scheduleDue,
+  'report.schedule': async () => (await import('./reporting/scheduled.ts')).scheduleDue,
   'resource.bootstrap': async () => (await import('./tenants/bootstrap/run.ts')).bootstrapDue,
   'resource.file.unrecorded': async () => (await import('./reference/uploads/service.ts')).deleteUnrecorded,
   'resource.table.contents': async () => (await import('./reference/data-tables/loading.ts')).collectContents,

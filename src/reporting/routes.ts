@@ -18,6 +18,7 @@ const REPORT = '/report/{reportLocator}'
 
 /** Loaded by the first call: much code for rare calls. */
 const service = () => import('./service.ts')
+const scheduled = () => import('./scheduled.ts')
 
 const status = { schema: ReportStatusResponse, description: 'The report.' }
 
@@ -32,7 +33,7 @@ export const reportRoutes: readonly Route[] = [
     summary: 'List schedules of reports',
     permission: 'reports.read',
     answer: { schema: z.array(ReportScheduleResponse), description: 'At most 50, the oldest first.' },
-    handle: async (_, context) => (await service()).listSchedules(context),
+    handle: async (_, context) => (await scheduled()).listSchedules(context),
   }),
   routes.post('/reports/schedules', {
     summary: 'Run a report by the calendar',
@@ -41,14 +42,15 @@ export const reportRoutes: readonly Route[] = [
     permission: 'reports.create',
     body: { schema: ReportScheduleRequest, required: true },
     answer: { schema: ReportScheduleResponse, description: 'With the time at which it runs next.' },
-    handle: async ({ body }, context) => (await service()).createSchedule(context, body),
+    handle: async ({ body }, context) => (await scheduled()).createSchedule(context, body),
   }),
   routes.delete('/reports/schedules/{scheduleLocator}', {
     summary: 'Remove a schedule',
     description: 'Reports that it made stay.',
     permission: 'reports.create',
     answer: { description: 'It is removed.' },
-    handle: async ({ params }, context) => (await service()).removeSchedule(context, params.scheduleLocator),
+    handle: async ({ params }, context) =>
+      (await scheduled()).removeSchedule(context, params.scheduleLocator),
   }),
   routes.get('/reports', {
     summary: 'List reports, the newest first',

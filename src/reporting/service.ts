@@ -1,9 +1,9 @@
-// Reports: started, read, paused, resumed and removed; `run/` goes over the policies. And their schedules.
+// Reports: started, read, paused, resumed and removed; `run/` goes over the policies.
 import { auditRows } from '../access/audit/store.ts'
 import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { didYouMean } from '../kernel/text.ts'
-import { type Instant, later, type TimeZone } from '../kernel/time.ts'
+import type { Instant, TimeZone } from '../kernel/time.ts'
 import {
   type AnswerBySubject,
   commit,
@@ -16,7 +16,7 @@ import {
   retryOnConflict,
   storedAnswer,
 } from '../platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../platform/context.ts'
+import type { RequestContext } from '../platform/context.ts'
 import type { Query } from '../platform/database.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { callObject, reportObject } from '../platform/objects.ts'
@@ -40,9 +40,8 @@ import { objectOf } from './files/text.ts'
 import type { Cell, ReportKind } from './kind.ts'
 import { REPORT_KINDS } from './kinds.ts'
 import { parametersOf, readTime } from './parameters.ts'
-import { scheduleResponse, statusResponse, summaryResponse } from './response.ts'
+import { statusResponse, summaryResponse } from './response.ts'
 import { countQuery } from './run/reading.ts'
-import { nextTime } from './schedules.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
 import { noTotals } from './totals.ts'
@@ -51,12 +50,11 @@ import { noTotals } from './totals.ts'
 const MOST_REPORTS = 500
 /** At a time; each goes over the whole book. */
 const MOST_RUNNING = 4
-const MOST_SCHEDULES = 50
 
 /** A report and its files go so long after it last changed. */
 const KEPT_MS = 30 * 86_400_000
 
-function kindNamed(name: string): ReportKind {
+export function kindNamed(name: string): ReportKind {
   const names = REPORT_KINDS.map(one => one.name)
   const found = REPORT_KINDS.find(one => one.name === name)
   if (found) return found
@@ -92,15 +90,16 @@ export async function startReport(
 }
 
 /** What a request that is repeated made the first time. */
-const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uuid | undefined =>
+export const locatorIn = (earlier: JsonAnswer | AnswerBySubject | undefined): Uuid | undefined =>
   earlier && (isBySubject(earlier) ? earlier.subject : JSON.parse(earlier.text).locator)
 
-const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
+export const answerOf = (locator: Uuid): JsonAnswer => jsonAnswer({ locator })
 
-type More = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
+/** What else is committed with a report. */
+export type More = { guards: Guard[]; facts: Query[]; timers: NewTimer[] }
 
 /** Commits the report, and returns its locator; its object then goes over the policies. `then` says what else is committed. */
-async function createReport(
+export async function createReport(
   context: RequestContext,
   kind: ReportKind,
   request: contract.ReportRequest,
@@ -346,7 +345,7 @@ export async function removeReport(context: RequestContext, text: string): Promi
   await deleteReportFiles(context, report.locator)
 }
 
-const auditOf = (context: RequestContext, subject: Uuid, action: string, name: string): Query[] =>
+export const auditOf = (context: RequestContext, subject: Uuid, action: string, name: string): Query[] =>
   auditRows(homeDatabase(context), context, HOME_SHARD, [
     { action: 'reports.create', subject, details: { action, name } },
   ])
@@ -362,7 +361,7 @@ const wakeLater = (context: RequestContext, locator: Uuid): void =>
     ),
   )
 
-async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uuid): Promise<void> {
+export async function wakeReport({ env, tenant, calls }: TenantPlace, report: Uuid): Promise<void> {
   const shard = shardName(tenant, HOME_SHARD)
   await callObject(calls, () => reportObject(env, tenant, report).wake(shard, report))
 }
@@ -390,113 +389,4 @@ export const reportDue: TimerOwner = async ({ subject, payload }, place) => {
   if (!report || tenantNow(place.tenant) < report.updatedAt + KEPT_MS) return undefined
   await database.batch([store.removeReportQuery(database, locator)])
   return await deleteReportFiles(place, locator)
-}
-
-// Schedules. A timer stands for the next time of each; what it starts is committed together with the time after it.
-
-export async function createSchedule(
-  context: RequestContext,
-  { reportName, parameters = {}, calendar }: contract.ReportScheduleRequest,
-): Promise<contract.ReportScheduleResponse> {
-  requireBooks(context)
-  const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  const repeated = locatorIn(earlier)
-  if (repeated) return scheduleResponse(await scheduleAt(context, repeated))
-  const kind = kindNamed(reportName)
-  const configuration = await requireConfiguration(context)
-  const at = tenantNow(context.tenant)
-  if (calendar.every === 'week' && (calendar.day ?? 1) > 7)
-    throw invalidRequest(`'calendar.day' is ${calendar.day}; a week has the days 1 (Monday) to 7.`)
-  const resolved = parametersOf(kind, parameters, { configuration, now: at })
-  layoutOf(kind, resolved, { configuration, timeZone: configuration.timeZone, knownAt: at })
-  const schedule: store.Schedule = {
-    ...{ locator: newUuid(HOME_SHARD), reportName, parameters, calendar },
-    nextAt: nextTime(calendar, at, configuration.timeZone),
-    ...{ lastReportLocator: null, createdAt: context.now, username: context.caller.username },
-  }
-  try {
-    await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: answerOf(schedule.locator) },
-      guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
-      facts: [
-        ...store.newScheduleQueries(database, schedule),
-        ...auditOf(context, schedule.locator, 'schedule', reportName),
-      ],
-      timers: [timerOf(schedule)],
-    })
-  } catch (problem) {
-    if (!(problem instanceof GuardTripped)) throw problem
-    throw new Refusal('wrongState', `The tenant has ${MOST_SCHEDULES} schedules already. Remove one.`)
-  }
-  return scheduleResponse(schedule)
-}
-
-const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>): NewTimer => ({
-  ...{ kind: 'report.schedule', subject: locator, dueAt: nextAt, payload: {} },
-})
-
-export async function listSchedules(context: RequestContext): Promise<contract.ReportScheduleResponse[]> {
-  requireBooks(context)
-  const database = homeDatabase(context)
-  const [rows] = await database.batch([store.schedulesQuery(database)])
-  return (rows as store.Schedule[]).map(scheduleResponse)
-}
-
-async function scheduleAt(context: RequestContext, text: string): Promise<store.Schedule> {
-  const { locator, shard } = recordPlace(context, text, 'schedule')
-  const database = homeDatabase(context)
-  const [rows] = await database.batch([store.scheduleQuery(database, locator)])
-  if (shard !== HOME_SHARD || !rows[0]) throw notFound('schedule', text)
-  return rows[0] as store.Schedule
-}
-
-export async function removeSchedule(context: RequestContext, text: string): Promise<void> {
-  requireBooks(context)
-  const database = homeDatabase(context)
-  if (await storedAnswer(context, database)) return
-  const { locator, reportName } = await scheduleAt(context, text)
-  await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: locator, guards: [] },
-    facts: [
-      store.removeScheduleQuery(database, locator),
-      ...auditOf(context, locator, 'unschedule', reportName),
-    ],
-  })
-}
-
-/** Starts the report of the time that has come. Times that were missed are one. */
-export const scheduleDue: TimerOwner = async ({ subject }, place) => {
-  const { tenant } = place
-  const context: RequestContext = {
-    ...{ env: place.env, tenant, calls: place.calls, caller: SYSTEM_CALLER },
-    ...{ requestId: newUuid(HOME_SHARD), now: tenantNow(tenant), idempotency: undefined },
-    later: work =>
-      void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
-  }
-  const database = homeDatabase(context)
-  const [rows] = await database.batch([store.scheduleQuery(database, subject as Uuid)])
-  const schedule = rows[0] as store.Schedule | undefined
-  const at = tenantNow(tenant)
-  if (!schedule || schedule.nextAt > at) return
-  const configuration = await requireConfiguration(context)
-  const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
-  const goOn = (lastReportLocator: string | null) => ({
-    guards: [store.scheduleGuard(schedule)],
-    facts: [store.changeScheduleQuery(database, schedule.locator, { nextAt, lastReportLocator })],
-    timers: [timerOf({ ...schedule, nextAt })],
-  })
-  try {
-    const kind = kindNamed(schedule.reportName)
-    const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
-    await wakeReport(place, report)
-  } catch (problem) {
-    // What the configuration no longer has, or no room: the next time may be better.
-    if (!(problem instanceof Refusal)) throw problem
-    console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
-    await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: schedule.locator, isRepeatable: true },
-      ...goOn(schedule.lastReportLocator),
-    })
-  }
 }

@@ -1,0 +1,128 @@
+// Reports by the calendar: schedules are made, listed and removed, and start their reports when their time has come.
+import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
+import { newUuid, type Uuid } from '../kernel/locators.ts'
+import { later } from '../kernel/time.ts'
+import { commit, GuardTripped, type NewTimer, storedAnswer } from '../platform/commit.ts'
+import { type RequestContext, SYSTEM_CALLER } from '../platform/context.ts'
+import type { TimerOwner } from '../platform/events/timers.ts'
+import { HOME_SHARD, homeDatabase, recordPlace, tenantNow } from '../platform/tenancy.ts'
+import { requireBooks } from './books/service.ts'
+import { layoutOf } from './columns.ts'
+import { requireConfiguration } from './configuration.ts'
+import type * as contract from './contract.ts'
+import { parametersOf } from './parameters.ts'
+import { scheduleResponse } from './response.ts'
+import { nextTime } from './schedules.ts'
+import { answerOf, auditOf, createReport, kindNamed, locatorIn, type More, wakeReport } from './service.ts'
+import * as store from './store.ts'
+
+const MOST_SCHEDULES = 50
+
+// A timer stands for the next time of each schedule; what it starts is committed together with the time after it.
+
+export async function createSchedule(
+  context: RequestContext,
+  { reportName, parameters = {}, calendar }: contract.ReportScheduleRequest,
+): Promise<contract.ReportScheduleResponse> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  const repeated = locatorIn(earlier)
+  if (repeated) return scheduleResponse(await scheduleAt(context, repeated))
+  const kind = kindNamed(reportName)
+  const configuration = await requireConfiguration(context)
+  const at = tenantNow(context.tenant)
+  if (calendar.every === 'week' && (calendar.day ?? 1) > 7)
+    throw invalidRequest(`'calendar.day' is ${calendar.day}; a week has the days 1 (Monday) to 7.`)
+  const resolved = parametersOf(kind, parameters, { configuration, now: at })
+  layoutOf(kind, resolved, { configuration, timeZone: configuration.timeZone, knownAt: at })
+  const schedule: store.Schedule = {
+    ...{ locator: newUuid(HOME_SHARD), reportName, parameters, calendar },
+    nextAt: nextTime(calendar, at, configuration.timeZone),
+    ...{ lastReportLocator: null, createdAt: context.now, username: context.caller.username },
+  }
+  try {
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: answerOf(schedule.locator) },
+      guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
+      facts: [
+        ...store.newScheduleQueries(database, schedule),
+        ...auditOf(context, schedule.locator, 'schedule', reportName),
+      ],
+      timers: [timerOf(schedule)],
+    })
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw new Refusal('wrongState', `The tenant has ${MOST_SCHEDULES} schedules already. Remove one.`)
+  }
+  return scheduleResponse(schedule)
+}
+
+const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>): NewTimer => ({
+  ...{ kind: 'report.schedule', subject: locator, dueAt: nextAt, payload: {} },
+})
+
+export async function listSchedules(context: RequestContext): Promise<contract.ReportScheduleResponse[]> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.schedulesQuery(database)])
+  return (rows as store.Schedule[]).map(scheduleResponse)
+}
+
+async function scheduleAt(context: RequestContext, text: string): Promise<store.Schedule> {
+  const { locator, shard } = recordPlace(context, text, 'schedule')
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.scheduleQuery(database, locator)])
+  if (shard !== HOME_SHARD || !rows[0]) throw notFound('schedule', text)
+  return rows[0] as store.Schedule
+}
+
+export async function removeSchedule(context: RequestContext, text: string): Promise<void> {
+  requireBooks(context)
+  const database = homeDatabase(context)
+  if (await storedAnswer(context, database)) return
+  const { locator, reportName } = await scheduleAt(context, text)
+  await commit(context, database, {
+    ...{ shard: HOME_SHARD, subject: locator, guards: [] },
+    facts: [
+      store.removeScheduleQuery(database, locator),
+      ...auditOf(context, locator, 'unschedule', reportName),
+    ],
+  })
+}
+
+/** Starts the report of the time that has come. Times that were missed are one. */
+export const scheduleDue: TimerOwner = async ({ subject }, place) => {
+  const { tenant } = place
+  const context: RequestContext = {
+    ...{ env: place.env, tenant, calls: place.calls, caller: SYSTEM_CALLER },
+    ...{ requestId: newUuid(HOME_SHARD), now: tenantNow(tenant), idempotency: undefined },
+    later: work =>
+      void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
+  }
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([store.scheduleQuery(database, subject as Uuid)])
+  const schedule = rows[0] as store.Schedule | undefined
+  const at = tenantNow(tenant)
+  if (!schedule || schedule.nextAt > at) return
+  const configuration = await requireConfiguration(context)
+  const nextAt = nextTime(schedule.calendar, later(at, schedule.nextAt), configuration.timeZone)
+  const goOn = (lastReportLocator: string | null): More => ({
+    guards: [store.scheduleGuard(schedule)],
+    facts: [store.changeScheduleQuery(database, schedule.locator, { nextAt, lastReportLocator })],
+    timers: [timerOf({ ...schedule, nextAt })],
+  })
+  try {
+    const kind = kindNamed(schedule.reportName)
+    const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
+    await wakeReport(place, report)
+  } catch (problem) {
+    // What the configuration no longer has, or no room: the next time may be better.
+    if (!(problem instanceof Refusal)) throw problem
+    console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: schedule.locator, isRepeatable: true },
+      ...goOn(schedule.lastReportLocator),
+    })
+  }
+}
