@@ -114,7 +114,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
 export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
-  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin'] as const),
+  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin', 'missingFunction'] as const),
 ])
 
 /** Repairs of untidy Liquid (packages/liquid), each of which may read something else than was meant. */
