@@ -264,7 +264,7 @@ export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${PRODUCT}/tables/<table>.csv`,
     about:
-      "A table: UTF-8, commas, and a header. `key,value` for `lookup` and `tableLookup`; other columns for lookup fields, whose choices are the cells of the column with the field's name, or else of the first. All tables of an archive may have 1,000,000 cells together; larger ones are [resources](resources.md). A table of another product is found too where the product has none of that name.",
+      "A table: UTF-8, commas, and a header. `key,value` for `lookup` and `tableLookup` (rates by ranges of numbers: [Liquid](liquid.md#ranges)); other columns for lookup fields, whose choices are the cells of the column with the field's name, or else of the first. All tables of an archive may have 1,000,000 cells together; larger ones are [resources](resources.md). A table of another product is found too where the product has none of that name.",
   },
   {
     path: `${PRODUCT}/<name>.template.liquid`,
@@ -281,7 +281,8 @@ export const OTHER_FILES: readonly Placed[] = [
   },
   {
     path: 'bootstrap/resources/resourceFiles/<folder>/<file>',
-    about: 'Files of the resources that a tenant begins with ([resources](resources.md)).',
+    about:
+      'Files of the resources that a tenant begins with ([resources](resources.md)), in the folders `tables`, `rangeTables`, `constraintTables`, `documentTemplates`, `documentTemplateSnippets`, `staticDocuments`, `fonts` and `secrets`.',
   },
 ]
 

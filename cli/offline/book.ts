@@ -8,7 +8,7 @@ import type { Configuration } from '../../src/product/configuration.ts'
 import { BookedPolicy, bookedAggregate } from '../../src/servicing/impact/booked.ts'
 import { convertAccount } from '../../src/servicing/migration/convert/account.ts'
 import { readAccount, type SentAccount } from '../../src/servicing/migration/request.ts'
-import { type Element, ElementSplitter } from '../../src/servicing/migration/split.ts'
+import { ElementSplitter } from '../../src/servicing/migration/split.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
 
 /** A policy, or why an entry of the book is none. */
@@ -97,7 +97,13 @@ function parsed(file: string, number: number, line: string): { kind?: unknown; p
   } catch {
     // Told below.
   }
-  throw badLine(file, number, 'The line is no JSON object.')
+  throw badLine(
+    file,
+    number,
+    number === 1
+      ? "This is no book: its first line is no JSON object. 'bindery book export' writes one (docs/rate-change.md)."
+      : 'The line is no JSON object.',
+  )
 }
 
 async function* migratedPolicies(
@@ -106,14 +112,23 @@ async function* migratedPolicies(
   now: Instant,
 ): AsyncGenerator<Entry> {
   const splitter = new ElementSplitter({ single: false })
+  let number = 0
   for await (const piece of createReadStream(file, { highWaterMark: 1_048_576 }))
-    for (const element of splitter.push(piece as Uint8Array)) yield* policiesOf(element, configuration, now)
+    for (const { text } of splitter.push(piece as Uint8Array)) {
+      number += 1
+      const sent = JSON.parse(text) as SentAccount
+      if (!('accountData' in sent || 'policies' in sent))
+        throw new Failure(
+          EXIT.refused,
+          `${file}: Entry ${number} is no account of a migration: it has neither 'accountData' nor 'policies'. A book is what 'bindery book export' writes, or requests of a migration (docs/rate-change.md).`,
+        )
+      yield* policiesOf(sent, configuration, now)
+    }
   splitter.end()
 }
 
 /** Converted as a migration converts it. A policy is known by the ids of the other system. */
-function* policiesOf({ text }: Element, configuration: Configuration, now: Instant): Generator<Entry> {
-  const sent = JSON.parse(text) as SentAccount
+function* policiesOf(sent: SentAccount, configuration: Configuration, now: Instant): Generator<Entry> {
   const accountId = idOf(sent)
   const { request, failures } = readAccount(sent, accountId, true)
   const locator = newUuid(0)

@@ -9,6 +9,7 @@ import type { LoadedConfiguration } from '../../src/product/cache.ts'
 import type { SelectionBasis } from '../../src/product/resources.ts'
 import { type LookupResult, readLookUpKey } from '../../src/product/templates/effects.ts'
 import { RatingTables, type TransactionTables } from '../../src/reference/data-tables/rating-tables.ts'
+import { givenRange } from './given-ranges.ts'
 
 /** Values by column; of a table that is a resource. */
 export type GivenRow = Readonly<Record<string, string>>
@@ -94,9 +95,16 @@ export class GivenTables extends RatingTables {
       return result
     }
     const { configuration: compiled } = configuration
+    const range: TransactionTables['range'] = (name, wanted) => {
+      const rows = Object.hasOwn(this.#given, name) ? this.#given[name] : undefined
+      const declared = compiled.resources?.rangeTables ?? {}
+      return rows
+        ? givenRange(name, rows, Object.hasOwn(declared, name) ? declared[name] : undefined, wanted)
+        : inConfiguration.range(name, wanted)
+    }
     const own = watch ? [compiled.products[product]?.tables ?? {}, compiled.tables] : []
     const names = [...new Set([this.#given, ...own].flatMap(tables => Object.keys(tables)))]
-    const tables: TransactionTables = { ...inConfiguration, lookup, names, in: () => tables }
+    const tables: TransactionTables = { ...inConfiguration, lookup, range, names, in: () => tables }
     return tables
   }
 }

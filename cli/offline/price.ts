@@ -203,7 +203,7 @@ function unknownHere(
   { resources }: Configuration,
   ground: NewPolicyContext,
 ): string[] {
-  const tables = Object.keys(resources?.tables ?? {})
+  const tables = Object.keys({ ...resources?.tables, ...resources?.rangeTables })
   return [
     ...(product.externalRater === undefined
       ? []

@@ -20,6 +20,8 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (problem) {
+    if ((problem as NodeJS.ErrnoException).code === 'ENOENT')
+      throw usage(`There is no scenario file '${file}'. Paths are from the folder that you are in.`)
     throw usage(`The scenario file '${file}' cannot be read: ${(problem as Error).message}.`)
   }
 }

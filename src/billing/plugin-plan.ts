@@ -56,8 +56,9 @@ export type PlanRequest = {
 type AnsweredInstallment = InstallmentsAnswer['installments'][number]
 
 /**
- * The answer as a plan, sorted by issueTimestamp. Past issue times become now, past due times the end of today (brief
- * 4.2); installments that bill nothing are dropped. Refuses (422) with every problem.
+ * The answer as a plan, sorted by issueTimestamp. Past issue times become now; due times that are past or now become the
+ * end of today (brief 4.2), or the invoice would be past due as it is made. Installments that bill nothing are dropped.
+ * Refuses (422) with every problem.
  */
 export function planFromAnswer({ installments }: InstallmentsAnswer, request: PlanRequest): Installment[] {
   const known = new Set(request.charges.map(charge => charge.id))
@@ -100,7 +101,7 @@ function installmentOf(
     start: startTimestamp as Instant,
     end: endTimestamp as Instant,
     issueAt: later(issueTimestamp as Instant, now),
-    dueAt: dueTimestamp < now ? endOfDay(now, timeZone) : (dueTimestamp as Instant),
+    dueAt: dueTimestamp <= now ? endOfDay(now, timeZone) : (dueTimestamp as Instant),
     periods: [],
     items,
     ...(fees.length > 0 && { fees }),

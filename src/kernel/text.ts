@@ -9,7 +9,7 @@ export const storable = (text: string): string => text.toWellFormed().replaceAll
 export const isLongerThan = (text: string, most: number): boolean =>
   text.length > most && (text.length > 2 * most || [...text].length > most)
 
-// Suggests a known name that differs by a typing slip, letter case or a hyphen.
+// Suggests a known name that differs by a typing slip, letter case or a hyphen, or that is the name and a word more.
 
 /** Of longer lists, only the first names are compared. */
 const MOST_KNOWN = 1_000
@@ -23,20 +23,37 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return near === undefined ? '' : ` Did you mean '${near}'?`
 }
 
-/** The first known name with one letter too many, too few, wrong or swapped with its neighbour. */
+/**
+ * The first known name with one letter too many, too few, wrong or swapped with its neighbour; else the only one that
+ * begins or ends with the name, or with which the name begins or ends.
+ */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   const plainName = plain(name)
   if (plainName.length < 2) return undefined
   const names = plainNames(known)
-  return known[names.findIndex((one, index) => isNear(plainName, one) && known[index] !== name)]
+  const slip = known[names.findIndex((one, index) => isNear(plainName, one) && known[index] !== name)]
+  if (slip !== undefined) return slip
+  const parts = known.filter((one, index) => one !== name && isPart(plainName, names[index] ?? ''))
+  return parts.length === 1 ? parts[0] : undefined
+}
+
+/** Shorter words, such as `end`, are in too many names. */
+const SHORTEST_PART = 6
+
+function isPart(a: string, b: string): boolean {
+  const [short, long] = a.length < b.length ? [a, b] : [b, a]
+  return short.length >= SHORTEST_PART && (long.startsWith(short) || long.endsWith(short))
 }
 
 function plain(name: string): string {
   return name.toLowerCase().replace(/[\s_-]/g, '')
 }
 
+/** From here on two letters may be too many or too few. */
+const LONG = 10
+
 function isNear(a: string, b: string): boolean {
-  if (Math.abs(a.length - b.length) > 1) return false
+  if (Math.abs(a.length - b.length) > 2) return false
   let start = 0
   while (start < a.length && a[start] === b[start]) start += 1
   let end = 0
@@ -44,5 +61,8 @@ function isNear(a: string, b: string): boolean {
   while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end += 1
   const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
   if (left.length <= 1 && right.length <= 1) return true
+  // An ending too many or too few within a long name: set_yearly_premium.
+  if (shorter >= LONG && (left || right).length === 2 && (!left || !right))
+    return /^[a-z]+$/.test(left + right)
   return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }

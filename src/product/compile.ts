@@ -73,6 +73,7 @@ export function compileConfiguration(
   const tables = readTables(productNames, archive)
   const tableNames = [...tables.ofTenant.keys()]
   const isResourceTable = (table: string): boolean => Object.hasOwn(settings.resources?.tables ?? {}, table)
+  const isRangeTable = (table: string): boolean => Object.hasOwn(settings.resources?.rangeTables ?? {}, table)
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
@@ -83,6 +84,7 @@ export function compileConfiguration(
       tableNames,
       jurisdictions: settings.jurisdictions,
       isResourceTable,
+      isRangeTable,
     }),
   )
   checkConstraints(products, policyholderFields, report)

@@ -138,6 +138,12 @@ describe('an answer that holds', () => {
     expect([other!.issueAt, other!.dueAt]).toEqual([at('2030-05-30'), at('2030-06-01')])
   })
 
+  it('is not past due as it is made: what is due at the moment of its issue is due by the end of that day', () => {
+    const now = at('2030-06-15')
+    const [one] = answered([installment(0, { dueTimestamp: now })], { now })
+    expect(one!.dueAt).toBe(endOfDay(now, BERLIN))
+  })
+
   it('may name a charge twice, be off by less than a digit, and have installments for nothing, which are left out', () => {
     const [one, ...others] = answered([
       installment(0, {

@@ -91,6 +91,8 @@ describe('bindery impact', () => {
       [fileOf('cut', whole.split('\n').slice(0, 2).join('\n')), 'is not whole'],
       [fileOf('torn', whole.slice(0, -60)), 'is no JSON object'],
       [fileOf('other', '{"kind": "other"}\n'), "its first line must have the kind 'bindery.book'"],
+      [fileOf('one', '{\n  "policy": {}\n}\n'), ':1: This is no book'],
+      [fileOf('requests', '[\n  { "policy": {} }\n]\n'), 'Entry 1 is no account of a migration'],
       [fileOf('empty', ''), 'is empty'],
       [
         fileOf('wrong', bookOf([linesOf([])[0]!, { kind: 'policy', policy: { locator: 'x' } }])),

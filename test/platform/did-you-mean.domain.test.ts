@@ -21,6 +21,22 @@ describe('what was probably meant', () => {
     expect(didYouMean(given, TYPES)).toBe('')
   })
 
+  test.each([
+    ['gracePeriod', ['gracePeriodDays', 'reinstatementPeriodDays'], 'gracePeriodDays'],
+    ['endTimestamp', ['state', 'renewalEndTimestamp'], 'renewalEndTimestamp'],
+    ['policyStartTimestamps', ['policyStartTimestamp'], 'policyStartTimestamp'],
+    ['set_yearly_premium', ['set_month_premium', 'set_year_premium'], 'set_year_premium'],
+  ])('%s, which is part of one name or nearly one: %s', (given, known, meant) => {
+    expect(nearest(given, known)).toBe(meant)
+  })
+
+  test('nothing where a name is part of several, or a short word of one', () => {
+    expect(nearest('timestamp', ['startTimestamp', 'endTimestamp'])).toBeUndefined()
+    expect(nearest('end', ['endExposures'])).toBeUndefined()
+    expect(nearest('2027-01-01', ['2027-01-0', '2027-01-0111'])).toBe('2027-01-0')
+    expect(nearest('2027-01-01', ['2027-02-28'])).toBeUndefined()
+  })
+
   test('a name that is known is not suggested for itself', () => {
     expect(nearest('date', TYPES)).toBeUndefined()
   })

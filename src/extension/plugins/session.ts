@@ -9,11 +9,11 @@ import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { PluginFunction, ProductDefinition } from '../../product/configuration.ts'
 import type { RowPlace } from '../../product/templates/effects.ts'
+import type { WantedRange } from '../../reference/data-tables/range-question.ts'
 import {
   NeedsTableRows,
   type TransactionTables,
   tablesOfConfiguration,
-  type WantedRange,
 } from '../../reference/data-tables/rating-tables.ts'
 import { isolateRunner } from './isolate.ts'
 import { LONGEST_CALL_MS, LONGEST_REASON, MOST_ROUNDS } from './limits.ts'

@@ -64,7 +64,7 @@ const rangeTable = z.strictObject({
   rangeStart: about(name, 'The column with the number at which the range of a row starts; no key.', 'from'),
   rangeEnd: about(
     name.optional(),
-    'The column with the number before which it ends. Left out: it ends where the next row starts.',
+    'The column with the number up to which it holds; where another row starts at that number, that row counts. Left out: it ends where the next row starts.',
     'to',
   ),
 })

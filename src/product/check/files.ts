@@ -50,7 +50,7 @@ const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 const paymentTerms = z.strictObject({
   amount: about(
     count.default(0),
-    'How many days before an installment is due its invoice is made; it is due when its period begins. The first is invoiced at once.',
+    'How many days before an installment is due its invoice is made; it is due by the end of the day on which its period begins. The first is invoiced at once.',
     14,
   ),
   unit: about(paymentTermsUnit.default('day'), 'What `amount` counts; there are only days.', 'day'),

@@ -114,7 +114,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
 export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
-  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin'] as const),
+  ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin', 'missingFunction'] as const),
 ])
 
 /** Repairs of untidy Liquid (packages/liquid), each of which may read something else than was meant. */
@@ -205,6 +205,7 @@ export const findingCodes = {
   duplicateTableKey: 'A key,value table has a key twice; the first row counts.',
   tablesDiffer: 'Two products have tables of one name and different content.',
   missingTemplate: 'A document names a template that does not exist.',
+  documentTwice: 'A document of invoices has the template that makes one by its name alone.',
   unusedTemplate: 'No document uses a template, and it has no fixed name.',
   missingStaticDocument: 'A template names a static document that does not exist.',
   missingSnippet:

@@ -273,9 +273,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     ({ values = [] }) =>
     value => {
       if (allowedIn(values).has(value)) return undefined
-      const listed = values.slice(0, SHOWN_CHOICES).map(one => `'${shown(one)}'`)
-      if (values.length > SHOWN_CHOICES) listed.push('…')
-      return wrongValue(`must be exactly one of ${listed.join(', ')}`)
+      return wrongValue(`must be exactly one of ${listed(values)}`)
     },
 
   lookup: ({ name, table: tableName = '' }, context) => {
@@ -283,8 +281,13 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
     return value => {
       if (!table)
         return wrongValue(`cannot be checked: the configuration has no table '${tableName}'; deploy it`)
-      if (isTableKey(table, name, value)) return undefined
-      return wrongValue(`must be exactly one of the keys in the table '${tableName}'`)
+      const keys = tableKeys(table, name)
+      if (keys.has(value)) return undefined
+      return wrongValue(
+        keys.size === 0
+          ? `cannot have a value: the table '${tableName}' has no rows`
+          : `must be exactly one of ${listed(keys)} (keys in the table '${tableName}')`,
+      )
     }
   },
 
@@ -342,10 +345,20 @@ function isPhoneNumber(text: string): boolean {
 const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
 /** Looks in the column with the field's name, else in the first. */
-function isTableKey(table: LookupTable, fieldName: string, value: string): boolean {
+function tableKeys(table: LookupTable, fieldName: string): ReadonlySet<string> {
   const column = Math.max(0, table.columns.indexOf(fieldName))
   const known = columnKeys(table)
   const keys = known.get(column) ?? new Set(table.rows.flatMap(row => row[column] ?? []))
   known.set(column, keys)
-  return keys.has(value)
+  return keys
+}
+
+/** The first of them in quotes. */
+function listed(choices: Iterable<string>): string {
+  const first: string[] = []
+  for (const one of choices) {
+    first.push(first.length === SHOWN_CHOICES ? '…' : `'${shown(one)}'`)
+    if (first.length > SHOWN_CHOICES) break
+  }
+  return first.join(', ')
 }

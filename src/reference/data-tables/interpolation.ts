@@ -18,7 +18,7 @@ export type Interpolation = (typeof INTERPOLATIONS)[number]
 /** A row next to a bound. */
 export type Neighbour = {
   readonly cells: readonly string[]
-  /** Whether the bound is before the row's end. */
+  /** Whether the bound is up to the row's end, which belongs to it. */
   readonly holds: boolean
 }
 

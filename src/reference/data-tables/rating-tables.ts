@@ -17,21 +17,15 @@ import {
 } from '../../product/templates/effects.ts'
 import { selectInForce } from '../resource.ts'
 import { findRevision } from '../store.ts'
-import { INTERPOLATIONS, type Neighbours, RANGE_OPERATIONS, rangeRecord } from './interpolation.ts'
+import { type Neighbours, rangeRecord } from './interpolation.ts'
 import { reloadContents } from './loading.ts'
+import { rangeQuestion, type WantedRange } from './range-question.ts'
 import * as records from './record-store.ts'
 import { findContents } from './store.ts'
-import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES } from './values.ts'
+import { type TableRecord, TYPE_RULES } from './values.ts'
 
 /** Thrown when table rows are missing: they are fetched, and the work is repeated. */
 export class NeedsTableRows extends Error {}
-
-export type WantedRange = {
-  readonly keys: readonly string[]
-  readonly bound: string
-  readonly operation: string
-  readonly columns: Readonly<Record<string, string>>
-}
 
 export type TransactionTables = {
   /** `at` is a time that the script names; without it, the declared time of the transaction decides. */
@@ -250,33 +244,15 @@ export class RatingTables {
     return transactionTables
   }
 
-  #range({ name, contents }: records.Candidate, { keys, bound, operation, columns }: WantedRange) {
+  #range({ name, contents }: records.Candidate, asked: WantedRange) {
     const { number, layout, keyTypes } = contents
-    const wrong = (message: string): Refusal =>
-      new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
-    const exact = canonicalDecimal(bound.trim())
-    if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
-    if (!isOneOf(RANGE_OPERATIONS, operation))
-      throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
-    const operations = Object.entries(columns).map(([column, one]) => {
-      const type = layout.columns.find(other => other.name === column)?.type
-      if (type === undefined) throw wrong(`it has no column '${column}'.`)
-      if (!isOneOf(INTERPOLATIONS, one))
-        throw wrong(`'${column}' is worked out by none of ${INTERPOLATIONS.join(', ')}, but '${one}'.`)
-      if (one === 'linear' && !['int', 'long', 'decimal'].includes(type))
-        throw wrong(`'${column}' is ${type}; declare it a number in config.json to work it out.`)
-      return [column, one] as const
-    })
-    if (keys.length !== keyTypes.length)
-      throw wrong(`it has ${keyTypes.length} keys, and ${keys.length} came.`)
-    const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
-    if (parts.includes(undefined)) return undefined
-    const key = parts.join(KEY_SEPARATOR)
-    const wanted = { contents: number, key, bound: sortableDecimal(exact) }
+    const { key, exact, bound, operation, operations } = rangeQuestion(name, layout, keyTypes, asked)
+    if (key === undefined) return undefined
+    const wanted = { contents: number, key, bound }
     const neighbours =
       this.#neighbours.get(records.neighboursKey(wanted)) ??
-      records.knownNeighbours.get(this.#context.tenant, number, key, wanted.bound)
-    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, Object.fromEntries(operations))
+      records.knownNeighbours.get(this.#context.tenant, number, key, bound)
+    if (neighbours) return rangeRecord(layout, neighbours, exact, operation, operations)
     this.#missingNeighbours.set(records.neighboursKey(wanted), wanted)
     return 'notLoaded' as const
   }
@@ -331,9 +307,6 @@ export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
   const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
   return tables
 }
-
-const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
-  (words as readonly string[]).includes(word)
 
 /** `value`, or the only column that is not a key. */
 function valueColumn(names: readonly string[], keys: readonly number[]): number {

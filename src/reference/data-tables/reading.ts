@@ -192,7 +192,7 @@ export class TableReading extends RowReading<TableRow> {
 }
 
 /** The row; undefined if it has problems, which are noted. */
-function rowOf(
+export function rowOf(
   cells: string[],
   line: number,
   { columns, keys, range }: TableLayout,

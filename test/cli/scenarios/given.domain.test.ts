@@ -34,6 +34,10 @@ const POLICY = 'products/starter_product/policy/policy.json'
 const withProperty = (name: string, value: unknown) => (text: string) =>
   JSON.stringify({ ...JSON.parse(text), [name]: value })
 
+/** The same for a product that is not strict, in which a look-up may find nothing. */
+const lenientWith = (change: (text: string) => string) => (text: string) =>
+  withProperty('strict', false)(change(text))
+
 const BICYCLE = `
 policy:
   policyStartTimestamp: 2027-01-01
@@ -134,6 +138,73 @@ expect:
     )
     const { exit, out, err } = await bindery('test', root)
     expect(exit, out + err).toBe(0)
+  })
+
+  // With and without the end of each row, and with a key.
+  const RANGES = `
+  by_value: [{ from: 0, to: 1000, factor: 1 }, { from: 1000, to: 3000, factor: 1.5 }]
+  by_kind:
+    - { kind: city, start: 0, factor: 9 }
+    - { kind: electric, start: 0, factor: 2 }
+    - { kind: electric, start: 2000, factor: 4 }`
+  const rater = (look: string) => ({
+    'scripts/main/rater.js': `exports.getPerilRates = data => {
+      const factor = ${look}
+      return { pricedPerilCharacteristics: Object.fromEntries(data.policyExposurePerils.map(one =>
+        [one.perilCharacteristicsLocator, { yearlyPremium: String(10 * Number(factor)) }])) }
+    }`,
+    [POLICY]: withProperty('plugins', { getPerilRates: { path: 'main/rater.js', enabled: true } }),
+    'config.json': withProperty('rangeTables', {
+      by_value: {
+        columns: {
+          from: { dataType: 'decimal' },
+          to: { dataType: 'decimal' },
+          factor: { dataType: 'decimal' },
+        },
+        rangeStart: 'from',
+        rangeEnd: 'to',
+      },
+      by_kind: {
+        columns: { kind: { isKey: true }, start: { dataType: 'decimal' }, factor: { dataType: 'decimal' } },
+        rangeStart: 'start',
+      },
+    }),
+  })
+
+  test.each([
+    ["socotraApi.rangeLookup('by_value', [], '999.99').factor", 20],
+    ["socotraApi.rangeLookup('by_value', [], 1000).factor", 30],
+    ["socotraApi.rangeLookup('by_value', [], 3000).factor", 30],
+    ["socotraApi.rangeLookup('by_value', [], 3001) ?? 7", 140],
+    ["socotraApi.rangeLookup('by_value', [], 500, 'interpolate', { factor: 'linear' }).factor", 25],
+    ["socotraApi.rangeLookup('by_kind', ['electric'], 2800).factor", 80],
+    ["socotraApi.rangeLookup('by_kind', ['race'], 2800) ?? 0.5", 10],
+  ])('plugins look up in range tables as in those that are in force: %s', async (look, premium) => {
+    const scenario = `${BICYCLE}given:\n  tables:${RANGES.replaceAll('\n', '\n  ')}\nexpect: { grossPremium: ${premium} }\n`
+    const root = starterWith(scenario, { ...rater(look), [POLICY]: lenientWith(rater(look)[POLICY]!) })
+    const { exit, out, err } = await bindery('test', root)
+    expect(exit, out + err).toBe(0)
+  })
+
+  test('a given range table with a wrong bound is refused by its row', async () => {
+    const root = starterWith(
+      `${BICYCLE}given: { tables: { by_value: [{ from: 0, to: 10, factor: 1 }, { from: O, to: 20, factor: 2 }] } }\n`,
+      rater("socotraApi.rangeLookup('by_value', [], 5).factor"),
+    )
+    const { exit, out } = await bindery('test', root)
+    expect(out).toContain("The given range table 'by_value' cannot be read: row 2")
+    expect(exit).toBe(1)
+  })
+
+  test('without them a price says that they were not looked at', async () => {
+    const root = starterWith(
+      BICYCLE,
+      rater("(socotraApi.rangeLookup('by_value', [], 5) ?? { factor: 1 }).factor"),
+    )
+    const lenient = join(root, 'configuration', POLICY)
+    writeFileSync(lenient, withProperty('strict', false)(readFileSync(lenient, 'utf8')))
+    const { out, err } = await bindery('price', root, '--policy', join(root, 'policy.json'))
+    expect(out + err).toContain('Tables that are resources were not looked at: by_value, by_kind.')
   })
 })
 

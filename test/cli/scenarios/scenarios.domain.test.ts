@@ -239,6 +239,15 @@ describe('wrong scenario files', () => {
     expect(exit).toBe(1)
   })
 
+  test('a file that is not there is looked for in the present folder, and the message says so', async () => {
+    const { root } = starterWith(BICYCLE)
+    const { exit, err } = await bindery('test', root, 'scenarios/nowhere.yaml')
+    expect(err).toContain(
+      "There is no scenario file 'scenarios/nowhere.yaml'. Paths are from the folder that you are in.",
+    )
+    expect(exit).toBe(2)
+  })
+
   test('a file that stands for endlessly much, or is nested without end, is a mistake of it and ends at once', async () => {
     const names = [...'abcdefghij'].map((name, at, all) =>
       at === 0

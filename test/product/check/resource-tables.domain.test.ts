@@ -110,4 +110,12 @@ describe('tables that config.json declares as resources', () => {
       foundIn(compileWith(files({ tables: { base: { columns: { key: {}, value: {} } } } }))),
     ).not.toContainEqual(expect.stringContaining('missingTable'))
   })
+
+  test('are no range tables where a template looks up: the message says what to do', () => {
+    const { findings } = compileWith({
+      ...config({ rangeTables: { age: AGE } }),
+      'products/p/policy/policy.calculations.liquid': '{% assign x = "age" | lookup: "a" %}',
+    })
+    expect(findings.find(one => one.code === 'missingTable')?.message).toContain('which is a range table')
+  })
 })

@@ -129,6 +129,14 @@ describe('choice fields', () => {
     expect(check(lookup('model'), 'Audi')).toBe('INVALID_VALUE')
     expect(check(field('x', 'lookup', { table: 'gone' }), 'Audi')).toBe('INVALID_VALUE')
   })
+
+  it('of type lookup name the first keys, as those of type select do their values', () => {
+    const messageOf = (table: string) =>
+      validateFields([field('model', 'lookup', { table })], { model: ['Zeppelin'] }, [], context()).errors[0]
+        ?.message
+    expect(messageOf('vehicles')).toContain("must be exactly one of 'A4'")
+    expect(messageOf('vehicles')).toContain("(keys in the table 'vehicles')")
+  })
 })
 
 describe('contact fields', () => {

@@ -81,7 +81,7 @@ const document = z
     ),
     scope: about(
       choice(['transaction', 'policy', 'term', 'segment', 'invoice']).optional(),
-      "What it is about. Documents of policy.json are the policy's, all others their transaction's; `invoice`, in policy.json only, makes one for every invoice. `term` and `segment` are read as the place says.",
+      "What it is about. Documents of policy.json are the policy's, all others their transaction's; `invoice`, in policy.json only, makes one for every invoice, beside that of the template `invoice`, which needs no entry. `term` and `segment` are read as the place says.",
       'policy',
     ),
     portrait: about(flag.optional(), 'The newer form of `orientation`; `false` is landscape.', true),

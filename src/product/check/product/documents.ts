@@ -13,8 +13,10 @@ export type TemplateNames = {
   archive: ArchiveReport
 }
 
+const INVOICE = 'invoice'
+
 /** Found by name alone (brief 5.1). */
-const FIXED_NAMES = ['invoice', 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
+const FIXED_NAMES = [INVOICE, 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
 /** Made on acceptance by default. Invoices have their own documents. */
@@ -43,6 +45,9 @@ export function compileDocuments(
     const own = report.at(index)
     const isPrerendered = file.rendering === 'prerendered'
     const templateName = isPrerendered ? file.templateName : templateOf(file, templates, own)
+    const twice = `Each invoice gets this document and another of the same template, which is made for the name '${INVOICE}' alone. Give the template another name, or take this document out.`
+    if (file.scope === 'invoice' && !isPrerendered && SUFFIXES.some(one => INVOICE + one === templateName))
+      own.at('templateName').warning('documentTwice', twice)
     for (const name of fonts) {
       const message = `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
       if (!RESOURCE_NAME.test(name)) own.at('customFonts').error('badSnippetName', message)

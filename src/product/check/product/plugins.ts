@@ -69,7 +69,17 @@ export function checkRequires(
   }
 }
 
-/** Warns of enabled plugins whose scripts never mention the function: no call finds it. */
+const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g
+const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
+
+/** The names that a script gives to `exports`, one by one; undefined if it may export others in some other way. */
+function exportedNames(source: string): string[] | undefined {
+  const code = source.replace(COMMENTS, '')
+  const names = [...code.matchAll(EXPORTED)].map(match => match[1]!)
+  return names.length === 0 || /\bexports?\b/.test(code.replace(EXPORTED, '')) ? undefined : names
+}
+
+/** Warns of enabled plugins whose scripts never mention the function, or export it by another name: no call finds it. */
 export function checkFunctions(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -80,8 +90,9 @@ export function checkFunctions(
       if (!hasPlugin(product, name)) continue
       const { path } = product.plugins[name]!
       const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
-      if (own.some(source => source.includes(name))) continue
-      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.`
+      const exported = exportedNames(scripts[path] ?? '')
+      if (exported ? exported.includes(name) : own.some(source => source.includes(name))) continue
+      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.${exported ? ` It exports ${exported.join(', ')}.` : ''}`
       report.at({ path: `scripts/${path}` }).warning('missingFunction', message)
     }
 }

@@ -35,6 +35,7 @@ type ProductContext = {
   /** Names of all tables. */
   tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
+  isRangeTable: (name: string) => boolean
   /** Declared in config.json; undefined allows any. */
   jurisdictions: readonly string[] | undefined
 }
@@ -44,7 +45,7 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** Reads one folder below `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { archive, ownTables, tenantTables, tableNames, isResourceTable } = context
+  const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable } = context
   const folder = `products/${name}/policy`
   checkProductName(name, archive.report)
   const policyPath = `${folder}/policy.json`
@@ -118,7 +119,8 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const hasFee = (fee: string): boolean => declaredFees.has(fee)
   for (const source of sources) {
     const takesSnippets = Object.values(templates).includes(source)
-    const targets = { table, isResourceTable, tableNames, hasFee, feeNames, staticDocuments, takesSnippets }
+    const kinds = { table, isResourceTable, isRangeTable, tableNames }
+    const targets = { ...kinds, hasFee, feeNames, staticDocuments, takesSnippets }
     checkReferences(source, targets, archive.report)
   }
   return product

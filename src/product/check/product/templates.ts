@@ -1,5 +1,6 @@
 import type { outlineOf } from '../../../../packages/liquid/outline.ts'
 import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
+import { nearest } from '../../../kernel/text.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
 import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'
@@ -36,6 +37,8 @@ type ReferenceTargets = {
   tableNames: readonly string[]
   /** Tables declared as resources need not be in the archive. */
   isResourceTable: (name: string) => boolean
+  /** Range tables that config.json declares. */
+  isRangeTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   feeNames: readonly string[]
   staticDocuments: readonly string[]
@@ -63,10 +66,12 @@ export function checkReferences(
     const table = targets.table(name)
     if (targets.isResourceTable(name)) continue
     if (table === undefined) {
-      const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
+      const message = targets.isRangeTable(name)
+        ? `The script looks up in '${name}', which is a range table: only plugins read those, by rangeLookup. In a template choose the row's key with if and elsif, and look that up in a table with the header 'key,value'.`
+        : `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
       at(index).error('missingTable', message)
     } else if (!isLookupTable(table.columns)) {
-      const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'.`
+      const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'. Where rows are ranges, choose the key with if and elsif (docs/liquid.md).`
       at(index).error('notALookupTable', message)
     }
   }
@@ -97,6 +102,8 @@ const SETTERS = {
   tax: ['set_peril_tax', 'add_tax'],
 } as const
 
+const FILTER = /\|\s*(\w+)/g
+
 /** A script that calls none of its filters gets a warning, not an error. */
 export function checkSets(
   { path, source }: TemplateSource,
@@ -104,8 +111,11 @@ export function checkSets(
   report: ArchiveReport,
 ): void {
   const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
+  const code = withoutComments(source)
   const message = `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`
-  if (!called.test(withoutComments(source))) report.at({ path }).warning('scriptSetsNothing', message)
+  // A filter that is nearly one of them has a finding of its own, which says which was meant.
+  const isMisspelt = [...code.matchAll(FILTER)].some(([, name = '']) => nearest(name, SETTERS[what]))
+  if (!called.test(code) && !isMisspelt) report.at({ path }).warning('scriptSetsNothing', message)
 }
 
 /** Replaces comments with blanks; offsets stay the same. */

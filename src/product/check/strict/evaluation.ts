@@ -141,7 +141,9 @@ export class Evaluation {
     if (!node.members)
       return this.#unknown(step, `'${shown}' is ${kindOf(node)}, which has no part '${name}'.`, name, [])
     const known = Object.keys(node.members).filter(one => this.source.memberOf(node, one))
-    const elsewhere = this.#elsewhere(name, node)
+    const deeper = this.#deeper(name, node)
+    const elsewhere =
+      this.#elsewhere(name, node) || (deeper === undefined ? '' : ` There is '${shown}.${deeper}'.`)
     return this.#unknown(step, `There is no '${shown}.${name}', so it is nothing.${elsewhere}`, name, known)
   }
 
@@ -157,6 +159,24 @@ export class Evaluation {
         return ` The field is in 'data.${part}.field_values.${name}'.`
     }
     return ''
+  }
+
+  /** The path to a part of that name one or two steps deeper, by way of the last entry of a list. */
+  #deeper(name: string, { members = {} }: DataNode, steps = 2): string | undefined {
+    const parts = Object.entries(members)
+    // What holds now comes before what transactions changed.
+    parts.sort(([a], [b]) => Number(b === 'characteristics') - Number(a === 'characteristics'))
+    const within = parts.flatMap(([part, node]): [string, DataNode][] =>
+      node.type === 'list' ? (node.items ? [[`${part}.last`, node.items]] : []) : [[part, node]],
+    )
+    const direct = within.find(([, node]) => this.source.memberOf(node, name))
+    if (direct) return `${direct[0]}.${name}`
+    if (steps === 1) return undefined
+    for (const [part, node] of within) {
+      const path = this.#deeper(name, node, steps - 1)
+      if (path !== undefined) return `${part}.${path}`
+    }
+    return undefined
   }
 
   #unknown(step: Step, problem: string, name: string, known: readonly string[]): Value {

@@ -198,7 +198,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
 }
 
 const isDirect = (text: string, { begin }: AppliedFilter, name: string): boolean =>
-  new RegExp(`["']${name.replace(/[^\w]/g, '\\$&')}["']\\s*$`).test(
+  new RegExp(`["']${name.replace(/[^\w]/g, '\\$&')}["']\\s*\\|\\s*$`).test(
     text.slice(Math.max(0, begin - name.length - 40), begin),
   )
 

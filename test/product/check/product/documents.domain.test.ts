@@ -72,6 +72,20 @@ describe('a document of the newer words', () => {
     ])
   })
 
+  test('of invoices by the template that makes one by its name alone are two for each invoice: a warning', () => {
+    const codesOf = (templateName: string) =>
+      compileWith({
+        'policy/policy.json': {
+          fields: [],
+          documents: [{ fileName: 'bill.html', templateName, type: 'html', scope: 'invoice' }],
+        },
+        'policy/invoice.template.liquid': 'x',
+        'policy/bill.template.liquid': 'x',
+      }).findings.map(({ severity, code }) => `${severity} ${code}`)
+    expect(codesOf('invoice')).toContain('WARNING documentTwice')
+    expect(codesOf('bill')).not.toContain('WARNING documentTwice')
+  })
+
   test.each([
     [{ format: 'html', type: 'pdf' }, "is pdf by 'type' and html by 'format'"],
     [{ trigger: 'accepted', generatingEvent: 'issue' }, "at 'issue' by 'generatingEvent' and at 'accept'"],

@@ -495,6 +495,22 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test.each([
+    ['exports.getPerilRate = getPerilRates', ['getPerilRate']],
+    ['// exports.getPerilRates = getPerilRates\nmodule.exports.rates = getPerilRates', ['rates']],
+    ['exports.getPerilRates = getPerilRates', undefined],
+    ['exports.other = 1\nmodule.exports = { ...exports, getPerilRates }', undefined],
+    ['exports.other = 1\nObject.assign(exports, { getPerilRates })', undefined],
+  ])('a plugin function that its script has and exports by another name: %s', (end, exported) => {
+    const { findings } = compileWith({
+      ...policyWith({ plugins: { getPerilRates: { path: 'main/rater.js', enabled: true } } }),
+      'scripts/main/rater.js': `function getPerilRates() {}\n${end}`,
+    })
+    const [finding] = findings.filter(one => one.code === 'missingFunction')
+    if (exported) expect(finding?.message).toContain(`It exports ${exported.join(', ')}.`)
+    else expect(finding).toBeUndefined()
+  })
+
   test('plugins of grace periods in a product that has none', () => {
     const plugins = {
       getPreGraceResult: { path: 'main/grace.js', enabled: true },

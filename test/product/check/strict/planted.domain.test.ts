@@ -29,6 +29,22 @@ describe.each(Object.entries(PLANTED))('%s', (_, planted) => {
   })
 })
 
+test('a table that is not there is one mistake, not one of the look-up and one of its value', async () => {
+  const [mistake] = all.filter(({ what }) => what === 'a table with a typing error')
+  const { findings } = await compiled(edited('starter', mistake!.edits))
+  expect(findings.filter(one => one.code === 'missingTable')).toHaveLength(1)
+})
+
+test('a filter that nearly sets the premium is one mistake, and the message says which was meant', async () => {
+  const premium = 'exposures/bicycle/perils/theft.premium.liquid'
+  const { findings } = await compiled(
+    edited('starter', { [premium]: ['set_year_premium', 'set_yearly_premium'] }),
+  )
+  expect(findings.map(({ code, message }) => [code, message])).toEqual([
+    ['unknownFilter', expect.stringContaining("Did you mean 'set_year_premium'?")],
+  ])
+})
+
 const isAt = (line: number | undefined, text: string, wanted: string): boolean =>
   wanted === '' || text.split('\n')[(line ?? 0) - 1]?.includes(wanted) === true
 

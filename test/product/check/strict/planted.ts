@@ -66,6 +66,20 @@ const unknownPaths: Planted[] = [
     says: 'data.policy_characteristics.field_values.channel',
   },
   {
+    what: 'a record that is skipped in a path',
+    edits: { [SCHEDULE]: ['data.policyholder.entity.values', 'data.policyholder.values'] },
+    code: 'unknownPath',
+    line: 'data.policyholder.values',
+    says: "There is 'data.policyholder.entity.values'.",
+  },
+  {
+    what: 'the fields of an exposure without their characteristics',
+    edits: { [SCHEDULE]: ['exposure.characteristics.last.field_values', 'exposure.field_values'] },
+    code: 'unknownPath',
+    line: 'exposure.field_values',
+    says: "There is 'exposure.characteristics.last.field_values'.",
+  },
+  {
     what: 'the fields without their record',
     edits: { [DAMAGE]: ['.field_values.value', '.value'] },
     code: 'unknownPath',

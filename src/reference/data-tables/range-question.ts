@@ -1,0 +1,60 @@
+// What a plugin asks of a range table, checked against the table's layout (resources brief 1.5).
+import { Refusal } from '../../kernel/errors.ts'
+import type { ColumnType } from '../../product/resources.ts'
+import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
+import { INTERPOLATIONS, type Interpolation, RANGE_OPERATIONS, type RangeOperation } from './interpolation.ts'
+import type { TableLayout } from './layout.ts'
+import { canonicalDecimal, sortableDecimal, TYPE_RULES } from './values.ts'
+
+export type WantedRange = {
+  readonly keys: readonly string[]
+  readonly bound: string
+  readonly operation: string
+  readonly columns: Readonly<Record<string, string>>
+}
+
+export type RangeQuestion = {
+  /** As rows keep it; undefined if no row can have such a key. */
+  readonly key: string | undefined
+  /** The bound as a plain decimal, and as rows keep it. */
+  readonly exact: string
+  readonly bound: string
+  readonly operation: RangeOperation
+  readonly operations: Readonly<Record<string, Interpolation>>
+}
+
+/** Refuses (422) what cannot be asked of the table. */
+export function rangeQuestion(
+  name: string,
+  layout: TableLayout,
+  keyTypes: readonly ColumnType[],
+  { keys, bound, operation, columns }: WantedRange,
+): RangeQuestion {
+  const wrong = (message: string): Refusal =>
+    new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
+  const exact = canonicalDecimal(bound.trim())
+  if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
+  if (!isOneOf(RANGE_OPERATIONS, operation))
+    throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
+  const operations = Object.entries(columns).map(([column, one]) => {
+    const type = layout.columns.find(other => other.name === column)?.type
+    if (type === undefined) throw wrong(`it has no column '${column}'.`)
+    if (!isOneOf(INTERPOLATIONS, one))
+      throw wrong(`'${column}' is worked out by none of ${INTERPOLATIONS.join(', ')}, but '${one}'.`)
+    if (one === 'linear' && !['int', 'long', 'decimal'].includes(type))
+      throw wrong(`'${column}' is ${type}; declare it a number in config.json to work it out.`)
+    return [column, one] as const
+  })
+  if (keys.length !== keyTypes.length) throw wrong(`it has ${keyTypes.length} keys, and ${keys.length} came.`)
+  const parts = keys.map((text, at) => TYPE_RULES[keyTypes[at]!].canonical(text.trim()))
+  return {
+    key: parts.includes(undefined) ? undefined : parts.join(KEY_SEPARATOR),
+    exact,
+    bound: sortableDecimal(exact),
+    operation,
+    operations: Object.fromEntries(operations),
+  }
+}
+
+const isOneOf = <const T extends string>(words: readonly T[], word: string): word is T =>
+  (words as readonly string[]).includes(word)
