@@ -99,7 +99,7 @@ export const reportRoutes: readonly Route[] = [
     answer: { description: 'It goes on.' },
     handle: async ({ params }, context) => (await service()).resumeReport(context, params.reportLocator),
   }),
-  routes.delete(REPORT, {
+  routes.delete('/reports/{reportLocator}', {
     summary: 'Remove a report with its files',
     permission: 'reports.create',
     answer: { description: 'It is removed.' },

@@ -300,7 +300,7 @@ describe('a wrong request', () => {
       ['GET', `/report/${other}/status`],
       ['GET', `/report/${other}/lines`],
       ['PATCH', `/report/${other}/pause`],
-      ['DELETE', `/report/${other}`],
+      ['DELETE', `/reports/${other}`],
       ['DELETE', `/reports/schedules/${other}`],
     ] as const)
       expect((await callApi(method, path, { token })).status).toBe(404)
@@ -328,7 +328,7 @@ describe('a report that runs', () => {
     const keys = async () =>
       (await env.FILES.list()).objects.map(({ key }) => key).filter(key => key.includes(locator))
     expect((await keys()).length).toBeGreaterThan(5)
-    await callOk('DELETE', `/report/${locator}`, { token })
+    await callOk('DELETE', `/reports/${locator}`, { token })
     expect(await keys()).toEqual([])
     expect((await callApi('GET', `/report/${locator}/status`, { token })).status).toBe(404)
   })
