@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 
 async function assembled(repeats: boolean): Promise<{ files: ReportFile[]; steps: number }> {
-  const work = { place, report: REPORT, layout, portions: PORTIONS, timeZone: ZONE }
+  const work = { place, report: REPORT, layout, portions: PORTIONS, timeZone: ZONE, rest: async () => {} }
   for (let step = 0; ; step += 1) {
     if (repeats && step > 0) await assemble(work, step - 1)
     const files = await assemble(work, step)

@@ -94,3 +94,18 @@ it('asks the platform for little: two batches that read a portion, one that reco
   // The tenant is looked at again by the clock.
   expect({ d1: d1 - renewed, r2, object, queue }).toEqual({ d1: 10, r2: 7, object: 0, queue: 0 })
 })
+
+it('reads a portion of many perils in several batches, and writes the same', async () => {
+  const whole = await run('conversion')
+  const batchesOf = async (perils: number) => {
+    await database().prepare('update policy set peril_count = ?').bind(perils).run()
+    await beginAgain(whole.locator)
+    const calls = noCalls()
+    await workOn(env, shard(), whole.locator as Uuid, () => false, calls)
+    expect(hashesOf(await status(whole.locator))).toEqual(hashesOf(whole))
+    return calls.d1 - calls.renewed
+  }
+  const one = await batchesOf(10)
+  // Six policies of 60 perils: each is a batch, and all are one portion.
+  expect(await batchesOf(60)).toBe(one + POLICIES - 1)
+})

@@ -34,8 +34,6 @@ const MOST_BYTES = 4 * 1_048_576
 const batchOf = (written: number): number =>
   written < 200_000 ? 1_000 : written < 2_000_000 ? 5_000 : MOST_LINES
 
-const PAUSE_MS = 4
-
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 type Format = (typeof FORMATS)[number]
 
@@ -78,6 +76,8 @@ export type Assembled = {
   readonly layout: Layout
   readonly portions: number
   readonly timeZone: TimeZone
+  /** Between two pieces of work: others get the thread. */
+  rest(): Promise<void>
 }
 
 export const reportKey = ({ tenant }: TenantPlace, report: Uuid, name: string): string =>
@@ -93,11 +93,11 @@ const restName = (step: number, format: Format): string => `step-${step}-${forma
  * on the portions and on what the step before left.
  */
 export async function assemble(assembled: Assembled, step: number): Promise<ReportFile[] | undefined> {
-  const { place, report, portions, layout, timeZone } = assembled
+  const { place, report, portions, layout, timeZone, rest } = assembled
   const state = step === 0 ? newState() : await read<State>(assembled, stateName(step - 1))
-  const rests = new Map<Format, Uint8Array[]>()
+  const pieces = new Map<Format, Uint8Array[]>()
   for (const format of FORMATS)
-    rests.set(
+    pieces.set(
       format,
       step === 0
         ? format === 'csv'
@@ -109,24 +109,24 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
   const parquet = new ParquetFile(layout, state.parquet)
   for (let at = 0; at < lines.length; ) {
     const batch = lines.slice(at, at + batchOf(state.lines))
-    rests.get('csv')!.push(encode(batch.map(line => csvOf(line, layout, timeZone)).join('')))
-    await scheduler.wait(PAUSE_MS)
-    rests.get('ndjson')!.push(encode(batch.map(line => ndjsonOf(line, layout, timeZone)).join('')))
-    await scheduler.wait(PAUSE_MS)
-    rests.get('parquet')!.push(parquet.rowGroup(batch))
-    await scheduler.wait(PAUSE_MS)
+    pieces.get('csv')!.push(encode(batch.map(line => csvOf(line, layout, timeZone)).join('')))
+    await rest()
+    pieces.get('ndjson')!.push(encode(batch.map(line => ndjsonOf(line, layout, timeZone)).join('')))
+    await rest()
+    pieces.get('parquet')!.push(parquet.rowGroup(batch))
+    await rest()
     state.lines += batch.length
     at += batch.length
   }
   state.nextPortion = next
   const isLast = next >= portions
-  if (isLast) rests.get('parquet')!.push(parquet.end())
+  if (isLast) pieces.get('parquet')!.push(parquet.end())
   else if (state.lines > 0) state.parquet = parquet.state()
   const files: ReportFile[] = []
   for (const format of FORMATS) {
-    const rest = await sendParts(assembled, format, state.files[format], joined(rests.get(format)!))
-    if (isLast) files.push(await finish(assembled, format, state, rest))
-    else await put(place, reportKey(place, report, restName(step, format)), rest, 'application/octet-stream')
+    const left = await sendParts(assembled, format, state.files[format], joined(pieces.get(format)!))
+    if (isLast) files.push(await finish(assembled, format, state, left))
+    else await put(place, reportKey(place, report, restName(step, format)), left, 'application/octet-stream')
   }
   if (isLast) return files
   await put(

@@ -1,10 +1,9 @@
 // Reads the policies of a portion, as far as the report needs them.
 import { type SQL, sql } from 'drizzle-orm'
-import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Database, type Query, statement } from '../../platform/database.ts'
 import { knownAt as policyKnownAt } from '../../policy/projection/known.ts'
-import type { Policy } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { readJournalRow, rowsOfPoliciesQuery, rowsWithoutPolicyQuery } from '../../policy/store/journal.ts'
 import { readPolicy } from '../../policy/store/rows.ts'
@@ -18,7 +17,12 @@ import type { ReportedPolicy, ReportNeeds, ReportParameters } from '../kind.ts'
 const MOST_POLICIES = 40
 const MOST_PERILS = 500
 
+/** Of what is read and held at once, where records are read: a portion is read in several batches, with a pause after each. */
+const MOST_PERILS_AT_ONCE = 100
+
 export type Needs = ReportNeeds & { readonly segments?: true }
+
+type Row = typeof policies.$inferSelect
 
 const listed = (locators: string): SQL => sql`(select value from json_each(${locators}))`
 
@@ -35,12 +39,6 @@ const SEGMENTS = statement(build =>
     ),
 )
 
-export type Portion = {
-  readonly policies: readonly ReportedPolicy[]
-  /** The last policy of the portion; undefined at the end of the shard. */
-  readonly last: PolicyLocator | undefined
-}
-
 /** How many policies a report goes over in the shard. */
 export const countQuery = ({ build }: Database, parameters: ReportParameters, knownAt: Instant) =>
   build.select({ count: sql<number>`count(*)` }).from(policies).where(isReported(parameters, knownAt))
@@ -50,14 +48,14 @@ const isReported = ({ products }: Pick<ReportParameters, 'products'>, knownAt: I
     products.length > 0 ? sql` and ${policies.productName} in ${listed(JSON.stringify(products))}` : sql``
   }`
 
-/** The policies after a locator, in the order of locators. Two batches; one more at the end of the shard. */
-export async function readPortion(
+/** The policies of the next portion, in the order of locators, without what a report reads of them. One batch. */
+export async function nextPortion(
   database: Database,
   after: number,
   parameters: ReportParameters,
   needs: Needs,
   knownAt: Instant,
-): Promise<Portion> {
+): Promise<readonly Row[]> {
   const [rows] = await database.batch([
     database.build
       .select()
@@ -66,9 +64,31 @@ export async function readPortion(
       .orderBy(policies.locator)
       .limit(MOST_POLICIES),
   ])
-  if (rows.length === 0) return { policies: [], last: undefined }
-  const chosen = needs.records ? withinPerils(rows) : rows
-  const own = chosen.map(readPolicy)
+  return needs.records ? rows.slice(0, lengthWithin(rows, MOST_PERILS)) : rows
+}
+
+/** The policies of a portion with what the report needs of them, as many at once as memory and others on the thread bear. A batch each. */
+export async function* readPortion(
+  database: Database,
+  portion: readonly Row[],
+  needs: Needs,
+  knownAt: Instant,
+): AsyncGenerator<readonly ReportedPolicy[]> {
+  for (let at = 0; at < portion.length; ) {
+    const left = portion.slice(at)
+    const rows = needs.records ? left.slice(0, lengthWithin(left, MOST_PERILS_AT_ONCE)) : left
+    yield await readPolicies(database, rows, needs, knownAt)
+    at += rows.length
+  }
+}
+
+async function readPolicies(
+  database: Database,
+  rows: readonly Row[],
+  needs: Needs,
+  knownAt: Instant,
+): Promise<readonly ReportedPolicy[]> {
+  const own = rows.map(readPolicy)
   const locators = own.map(({ locator }) => locator)
   const text = JSON.stringify(locators)
   const queries: Query[] = [
@@ -89,31 +109,28 @@ export async function readPortion(
   const segmentsOf = Map.groupBy(segments, one => one.policy)
   const aggregateOf = new Map(aggregates.map(one => [one.policy.locator, one]))
   const holderOf = new Map(holders.map(one => [one.locator, one]))
-  return {
-    policies: own.map((policy: Policy): ReportedPolicy => {
-      const aggregate = aggregateOf.get(policy.locator)
-      const records = aggregate && policyKnownAt(aggregate, knownAt)
-      const holder = holderOf.get(policy.policyholderLocator)
-      return {
-        policy,
-        journal: rowsOf.get(policy.locator) ?? [],
-        segments: new Map((segmentsOf.get(policy.locator) ?? []).map(one => [one.locator, one.data])),
-        ...(records && { records }),
-        ...(holder && { holder }),
-      }
-    }),
-    last: locators.at(-1),
-  }
+  return own.map((policy): ReportedPolicy => {
+    const aggregate = aggregateOf.get(policy.locator)
+    const records = aggregate && policyKnownAt(aggregate, knownAt)
+    const holder = holderOf.get(policy.policyholderLocator)
+    return {
+      policy,
+      journal: rowsOf.get(policy.locator) ?? [],
+      segments: new Map((segmentsOf.get(policy.locator) ?? []).map(one => [one.locator, one.data])),
+      ...(records && { records }),
+      ...(holder && { holder }),
+    }
+  })
 }
 
-/** As many as the limit allows, and one at least. */
-function withinPerils<R extends { perilCount: number }>(rows: readonly R[]): readonly R[] {
+/** How many of the policies have no more perils together than the limit: one at least. */
+function lengthWithin(rows: readonly Row[], most: number): number {
   let perils = 0
   const end = rows.findIndex((one, at) => {
     perils += one.perilCount
-    return at > 0 && perils > MOST_PERILS
+    return at > 0 && perils > most
   })
-  return end < 0 ? rows : rows.slice(0, end)
+  return end < 0 ? rows.length : end
 }
 
 const holdersQuery = ({ build }: Database, locators: string): Query =>

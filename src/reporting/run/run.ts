@@ -26,14 +26,14 @@ import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
 import { addToTotals } from '../totals.ts'
 import { bringInPortion } from './bring-in.ts'
-import { type Needs, readDisbursements, readPortion } from './reading.ts'
+import { type Needs, nextPortion, readDisbursements, readPortion } from './reading.ts'
 
 const PORTIONS_OF_ALARM = 12
 
-/** Between two portions: whoever shares the thread gets it. */
-const PAUSE_MS = 10
+/** The longest rest at once. */
+const LONGEST_REST_MS = 100
 
-/** Policies between two pauses, where the journal alone is read. */
+/** Policies between two rests, where the journal alone is read. */
 const QUICK_POLICIES = 4
 
 /** Faults of the service at one portion; then the report is in error until it is resumed. */
@@ -49,6 +49,8 @@ type Run = {
   readonly layout: Layout
   readonly surroundings: ReportSurroundings
   isHalted(): boolean
+  /** Rests for as long as was worked since the last rest: requests on the same thread and databases have half of both at least. */
+  rest(): Promise<void>
 }
 
 /** Milliseconds until the next alarm; undefined if there is nothing to do until it is woken. */
@@ -75,7 +77,7 @@ export async function workOn(
       portion += 1
     ) {
       report = await workOnPortion(run, report)
-      await scheduler.wait(PAUSE_MS)
+      await run.rest()
     }
     return report.state === 'running' ? 0 : undefined
   } catch (problem) {
@@ -100,7 +102,17 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
   const layout = layoutOf(kind, parameters, surroundings)
   const isRead = readsData([...parameters.by, ...layout.columns.map(({ name }) => name)])
   const needs: Needs = { ...kind.needs(parameters), ...(isRead && { segments: true }) }
-  return { ...{ env, tenant, calls, context, kind, needs, layout, surroundings }, isHalted }
+  return { ...{ env, tenant, calls, context, kind, needs, layout, surroundings }, isHalted, rest: resting() }
+}
+
+function resting(): () => Promise<void> {
+  let begun = Date.now()
+  return async () => {
+    // The clock moves, and others have their turn, only while something is waited for.
+    await scheduler.wait(0)
+    await scheduler.wait(Math.min(Date.now() - begun, LONGEST_REST_MS))
+    begun = Date.now()
+  }
 }
 
 /** It has no caller. */
@@ -120,14 +132,15 @@ async function workOnPortion(run: Run, report: store.Report): Promise<store.Repo
     const brought = await bringInPortion(context, database, report.shard)
     if (brought === 'more') return report
   }
-  const portion = await readPortion(database, report.after, report.parameters, run.needs, report.knownAt)
-  if (portion.last === undefined) return await afterShard(run, report)
-  const { lines, totals } = await linesOf(run, report, portion.policies)
-  if (!lines) return report
-  const portions = await putLines(run, report, lines)
+  const { after, parameters, knownAt } = report
+  const portion = await nextPortion(database, after, parameters, run.needs, knownAt)
+  if (portion.length === 0) return await afterShard(run, report)
+  const read = readPortion(database, portion, run.needs, knownAt)
+  const found = await linesOf(run, report, read)
+  if (!found) return report
   return await record(run, report, {
-    ...{ after: portion.last, portions, totals, tries: 0 },
-    processed: report.processed + portion.policies.length,
+    ...{ after: portion.at(-1)!.locator, portions: await putLines(run, report, found.lines), tries: 0 },
+    ...{ totals: found.totals, processed: report.processed + portion.length },
   })
 }
 
@@ -138,20 +151,24 @@ async function putLines(run: Run, report: store.Report, lines: readonly Cell[][]
   return report.portions + 1
 }
 
-/** Undefined lines where it was halted: a portion is recorded whole or not at all. */
-async function linesOf(run: Run, report: store.Report, policies: readonly ReportedPolicy[]) {
+/** Undefined where it was halted: a portion is recorded whole or not at all. */
+async function linesOf(
+  run: Run,
+  report: store.Report,
+  read: AsyncIterable<readonly ReportedPolicy[]> | Iterable<readonly ReportedPolicy[]>,
+) {
   const totals = structuredClone(report.totals)
   const lines: Cell[][] = []
-  for (const [turn, policy] of policies.entries()) {
-    if (run.isHalted()) return { lines: undefined, totals }
-    // Lets other requests run: if the database answers at once, nothing else would.
-    if (run.needs.records || turn % QUICK_POLICIES === 0) await scheduler.wait(0)
-    for (const line of run.kind.lines(policy, report.parameters, run.surroundings)) {
-      const cells = run.layout.cellsOf(line, policy)
-      addToTotals(totals, cells, run.layout)
-      lines.push(cells)
+  for await (const policies of read)
+    for (const [turn, policy] of policies.entries()) {
+      if (run.isHalted()) return undefined
+      if (run.needs.records || turn % QUICK_POLICIES === 0) await run.rest()
+      for (const line of run.kind.lines(policy, report.parameters, run.surroundings)) {
+        const cells = run.layout.cellsOf(line, policy)
+        addToTotals(totals, cells, run.layout)
+        lines.push(cells)
+      }
     }
-  }
   return { lines, totals }
 }
 
@@ -162,17 +179,20 @@ async function afterShard(run: Run, report: store.Report): Promise<store.Report>
   if (!run.needs.journal || report.parameters.products.length > 0) return await record(run, report, next)
   const database = shardDatabase(env, tenant, report.shard, calls)
   const disbursements = await readDisbursements(database, report.knownAt)
-  const { lines, totals } = await linesOf(run, report, [disbursements])
-  if (!lines) return report
-  const portions = await putLines(run, report, lines)
-  return await record(run, report, { ...next, portions, totals })
+  const found = await linesOf(run, report, [[disbursements]])
+  if (!found) return report
+  const portions = await putLines(run, report, found.lines)
+  return await record(run, report, { ...next, portions, totals: found.totals })
 }
 
 async function workOnFiles(run: Run, report: store.Report): Promise<store.Report> {
   const { layout, surroundings, tenant } = run
   const { locator, portions, steps, totals } = report
   const { timeZone } = surroundings
-  const files = await assemble({ place: run, report: locator, layout, portions, timeZone }, steps)
+  const files = await assemble(
+    { place: run, report: locator, layout, portions, timeZone, rest: run.rest },
+    steps,
+  )
   if (!files) return await record(run, report, { steps: steps + 1, tries: 0 })
   const summary = await storeFile(run, locator, 'totals', totalsCsv(totals, layout, timeZone))
   const all: ReportFile[] = [...files, { ...summary, rows: Object.keys(totals.groups).length }]
