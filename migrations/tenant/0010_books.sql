@@ -58,6 +58,7 @@ CREATE TABLE `report` (
 	`schedule_locator` text,
 	`expected` integer NOT NULL,
 	`processed` integer NOT NULL,
+	`rows_read` integer NOT NULL,
 	`shard` integer NOT NULL,
 	`after` integer NOT NULL,
 	`portions` integer NOT NULL,

@@ -103,6 +103,9 @@ const summary = {
   knownAtTimestamp: Timestamp,
   scheduleLocator: Text.optional(),
   processed: Integer.describe('Policies gone over so far.'),
+  rowsRead: Integer.describe(
+    'Rows that databases read for it so far, up to the last portion: most of what it costs.',
+  ),
   expected: Integer.describe('Policies that there were when it began.'),
   lines: Integer.describe('So far.'),
   createdTimestamp: Timestamp,

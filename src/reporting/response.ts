@@ -12,12 +12,13 @@ import { totalLines } from './totals.ts'
 const MOST_TOTALS = 1_000
 
 export function summaryResponse(report: Report): contract.ReportSummaryResponse {
-  const { locator, name, state, parameters, knownAt, scheduleLocator, processed, expected, totals } = report
+  const { locator, name, state, parameters, knownAt, scheduleLocator, totals } = report
   return {
     ...{ locator, name, state, parameters: shownParameters(parameters) },
     knownAtTimestamp: String(knownAt),
     ...(scheduleLocator !== null && { scheduleLocator }),
-    ...{ processed, expected, lines: totals.lines },
+    ...{ processed: report.processed, expected: report.expected, lines: totals.lines },
+    rowsRead: report.rowsRead,
     createdTimestamp: String(report.createdAt),
     updatedTimestamp: String(report.updatedAt),
     ...(report.finishedAt !== null && { finishedTimestamp: String(report.finishedAt) }),

@@ -118,7 +118,7 @@ export async function createReport(
     ...{ locator: newUuid(HOME_SHARD), name: kind.name, state: 'running', parameters, knownAt },
     scheduleLocator: schedule?.locator ?? null,
     expected: await countPolicies(context, parameters, knownAt),
-    ...{ processed: 0, shard: HOME_SHARD, after: 0, portions: 0, totals: noTotals(), steps: 0 },
+    ...{ processed: 0, rowsRead: 0, shard: HOME_SHARD, after: 0, portions: 0, totals: noTotals(), steps: 0 },
     ...{ files: null, problem: null, tries: 0, createdAt: context.now, updatedAt: context.now },
     ...{ finishedAt: null, username: context.caller.username },
   }

@@ -34,6 +34,8 @@ export const reports = sqliteTable(
     /** Policies that there were when it began, and those that it has gone over. */
     expected: integer().notNull(),
     processed: integer().notNull(),
+    /** By all databases, up to the last portion. */
+    rowsRead: integer().notNull(),
     /** The shard that it goes over, and the last policy of it that is done. */
     shard: integer().notNull(),
     after: integer().notNull(),

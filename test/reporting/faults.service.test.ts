@@ -44,7 +44,7 @@ const status = (locator: string) =>
 const beginAgain = (locator: string) =>
   database()
     .prepare(
-      `update report set state = 'running', shard = 0, after = 0, portions = 0, steps = 0, processed = 0, files = null,
+      `update report set state = 'running', shard = 0, after = 0, portions = 0, steps = 0, processed = 0, rows_read = 0, files = null,
         totals = '{"lines":0,"groups":{}}', finished_at = null where locator = ?`,
     )
     .bind(locator)
@@ -89,6 +89,9 @@ it('asks the platform for little: two batches that read a portion, one that reco
   const calls = noCalls()
   await workOn(env, shard(), locator as Uuid, () => false, calls)
   const { d1, r2, object, queue, renewed } = calls
+  const { rowsRead } = await status(locator)
+  expect(rowsRead).toBeGreaterThan(POLICIES)
+  expect(rowsRead).toBeLessThanOrEqual(calls.rowsRead)
   // Reads: the report, versions, what is brought in, policies, their rows, the end of the shard, disbursements. Writes: the portion, the
   // shard, the files with the event.
   // The tenant is looked at again by the clock.

@@ -53,6 +53,7 @@ export type ReportFigures = {
   readonly seconds: number
   readonly policies: number
   readonly lines: number
+  readonly rowsRead: number
   /** The most that was in use at any look, in MB. */
   readonly megabytes: number | undefined
   readonly p50: number
@@ -69,7 +70,7 @@ export type ReportsFigures = {
 }
 
 type Say = (line: string) => void
-type Status = { locator: string; state: string; processed: number; lines: number }
+type Status = { locator: string; state: string; processed: number; lines: number; rowsRead: number }
 
 export async function measureReports(folder: string, accounts: number, say: Say): Promise<ReportsFigures> {
   const book = join(folder, 'book')
@@ -141,7 +142,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
       status = await finished(client, name, body)
     }, FEWEST_SAMPLES)
     reports.push({
-      ...{ name, ...figures, policies: status!.processed, lines: status!.lines },
+      ...{ name, ...figures, policies: status!.processed, lines: status!.lines, rowsRead: status!.rowsRead },
       ratio: figures.p99 / undisturbed.p99,
     })
     say(reportLine(reports.at(-1)!))
@@ -207,8 +208,18 @@ const msOf = (samples: readonly Sample[], share: number): number =>
     share,
   )
 
-const reportLine = ({ name, seconds, policies, lines, megabytes, p50, p99, ratio }: ReportFigures): string =>
-  `${name}: ${seconds.toFixed(1)} s, ${policies} policies, ${lines} lines, ${megabytes?.toFixed(0) ?? '?'} MB; users p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${ratio.toFixed(2)} times`
+const reportLine = ({
+  name,
+  seconds,
+  policies,
+  lines,
+  rowsRead,
+  megabytes,
+  p50,
+  p99,
+  ratio,
+}: ReportFigures): string =>
+  `${name}: ${seconds.toFixed(1)} s, ${policies} policies, ${lines} lines, ${rowsRead} rows read, ${megabytes?.toFixed(0) ?? '?'} MB; users p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms, ${ratio.toFixed(2)} times`
 
 export const reportsLines = ({ accounts, policies, undisturbed, reports }: ReportsFigures): string =>
   [

@@ -48,6 +48,8 @@ type Run = {
   readonly needs: Needs
   readonly layout: Layout
   readonly surroundings: ReportSurroundings
+  /** Rows that were read for the report before this alarm. */
+  readonly readBefore: number
   isHalted(): boolean
   /** Rests for as long as was worked since the last rest: requests on the same thread and databases have half of both at least. */
   rest(): Promise<void>
@@ -102,7 +104,10 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
   const layout = layoutOf(kind, parameters, surroundings)
   const isRead = readsData([...parameters.by, ...layout.columns.map(({ name }) => name)])
   const needs: Needs = { ...kind.needs(parameters), ...(isRead && { segments: true }) }
-  return { ...{ env, tenant, calls, context, kind, needs, layout, surroundings }, isHalted, rest: resting() }
+  return {
+    ...{ env, tenant, calls, context, kind, needs, layout, surroundings },
+    ...{ readBefore: report.rowsRead - calls.rowsRead, isHalted, rest: resting() },
+  }
 }
 
 function resting(): () => Promise<void> {
@@ -210,12 +215,14 @@ const finishEvent = ({ locator, name }: store.Report, state: 'finished' | 'error
 
 /** Trips if the report is not as it was read. */
 async function record(
-  { context }: Pick<Run, 'context'>,
+  { context, readBefore }: Pick<Run, 'context'> & Partial<Pick<Run, 'readBefore'>>,
   report: store.Report,
-  changes: Partial<Omit<store.Report, 'locator'>>,
+  given: Partial<Omit<store.Report, 'locator'>>,
   events: readonly NewEvent[] = [],
 ): Promise<store.Report> {
   const database = homeDatabase(context)
+  const rowsRead = readBefore === undefined ? report.rowsRead : readBefore + context.calls.rowsRead
+  const changes = { ...given, rowsRead }
   await commit(context, database, {
     ...{ shard: HOME_SHARD, subject: report.locator, isRepeatable: true, events },
     guards: [store.reportGuard(report)],
