@@ -21,11 +21,11 @@ export type ReportFile = {
 }
 
 /** R2 takes parts of one size, at least 5 MiB; the last may be shorter. */
-const PART_BYTES = 8 * 1_048_576
+const PART_BYTES = 5 * 1_048_576
 
 /** What one step adds. */
 const MOST_LINES = 20_000
-const MOST_BYTES = 4 * 1_048_576
+const MOST_BYTES = 2 * 1_048_576
 
 /**
  * Lines that are written at once: a row group of the Parquet file, between which others get the thread. Reports with very many get larger
@@ -124,9 +124,13 @@ export async function assemble(assembled: Assembled, step: number): Promise<Repo
   else if (state.lines > 0) state.parquet = parquet.state()
   const files: ReportFile[] = []
   for (const format of FORMATS) {
-    const left = await sendParts(assembled, format, state.files[format], joined(pieces.get(format)!))
-    if (isLast) files.push(await finish(assembled, format, state, left))
-    else await put(place, reportKey(place, report, restName(step, format)), left, 'application/octet-stream')
+    const bytes = joined(pieces.get(format)!)
+    if (isLast) files.push(await finish(assembled, format, state, bytes))
+    else {
+      const left = await sendParts(assembled, format, state.files[format], bytes)
+      await put(place, reportKey(place, report, restName(step, format)), left, 'application/octet-stream')
+    }
+    await rest()
   }
   if (isLast) return files
   await put(
@@ -157,7 +161,7 @@ async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: C
     const text = await portionText(assembled.place, assembled.report, next)
     bytes += text.length
     lines.push(...readPortion(text))
-    await scheduler.wait(0)
+    await assembled.rest()
     next += 1
   }
   return { lines, next }
@@ -200,26 +204,31 @@ async function sendParts(
 }
 
 async function finish(
-  { place, report }: Assembled,
+  assembled: Assembled,
   format: Format,
   { files, lines }: State,
-  rest: Uint8Array,
+  bytes: Uint8Array,
 ): Promise<ReportFile> {
+  const { place, report } = assembled
   const { env, tenant, calls } = place
-  const { uploadId, parts, sent } = files[format]
+  const bucket = tenantFiles(env, tenant)
+  const begun = files[format]
+  if (begun.uploadId === undefined && bytes.length <= PART_BYTES)
+    return { ...(await store(place, report, format, bytes)), rows: lines }
   const key = reportKey(place, report, NAMES[format])
-  if (uploadId === undefined) return { ...(await store(place, report, format, rest)), rows: lines }
-  const upload = tenantFiles(env, tenant).resumeMultipartUpload(key, uploadId)
-  calls.r2 += 2
+  const size = begun.sent + bytes.length
   try {
-    await upload.complete([...parts, await upload.uploadPart(parts.length + 1, rest)])
+    const left = await sendParts(assembled, format, begun, bytes)
+    const upload = bucket.resumeMultipartUpload(key, begun.uploadId!)
+    calls.r2 += 2
+    await upload.complete([...begun.parts, await upload.uploadPart(begun.parts.length + 1, left)])
   } catch (problem) {
-    // A step that is repeated may have completed it.
-    const found = await tenantFiles(env, tenant).head(key)
-    if (found?.size !== sent + rest.length) throw problem
+    // Where the step is repeated, the upload may have been completed: then it is no more.
+    calls.r2 += 1
+    if ((await bucket.head(key))?.size !== size) throw problem
   }
   return {
-    ...{ format, fileName: NAMES[format], rows: lines, bytes: sent + rest.length },
+    ...{ format, fileName: NAMES[format], rows: lines, bytes: size },
     sha256: await digestOf(place, key),
   }
 }
