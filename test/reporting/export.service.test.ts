@@ -2,9 +2,13 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { ExportResponse } from '../../src/reporting/export/contract.ts'
+import { generateAccount } from '../../tools/book/account.ts'
+import { fileAt, whenMade } from '../documents/waiting.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { exampleFiles } from '../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
 
 type Line = {
   kind: string
@@ -18,7 +22,7 @@ let motor: Motor
 let token: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('export')
   token = await motor.signIn('anna.admin')
   await env.CONTROL.batch([
@@ -96,7 +100,7 @@ it('gives every record once, in pages of any size', async () => {
   const [policy] = await exported('policies', 1)
   const { locator } = policy!.record
   const asked = await callOk<Record<string, unknown>>('GET', `/policy/${locator}`, { token })
-  for (const name of ['invoices', 'modifications', 'exposures', 'characteristics', 'grossFees'])
+  for (const name of ['modifications', 'exposures', 'characteristics', 'grossFees'])
     expect([name, withoutAddresses({ at: policy!.record[name] })]).toEqual([
       name,
       withoutAddresses({ at: asked[name] }),
@@ -147,6 +151,124 @@ it('brings an export that was made while others wrote up to date by what changed
   expect(written).toBeGreaterThan(3)
 })
 
+it('names a document by an address at which it is', async () => {
+  const papers = await motorTenant('export-papers', exampleFiles('motor'))
+  const { body } = await papers.createPolicy()
+  await papers.post(`/policy/${body.locator}/issue`)
+  const policy = await whenMade(
+    async () => (await papers.get(`/policy/${body.locator}`)).body,
+    one => one.documents,
+  )
+  const as = { token: await papers.signIn('anna.admin') }
+  const page = await callApi<string>('GET', '/export/policies/records', as)
+  const changes = await callApi<string>('GET', '/export/changes', as)
+  for (const { body: text } of [page, changes]) {
+    expect(text).not.toContain('file:documents')
+    const line = text.split('\n').find(one => one.includes('"kind":"policy"'))!
+    const { documents } = (JSON.parse(line) as { record: typeof policy }).record
+    expect(documents.map(one => one.locator)).toEqual(policy.documents.map(one => one.locator))
+    const { url, fileName, urlExpirationTimestamp } = documents.find(one => one.fileName === 'schedule.pdf')!
+    expect(Number(urlExpirationTimestamp)).toBeGreaterThan(Date.now())
+    const { status, headers, bytes } = await fileAt(url!)
+    expect([status, new TextDecoder().decode(bytes.slice(0, 5))]).toEqual([200, '%PDF-'])
+    expect(headers.get('content-disposition')).toContain(fileName)
+  }
+})
+
+it('has auxiliary data and quick quotes, and takes no text of a client for the name of a file', async () => {
+  const value = JSON.stringify({ url: 'file:documents/x/y', urlExpirationTimestamp: '0' })
+  const auxData = [
+    { key: 'crm', value },
+    { key: 'd:\u00fc_-.', value: 'x' },
+  ]
+  await callOk('PUT', '/auxData/anything', { token, body: { auxData } })
+  const quoted = await callOk<{ locator: string }>('POST', `/policy/${motor.tenantLocator}/quickquotes`, {
+    token,
+    body: { ...plainYear().request.policy, policyholderLocator: await motor.newPolicyholder() },
+  })
+  const found = (await exported('auxData', 1)).map(one => one.record)
+  expect(found.filter(one => one.locator === 'anything')).toEqual(
+    auxData.map(one => ({ ...one, locator: 'anything', uiType: 'normal' })),
+  )
+  const [quick] = await exported('quickQuotes', 10)
+  expect(quick!.record).toMatchObject({ locator: quoted.locator, answer: { locator: quoted.locator } })
+  const { kinds } = await callOk<ExportResponse>('GET', '/export', { token })
+  expect(kinds).toContainEqual({ kind: 'quickQuotes', records: 1 })
+})
+
+it('has all that bills and prices a policy', async () => {
+  const [line] = await exported('policies', 1)
+  const { locator } = line!.record
+  const shown = async (path: string): Promise<Record<string, object>> =>
+    callOk('GET', `/policy/${locator}/${path}`, { token })
+  const bills = await shown('checkInvoices')
+  for (const name of ['invoices', 'futureInvoices'])
+    expect([name, withoutAddresses({ at: line!.record[name] })]).toEqual([
+      name,
+      withoutAddresses({ at: bills[name] }),
+    ])
+  const { total } = line!.record.price as { total: number }
+  const { segmentCharges, invoices, futureInvoices, grossFees } = line!.record as {
+    segmentCharges: { premium: number; taxes: { amount: number }[] }[]
+    [name: string]: unknown
+  }
+  const cents = (amounts: readonly number[]): number =>
+    amounts.reduce((sum, one) => sum + Math.round(one * 100), 0)
+  expect(
+    cents(segmentCharges.flatMap(one => [one.premium, ...one.taxes.map(tax => tax.amount)])) +
+      cents([grossFees as number]),
+  ).toBe(cents([total]))
+  const items = [...(invoices as object[]), ...(futureInvoices as object[])].flatMap(
+    one => (one as { financialTransactions: { type: string; amount: number }[] }).financialTransactions,
+  )
+  expect(cents(items.filter(one => one.type !== 'commission').map(one => one.amount))).toBe(cents([total]))
+  expect(line!.record.quotes).toHaveLength(1)
+})
+
+it('answers changes of many policies in parts, also of those that were migrated', async () => {
+  const { cursor } = await callOk<ExportResponse>('GET', '/export', { token })
+  const accounts = Array.from({ length: 60 }, (_, at) => generateAccount({ seed: 'export', policies: 1 }, at))
+  const root = `/migration/${motor.tenantLocator}/migrations`
+  const migration = await callOk<{ locator: string }>('POST', root, { token, body: accounts })
+  expect(await settledMigration(`${root}/${migration.locator}`, token, 60_000)).toMatchObject({
+    migrationState: 'finished',
+  })
+  const found: string[] = []
+  let next = cursor
+  let answers = 0
+  for (let isCompleted = false; !isCompleted; answers += 1) {
+    const answer = await callApi<string>('GET', `/export/changes?cursor=${next}`, { token })
+    const lines = answer.body
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Line)
+    const last = lines.pop()!
+    const policies = lines.filter(one => one.kind === 'policy')
+    expect(policies.length).toBeLessThanOrEqual(50)
+    found.push(...policies.map(one => String(one.record.locator)))
+    // Of each of two databases: what changed, and the records.
+    expect(roundTrips(answer).d1).toBeLessThanOrEqual(4)
+    expect(roundTrips(answer).r2).toBeLessThanOrEqual(1)
+    next = last.cursor!
+    isCompleted = last.isCompleted!
+  }
+  expect(answers).toBeGreaterThan(1)
+  expect(new Set(found).size).toBe(60)
+})
+
+it('reads a page of policies in two batches, and any other in one', async () => {
+  for (const { kind, d1 } of [
+    ...['policyholders', 'disbursements', 'auxData', 'quickQuotes', 'events', 'journal'].map(kind => ({
+      ...{ kind, d1: 1 },
+    })),
+    { kind: 'policies', d1: 2 },
+  ]) {
+    const answer = await callApi('GET', `/export/${kind}/records`, { token })
+    expect([kind, roundTrips(answer)]).toEqual([kind, { d1, object: 0, r2: 0, queue: 0 }])
+  }
+  expect(roundTrips(await callApi('GET', '/export', { token })).d1).toBe(2)
+})
+
 it('gives no value that was overwritten, in records, changes and journal', async () => {
   const locator = String((await exported('policyholders', 1))[0]!.record.locator)
   const before = withoutAddresses(
@@ -169,6 +291,7 @@ it.each([
   ['/export/policy/records', 404, /There are: policyholders, policies/],
   ['/export/policies/records?pagingToken=x', 400, /pagingToken/],
   ['/export/policies/records?pagingToken=9-1', 400, /pagingToken/],
+  ['/export/auxData/records?pagingToken=0-eA', 400, /pagingToken/],
   ['/export/changes?cursor=1', 400, /cursor/],
   ['/export/changes?cursor=0.0_0.0_0.0', 400, /cursor/],
 ])('%s is refused', async (path, status, message) => {

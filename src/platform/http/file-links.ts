@@ -45,6 +45,10 @@ export const mayNameFiles = ({ access }: Pick<Route, 'access'>): boolean =>
 const FILE_REFERENCE =
   /"url":"file:(documents|media|reports)\/([0-9a-f-]{36})\/([^"\\]*)","(urlExpirationTimestamp|expiresTimestamp)":"0"/g
 
+/** The same JSON, in which nothing is read as the name of a file: for text with properties that clients name. */
+export const withoutFileNames = (json: string): string =>
+  json.replaceAll('"url":"file:', '"url":"\\u0066ile:')
+
 type Signing = { env: Pick<Env, 'TOKEN_SECRET'>; origin: string; now: Instant }
 
 /** The JSON with addresses instead of names. `now` is real time. */

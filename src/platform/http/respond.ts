@@ -5,6 +5,7 @@ import { version } from '../../../package.json'
 import { ERROR_KINDS, Refusal, type RefusalDetails } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, serverTiming, writeBookmarks } from '../calls.ts'
+import type { JsonAnswer } from '../commit.ts'
 import { refusalOfFault } from '../faults.ts'
 import { observe } from '../observation.ts'
 import { withoutAuthTokens } from '../outbound/masking.ts'
@@ -53,14 +54,18 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
   if (value instanceof Response) return value
-  const { status, text: json } = isJsonText(value)
+  const {
+    status,
+    text: json,
+    media,
+  }: JsonAnswer & { media?: string } = isJsonText(value)
     ? value
     : { status: route.answer.status ?? 200, text: value === undefined ? '' : JSON.stringify(value) }
   if (json === '') return new Response(null, { status })
   const sent = addressed(json)
   // Once for the answer and its tag.
   const bytes = encoder.encode(sent)
-  const response = jsonResponse(status, bytes)
+  const response = jsonResponse(status, bytes, media)
   const { headers } = response
   if (status !== 200 || !describeRecord(handled, { json, sent, bytes }, headers)) return response
   headers.delete('content-type')
@@ -69,8 +74,8 @@ export function answerResponse(handled: Handled, addressed: (json: string) => st
 
 const encoder = new TextEncoder()
 
-const jsonResponse = (status: number, json: string | Uint8Array): Response =>
-  new Response(json, { status, headers: { 'content-type': 'application/json' } })
+const jsonResponse = (status: number, json: string | Uint8Array, media = 'application/json'): Response =>
+  new Response(json, { status, headers: { 'content-type': media } })
 
 export const optionsResponse = (allow: string): Response =>
   new Response(null, { status: 204, headers: { allow } })

@@ -35,9 +35,11 @@ export type SignedInContext = AdministrationContext & {
 
 const READY = Symbol('ready JSON text')
 
-/** Finished JSON, e.g. from a policy's object; sent unchanged. Empty text: no body. */
+/** Finished JSON, e.g. from a policy's object; sent unchanged but for addresses of files. Empty text: no body. */
 export type JsonText = JsonAnswer & {
   readonly [READY]: true
+  /** The media type, if it is not `application/json`: of several texts of JSON, one on each line. */
+  readonly media?: string
   /** The source of a page's links: the list and its continuation. */
   readonly page?: object
 }
@@ -48,6 +50,14 @@ export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   [READY]: true,
   ...(page && { page }),
 })
+
+/** An object on each line. */
+export const jsonLines = (lines: readonly string[]): JsonText => ({
+  ...jsonText({ status: 200, text: lines.map(line => `${line}\n`).join('') }),
+  media: NDJSON,
+})
+
+export const NDJSON = 'application/x-ndjson'
 
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value

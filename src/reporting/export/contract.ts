@@ -2,8 +2,17 @@
 import { z } from '@hono/zod-openapi'
 import { component, optional, PageSize, PagingToken, Text } from '../../platform/wire.ts'
 
-export const EXPORT_KINDS = ['policyholders', 'policies', 'disbursements', 'events', 'journal'] as const
-export type ExportKind = (typeof EXPORT_KINDS)[number]
+export const EXPORT_KINDS = [
+  'policyholders',
+  'policies',
+  'disbursements',
+  'auxData',
+  'quickQuotes',
+  'events',
+  'journal',
+] as const
+export const ExportKind = z.enum(EXPORT_KINDS)
+export type ExportKind = z.output<typeof ExportKind>
 
 export const ExportPageQuery = z.object({ pageSize: PageSize, pagingToken: PagingToken })
 export type ExportPageQuery = z.output<typeof ExportPageQuery>
@@ -17,6 +26,6 @@ export type ExportChangesQuery = z.output<typeof ExportChangesQuery>
 
 export const ExportResponse = component('ExportResponse', {
   cursor: Text.describe('Changes after it are those that an export which begins now may miss.'),
-  kinds: z.array(z.object({ kind: z.enum(EXPORT_KINDS), records: z.int() })),
+  kinds: z.array(z.object({ kind: ExportKind, records: z.int() })),
 })
 export type ExportResponse = z.output<typeof ExportResponse>

@@ -1,6 +1,7 @@
-import { asc, gt, inArray, sql } from 'drizzle-orm'
+import { asc, getTableColumns, gt, inArray, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Database } from '../../platform/database.ts'
+import { EVERY_EVENT } from '../../platform/events/rows.ts'
 import { disbursements } from '../../policy/tables/billing.ts'
 import { journalRows } from '../../policy/tables/journal.ts'
 import { policies } from '../../policy/tables/policies.ts'
@@ -11,17 +12,23 @@ export const endQuery = (database: Database) =>
   database.effect(
     `select coalesce((select max(sequence) from event), 0) as event, coalesce((select max(id) from journal), 0) as journal,
       (select count(*) from policyholder) as policyholders, (select count(*) from policy) as policies,
-      (select count(*) from disbursement) as disbursements, (select count(*) from journal) as journalRows`,
+      (select count(*) from disbursement) as disbursements, (select count(*) from journal) as journalRows,
+      (select count(*) from aux_data) as auxData, (select count(*) from quick_quote) as quickQuotes`,
   )
 
-export type End = {
-  readonly event: number
-  readonly journal: number
-  readonly policyholders: number
-  readonly policies: number
-  readonly disbursements: number
-  readonly journalRows: number
-}
+export type End = Readonly<
+  Record<
+    | 'event'
+    | 'journal'
+    | 'policyholders'
+    | 'policies'
+    | 'disbursements'
+    | 'journalRows'
+    | 'auxData'
+    | 'quickQuotes',
+    number
+  >
+>
 
 /** In the order of their locators: that of their making, but for records of other systems. */
 export const policyLocatorsQuery = ({ build }: Database, after: number, most: number) =>
@@ -45,7 +52,8 @@ export const namedPolicyholdersQuery = ({ build }: Database, locators: readonly 
     .select()
     .from(policyholders)
     .where(inArray(policyholders.locator, sql`(select value from json_each(${JSON.stringify(locators)}))`))
-    .orderBy(asc(policyholders.locator))
+
+export type DisbursementRow = typeof disbursements.$inferSelect
 
 export const disbursementsQuery = ({ build }: Database, after: string, most: number) =>
   build
@@ -55,13 +63,90 @@ export const disbursementsQuery = ({ build }: Database, after: string, most: num
     .orderBy(asc(disbursements.locator))
     .limit(most)
 
+/** Rows of at most so many characters together, but for the first. `ordered`: a select of at most a page, with `size`, in `order`. */
+const withinSize = (ordered: string, order: string): string =>
+  `select * from (select *, sum(size) over (order by ${order} rows unbounded preceding) as total,
+      row_number() over (order by ${order}) as place from (${ordered}))
+    where place = 1 or total <= ${MOST_READ} order by place`
+
+const MOST_READ = 4_000_000
+
+export type AuxDataRow = {
+  readonly locator: string
+  readonly key: string
+  readonly value: string
+  readonly uiType: string
+}
+
+export const auxDataQuery = (database: Database, [locator, key]: readonly string[], most: number) =>
+  database.effect(
+    withinSize(
+      `select locator, key, value, ui_type as uiType, length(value) as size from aux_data
+        where (locator, key) > (?1, ?2) order by locator, key limit ?3`,
+      'locator, key',
+    ),
+    locator,
+    key,
+    most,
+  )
+
+export type QuickQuoteRow = {
+  readonly locator: string
+  readonly policyholderLocator: string
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly request: string
+  readonly answer: string
+}
+
+export const quickQuotesQuery = (database: Database, after: string, most: number) =>
+  database.effect(
+    withinSize(
+      `select locator, policyholder_locator as policyholderLocator, created_at as createdAt, expires_at as expiresAt,
+          request, answer, length(request) + length(answer) as size
+        from quick_quote where locator > ?1 order by locator limit ?2`,
+      'locator',
+    ),
+    after,
+    most,
+  )
+
+export type StoredEvent = {
+  readonly sequence: number
+  readonly locator: string
+  readonly request_id: string
+  readonly type: string
+  readonly newer_type: string | null
+  readonly at: number
+  readonly username: string
+  readonly policyholder_locator: string | null
+  readonly policy_locator: number | null
+  readonly data: string
+}
+
+export const eventsQuery = (database: Database, after: number, most: number) =>
+  database.effect(`select * from ${EVERY_EVENT} where sequence > ?1 order by sequence limit ?2`, after, most)
+
 export const journalQuery = ({ build }: Database, after: number, most: number) =>
-  build.select().from(journalRows).where(gt(journalRows.id, after)).orderBy(asc(journalRows.id)).limit(most)
+  build
+    .select({ ...getTableColumns(journalRows), perils: perilsOf })
+    .from(journalRows)
+    .where(gt(journalRows.id, after))
+    .orderBy(asc(journalRows.id))
+    .limit(most)
+
+const perilsOf = sql<
+  number | null
+>`(select peril_count from policy where policy.locator = journal.policy_locator)`
+
+export type JournalPageRow = typeof journalRows.$inferSelect & { readonly perils: number | null }
 
 /** Rows of events after a number, each with whom its events concern (platform/events/rows.ts). */
 export const eventRowsQuery = (database: Database, after: number, most: number) =>
   database.effect(
-    `select sequence, policy_locator as policy, policyholder_locator as holder from event where sequence > ?1 order by sequence limit ?2`,
+    `select sequence, policy_locator as policy, policyholder_locator as holder,
+      (select peril_count from policy where policy.locator = event.policy_locator) as perils
+    from event where sequence > ?1 order by sequence limit ?2`,
     after,
     most,
   )
@@ -70,4 +155,5 @@ export type EventRow = {
   readonly sequence: number
   readonly policy: number | null
   readonly holder: string | null
+  readonly perils: number | null
 }

@@ -1,0 +1,147 @@
+// What has changed since a cursor: policyholders and policies that events or rows of the journal name, each once in an answer and as it is
+// now, and the rows. An answer is bounded over all shards; the cursor stands before what it had no room for.
+import type { RequestContext } from '../../platform/context.ts'
+import { type JsonText, jsonLines } from '../../platform/http/route.ts'
+import { shardDatabase } from '../../platform/tenancy.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import type { ExportChangesQuery } from './contract.ts'
+import { holderLine, journalLine, LARGEST_PAGE_BYTES, policyLine } from './lines.ts'
+import { MOST_PERILS, MOST_POLICIES, type Place, readPolicies } from './policies.ts'
+import * as store from './store.ts'
+import { type Cursor, cursorText, readCursor } from './tokens.ts'
+
+/** Rows of events, and of the journal, that an answer looks at. */
+const MOST_ROWS = 500
+
+/** What an answer has room for. */
+type Room = { rows: number; policies: number; perils: number; bytes: number }
+
+/** A row of events or of the journal: the cursor after it, what it says changed, and its own line. */
+type Change = {
+  readonly at: Cursor[number]
+  readonly policy: number | undefined
+  readonly holder: string | undefined
+  readonly perils: number
+  readonly line?: string
+}
+
+export async function exportChanges(
+  context: RequestContext,
+  { cursor: text }: ExportChangesQuery,
+): Promise<JsonText> {
+  const { env, tenant, calls } = context
+  const cursor = readCursor(text, tenant.shards.length)
+  const room: Room = {
+    ...{ rows: MOST_ROWS, policies: MOST_POLICIES, perils: MOST_PERILS, bytes: LARGEST_PAGE_BYTES },
+  }
+  const lines: string[] = []
+  let isCompleted = true
+  for (const [shard, from] of cursor.entries()) {
+    if (!isCompleted) break
+    const place = { context, shard, database: shardDatabase(env, tenant, shard, calls) }
+    const { found, isAll } = await findChanges(place, from, room)
+    const shown = await showChanges(place, withinRoom(found, room), room, lines.length === 0)
+    lines.push(...shown.lines)
+    cursor[shard] = [...(shown.at ?? from)]
+    isCompleted = isAll && shown.count === found.length
+  }
+  return jsonLines([...lines, JSON.stringify({ kind: 'cursor', cursor: cursorText(cursor), isCompleted })])
+}
+
+/** Events first, then rows of the journal, each in their order. */
+async function findChanges(
+  { shard, database }: Place,
+  [event, journal]: Cursor[number],
+  room: Room,
+): Promise<{ found: Change[]; isAll: boolean }> {
+  const most = Math.max(1, room.rows)
+  const [result, rows] = await database.batch([
+    store.eventRowsQuery(database, event, most),
+    store.journalQuery(database, journal, most),
+  ])
+  const events = (result as unknown as D1Result<store.EventRow>).results
+  const last = events.at(-1)?.sequence ?? event
+  const found = [
+    ...events.map(
+      ({ sequence, policy, holder, perils }): Change => ({
+        ...{ at: [sequence, journal], policy: policy ?? undefined, holder: holder ?? undefined },
+        perils: perils ?? 0,
+      }),
+    ),
+    ...rows.map(
+      (row): Change => ({
+        at: [last, row.id],
+        policy: row.policyLocator ?? undefined,
+        holder: row.policyholderLocator,
+        perils: row.perils ?? 0,
+        line: journalLine(shard, row),
+      }),
+    ),
+  ]
+  room.rows -= found.length
+  return { found, isAll: events.length < most && rows.length < most }
+}
+
+/** The first changes that name no more policies than there is room for; at least one, if nothing was taken before. */
+function withinRoom(found: readonly Change[], room: Room): readonly Change[] {
+  const seen = new Set<number>()
+  const end = found.findIndex(({ policy, perils }) => {
+    if (policy === undefined || seen.has(policy)) return false
+    const isFirst = room.policies === MOST_POLICIES
+    if (room.policies < 1 || (room.perils < perils && !isFirst)) return true
+    seen.add(policy)
+    room.policies -= 1
+    room.perils -= perils
+    return false
+  })
+  return end < 0 ? found : found.slice(0, end)
+}
+
+type Shown = {
+  readonly lines: string[]
+  /** After the last change that is shown; absent if none is. */
+  readonly at?: Cursor[number]
+  readonly count: number
+}
+
+async function showChanges(
+  place: Place,
+  found: readonly Change[],
+  room: Room,
+  isFirst: boolean,
+): Promise<Shown> {
+  if (found.length === 0) return { lines: [], count: 0 }
+  const policyLocators = [...new Set(found.flatMap(({ policy }) => policy ?? []))]
+  const holderLocators = [...new Set(found.flatMap(({ holder }) => holder ?? []))]
+  const { results, policies } = await readPolicies(place, policyLocators, [
+    store.namedPolicyholdersQuery(place.database, holderLocators),
+  ])
+  const holders = new Map((results[0] as Policyholder[]).map(one => [String(one.locator), one]))
+  const reading = policies()
+  let next = await reading.next()
+  const shown = new Set<number | string>()
+  const lines: string[] = []
+  let at: Cursor[number] | undefined
+  let count = 0
+  for (const change of found) {
+    const { policy, holder, line } = change
+    const own: string[] = []
+    const owner = holder === undefined || shown.has(holder) ? undefined : holders.get(holder)
+    if (owner) own.push(holderLine(owner))
+    // Those that are gone since are not among those that are read.
+    if (policy !== undefined && !shown.has(policy) && next.value?.locator === String(policy)) {
+      own.push(policyLine(next.value))
+      next = await reading.next()
+    }
+    if (line !== undefined) own.push(line)
+    const bytes = own.reduce((sum, one) => sum + one.length, 0)
+    if (bytes > room.bytes && !(isFirst && count === 0)) break
+    room.bytes -= bytes
+    if (holder !== undefined) shown.add(holder)
+    if (policy !== undefined) shown.add(policy)
+    lines.push(...own)
+    at = change.at
+    count += 1
+  }
+  return { lines, count, ...(at && { at }) }
+}

@@ -1,0 +1,52 @@
+// Lines of an export. Those of policies and policyholders name files, which become addresses as in any other answer.
+import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
+import { withoutFileNames } from '../../platform/http/file-links.ts'
+import { readJournalRow } from '../../policy/store/journal.ts'
+import { type Policyholder, policyholderResponse } from '../../policyholders/values.ts'
+import type { PolicyRecord } from './policy-record.ts'
+import type * as store from './store.ts'
+
+/** A page ends before the line that would make it longer, but for its first. */
+export const LARGEST_PAGE_BYTES = 8 * 1024 * 1024
+
+export const holderLine = (holder: Policyholder): string =>
+  lineOf('policyholder', policyholderResponse(holder))
+
+export const policyLine = (policy: PolicyRecord): string => lineOf('policy', policy)
+
+export const disbursementLine = ({ amount, currency, ...one }: store.DisbursementRow): string =>
+  withoutFileNames(
+    lineOf('disbursement', { ...one, amount: toText(fromMinor(amount, currency as CurrencyCode)), currency }),
+  )
+
+export const auxDataLine = ({ locator, key, value, uiType }: store.AuxDataRow): string =>
+  lineOf('auxData', { locator, key, value, uiType })
+
+export const quickQuoteLine = ({ locator, policyholderLocator, ...row }: store.QuickQuoteRow): string =>
+  withoutFileNames(
+    lineOf('quickQuote', {
+      ...{ locator, policyholderLocator, createdTimestamp: row.createdAt, expiryTimestamp: row.expiresAt },
+      ...{ request: JSON.parse(row.request), answer: JSON.parse(row.answer) },
+    }),
+  )
+
+export const eventLine = (row: store.StoredEvent): string =>
+  withoutFileNames(
+    lineOf('event', {
+      locator: row.locator,
+      requestId: row.request_id,
+      type: row.type,
+      newerType: row.newer_type,
+      timestamp: row.at,
+      username: row.username,
+      policyholderLocator: row.policyholder_locator,
+      policyLocator: row.policy_locator === null ? null : String(row.policy_locator),
+      data: JSON.parse(row.data),
+    }),
+  )
+
+/** `shard` and `id` are the key: rows of one database are counted by themselves. */
+export const journalLine = (shard: number, row: store.JournalPageRow): string =>
+  lineOf('journal', { shard, ...readJournalRow(row) })
+
+const lineOf = (kind: string, record: object): string => JSON.stringify({ kind, record })

@@ -1,0 +1,106 @@
+// A page of each kind of record, of one shard.
+import type { Policyholder } from '../../policyholders/values.ts'
+import type { ExportKind } from './contract.ts'
+import {
+  auxDataLine,
+  disbursementLine,
+  eventLine,
+  holderLine,
+  journalLine,
+  LARGEST_PAGE_BYTES,
+  policyLine,
+  quickQuoteLine,
+} from './lines.ts'
+import { MOST_POLICIES, type Place, readPolicies, withinPerils } from './policies.ts'
+import * as store from './store.ts'
+import { wrongToken } from './tokens.ts'
+
+/** `next`: where it goes on in this shard; undefined at its end. */
+export type Page = { readonly lines: readonly string[]; readonly next: string | undefined }
+
+export const PAGES: Readonly<
+  Record<ExportKind, (place: Place, after: string, pageSize: number) => Promise<Page>>
+> = {
+  async policyholders({ database }, after, pageSize) {
+    const [rows] = await database.batch([store.policyholdersQuery(database, after, pageSize)])
+    const holders = rows as unknown as Policyholder[]
+    return pageOf(holders, rows.length < pageSize, one => one.locator, holderLine)
+  },
+  async policies(place, after, pageSize) {
+    const { database } = place
+    const most = Math.min(pageSize, MOST_POLICIES)
+    const [rows] = await database.batch([store.policyLocatorsQuery(database, Number(after || 0), most)])
+    const locators = withinPerils(rows).map(({ locator }) => locator)
+    const { policies } = await readPolicies(place, locators)
+    const lines: string[] = []
+    let bytes = 0
+    for await (const policy of policies()) {
+      const line = policyLine(policy)
+      bytes += line.length
+      if (lines.length > 0 && bytes > LARGEST_PAGE_BYTES)
+        return { lines, next: String(locators[lines.length - 1]) }
+      lines.push(line)
+    }
+    const isEnd = rows.length < most && locators.length === rows.length
+    return { lines, next: isEnd ? undefined : String(locators.at(-1)) }
+  },
+  async disbursements({ database }, after, pageSize) {
+    const [rows] = await database.batch([store.disbursementsQuery(database, after, pageSize)])
+    return pageOf(rows, rows.length < pageSize, one => one.locator, disbursementLine)
+  },
+  async auxData({ database }, after, pageSize) {
+    const [result] = await database.batch([store.auxDataQuery(database, keyIn(after), pageSize)])
+    const { results } = result as D1Result<store.AuxDataRow>
+    return pageOf(results, results.length === 0, one => keyToken(one), auxDataLine)
+  },
+  async quickQuotes({ database }, after, pageSize) {
+    const [result] = await database.batch([store.quickQuotesQuery(database, after, pageSize)])
+    const { results } = result as D1Result<store.QuickQuoteRow>
+    return pageOf(results, results.length === 0, one => one.locator, quickQuoteLine)
+  },
+  async events({ database }, after, pageSize) {
+    const [result] = await database.batch([store.eventsQuery(database, Number(after || 0), pageSize)])
+    const { results } = result as D1Result<store.StoredEvent>
+    return pageOf(results, results.length < pageSize, one => String(one.sequence), eventLine)
+  },
+  async journal({ shard, database }, after, pageSize) {
+    const [rows] = await database.batch([store.journalQuery(database, Number(after || 0), pageSize)])
+    return pageOf(
+      rows,
+      rows.length < pageSize,
+      one => String(one.id),
+      row => journalLine(shard, row),
+    )
+  },
+}
+
+/** Ends early where the lines would become too many bytes. */
+function pageOf<R>(
+  rows: readonly R[],
+  isLast: boolean,
+  place: (row: R) => string,
+  line: (row: R) => string,
+): Page {
+  const lines: string[] = []
+  let bytes = 0
+  for (const row of rows) {
+    const text = line(row)
+    bytes += text.length
+    if (lines.length > 0 && bytes > LARGEST_PAGE_BYTES) return { lines, next: place(rows[lines.length - 1]!) }
+    lines.push(text)
+  }
+  return { lines, next: isLast ? undefined : place(rows.at(-1)!) }
+}
+
+/** Locators and keys of auxiliary data are any text. */
+const keyToken = ({ locator, key }: store.AuxDataRow): string =>
+  Buffer.from(JSON.stringify([locator, key])).toString('base64url')
+
+function keyIn(token: string): readonly [string, string] {
+  if (token === '') return ['', '']
+  try {
+    const [locator, key] = JSON.parse(Buffer.from(token, 'base64url').toString()) as unknown[]
+    if (typeof locator === 'string' && typeof key === 'string') return [locator, key]
+  } catch {}
+  throw wrongToken('pagingToken')
+}

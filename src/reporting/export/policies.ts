@@ -1,0 +1,61 @@
+// Policies of an export: as many as may be read and made at once.
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { allVersionsQuery, loadConfiguration } from '../../product/cache.ts'
+import { type PolicyRecord, policyRecord } from './policy-record.ts'
+
+export type Place = { readonly context: RequestContext; readonly shard: number; readonly database: Database }
+
+/** Policies of a page, and their perils: a larger one is a page alone. */
+export const MOST_POLICIES = 50
+export const MOST_PERILS = 500
+
+/**
+ * With all that belongs to them, in the order of the list, made one after the other as they are asked for. `more` is read in the same batch; its results come
+ * first.
+ */
+export async function readPolicies(
+  { context, database }: Place,
+  locators: readonly number[],
+  more: readonly Query[] = [],
+): Promise<{ results: unknown[]; policies: () => AsyncGenerator<PolicyRecord> }> {
+  const own: readonly Query[] =
+    locators.length === 0
+      ? []
+      : [...aggregateQueries(database, { locators: JSON.stringify(locators) }), allVersionsQuery(database)]
+  const queries = [...more, ...own]
+  const all =
+    queries.length === 0 ? [] : ((await database.batch(queries as [Query, ...Query[]])) as unknown[])
+  const read = all.slice(more.length)
+  return {
+    results: all.slice(0, more.length),
+    async *policies() {
+      if (read.length === 0) return
+      const versions = new Map(
+        (read[AGGREGATE_QUERIES] as { version: number; hash: string }[]).map(one => [one.version, one.hash]),
+      )
+      const { env, tenant, calls } = context
+      const aggregates = new Map(
+        readAggregates(read.slice(0, AGGREGATE_QUERIES)).map(one => [Number(one.policy.locator), one]),
+      )
+      for (const locator of locators) {
+        const aggregate = aggregates.get(locator)
+        if (!aggregate) continue
+        const { configVersion, productName } = aggregate.policy
+        const { configuration } = await loadConfiguration(env, tenant, versions.get(configVersion)!, calls)
+        yield policyRecord(aggregate, configuration.products[productName]!)
+      }
+    },
+  }
+}
+
+/** The first rows whose perils fit on a page, and at least one. */
+export function withinPerils<R extends { readonly perils: number }>(rows: readonly R[]): readonly R[] {
+  let perils = 0
+  const end = rows.findIndex((one, at) => {
+    perils += one.perils
+    return at > 0 && perils > MOST_PERILS
+  })
+  return end < 0 ? rows : rows.slice(0, end)
+}

@@ -1,0 +1,103 @@
+// A policy in an export: what GET /policy/{locator} answers, and all else that belongs to it. It is enough to bill, price and prorate the
+// policy elsewhere: items of invoices, planned bills, and what each segment of a peril in force costs.
+import { futureInvoice } from '../../billing/payments.ts'
+import { toNumber } from '../../kernel/money.ts'
+import { futureInstallments, installmentOf } from '../../policy/bills/amounts-due.ts'
+import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../policy/contract/billing.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
+import { isIssued } from '../../policy/fold/line.ts'
+import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
+import { allPieces, type PolicyView, policyResponse, policyView } from '../../policy/projection/policy.ts'
+import { invoiceResponses } from '../../policy/projection/records.ts'
+import { acceptedQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
+import { policyPriceResponse } from '../../rating/price.ts'
+import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
+import { transactionResponse } from '../../transactions/endorsements/projection.ts'
+import { graceLapseReinstatements } from '../../transactions/lapses/projection.ts'
+import { quoteResponse } from '../../transactions/quotes/projection.ts'
+import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
+
+/** Amounts in major units, rates of a month. */
+export type SegmentCharges = {
+  readonly perilCharacteristicsLocator: string
+  readonly premium: number
+  readonly technicalPremium?: number
+  readonly taxes: readonly { readonly name: string; readonly amount: number }[]
+  readonly commissions: readonly {
+    readonly recipient: string
+    readonly month: number
+    readonly amount: number
+  }[]
+}
+
+export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
+  Pick<CheckInvoicesResponse, 'invoices' | 'futureInvoices'> & {
+    readonly timezone: string
+    readonly currency: string
+    readonly quotes: readonly object[]
+    /** Endorsements and renewals, issued or not. */
+    readonly transactions: readonly object[]
+    readonly cancellations: readonly object[]
+    readonly reinstatements: readonly object[]
+    /** With the lapses that they led to, and reinstatements of these. */
+    readonly gracePeriods: readonly object[]
+    /** Of issued policies. */
+    readonly price?: PolicyPriceResponse
+    /** Of each segment of a peril that is in force. */
+    readonly segmentCharges: readonly SegmentCharges[]
+  }
+
+export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinition): PolicyRecord {
+  const { policy, quotes, endorsements, cancellations, reinstatements } = aggregate
+  const bound = policy.issuedAt === undefined ? undefined : acceptedQuote(aggregate)
+  const issued = bound && policyView(aggregate, bound, product, isIssued)
+  return {
+    ...policyResponse(aggregate, product, { summarizeQuotes: false }),
+    timezone: policy.timeZone,
+    currency: policy.currency,
+    quotes: [...quotes.values()].map(one => quoteResponse(aggregate, one, product)),
+    transactions: [...endorsements.values()].map(one => transactionResponse(aggregate, one, product)),
+    cancellations: [...cancellations.values()].map(one => cancellationResponse(aggregate, one, product)),
+    reinstatements: [...reinstatements.values()].map(one => reinstatementResponse(aggregate, one, product)),
+    gracePeriods: graceLapseReinstatements(aggregate, product),
+    ...itemisedBills(aggregate),
+    ...(issued && { price: policyPriceResponse(issued) }),
+    segmentCharges: issued ? chargesOfSegments(issued) : [],
+  }
+}
+
+/** Of each item, however many there are: an export is read line by line. */
+function itemisedBills(
+  aggregate: PolicyAggregate,
+): Pick<CheckInvoicesResponse, 'invoices' | 'futureInvoices'> {
+  const itemsOf = billedItemsOf(aggregate)
+  const invoices = [...aggregate.invoices.values()]
+  const responses = invoiceResponses(aggregate, invoices)
+  return {
+    invoices: invoices.map((invoice, at) => {
+      const items = itemsOf(installmentOf(aggregate, invoice))
+      const financialTransactions = shownItems(aggregate, items, invoice.createdAt, true)
+      return { ...responses[at]!, financialTransactions }
+    }),
+    futureInvoices: futureInstallments(aggregate).map(one =>
+      futureInvoice(aggregate, one, itemsOf(one), true),
+    ),
+  }
+}
+
+const chargesOfSegments = (view: PolicyView): SegmentCharges[] =>
+  allPieces(view).flatMap(({ run: { price }, piece: { amounts, replacedBy }, locator }) => {
+    if (!amounts || !price || replacedBy !== undefined) return []
+    const { premium, technicalPremium, taxes, commissions } = amounts
+    return {
+      perilCharacteristicsLocator: locator,
+      premium: toNumber(premium),
+      ...(technicalPremium && { technicalPremium: toNumber(technicalPremium) }),
+      taxes: taxes.map((amount, at) => ({ name: price.taxes[at]!.name, amount: toNumber(amount) })),
+      commissions: commissions.map((amount, at) => {
+        const { recipient, month } = price.commissions[at]!
+        return { recipient, month: Number(month), amount: toNumber(amount) }
+      }),
+    }
+  })
