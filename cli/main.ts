@@ -156,6 +156,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
     })
   command(program, 'export', 'write all records of a tenant to files')
     .requiredOption('--out <dir>', 'the folder; an export that was begun or is whole is gone on with')
+    .option('--files', 'get the files of documents and media, too')
     .action(async (options: { out: string }) => {
       const { exportAll } = await import('./commands/export.ts')
       await act(run => exportAll(options, run))

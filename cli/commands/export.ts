@@ -1,9 +1,7 @@
 // `bindery export --out DIR`: all records of a tenant as NDJSON, a file for each kind, and `export.json` with where it is. A run that was cut
 // off goes on; a run on a whole export brings it up to date.
-import { createHash } from 'node:crypto'
 import {
   appendFileSync,
-  createReadStream,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -13,20 +11,23 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { BinderyClient } from '../../client/index.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
+import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
+import { downloadFiles } from '../export/files.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
-const KINDS = ['policyholders', 'policies', 'disbursements', 'journal'] as const
+const KINDS = ['policyholders', 'policies', 'disbursements', 'auxData', 'quickQuotes', 'journal'] as const
 type Kind = (typeof KINDS)[number]
+
+/** Kinds of which no change tells: each run gets them whole. */
+const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes'])
 
 /** The file that a line of changes belongs to. */
 const FILE_OF: Readonly<Record<string, Kind>> = {
   policyholder: 'policyholders',
   policy: 'policies',
-  disbursement: 'disbursements',
   journal: 'journal',
 }
 
@@ -39,48 +40,64 @@ type Progress = {
   /** Of kinds that are begun: the next page, and where its lines begin. Null: the kind is whole. */
   readonly kinds: Partial<Record<Kind, { pagingToken?: string; bytes: number } | null>>
   /** Once it is whole. */
-  files?: Record<Kind, { records: number; bytes: number; sha256: string }>
+  files?: Record<Kind, FileFigures>
 }
 
-type Line = {
-  readonly kind: string
-  readonly record?: { readonly locator?: string; readonly id?: number }
-  readonly pagingToken?: string
-  readonly cursor?: string
-  readonly isCompleted?: boolean
+type ExportOptions = { readonly out: string; readonly files?: boolean }
+
+type Exporting = {
+  readonly api: BinderyClient
+  readonly run: Run
+  readonly out: string
+  readonly progress: Progress
+  readonly save: () => void
+  /** Downloads what the lines name; how many files were new. */
+  readonly filesOf: (lines: readonly string[]) => Promise<number>
 }
 
-export async function exportAll({ out }: { out: string }, run: Run): Promise<ExitCode> {
+export async function exportAll({ out, files: isWithFiles }: ExportOptions, run: Run): Promise<ExitCode> {
   const { api, signIn } = signedIn('tenant', run.terminal)
-  const { interrupted } = run.terminal
   mkdirSync(out, { recursive: true })
-  const path = (name: string): string => join(out, name)
-  const progress = readProgress(path('export.json'), signIn.tenantLocator!) ?? {
+  const path = join(out, 'export.json')
+  const progress = readProgress(path, signIn.tenantLocator!) ?? {
     tenantLocator: signIn.tenantLocator!,
     cursor: (await api.get('/export')).cursor,
     kinds: {},
   }
   const save = (): void => {
-    writeFileSync(path('export.json.new'), `${JSON.stringify(progress, undefined, 2)}\n`)
-    renameSync(path('export.json.new'), path('export.json'))
+    writeFileSync(`${path}.new`, `${JSON.stringify(progress, undefined, 2)}\n`)
+    renameSync(`${path}.new`, path)
   }
+  let downloaded = 0
+  const filesOf = async (lines: readonly string[]): Promise<number> => {
+    const got = isWithFiles ? await downloadFiles(lines, join(out, 'files'), run.terminal.interrupted) : 0
+    downloaded += got
+    return got
+  }
+  const exporting: Exporting = { api, run, out, progress, save, filesOf }
+  if (progress.files) for (const kind of UNTOLD) delete progress.kinds[kind]
   delete progress.files
   save()
-  for (const kind of KINDS)
-    if (!(await exportKind(api, kind, path(`${kind}.ndjson`), progress, save, run))) return EXIT.interrupted
-  const changed = await applyChanges(api, out, progress, run)
-  if (changed === undefined || interrupted.aborted) return EXIT.interrupted
-  progress.files = {} as NonNullable<Progress['files']>
-  for (const kind of KINDS) progress.files[kind] = await describeFile(path(`${kind}.ndjson`))
+  for (const kind of KINDS) if (!(await exportKind(exporting, kind))) return EXIT.interrupted
+  const changed = await applyChanges(exporting)
+  if (changed === undefined) return EXIT.interrupted
+  const files = {} as NonNullable<Progress['files']>
+  for (const kind of KINDS) files[kind] = await describeFile(fileOf(out, kind))
+  progress.files = files
   save()
-  const { files } = progress
-  show(run, { ok: true, out, changed, files }, () =>
-    [...KINDS.map(kind => `${files[kind].records} ${kind}`), `${changed} changed meanwhile or since`]
+  show(run, { ok: true, out, changed, files, ...(isWithFiles && { downloaded }) }, () =>
+    [
+      ...KINDS.map(kind => `${files[kind].records} ${kind}`),
+      `${changed} changed meanwhile or since`,
+      ...(isWithFiles ? [`${downloaded} files downloaded`] : []),
+    ]
       .join(', ')
       .concat(` in ${out}\n`),
   )
   return EXIT.ok
 }
+
+const fileOf = (out: string, kind: Kind): string => join(out, `${kind}.ndjson`)
 
 function readProgress(file: string, tenantLocator: string): Progress | undefined {
   if (!existsSync(file)) return undefined
@@ -90,38 +107,36 @@ function readProgress(file: string, tenantLocator: string): Progress | undefined
   return progress
 }
 
-async function linesOf(api: BinderyClient, path: string, query: object): Promise<Line[]> {
+type LastLine = { kind: string; pagingToken?: string; cursor?: string; isCompleted?: boolean }
+
+async function linesOf(api: BinderyClient, path: string, query: object): Promise<[string[], LastLine]> {
   const text = (await api.get(path as never, { params: { query }, parseAs: 'text' } as never)) as string
-  return text
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as Line)
+  const lines = text.trimEnd().split('\n')
+  return [lines, JSON.parse(lines.pop()!) as LastLine]
 }
 
-const textOf = (records: readonly Line[]): string =>
-  records.map(({ record }) => `${JSON.stringify(record)}\n`).join('')
+type Line = { readonly kind: string; readonly record: ExportedRecord }
+type ExportedRecord = { readonly locator?: string; readonly shard?: number; readonly id?: number }
 
 /** Whether it is whole; else it was interrupted. What follows the last whole page is cut off and asked for again. */
 async function exportKind(
-  api: BinderyClient,
+  { api, run, out, progress, save, filesOf }: Exporting,
   kind: Kind,
-  file: string,
-  progress: Progress,
-  save: () => void,
-  run: Run,
 ): Promise<boolean> {
-  let begun = progress.kinds[kind]
+  const file = fileOf(out, kind)
+  const begun = progress.kinds[kind] === null ? null : (progress.kinds[kind] ?? { bytes: 0 })
   if (begun === null) return true
-  begun ??= { bytes: 0 }
   if (existsSync(file)) truncateSync(file, begun.bytes)
   else writeFileSync(file, '')
-  let { pagingToken } = begun
+  let { pagingToken } = begun as { pagingToken?: string }
   for (;;) {
     if (run.terminal.interrupted.aborted) return false
     const query = { pageSize: PAGE_SIZE, ...(pagingToken !== undefined && { pagingToken }) }
-    const lines = await linesOf(api, `/export/${kind}/records`, query)
-    const last = lines.pop()!
-    appendFileSync(file, textOf(lines))
+    const [lines, last] = await linesOf(api, `/export/${kind}/records`, query)
+    // Addresses of files work for half an hour: now, or never.
+    await filesOf(lines)
+    const records = lines.map(line => `${JSON.stringify((JSON.parse(line) as Line).record)}\n`)
+    appendFileSync(file, records.join(''))
     pagingToken = last.pagingToken
     progress.kinds[kind] =
       last.kind === 'end' ? null : { pagingToken: pagingToken!, bytes: statSync(file).size }
@@ -133,56 +148,29 @@ async function exportKind(
 }
 
 /** How many records changed; undefined where it was interrupted, and then the files are as they were. */
-async function applyChanges(
-  api: BinderyClient,
-  out: string,
-  progress: Progress,
-  run: Run,
-): Promise<number | undefined> {
-  const changed = new Map<Kind, Map<string, string>>(KINDS.map(kind => [kind, new Map()]))
-  let { cursor } = progress
-  for (let isCompleted = false; !isCompleted; ) {
-    if (run.terminal.interrupted.aborted) return undefined
-    const lines = await linesOf(api, '/export/changes', { cursor })
-    const last = lines.pop()!
-    for (const { kind, record } of lines)
-      changed.get(FILE_OF[kind]!)!.set(keyOf(record!), JSON.stringify(record))
-    cursor = last.cursor!
-    isCompleted = last.isCompleted!
+async function applyChanges({ api, out, progress, run, filesOf }: Exporting): Promise<number | undefined> {
+  const changed = new Map(Object.values(FILE_OF).map(kind => [kind, new ChangedRecords(fileOf(out, kind))]))
+  try {
+    let { cursor } = progress
+    for (let isCompleted = false; !isCompleted; ) {
+      if (run.terminal.interrupted.aborted) return undefined
+      const [lines, last] = await linesOf(api, '/export/changes', { cursor })
+      await filesOf(lines)
+      for (const line of lines) {
+        const { kind, record } = JSON.parse(line) as Line
+        changed.get(FILE_OF[kind]!)!.add(keyOf(record), JSON.stringify(record))
+      }
+      cursor = last.cursor!
+      isCompleted = last.isCompleted!
+    }
+    let count = 0
+    for (const records of changed.values()) count += await records.merge(line => keyOf(JSON.parse(line)))
+    progress.cursor = cursor
+    return count
+  } finally {
+    for (const records of changed.values()) records.close()
   }
-  let count = 0
-  for (const kind of KINDS) {
-    const records = changed.get(kind)!
-    count += records.size
-    if (records.size > 0) await replaceRecords(join(out, `${kind}.ndjson`), records)
-  }
-  progress.cursor = cursor
-  return count
 }
 
-/** Rows of the journal have no locator: their text says all of them. */
-const keyOf = (record: NonNullable<Line['record']>): string => record.locator ?? JSON.stringify(record)
-
-/** Each record in its place, new ones at the end. The file is whole at any time. */
-async function replaceRecords(file: string, records: ReadonlyMap<string, string>): Promise<void> {
-  const left = new Map(records)
-  const next = `${file}.new`
-  writeFileSync(next, '')
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    const key = keyOf(JSON.parse(line))
-    appendFileSync(next, `${left.get(key) ?? line}\n`)
-    left.delete(key)
-  }
-  for (const text of left.values()) appendFileSync(next, `${text}\n`)
-  renameSync(next, file)
-}
-
-async function describeFile(file: string): Promise<{ records: number; bytes: number; sha256: string }> {
-  const hash = createHash('sha256')
-  let records = 0
-  for await (const chunk of createReadStream(file)) {
-    hash.update(chunk as Buffer)
-    for (const byte of chunk as Buffer) if (byte === 10) records += 1
-  }
-  return { records, bytes: statSync(file).size, sha256: hash.digest('hex') }
-}
+/** Rows of the journal are counted in each database by itself. */
+const keyOf = ({ locator, shard, id }: ExportedRecord): string => locator ?? `${shard}-${id}`

@@ -1,7 +1,7 @@
 // The command line against a running service. Called by test/scripts/start.process.test.ts, whose service it shares: to start
 // one takes longer than all that is asked of it here.
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -194,7 +194,7 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const login = ['login', service().origin, '--tenant', host, '--user', username]
       await as('exporter', { input: password })(...login)
       const to = join(folder, 'export')
-      const exported = () => as('exporter')('export', '--out', to)
+      const exported = () => as('exporter')('export', '--out', to, '--files')
       expect(await exported()).toMatchObject({ exit: 0 })
       const policies = () =>
         readFileSync(join(to, 'policies.ndjson'), 'utf8').trimEnd().split('\n').filter(Boolean)
@@ -206,9 +206,21 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         '/policyholder/create',
         { completed: true, ...policyholder },
       )
-      await agent.call('POST', '/policy', { ...policy, policyholderLocator })
+      const { locator } = await agent.call<{ locator: string }>('POST', '/policy', {
+        ...{ ...policy, policyholderLocator },
+      })
+      const journal = () => readFileSync(join(to, 'journal.ndjson'), 'utf8').trimEnd().split('\n')
+      const rows = journal().filter(Boolean)
+      await agent.call('POST', `/policy/${locator}/issue`)
       expect(await exported()).toMatchObject({ exit: 0 })
       expect(policies()).toHaveLength(before + 1)
+      expect(journal().length).toBeGreaterThan(rows.length)
+      expect(journal().slice(0, rows.length)).toEqual(rows)
+      const { documents } = JSON.parse(policies().at(-1)!) as {
+        documents: { locator: string; fileName: string; state: string }[]
+      }
+      for (const one of documents.filter(({ state }) => state === 'ready'))
+        expect(existsSync(join(to, 'files', one.locator, one.fileName))).toBe(true)
       // As if it had broken off in the middle of a page: what is there of it is cut off.
       const whole = readFileSync(join(to, 'policies.ndjson'), 'utf8')
       const state = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))

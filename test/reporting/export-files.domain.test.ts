@@ -1,0 +1,38 @@
+// Records of an export's file that changed are merged into it from a file beside it.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { ChangedRecords } from '../../cli/export/changed.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'export-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const keyOf = (line: string): string => (JSON.parse(line) as { key: string }).key
+const line = (key: string, text: string): string => JSON.stringify({ key, text })
+
+it('puts the last of each record in its place, and new ones at the end', async () => {
+  const path = join(folder, 'records.ndjson')
+  writeFileSync(path, ['a', 'b', 'c'].map(key => `${line(key, 'old')}\n`).join(''))
+  const changed = new ChangedRecords(path)
+  const long = 'ü'.repeat(700_000)
+  changed.add('b', line('b', 'between'))
+  changed.add('d', line('d', long))
+  changed.add('e', line('e', long))
+  changed.add('b', line('b', 'new'))
+  expect(await changed.merge(keyOf)).toBe(3)
+  changed.close()
+  expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual([
+    ...[line('a', 'old'), line('b', 'new'), line('c', 'old'), line('d', long), line('e', long)],
+  ])
+  expect(existsSync(`${path}.changes`)).toBe(false)
+})
+
+it('leaves the file alone where nothing changed', async () => {
+  const path = join(folder, 'same.ndjson')
+  writeFileSync(path, `${line('a', 'old')}\n`)
+  const changed = new ChangedRecords(path)
+  expect(await changed.merge(keyOf)).toBe(0)
+  changed.close()
+  expect(readFileSync(path, 'utf8')).toBe(`${line('a', 'old')}\n`)
+})
