@@ -66,7 +66,8 @@ export class ParquetFile {
   /** The end of the file. One without row groups is only head and end. */
   end(): Uint8Array {
     this.#parquet.finish()
-    return this.#taken()
+    const bytes = this.#taken()
+    return this.#parquet.num_rows === 0n ? withListOfStructs(bytes) : bytes
   }
 
   #taken(): Uint8Array {
@@ -88,6 +89,19 @@ export class ParquetFile {
       ),
     }
   }
+}
+
+/** In the footer: the number of rows, which is 0, and an empty list of no type. */
+const NO_ROW_GROUPS = [0x16, 0x00, 0x19, 0x00]
+const EMPTY_LIST_OF_STRUCTS = 0x0c
+
+/** Strict readers (Arrow's in Rust) refuse an empty list of row groups that is not one of structs. */
+function withListOfStructs(bytes: Uint8Array): Uint8Array {
+  const at = bytes.findLastIndex((_, from) =>
+    NO_ROW_GROUPS.every((byte, next) => bytes[from + next] === byte),
+  )
+  if (at >= 0) bytes[at + NO_ROW_GROUPS.length - 1] = EMPTY_LIST_OF_STRUCTS
+  return bytes
 }
 
 const readGroups = (text: string): RowGroup[] =>
