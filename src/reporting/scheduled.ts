@@ -1,10 +1,12 @@
 // Reports by the calendar: schedules are made, listed and removed, and start their reports when their time has come.
+
 import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { later } from '../kernel/time.ts'
 import { commit, GuardTripped, type NewTimer, storedAnswer } from '../platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../platform/context.ts'
+import type { RequestContext } from '../platform/context.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
+import { systemContext } from '../platform/system-context.ts'
 import { HOME_SHARD, homeDatabase, recordPlace, tenantNow } from '../platform/tenancy.ts'
 import { requireBooks } from './books/service.ts'
 import { layoutOf } from './columns.ts'
@@ -94,12 +96,7 @@ export async function removeSchedule(context: RequestContext, text: string): Pro
 /** Starts the report of the time that has come. Times that were missed are one. */
 export const scheduleDue: TimerOwner = async ({ subject }, place) => {
   const { tenant } = place
-  const context: RequestContext = {
-    ...{ env: place.env, tenant, calls: place.calls, caller: SYSTEM_CALLER },
-    ...{ requestId: newUuid(HOME_SHARD), now: tenantNow(tenant), idempotency: undefined },
-    later: work =>
-      void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
-  }
+  const context = systemContext(place, HOME_SHARD, 'report')
   const database = homeDatabase(context)
   const [rows] = await database.batch([store.scheduleQuery(database, subject as Uuid)])
   const schedule = rows[0] as store.Schedule | undefined

@@ -1,4 +1,6 @@
 // A page of each kind of record, of one shard.
+
+import { withinPerils } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ExportKind } from './contract.ts'
 import {
@@ -11,7 +13,7 @@ import {
   policyLine,
   quickQuoteLine,
 } from './lines.ts'
-import { MOST_POLICIES, type Place, readPolicies, withinPerils } from './policies.ts'
+import { MOST_PERILS, MOST_POLICIES, type Place, readPolicies } from './policies.ts'
 import * as store from './store.ts'
 import { wrongToken } from './tokens.ts'
 
@@ -30,7 +32,7 @@ export const PAGES: Readonly<
     const { database } = place
     const most = Math.min(pageSize, MOST_POLICIES)
     const [rows] = await database.batch([store.policyLocatorsQuery(database, Number(after || 0), most)])
-    const locators = withinPerils(rows).map(({ locator }) => locator)
+    const locators = withinPerils(rows, MOST_PERILS).map(({ locator }) => locator)
     const { policies } = await readPolicies(place, locators)
     const lines: string[] = []
     let bytes = 0

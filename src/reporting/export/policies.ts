@@ -49,13 +49,3 @@ export async function readPolicies(
     },
   }
 }
-
-/** The first rows whose perils fit on a page, and at least one. */
-export function withinPerils<R extends { readonly perils: number }>(rows: readonly R[]): readonly R[] {
-  let perils = 0
-  const end = rows.findIndex((one, at) => {
-    perils += one.perils
-    return at > 0 && perils > MOST_PERILS
-  })
-  return end < 0 ? rows : rows.slice(0, end)
-}

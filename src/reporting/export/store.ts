@@ -33,7 +33,7 @@ export type End = Readonly<
 /** In the order of their locators: that of their making, but for records of other systems. */
 export const policyLocatorsQuery = ({ build }: Database, after: number, most: number) =>
   build
-    .select({ locator: sql<PolicyLocator>`${policies.locator}`, perils: policies.perilCount })
+    .select({ locator: sql<PolicyLocator>`${policies.locator}`, perilCount: policies.perilCount })
     .from(policies)
     .where(gt(policies.locator, after as PolicyLocator))
     .orderBy(asc(policies.locator))

@@ -1,5 +1,6 @@
 // Brings policies into the journal that were there before it. What their records say and the journal lacks is added, with the times at
 // which it happened, so the result is that of a journal which was kept from the start.
+
 import { sql } from 'drizzle-orm'
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, LATEST, now as realNow } from '../../kernel/time.ts'
@@ -13,6 +14,7 @@ import type { JournalRow, StoredJournalRow } from '../../policy/journal/rows.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { journalQueries, readJournalRow, rowsOfPoliciesQuery } from '../../policy/store/journal.ts'
+import { withinPerils } from '../../policy/store/portions.ts'
 import { books } from '../../policy/tables/journal.ts'
 import { policies } from '../../policy/tables/policies.ts'
 
@@ -103,7 +105,7 @@ const nextPolicies = async (database: Database, after: PolicyLocator) => {
     database.build
       .select({
         locator: sql<PolicyLocator>`${policies.locator}`,
-        perils: policies.perilCount,
+        perilCount: policies.perilCount,
         migratedAt: sql<number | null>`(select min(m.migrated_at) from migration_mapping m
           where m.account_locator = ${policies.policyholderLocator} and m.kind = 'policies' and m.locator = cast(${policies.locator} as text))`,
       })
@@ -112,12 +114,7 @@ const nextPolicies = async (database: Database, after: PolicyLocator) => {
       .orderBy(policies.locator)
       .limit(MOST_POLICIES),
   ])
-  let perils = 0
-  const end = found.findIndex((one, at) => {
-    perils += one.perils
-    return at > 0 && perils > MOST_PERILS
-  })
-  return end < 0 ? found : found.slice(0, end)
+  return withinPerils(found, MOST_PERILS)
 }
 
 /** Trips if another run brought policies in meanwhile, or one of them changed. */

@@ -1,4 +1,5 @@
 // Reads the policies of a portion, as far as the report needs them.
+
 import { type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -6,6 +7,7 @@ import { type Database, type Query, statement } from '../../platform/database.ts
 import { knownAt as policyKnownAt } from '../../policy/projection/known.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { readJournalRow, rowsOfPoliciesQuery, rowsWithoutPolicyQuery } from '../../policy/store/journal.ts'
+import { withinPerils } from '../../policy/store/portions.ts'
 import { readPolicy } from '../../policy/store/rows.ts'
 import { policies, policySegments } from '../../policy/tables/policies.ts'
 import { policyholders } from '../../policyholders/tables.ts'
@@ -64,7 +66,7 @@ export async function nextPortion(
       .orderBy(policies.locator)
       .limit(MOST_POLICIES),
   ])
-  return needs.records ? rows.slice(0, lengthWithin(rows, MOST_PERILS)) : rows
+  return needs.records ? withinPerils(rows, MOST_PERILS) : rows
 }
 
 /** The policies of a portion with what the report needs of them, as many at once as memory and others on the thread bear. A batch each. */
@@ -76,7 +78,7 @@ export async function* readPortion(
 ): AsyncGenerator<readonly ReportedPolicy[]> {
   for (let at = 0; at < portion.length; ) {
     const left = portion.slice(at)
-    const rows = needs.records ? left.slice(0, lengthWithin(left, MOST_PERILS_AT_ONCE)) : left
+    const rows = needs.records ? withinPerils(left, MOST_PERILS_AT_ONCE) : left
     yield await readPolicies(database, rows, needs, knownAt)
     at += rows.length
   }
@@ -121,16 +123,6 @@ async function readPolicies(
       ...(holder && { holder }),
     }
   })
-}
-
-/** How many of the policies have no more perils together than the limit: one at least. */
-function lengthWithin(rows: readonly Row[], most: number): number {
-  let perils = 0
-  const end = rows.findIndex((one, at) => {
-    perils += one.perilCount
-    return at > 0 && perils > most
-  })
-  return end < 0 ? rows.length : end
 }
 
 const holdersQuery = ({ build }: Database, locators: string): Query =>

@@ -1,11 +1,12 @@
 // The work of one alarm: some portions of a tenant's policies, or some steps of the report's files. Each is recorded with the place that
 // the report has come to. A crash, deploy or eviction repeats only what was not recorded, whose file is then written again.
 import { Refusal } from '../../kernel/errors.ts'
-import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import type { Uuid } from '../../kernel/locators.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { RequestContext } from '../../platform/context.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { systemContext } from '../../platform/system-context.ts'
 import {
   HOME_SHARD,
   homeDatabase,
@@ -13,7 +14,6 @@ import {
   SUSPENDED_LOOK_MS,
   shardDatabase,
   type Tenant,
-  tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import { type Layout, layoutOf } from '../columns.ts'
@@ -66,7 +66,7 @@ export async function workOn(
   const tenant = await tenantOfShard(env, shard, calls)
   if (!tenant || tenant.suspension?.state === 'moved') return undefined
   if (tenant.suspension) return SUSPENDED_LOOK_MS
-  const context = contextOf(env, tenant, calls)
+  const context = systemContext({ env, tenant, calls }, HOME_SHARD, 'report')
   const home = homeDatabase(context)
   const [rows] = await home.batch([store.reportQuery(home, locator)])
   let report = rows[0] as store.Report | undefined
@@ -119,14 +119,6 @@ function resting(): () => Promise<void> {
     begun = Date.now()
   }
 }
-
-/** It has no caller. */
-const contextOf = (env: Env, tenant: Tenant, calls: Calls): RequestContext => ({
-  ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(HOME_SHARD), now: tenantNow(tenant) },
-  idempotency: undefined,
-  later: work =>
-    void work.catch(problem => console.error(JSON.stringify({ at: 'report', problem: String(problem) }))),
-})
 
 /** The report after its next portion: policies to bring in, policies to report, or a step of its files. */
 async function workOnPortion(run: Run, report: store.Report): Promise<store.Report> {

@@ -1,8 +1,9 @@
 // The queue's consumer: makes waiting documents, stores the files, and records the results. A document never delays or fails its
 // transaction.
+
 import { ConversionError } from '../../../packages/pdf/page.ts'
 import { loadMerger } from '../../bundles/load.ts'
-import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
@@ -10,14 +11,8 @@ import type { Database } from '../../platform/database.ts'
 import { filePlace } from '../../platform/http/body/bytes.ts'
 import { ask, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import { Lane } from '../../platform/seats.ts'
-import {
-  fileKey,
-  shardDatabase,
-  shardName,
-  type Tenant,
-  tenantFiles,
-  tenantNow,
-} from '../../platform/tenancy.ts'
+import { systemContext } from '../../platform/system-context.ts'
+import { fileKey, shardDatabase, shardName, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import { waiting } from '../../policy/projection/records.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
@@ -74,16 +69,7 @@ export async function consumeDocumentHints(batch: MessageBatch<unknown>, env: En
 async function takeTurn(env: Env, tenant: Tenant, hint: DocumentHint, calls: Calls): Promise<void> {
   const { shard } = hint
   const database = shardDatabase(env, tenant, shard, calls)
-  const context: RequestContext = {
-    env,
-    tenant,
-    caller: SYSTEM_CALLER,
-    requestId: newUuid(shard),
-    now: tenantNow(tenant),
-    idempotency: undefined,
-    calls,
-    later: work => void work,
-  }
+  const context = systemContext({ env, tenant, calls }, shard, 'documents')
   const turn = await beginTurn(context, database, hint)
   if (!turn) return
   try {

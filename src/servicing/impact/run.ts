@@ -1,11 +1,13 @@
 // The work of one alarm: some portions of a tenant's policies, each recorded with the totals so far. A crash, deploy or eviction
 // repeats only the portion that was not committed, whose file is then written again under its name.
+
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
-import { newUuid, transientLocators, type Uuid } from '../../kernel/locators.ts'
+import { transientLocators, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { systemContext } from '../../platform/system-context.ts'
 import {
   HOME_SHARD,
   homeDatabase,
@@ -13,11 +15,11 @@ import {
   SUSPENDED_LOOK_MS,
   shardDatabase,
   type Tenant,
-  tenantNow,
   tenantOfShard,
 } from '../../platform/tenancy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { withinPerils } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import { allVersionsQuery, type LoadedConfiguration, loadConfiguration } from '../../product/cache.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
@@ -62,7 +64,7 @@ export async function workOn(
   const tenant = await tenantOfShard(env, shard, calls)
   if (!tenant || tenant.suspension?.state === 'moved') return undefined
   if (tenant.suspension) return SUSPENDED_LOOK_MS
-  const context = contextOf(env, tenant, calls)
+  const context = systemContext({ env, tenant, calls }, HOME_SHARD, 'impact')
   const home = homeDatabase(context)
   const [rows, versions] = await home.batch([store.impactQuery(home, locator), allVersionsQuery(home)])
   let impact = rows[0] as store.Impact | undefined
@@ -89,21 +91,13 @@ export async function workOn(
   }
 }
 
-/** It has no caller, and emits no events. */
-const contextOf = (env: Env, tenant: Tenant, calls: Calls): RequestContext => ({
-  ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(HOME_SHARD), now: tenantNow(tenant) },
-  idempotency: undefined,
-  later: work =>
-    void work.catch(problem => console.error(JSON.stringify({ at: 'impact', problem: String(problem) }))),
-})
-
 /** The impact after the next portion, which is empty at the end of a shard. */
 async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impact> {
   const { env, tenant, calls } = run
   const database = shardDatabase(env, tenant, impact.shard, calls)
   const { day } = impact.question
   const [next] = await database.batch([store.nextPoliciesQuery(database, impact.after, day, MOST_POLICIES)])
-  const chosen = portionOf(next)
+  const chosen = withinPerils(next, MOST_PERILS).map(({ locator }) => locator)
   if (chosen.length === 0) return await afterShard(run, impact)
   const locators = JSON.stringify(chosen)
   const results = (await database.batch([
@@ -134,16 +128,6 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
     after: chosen.at(-1)!,
     ...{ totals, portions: impact.portions + 1, tries: 0 },
   })
-}
-
-/** As many as the limits allow, and one at least. */
-function portionOf(policies: readonly { locator: number; perils: number }[]): number[] {
-  let perils = 0
-  const end = policies.findIndex((one, at) => {
-    perils += one.perils
-    return at > 0 && perils > MOST_PERILS
-  })
-  return policies.slice(0, end < 0 ? policies.length : end).map(({ locator }) => locator)
 }
 
 const afterShard = (run: Run, impact: store.Impact): Promise<store.Impact> =>

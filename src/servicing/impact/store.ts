@@ -57,7 +57,7 @@ export const countQuery = ({ build }: Database, day: Instant) =>
 /** The next policies after the locator, in its order. */
 export const nextPoliciesQuery = ({ build }: Database, after: number, day: Instant, most: number) =>
   build
-    .select({ locator: sql<PolicyLocator>`${policies.locator}`, perils: policies.perilCount })
+    .select({ locator: sql<PolicyLocator>`${policies.locator}`, perilCount: policies.perilCount })
     .from(policies)
     .where(and(gt(policies.locator, after as PolicyLocator), endsAfter(day)))
     .orderBy(asc(policies.locator))

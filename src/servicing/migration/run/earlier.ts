@@ -3,14 +3,15 @@
 
 import { desc, eq, sql } from 'drizzle-orm'
 import { auxDataQuery } from '../../../extension/auxdata/store.ts'
-import { newUuid, type PolicyLocator, policyOfUuid, type Uuid } from '../../../kernel/locators.ts'
+import { type PolicyLocator, policyOfUuid, type Uuid } from '../../../kernel/locators.ts'
 import type { Money } from '../../../kernel/money.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import type { Calls } from '../../../platform/calls.ts'
 import type { Guard, NewTimer } from '../../../platform/commit.ts'
-import { type RequestContext, SYSTEM_CALLER } from '../../../platform/context.ts'
+import type { RequestContext } from '../../../platform/context.ts'
 import { changeRows, type Database, putRows, type Query } from '../../../platform/database.ts'
-import { type RecordPlace, type Tenant, tenantNow } from '../../../platform/tenancy.ts'
+import { systemContext } from '../../../platform/system-context.ts'
+import type { RecordPlace, Tenant } from '../../../platform/tenancy.ts'
 import { termQueries } from '../../../policy/list/store.ts'
 import type { PolicyAggregate } from '../../../policy/records/aggregate.ts'
 import {
@@ -298,15 +299,4 @@ export type ConfiguredRunContext = RunContext & {
   readonly claimedBy: ReadonlyMap<string, string>
 }
 
-/** The context of one commit. It has no caller: its events are the service's own (resources brief 8.1). */
-export const contextOf = ({ env, tenant, calls, shard }: RunContext): RequestContext => ({
-  env,
-  tenant,
-  calls,
-  caller: SYSTEM_CALLER,
-  requestId: newUuid(shard),
-  now: tenantNow(tenant),
-  idempotency: undefined,
-  later: work =>
-    void work.catch(problem => console.error(JSON.stringify({ at: 'migration', problem: String(problem) }))),
-})
+export const contextOf = (run: RunContext): RequestContext => systemContext(run, run.shard, 'migration')
