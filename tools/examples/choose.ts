@@ -1,5 +1,6 @@
 // Of all that tests asked of an operation: the one exchange that is shown, and the refusals that came.
 
+import type { z } from 'zod'
 import type { ErrorCode } from '../../src/kernel/errors.ts'
 import type { Example, Examples } from '../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../src/platform/http/route.ts'
@@ -62,18 +63,21 @@ const partsOf = (body: unknown): unknown =>
 const said = (body: unknown): number =>
   typeof body === 'object' && body !== null ? Object.keys(body).length : 0
 
-/** Properties that the contract does not know are ignored, and would mislead. */
+/** Properties and parts that the contract does not know are ignored, and would mislead. */
 function saysMore(route: Route, body: unknown): boolean {
-  const read = route.body?.schema.safeParse(body).data
-  if (typeof read !== 'object' || read === null || typeof body !== 'object' || body === null) return false
-  return Object.keys(body).some(name => !(name in read))
+  if (typeof body !== 'object' || body === null) return false
+  const known = route.form
+    ? { ...(route.form.schema as z.ZodObject).shape, [route.form.file]: true }
+    : route.body?.schema.safeParse(body).data
+  if (typeof known !== 'object' || known === null) return false
+  return Object.keys(body).some(name => !(name in known))
 }
 
-/** What a file is; its bytes tell nobody anything. */
+/** What a file is; its bytes tell nobody anything. A file of JSON is a file too. */
 const fileOr = ({ answer: { media } }: Route, answer: unknown): unknown =>
-  media !== undefined && typeof answer === 'string' && !media.startsWith('text/')
-    ? `(a file of ${media})`
-    : answer
+  media === undefined || media.startsWith('text/') || answer === undefined || answer === ''
+    ? answer
+    : `(a file of ${media})`
 
 const takesBody = ({ body, form, upload }: Route): boolean => Boolean(body ?? form ?? upload)
 
