@@ -26,7 +26,7 @@ import { journalOfChange } from '../../src/policy/journal/history.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
 import { policyResponse, policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../../src/policy/records/aggregate.ts'
-import { invoiceStatus, type PlannedInstallment } from '../../src/policy/records/invoice.ts'
+import { invoiceStatus, isSilent, type PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
 import { hasPlugin } from '../../src/product/configuration.ts'
@@ -102,7 +102,17 @@ const step: fc.Arbitrary<Step> = fc.record({
   days: fc.integer({ min: 1, max: 120 }),
   firmly: fc.boolean(),
 })
-const business = fc.record({
+type Business = {
+  readonly minor: number
+  readonly schedule: string
+  readonly currency: string
+  readonly days: number
+  readonly lead: number
+  readonly byPlugin: boolean
+  readonly carriesBelow: string
+}
+
+const business: fc.Arbitrary<Business> = fc.record({
   minor,
   schedule,
   currency: fc.constantFrom('EUR', 'JPY', 'BHD'),
@@ -388,7 +398,10 @@ async function showsWhatItPlans(story: Story): Promise<void> {
   const accepted = await decideEndorsement(loaded, operation, attemptOf(now))
   const after = accepted.planned.aggregate
   const modification = after.modifications.get(quoted.modificationLocator!)!
-  const items = installmentItems(planOf(after, modification), billedCharges(after, modification))
+  const plan = planOf(after, modification)
+  const items = installmentItems(plan, billedCharges(after, modification))
+  // One that comes to zero is never invoiced, and is not shown.
+  const invoiced = [...plan.entries()].filter(([, one]) => !isSilent(one))
   expect(
     shown.map(one => [
       one.startTimestamp,
@@ -397,7 +410,7 @@ async function showsWhatItPlans(story: Story): Promise<void> {
       one.financialTransactions.map(item => item.amount).sort(),
     ]),
   ).toEqual(
-    planOf(after, modification).map((one, at) => [
+    invoiced.map(([at, one]) => [
       String(one.start),
       String(one.issueAt),
       String(one.dueAt),
@@ -405,6 +418,53 @@ async function showsWhatItPlans(story: Story): Promise<void> {
     ]),
   )
 }
+
+const at = (kind: Step['kind'], days = 1, firmly = false): Step => ({
+  kind,
+  at: 0,
+  which: 0,
+  minor: 1,
+  schedule: 'annually',
+  days,
+  firmly,
+})
+
+/** Histories that once failed. */
+const FOUND_BEFORE: [Business, Step[]][] = [
+  // The installments that an endorsement takes over come to nothing, and are not shown as planned.
+  [
+    {
+      minor: 5,
+      schedule: 'quarterly',
+      currency: 'JPY',
+      days: 365,
+      lead: 0,
+      byPlugin: false,
+      carriesBelow: '0',
+    },
+    [{ ...at('endorse'), which: 9 }, at('endorseAnew'), at('reschedule'), at('endorseAnew')],
+  ],
+  // A plan took over two installments and became void; then one of them was carried forward to the other.
+  [
+    {
+      minor: 8,
+      schedule: 'annually',
+      currency: 'EUR',
+      days: 215,
+      lead: 0,
+      byPlugin: true,
+      carriesBelow: '500',
+    },
+    [
+      { ...at('endorseAnew', 10), at: 56, which: 11, minor: 233_531 },
+      { ...at('endorseAnew'), which: 4 },
+      at('wait', 36),
+      at('reinstate'),
+      at('addFee'),
+      at('endorseAnew', 1, true),
+    ],
+  ],
+]
 
 describe(`bills (seed ${SEED})`, () => {
   it(
@@ -439,7 +499,7 @@ describe(`bills (seed ${SEED})`, () => {
             shown,
           )
         }),
-        { seed: SEED, numRuns: size(120, 6_000) },
+        { seed: SEED, numRuns: size(120, 6_000), examples: FOUND_BEFORE },
       )
       for (const kind of [...Object.keys(KINDS), 'giveFeeBack'])
         expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])

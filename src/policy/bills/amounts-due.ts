@@ -218,7 +218,10 @@ export const restsOfEach = (
     ({ rest, by }) => (by ? { ...rest, from: by.locator } : rest),
   )
 
-/** Rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. */
+/**
+ * Rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. One that is among
+ * the installments itself counts once: it was carried forward to `by` only after the plan that took over both had gone.
+ */
 function* restsIn(
   aggregate: PolicyAggregate,
   installments: readonly PlannedInstallment[],
@@ -238,7 +241,8 @@ function* restsIn(
     for (const rest of restsOn(planOf(aggregate, from), remaining, numbers)) yield { rest }
     for (const by of open) {
       const { added, leftOut } = alsoBilled(aggregate, by)
-      for (const rest of restsOf(aggregate, added, known, isOnInvoiceWith(aggregate, by, isOnInvoice)))
+      const others = added.filter(one => !installments.includes(one))
+      for (const rest of restsOf(aggregate, others, known, isOnInvoiceWith(aggregate, by, isOnInvoice)))
         yield { rest, by }
       for (const rest of restsOf(aggregate, leftOut, known))
         yield { rest: { ...rest, amount: negated(rest.amount) }, by }
