@@ -1,4 +1,4 @@
-// Writes the state diagrams of README.md from the transition tables. npm run docs:states
+// Writes the state diagrams of docs/states.md from the transition tables. npm run docs:states
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TransitionTable } from '../src/platform/events/transitions.ts'
@@ -54,14 +54,14 @@ export function stateDiagram({ first, table }: Omit<Diagram, 'title'>): string {
 }
 
 /** The text with the diagrams of today's tables between its markers. Throws when it has no markers. */
-export function withStateDiagrams(readme: string): string {
-  const begin = readme.indexOf(STATES_BEGIN)
-  const end = readme.indexOf(STATES_END)
-  if (begin < 0 || end < begin) throw new Error(`README.md needs ${STATES_BEGIN} and ${STATES_END}.`)
+export function withStateDiagrams(page: string): string {
+  const begin = page.indexOf(STATES_BEGIN)
+  const end = page.indexOf(STATES_END)
+  if (begin < 0 || end < begin) throw new Error(`The page needs ${STATES_BEGIN} and ${STATES_END}.`)
   const sections = DIAGRAMS.map(diagram => `**${diagram.title}**\n\n${stateDiagram(diagram)}`)
-  return `${readme.slice(0, begin + STATES_BEGIN.length)}\n\n${sections.join('\n\n')}\n\n${readme.slice(end)}`
+  return `${page.slice(0, begin + STATES_BEGIN.length)}\n\n${sections.join('\n\n')}\n\n${page.slice(end)}`
 }
 
-export const README = join(import.meta.dirname, '../README.md')
+export const STATES_PAGE = join(import.meta.dirname, '../docs/states.md')
 
-if (import.meta.main) writeFileSync(README, withStateDiagrams(readFileSync(README, 'utf8')))
+if (import.meta.main) writeFileSync(STATES_PAGE, withStateDiagrams(readFileSync(STATES_PAGE, 'utf8')))

@@ -1,5 +1,5 @@
-// The README as a newcomer follows it: a folder with nothing but what git has, its commands in their order, and what they print.
-import { spawn } from 'node:child_process'
+// The README and the quickstart as a newcomer follows them: a folder with nothing but what git has, its commands in their order, and what they print.
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../scripts/free-port.ts'
 import { steady, type Typed, typedLines } from '../support/console-blocks.ts'
+import { stepsOf, writeStep } from '../support/tutorial.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-newcomer-'))
 const checkout = join(folder, 'bindery')
@@ -36,6 +37,7 @@ function copyCheckout(): void {
 const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   PORT: String(port),
+  BASE_URL: `http://localhost:${port}`,
   HOME: folder,
   XDG_CONFIG_HOME: join(folder, '.config'),
   PATH: `${resolve('node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
@@ -82,11 +84,32 @@ async function typed(lines: readonly Typed[]): Promise<string[]> {
   return output.split(`${SEPARATOR}\n`).slice(0, -1)
 }
 
-test('every line of the five minutes prints what the page says', async () => {
-  const lines = typedLines(readFileSync('README.md', 'utf8'), 'Five minutes')
-  expect(lines.length).toBeGreaterThan(12)
+/** What the page says and what came, in the same form. */
+async function compared(lines: readonly Typed[]): Promise<[said: string[], printed: string[]]> {
   const outputs = await typed(lines)
   const told = (prints: readonly string[]) =>
     lines.map(({ command }, at) => `$ ${command}\n${steady(prints[at] ?? 'NOTHING')}`)
-  expect(told(outputs)).toEqual(told(lines.map(({ prints }) => prints)))
+  return [told(lines.map(({ prints }) => prints)), told(outputs)]
+}
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+test('every line of the five minutes prints what the README says', async () => {
+  const lines = typedLines(readFileSync('README.md', 'utf8'), 'Five minutes')
+  expect(lines.length).toBeGreaterThan(12)
+  const [said, printed] = await compared(lines)
+  expect(printed).toEqual(said)
+})
+
+test('the quickstart prints what it says, in curl, in TypeScript and, where there is Python, in Python', async () => {
+  const steps = stepsOf(readFileSync('docs/quickstart.md', 'utf8'))
+  const files = steps.filter(step => step.kind === 'file')
+  expect(files.map(({ path }) => path)).toEqual(['quickstart.ts', 'quickstart.py'])
+  for (const file of files) writeStep(checkout, file)
+  const lines = steps
+    .filter(step => step.kind === 'command')
+    .filter(({ command }) => hasPython || !command.startsWith('python3 '))
+  expect(lines.length).toBeGreaterThan(14)
+  const [said, printed] = await compared(lines)
+  expect(printed).toEqual(said)
 })

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
-  README,
   STATES_BEGIN,
   STATES_END,
+  STATES_PAGE,
   stateDiagram,
   withStateDiagrams,
 } from '../../tools/state-diagrams.ts'
 
-test('the README shows the states of today; npm run docs:states writes them', () => {
-  const readme = readFileSync(README, 'utf8')
-  expect(readme).toBe(withStateDiagrams(readme))
+test('docs/states.md shows the states of today; npm run docs:states writes them', () => {
+  const page = readFileSync(STATES_PAGE, 'utf8')
+  expect(page).toBe(withStateDiagrams(page))
 })
 
 test('a diagram has an arrow for each pair of states, named by its actions', () => {

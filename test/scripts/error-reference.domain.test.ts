@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { ERROR_KINDS } from '../../src/kernel/errors.ts'
+import { ERRORS_PAGE, withErrors } from '../../tools/error-reference.ts'
+
+const page = readFileSync(ERRORS_PAGE, 'utf8')
+
+test('docs/errors.md has the codes of today; npm run docs:errors writes them', () => {
+  // The formatter sets the widths of columns.
+  const plain = (text: string): string => text.replace(/ +\|/g, ' |').replace(/-{3,}/g, '---')
+  expect(plain(page)).toBe(plain(withErrors(page)))
+})
+
+test.each(Object.keys(ERROR_KINDS))('docs/errors.md says what %s is and what to do', code => {
+  const row = page.split('\n').find(line => line.includes(`\`${code}\` `))
+  const [, , , , cause, remedy] = row!.split('|').map(cell => cell.trim())
+  expect(cause).toMatch(/^\S.{10,}[.]$/)
+  expect(remedy).toMatch(/^\S.{10,}[.)]/)
+})
+
+test('a page without marks is refused', () => {
+  expect(() => withErrors('nothing')).toThrow('errors:begin')
+})
