@@ -54,7 +54,8 @@ const REMEDIES: Record<ErrorCode, string> = {
   paymentValidation: 'Correct the fields in `paymentFieldErrors`.',
   unknownConfigVersion: 'Use a version that `GET /deployments/versions` lists.',
   noConfiguration: 'Deploy a configuration: `npx bindery deploy`.',
-  tenantTypeMismatch: 'Use the path for tenants of this type; the message names it.',
+  tenantTypeMismatch:
+    'Use the other deployment path: tests go to test tenants, production to production tenants.',
   resourceNotInForce:
     'Put a resource of that name in force for that time and place ([resources](resources.md)).',
   invalidTable: 'Correct the lines in `tableErrors`.',
