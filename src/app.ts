@@ -36,6 +36,7 @@ import { migrationRoutes } from './servicing/migration/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
 import { quickQuoteRoutes } from './servicing/quick-quotes/routes.ts'
 import { secretUsageRoutes } from './servicing/secrets/routes.ts'
+import { workListRoutes } from './servicing/work-lists/routes.ts'
 import { bootstrapRoutes } from './tenants/bootstrap/routes.ts'
 import { configurationRoutes } from './tenants/deployment/routes.ts'
 import { settingRoutes, tenantRoutes } from './tenants/routes.ts'
@@ -99,6 +100,7 @@ export const ROUTES: readonly Route[] = [
   ...templateSnippetRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
+  ...workListRoutes,
   ...dataTableRoutes,
   ...tableRevisionRoutes,
   ...rangeTableRoutes,

@@ -207,7 +207,7 @@ type TableTexts = {
   put: string
   /** As `put`; fails if a row exists. */
   insert: string
-  /** As `put`; existing rows keep the columns of indexes. */
+  /** As `put`; existing rows keep the columns of indexes of all records. */
   change: string
   /** Its parameter is a JSON list of locators. */
   remove: string
@@ -228,9 +228,12 @@ const textsOf = memoByObject((table: SQLiteTable): TableTexts => {
     const set = changing.map(column => `"${column}" = excluded."${column}"`).join(', ')
     return ` on conflict ${target}do ${set === '' ? 'nothing' : `update set ${set}`}`
   }
-  const indexed = indexes.flatMap(({ config }) =>
-    config.columns.flatMap(column => (is(column, Column) ? snakeCase(column.name) : [])),
-  )
+  // Indexes of some records are of open work: a record comes into them and goes as its columns change.
+  const indexed = indexes
+    .filter(({ config }) => config.where === undefined)
+    .flatMap(({ config }) =>
+      config.columns.flatMap(column => (is(column, Column) ? snakeCase(column.name) : [])),
+    )
   // Cuts each row out of the list once. With `value` itself, SQLite would parse it for each column; `limit` keeps SQLite from
   // merging the two queries into that.
   const insert = `insert into "${name}" (${quoted(names)}) select ${values} from (select value as cells from json_each(?) limit -1)`
@@ -285,8 +288,8 @@ export const putRows = writeRows('put')
 export const insertRows = writeRows('insert')
 
 /**
- * As `putRows`, for tables whose indexed columns never change, as those of a policy's records. Existing rows keep these
- * columns, so a change writes no index.
+ * As `putRows`, for tables where columns in indexes of all records never change, as those of a policy's records. Existing rows keep
+ * these columns, so a change writes no such index.
  */
 export const changeRows = writeRows('change')
 

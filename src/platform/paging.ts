@@ -75,7 +75,7 @@ function readPosition<L>(bytes: Buffer, form: LocatorForm<L>): Position<L> | und
 export type ShardRows<T> = { readonly rows: readonly T[]; readonly found: number }
 
 /** Merges the first `pageSize` rows; `next` if there are more. The page is shorter where the order depends on a left-out row. */
-export function mergedPage<T extends Position<Uuid> | Position<PolicyLocator>>(
+export function mergedPage<T extends Position<string> | Position<PolicyLocator>>(
   shards: readonly ShardRows<T>[],
   positions: Positions<T['locator']>,
   pageSize: number,

@@ -6,11 +6,12 @@ import type {
   AccountMigrationIdMappingsResponse,
   AccountMigrationResponse,
   MigrationFailuresResponse,
+  MigrationListResponse,
   MigrationResponse,
 } from '../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { settledMigration } from '../support/settled-migration.ts'
@@ -524,5 +525,50 @@ describe('an account of which something fails', () => {
     expect(said(failure!.invoices.I2!)).toEqual(['blocked by P2'])
     const { items } = await read<List<AccountMigrationResponse>>(`${locator}/accounts/list`)
     expect(items).toMatchObject([{ totalItems: 5, processedItems: 0, errorItems: 5 }])
+  })
+})
+
+describe('the list of migrations', () => {
+  it('has all of them in order, and with `open` those that are not finished', async () => {
+    const known = await read<MigrationListResponse>('list?pageSize=1000')
+    const finished = await migrated([{ accountData: accountData('L-1') }])
+    const failed = await migrated([{ accountData: accountData('L-1') }])
+    expect([finished.migrationState, failed.migrationState]).toEqual(['finished', 'failed'])
+    const all = await read<MigrationListResponse>('list?pageSize=1000')
+    expect(all.items.slice(known.items.length)).toEqual([
+      expect.objectContaining({
+        locator: finished.locator,
+        migrationState: 'finished',
+        username: 'anna.admin',
+      }),
+      expect.objectContaining({ locator: failed.locator, migrationState: 'failed', totalAccounts: 1 }),
+    ])
+    const locators = async (query: string) =>
+      (await read<MigrationListResponse>(`list?pageSize=1000&${query}`)).items.map(({ locator }) => locator)
+    const open = await locators('open=true')
+    expect(open).toContain(failed.locator)
+    expect(open).not.toContain(finished.locator)
+    expect(await locators('open=false')).toEqual(
+      all.items.map(({ locator }) => locator).filter(locator => !open.includes(locator)),
+    )
+    const first = await read<MigrationListResponse>('list?pageSize=1')
+    const second = await read<MigrationListResponse>(`list?pageSize=1&pagingToken=${first.pagingToken}`)
+    expect([...first.items, ...second.items]).toEqual(all.items.slice(0, 2))
+    expect((await callApi('GET', `${root}/list?open=perhaps`, { token })).status).toBe(400)
+  })
+
+  it('is read by an index, the open ones by one that has no others', async () => {
+    const planOf = async (where: string) => {
+      const { results } = await boundDatabase(poolBinding(1))
+        .prepare(
+          `explain query plan select * from migration_run ${where} order by migration_run.created_at, migration_run.locator limit 10`,
+        )
+        .all<{ detail: string }>()
+      return results.map(({ detail }) => detail)
+    }
+    expect(await planOf('')).toEqual(['SCAN migration_run USING INDEX migration_created'])
+    expect(await planOf(`where "migration_run"."state" <> 'finished'`)).toEqual([
+      'SCAN migration_run USING INDEX migration_open',
+    ])
   })
 })

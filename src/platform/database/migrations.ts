@@ -179,7 +179,7 @@ export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
  * Migrations after such a move that this code runs without, since what they bring is asked for in one place, which answers 503 until it
  * is there. The release that removes the move above removes these too.
  */
-export const OPTIONAL_ADDITIONS: readonly string[] = ['0008_impact_runs', '0010_books']
+export const OPTIONAL_ADDITIONS: readonly string[] = ['0008_impact_runs', '0010_books', '0011_work_lists']
 
 /** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
 export const BOOKS = '0010_books'

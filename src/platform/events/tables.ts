@@ -117,6 +117,9 @@ export const deliveries = sqliteTable(
     index('delivery_skipped')
       .on(table.webhookLocator, table.eventSequence)
       .where(sql`${table.state} = 'skipped'`),
+    index('delivery_failed')
+      .on(table.eventSequence, table.webhookLocator)
+      .where(sql`${table.state} in ('failed', 'diverted')`),
     index('delivery_finished').on(table.finishedAt).where(sql`${table.state} in ('sent', 'failed')`),
   ],
 )

@@ -54,7 +54,7 @@ const unpaidState = sql`case
     where ${gracePeriods.policyLocator} = ${policies.locator} and ${gracePeriods.settledAt} is null) then 'inGrace' end`
 
 /** A policy's ListedState, which refines `policyState`. Not stored. */
-const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
+export const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
   when ${policies.discardedAt} is not null then 'discarded'
   when ${policies.issuedAt} is null then ${stateOfQuote}
   else coalesce(${unpaidState}, ${cancelledState}, case
@@ -63,7 +63,7 @@ const stateAt = (now: Instant): SQL<ListedState> => sql<ListedState>`case
     else 'issued' end) end`
 
 /** The sum of premium changes: of the selected quote, or of all that is issued. */
-const premium = sql<number | null>`(
+export const premium = sql<number | null>`(
   select sum(${modifications.premiumChange}) from ${modifications}
   where ${modifications.policyLocator} = ${policies.locator} and case
     when ${modifications.quoteLocator} is null then ${modifications.issuedAt} is not null

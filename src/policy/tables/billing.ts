@@ -4,7 +4,16 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { FieldValues } from '../../product/fields/values.ts'
 import type { InvoiceType, PaymentSource } from '../contract/billing.ts'
 import type { BillingPeriod, InstallmentFee, InvoiceStatusEntry, Replanned } from '../records/invoice.ts'
-import { foundPolicyTable, keyOf, olderLocators, policyTable, type Stored, span, times } from './policies.ts'
+import {
+  foundPolicyTable,
+  keyOf,
+  OPEN_WORK,
+  olderLocators,
+  policyTable,
+  type Stored,
+  span,
+  times,
+} from './policies.ts'
 
 /**
  * What an installment bills is derived from the charges (items.ts). Only a plugin's plan stores `items`: minor units by
@@ -28,18 +37,22 @@ export const installments = policyTable('installment', {
   paidBefore: text({ mode: 'json' }).$type<Record<Uuid, number>>(),
 })
 
-export const invoices = foundPolicyTable('invoice', {
-  displayId: integer().notNull(),
-  policyModificationLocator: text().notNull(),
-  installmentNumber: integer().notNull(),
-  type: text().$type<InvoiceType>().notNull(),
-  ...span,
-  dueAt: integer().notNull(),
-  ...times,
-  statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
-  graceEndAt: integer(),
-  isRefund: integer({ mode: 'boolean' }),
-})
+export const invoices = foundPolicyTable(
+  'invoice',
+  {
+    displayId: integer().notNull(),
+    policyModificationLocator: text().notNull(),
+    installmentNumber: integer().notNull(),
+    type: text().$type<InvoiceType>().notNull(),
+    ...span,
+    dueAt: integer().notNull(),
+    ...times,
+    statuses: text({ mode: 'json' }).$type<InvoiceStatusEntry[]>().notNull(),
+    graceEndAt: integer(),
+    isRefund: integer({ mode: 'boolean' }),
+  },
+  { index: 'invoice_owed', by: 'dueAt', where: OPEN_WORK.owedInvoice },
+)
 
 /** Selects payments that made or used credit. It is the condition of an index, so queries must repeat it. */
 export const MOVES_CREDIT = sql.raw(`credited > 0 or source = 'credit'`)

@@ -2,26 +2,30 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { DocumentType } from '../contract/documents.ts'
 import type { DocumentState, DocumentSubject, PolicyDocument } from '../records/transactions.ts'
-import { foundPolicyTable, times } from './policies.ts'
+import { foundPolicyTable, OPEN_WORK, times } from './policies.ts'
 
 /** The files are in R2 under the documents' locators. */
-export const documents = foundPolicyTable('document', {
-  subject: text().$type<DocumentSubject>().notNull(),
-  subjectLocator: text().notNull(),
-  modificationLocator: text(),
-  displayName: text().notNull(),
-  fileName: text().notNull(),
-  type: text().$type<DocumentType>().notNull(),
-  templateName: text(),
-  pageLayout: text({ mode: 'json' }).$type<PolicyDocument['pageLayout']>(),
-  madeAt: text().$type<PolicyDocument['madeAt']>(),
-  sources: text({ mode: 'json' }).$type<PolicyDocument['sources']>(),
-  deletesSources: integer({ mode: 'boolean' }),
-  documentType: text(),
-  state: text().$type<DocumentState>().notNull(),
-  failure: text(),
-  ...times,
-})
+export const documents = foundPolicyTable(
+  'document',
+  {
+    subject: text().$type<DocumentSubject>().notNull(),
+    subjectLocator: text().notNull(),
+    modificationLocator: text(),
+    displayName: text().notNull(),
+    fileName: text().notNull(),
+    type: text().$type<DocumentType>().notNull(),
+    templateName: text(),
+    pageLayout: text({ mode: 'json' }).$type<PolicyDocument['pageLayout']>(),
+    madeAt: text().$type<PolicyDocument['madeAt']>(),
+    sources: text({ mode: 'json' }).$type<PolicyDocument['sources']>(),
+    deletesSources: integer({ mode: 'boolean' }),
+    documentType: text(),
+    state: text().$type<DocumentState>().notNull(),
+    failure: text(),
+    ...times,
+  },
+  { index: 'document_failed', by: 'updatedAt', where: OPEN_WORK.failedDocument },
+)
 
 /**
  * Policies with documents to be made; written in the batch that requests them. All times are real time. `dueAt`: the

@@ -39,8 +39,27 @@ export const policyTable = <N extends string, C extends Columns>(name: N, column
   sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table)])
 
 /** Its records are also found by locator alone. */
-export const foundPolicyTable = <N extends string, C extends Columns>(name: N, columns: C) =>
-  sqliteTable(name, { ...ofPolicy, ...columns }, table => [keyOf(table), olderLocators(name, table)])
+export const foundPolicyTable = <N extends string, C extends Columns>(
+  name: N,
+  columns: C,
+  open?: OpenIndex<C>,
+) =>
+  sqliteTable(name, { ...ofPolicy, ...columns }, table => [
+    keyOf(table),
+    olderLocators(name, table),
+    ...(open ? [openIndex(open, table as never)] : []),
+  ])
+
+/** An index of the records that wait for somebody, by a time; all records without `where`. */
+type OpenIndex<C> = { readonly index: string; readonly by: keyof C; readonly where?: SQL }
+
+function openIndex<C>(
+  { index: name, by, where }: OpenIndex<C>,
+  table: Keyed & Record<keyof C, SQLiteColumn>,
+) {
+  const made = index(name).on(table[by], table.locator)
+  return where ? made.where(where) : made
+}
 
 const keyWithin = (owner: SQLiteColumn, { policyLocator, locator }: Keyed) =>
   primaryKey({ columns: [policyLocator, owner, locator] })
@@ -65,13 +84,25 @@ export const hasUuid = (
 export const olderLocators = (name: string, { locator }: Keyed) =>
   index(`${name}_older`).on(locator).where(NAMES_NO_POLICY)
 
-/** A table of records with digit locators, which do not name their policy. */
-const digitTable = <N extends string, C extends Columns>(name: N, columns: C) =>
-  sqliteTable(
-    name,
-    { locator: integer().primaryKey(), ...columns, policyLocator: integer().notNull() },
-    table => [index(`${name}_policy`).on(table.policyLocator)],
-  )
+/** Of tables of records with digit locators, which do not name their policy. */
+const ofDigits = { locator: integer().primaryKey(), policyLocator: integer().notNull() }
+
+/**
+ * Which records wait for somebody (servicing/work-lists). They are the conditions of indexes, so that closed records cost
+ * nothing; queries must repeat them.
+ */
+export const OPEN_WORK = {
+  referredQuote: sql.raw(`state = 'declined' and json_extract(underwriting, '$.decision') = 'none'`),
+  /** Of several quotes of a policy the one that it follows: accepting another one closes it. */
+  quotedQuote: sql.raw(`state = 'quoted' and selected = 1`),
+  application: sql.raw(`state = 'application'`),
+  quotedEndorsement: sql.raw(`state = 'quoted'`),
+  inForce: sql.raw('issued_at is not null'),
+  openGrace: sql.raw('settled_at is null'),
+  lapsedByCancellation: sql.raw(`state = 'issued' and name = 'lapse'`),
+  owedInvoice: sql.raw(`json_extract(statuses, '$[#-1].status') = 'unfulfilled' and is_refund is null`),
+  failedDocument: sql.raw(`state = 'failed'`),
+} as const
 
 export const times = { createdAt: integer().notNull(), updatedAt: integer().notNull() }
 
@@ -104,20 +135,30 @@ export const policies = sqliteTable(
   table => [
     index('policy_policyholder').on(table.policyholderLocator),
     index('policy_created').on(table.createdAt, table.locator),
+    index('policy_ending').on(table.effectiveEnd, table.locator).where(OPEN_WORK.inForce),
   ],
 )
 
-export const quotes = digitTable('quote', {
-  name: text().notNull(),
-  state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
-  selected: integer({ mode: 'boolean' }).notNull(),
-  ...times,
-  issuedAt: integer(),
-  contractStart: integer().notNull(),
-  contractEnd: integer().notNull(),
-  paymentScheduleName: text().notNull(),
-  underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
-})
+export const quotes = sqliteTable(
+  'quote',
+  {
+    ...ofDigits,
+    name: text().notNull(),
+    state: text({ enum: ['draft', 'quoted', 'accepted', 'declined', 'discarded'] }).notNull(),
+    selected: integer({ mode: 'boolean' }).notNull(),
+    ...times,
+    issuedAt: integer(),
+    contractStart: integer().notNull(),
+    contractEnd: integer().notNull(),
+    paymentScheduleName: text().notNull(),
+    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+  },
+  table => [
+    index('quote_policy').on(table.policyLocator),
+    index('quote_referred').on(table.updatedAt, table.locator).where(OPEN_WORK.referredQuote),
+    index('quote_quoted').on(table.updatedAt, table.locator).where(OPEN_WORK.quotedQuote),
+  ],
+)
 
 /** Holdbacks of a run or a fee as stored: in minor units; commissions by position. */
 export type StoredHoldback =
@@ -229,31 +270,48 @@ export const fees = policyTable('fee', {
   changes: text({ mode: 'json' }).$type<Stored<FeeChange[]>>().notNull(),
 })
 
-export const endorsements = digitTable('endorsement', {
-  kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
-  name: text().notNull(),
-  state: text().$type<EndorsementState>().notNull(),
-  startAt: integer().notNull(),
-  endAt: integer(),
-  changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
-  touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
-  ...times,
-  issuedAt: integer(),
-  underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
-  modificationLocator: text(),
-  basedOn: integer(),
-})
+export const endorsements = sqliteTable(
+  'endorsement',
+  {
+    ...ofDigits,
+    kind: text({ enum: ['endorsement', 'renewal'] }).notNull(),
+    name: text().notNull(),
+    state: text().$type<EndorsementState>().notNull(),
+    startAt: integer().notNull(),
+    endAt: integer(),
+    changes: text({ mode: 'json' }).$type<EndorsementChanges>().notNull(),
+    touches: text({ mode: 'json' }).$type<readonly Uuid[]>(),
+    ...times,
+    issuedAt: integer(),
+    underwriting: text({ mode: 'json' }).$type<UnderwritingResult>(),
+    modificationLocator: text(),
+    basedOn: integer(),
+  },
+  table => [
+    index('endorsement_policy').on(table.policyLocator),
+    index('endorsement_application').on(table.updatedAt, table.locator).where(OPEN_WORK.application),
+    index('endorsement_quoted').on(table.updatedAt, table.locator).where(OPEN_WORK.quotedEndorsement),
+  ],
+)
 
-export const cancellations = digitTable('cancellation', {
-  name: text().notNull(),
-  state: text().$type<CancellationState>().notNull(),
-  effectiveAt: integer().notNull(),
-  conflictHandling: text().$type<ConflictHandling>().notNull(),
-  category: text(),
-  ...times,
-  issuedAt: integer(),
-  modificationLocator: text(),
-})
+export const cancellations = sqliteTable(
+  'cancellation',
+  {
+    ...ofDigits,
+    name: text().notNull(),
+    state: text().$type<CancellationState>().notNull(),
+    effectiveAt: integer().notNull(),
+    conflictHandling: text().$type<ConflictHandling>().notNull(),
+    category: text(),
+    ...times,
+    issuedAt: integer(),
+    modificationLocator: text(),
+  },
+  table => [
+    index('cancellation_policy').on(table.policyLocator),
+    index('cancellation_lapsed').on(table.issuedAt, table.locator).where(OPEN_WORK.lapsedByCancellation),
+  ],
+)
 
 export const reinstatements = foundPolicyTable('reinstatement', {
   cancellationLocator: integer().notNull(),
@@ -275,24 +333,32 @@ export const policyTerms = sqliteTable(
   ],
 )
 
-export const gracePeriods = foundPolicyTable('grace_period', {
-  invoiceLocator: text().notNull(),
-  state: text().$type<GracePeriodState>().notNull(),
-  startAt: integer().notNull(),
-  endAt: integer().notNull(),
-  cancelEffectiveAt: integer(),
-  ...times,
-  settledAt: integer(),
-  cancellationLocator: integer(),
-})
+export const gracePeriods = foundPolicyTable(
+  'grace_period',
+  {
+    invoiceLocator: text().notNull(),
+    state: text().$type<GracePeriodState>().notNull(),
+    startAt: integer().notNull(),
+    endAt: integer().notNull(),
+    cancelEffectiveAt: integer(),
+    ...times,
+    settledAt: integer(),
+    cancellationLocator: integer(),
+  },
+  { index: 'grace_period_open', by: 'endAt', where: OPEN_WORK.openGrace },
+)
 
-export const lapses = foundPolicyTable('lapse', {
-  gracePeriodLocator: text().notNull(),
-  modificationLocator: text().notNull(),
-  lapsedAt: integer().notNull(),
-  reinstatementPeriodEndAt: integer().notNull(),
-  createdAt: integer().notNull(),
-})
+export const lapses = foundPolicyTable(
+  'lapse',
+  {
+    gracePeriodLocator: text().notNull(),
+    modificationLocator: text().notNull(),
+    lapsedAt: integer().notNull(),
+    reinstatementPeriodEndAt: integer().notNull(),
+    createdAt: integer().notNull(),
+  },
+  { index: 'lapse_ending', by: 'reinstatementPeriodEndAt' },
+)
 
 export const lapseReinstatements = foundPolicyTable('lapse_reinstatement', {
   lapseLocator: text().notNull(),

@@ -6,8 +6,12 @@ import {
   DateTime,
   Flag,
   Integer,
+  ListCompleted,
+  OptionalText,
   optional,
   PageSize,
+  PagingToken,
+  RequestBoolean,
   requestInteger,
   Text,
   Texts,
@@ -47,6 +51,32 @@ export const MigrationResponse = component('MigrationResponse', {
   updatedAt: DateTime,
 })
 export type MigrationResponse = z.output<typeof MigrationResponse>
+
+export const MigrationListQuery = z.object({
+  open: optional(RequestBoolean).describe(
+    'Those that are not finished: submitted, processing, paused, failed, or stopped by an error.',
+  ),
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type MigrationListQuery = z.output<typeof MigrationListQuery>
+
+const { locator, migrationState, migrationType, totalAccounts, validateOnly } = MigrationResponse.shape
+
+export const MigrationSummaryResponse = component('MigrationSummaryResponse', {
+  ...{ locator, migrationState, migrationType, totalAccounts, validateOnly },
+  username: Text.describe('Who submitted it.'),
+  createdAt: DateTime,
+  updatedAt: DateTime,
+})
+export type MigrationSummaryResponse = z.output<typeof MigrationSummaryResponse>
+
+export const MigrationListResponse = component('MigrationListResponse', {
+  listCompleted: ListCompleted,
+  items: z.array(MigrationSummaryResponse),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
+})
+export type MigrationListResponse = z.output<typeof MigrationListResponse>
 
 export const AccountMigrationResponse = component('AccountMigrationResponse', {
   accountLocator: Text,

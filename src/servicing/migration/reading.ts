@@ -5,12 +5,12 @@ import { readUuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { type OffsetPage, offsetPage } from '../../platform/paging.ts'
+import { type OffsetPage, offsetPage, pageOfShards } from '../../platform/paging.ts'
 import { type RecordPlace, recordPlace } from '../../platform/tenancy.ts'
 import type * as contract from './contract.ts'
 import type { ListedKind, MappingNode, StoredProblem } from './item.ts'
 import * as store from './store.ts'
-import { migrationAccounts, migrationFailures, migrationMappings } from './tables.ts'
+import { migrationAccounts, migrationFailures, migrationMappings, migrations } from './tables.ts'
 
 /** Throws 404 for text that cannot be a migration's locator. */
 export const migrationPlace = (context: RequestContext, text: string): RecordPlace =>
@@ -35,6 +35,32 @@ export async function getMigration(
 ): Promise<contract.MigrationResponse> {
   const { migration, counts } = await readMigration(migrationPlace(context, text))
   return migrationResponse(migration, counts, now())
+}
+
+/** In the order in which they were submitted; `open`: those that are not finished. One round trip for each shard. */
+export async function listMigrations(
+  context: RequestContext,
+  { open, ...page }: contract.MigrationListQuery,
+): Promise<contract.MigrationListResponse> {
+  // Written out, since SQLite does not look into parameters for a partial index.
+  const conditions = {
+    any: [],
+    open: [sql`${migrations.state} <> 'finished'`],
+    closed: [sql`${migrations.state} = 'finished'`],
+  }
+  const chosen = open === undefined ? conditions.any : open ? conditions.open : conditions.closed
+  const { rows, pagingToken } = await pageOfShards(context, migrations, chosen, page)
+  return {
+    listCompleted: pagingToken === undefined,
+    items: rows.map(
+      ({ locator, state, type, totalAccounts, validateOnly, username, createdAt, updatedAt }) => ({
+        ...{ locator, migrationState: state, migrationType: type, totalAccounts, validateOnly, username },
+        createdAt: dateTime(createdAt),
+        updatedAt: dateTime(updatedAt as Instant),
+      }),
+    ),
+    ...(pagingToken !== undefined && { pagingToken }),
+  }
 }
 
 export async function getAccount(

@@ -7,7 +7,15 @@ import {
   PatchAccountMigrationRequest,
 } from './contract-request.ts'
 import { patchAccount } from './patch.ts'
-import { getAccount, getMappings, getMigration, listAccounts, listFailures, listMappings } from './reading.ts'
+import {
+  getAccount,
+  getMappings,
+  getMigration,
+  listAccounts,
+  listFailures,
+  listMappings,
+  listMigrations,
+} from './reading.ts'
 import { pauseMigration, recoverMigration, resumeMigration, submitAccounts, submitItems } from './service.ts'
 
 const { get, patch, post } = forTenant('Migration')
@@ -38,6 +46,14 @@ export const migrationRoutes: readonly Route[] = [
     answer: { schema: contract.MigrationResponse, description: 'The migration, submitted.' },
     handle: ({ params, query, file }, context) =>
       submitItems(context, params.accountLocator, file, query.validateOnly),
+  }),
+  get(`${RUNS}/list`, {
+    summary: 'List migrations',
+    description: 'Bindery only. In the order in which they were submitted.',
+    permission: 'migration.list',
+    query: contract.MigrationListQuery,
+    answer: { schema: contract.MigrationListResponse, description: 'A page of migrations.' },
+    handle: ({ query }, context) => listMigrations(context, query),
   }),
   get(RUN, {
     summary: 'See how far a migration is',

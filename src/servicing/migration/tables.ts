@@ -4,22 +4,29 @@ import { assertAllowed, type TransitionTable } from '../../platform/events/trans
 import type { ItemKind, MappingNode, StoredProblem } from './item.ts'
 
 /** A migration's rows are all in one shard, so that an account is one batch. Progress follows from its accounts' states. */
-export const migrations = sqliteTable('migration_run', {
-  locator: text().primaryKey(),
-  state: text().$type<MigrationState>().notNull(),
-  type: text().$type<'fullMigration' | 'addAccountItems'>().notNull(),
-  /** Checks everything and writes no record. */
-  validateOnly: integer({ mode: 'boolean' }).notNull(),
-  totalAccounts: integer().notNull(),
-  createdAt: integer().notNull(),
-  createdBy: text().notNull(),
-  username: text().notNull(),
-  /** When the state last changed. */
-  updatedAt: integer().notNull(),
-  /** When it last started or resumed, in real time, and how many accounts were done by then: the rate counts from here. */
-  runningSince: integer(),
-  doneBefore: integer().notNull(),
-})
+export const migrations = sqliteTable(
+  'migration_run',
+  {
+    locator: text().primaryKey(),
+    state: text().$type<MigrationState>().notNull(),
+    type: text().$type<'fullMigration' | 'addAccountItems'>().notNull(),
+    /** Checks everything and writes no record. */
+    validateOnly: integer({ mode: 'boolean' }).notNull(),
+    totalAccounts: integer().notNull(),
+    createdAt: integer().notNull(),
+    createdBy: text().notNull(),
+    username: text().notNull(),
+    /** When the state last changed. */
+    updatedAt: integer().notNull(),
+    /** When it last started or resumed, in real time, and how many accounts were done by then: the rate counts from here. */
+    runningSince: integer(),
+    doneBefore: integer().notNull(),
+  },
+  table => [
+    index('migration_created').on(table.createdAt, table.locator),
+    index('migration_open').on(table.createdAt, table.locator).where(sql`state <> 'finished'`),
+  ],
+)
 
 /** In the order in which they were sent. */
 export const migrationAccounts = sqliteTable(

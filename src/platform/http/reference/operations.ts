@@ -138,6 +138,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Integrations: 'Services of the tenant that rating and autofill call; the log of calls.',
   Plugins: 'Functions of the configuration, and their log.',
   Migration: 'Policies, invoices and payments brought in from another system.',
+  'Work lists':
+    'Records that wait for somebody: referred, quoted, expiring, unpaid, lapsed, failed. Bindery only.',
   'Impact of a configuration': 'What another configuration would charge the policies in force.',
   Reports: 'What was written and earned, is in force and owed, and what became of terms and quotes.',
   Books: 'Periods that are closed, and balances of accounts.',

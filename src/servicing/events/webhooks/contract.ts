@@ -295,6 +295,32 @@ export const DeliveryListResponse = component('DeliveryListResponse', {
 })
 export type DeliveryListResponse = z.infer<typeof DeliveryListResponse>
 
+export const FailedDeliveryQuery = z.object({
+  state: optional(z.enum(['failed', 'diverted'])).describe('Both by default.'),
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type FailedDeliveryQuery = z.infer<typeof FailedDeliveryQuery>
+
+const { eventLocator, requestLocator, eventType, eventTimestamp, outcome, finishedAt } =
+  DeliveryResponse.shape
+
+export const FailedDeliveryResponse = component('FailedDeliveryResponse', {
+  webhookLocator: Text,
+  webhookName: Text,
+  ...{ eventLocator, requestLocator, eventType, eventTimestamp },
+  state: z.enum(['failed', 'diverted']),
+  ...{ outcome, finishedAt },
+})
+export type FailedDeliveryResponse = z.infer<typeof FailedDeliveryResponse>
+
+export const FailedDeliveryListResponse = component('FailedDeliveryListResponse', {
+  listCompleted: ListCompleted,
+  items: z.array(FailedDeliveryResponse),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
+})
+export type FailedDeliveryListResponse = z.infer<typeof FailedDeliveryListResponse>
+
 const Locators = z
   .preprocess(wire => wire ?? undefined, z.array(Name).min(1).max(1_000).optional())
   .describe('At most 1,000.')

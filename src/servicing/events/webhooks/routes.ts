@@ -1,7 +1,9 @@
 import { z } from '@hono/zod-openapi'
+import { withWorkIndexes } from '../../../platform/database/work-indexes.ts'
 import { forTenant, type Route } from '../../../platform/http/route.ts'
 import * as contract from './contract.ts'
 import * as deliveries from './deliveries.ts'
+import { readFailedDeliveries } from './failed.ts'
 import * as webhooks from './service.ts'
 
 const DELIVERY = `Events of the types (by either of their names, which decides how they read: see the section \`webhooks\`) are posted
@@ -76,6 +78,15 @@ export const webhookRoutes: readonly Route[] = [
     query: contract.DeliveryListQuery,
     answer: { schema: contract.DeliveryListResponse, description: 'A page of deliveries.' },
     handle: ({ params, query }, context) => deliveries.readDeliveries(params.webhookLocator, query, context),
+  }),
+  get('/event/{tenantLocator}/deliveries/list', {
+    summary: 'List failed deliveries of all webhooks',
+    description:
+      'Bindery only. What was given up in the last 30 days, and what is put aside, in the order of the events of each database; `redeliver` and `diverted/resend` of the webhook send them again. 503 while the database waits for the migration that brings the index of these.',
+    permission: ['webhooks.read', 'webhooks.list'],
+    query: contract.FailedDeliveryQuery,
+    answer: { schema: contract.FailedDeliveryListResponse, description: 'A page of deliveries.' },
+    handle: ({ query }, context) => withWorkIndexes(() => readFailedDeliveries(query, context)),
   }),
   post(`${WEBHOOK}/redeliver`, {
     summary: 'Send events to a webhook again',

@@ -1,0 +1,104 @@
+// Work lists: the open work of a tenant, as servicing staff look for it. Bindery only.
+import { z } from '@hono/zod-openapi'
+import {
+  component,
+  Flag,
+  Integer,
+  OptionalAmount,
+  OptionalName,
+  OptionalText,
+  optional,
+  PageSize,
+  PagingToken,
+  requestInteger,
+  Text,
+  Texts,
+  Timestamp,
+  withCurrency,
+} from '../../platform/wire.ts'
+import { ListedState } from '../../policy/list/contract.ts'
+
+/** What each list has is said in `store.ts`. */
+export const WORK_LISTS = [
+  'referred',
+  'applications',
+  'quoted',
+  'expiring',
+  'pastDue',
+  'inGrace',
+  'reinstatable',
+  'failedDocuments',
+] as const
+export type WorkListName = (typeof WORK_LISTS)[number]
+
+export const RECORD_TYPES = [
+  'quote',
+  'endorsement',
+  'renewal',
+  'policy',
+  'invoice',
+  'gracePeriod',
+  'lapse',
+  'cancellation',
+  'document',
+] as const
+export type RecordType = (typeof RECORD_TYPES)[number]
+
+/** Of the lists that have a span: how far ahead, or back, they reach. */
+export const DEFAULT_DAYS = { expiring: 30, reinstatable: 90 } as const
+
+const Days = optional(requestInteger(1, 366)).describe(
+  `Of \`expiring\`: policies that end within so many days, ${DEFAULT_DAYS.expiring} by default. Of \`reinstatable\`: cancellations by lapse of so many days, ${DEFAULT_DAYS.reinstatable} by default. Other lists have no span, and refuse it.`,
+)
+
+const filters = {
+  productName: OptionalName,
+  recordType: optional(z.enum(RECORD_TYPES)).describe('One that the list has.'),
+}
+
+export const WorkListQuery = z.object({
+  ...filters,
+  days: Days,
+  pageSize: PageSize,
+  pagingToken: PagingToken,
+})
+export type WorkListQuery = z.infer<typeof WorkListQuery>
+
+export const WorkListCountQuery = z.object({ productName: OptionalName })
+export type WorkListCountQuery = z.infer<typeof WorkListCountQuery>
+
+/** One record that waits for somebody, with its policy. */
+export const WorkItemResponse = component('WorkItemResponse', {
+  recordType: z.enum(RECORD_TYPES),
+  locator: Text.describe('Of the record.'),
+  name: OptionalText.describe('Of the record, where it has one.'),
+  state: Text.describe('Of the record.'),
+  timestamp: Timestamp.describe(
+    'What the list is ordered by. `referred`, `applications`, `quoted`, `failedDocuments`: when the record last changed. `expiring`, `inGrace`: the end. `pastDue`: when it was due. `reinstatable`: the end of the reinstatement period, or when a cancellation by lapse was issued.',
+  ),
+  notes: Texts.describe('Notes of underwriting; of a failed document, why it failed.'),
+  policyLocator: Text,
+  policyholderLocator: Text,
+  productName: Text,
+  policyState: ListedState,
+  ...withCurrency(OptionalAmount, 'grossPremium'),
+})
+export type WorkItemResponse = z.infer<typeof WorkItemResponse>
+
+const counted = {
+  count: Integer.describe('At most 1,000.'),
+  hasMore: Flag.describe('Whether the list has more than were counted.'),
+}
+
+export const WorkListResponse = component('WorkListResponse', {
+  items: z.array(WorkItemResponse),
+  pagingToken: OptionalText.describe('Absent on the last page.'),
+  listCompleted: Flag.describe('Whether this is the last page.'),
+})
+export type WorkListResponse = z.infer<typeof WorkListResponse>
+
+export const WorkListCountResponse = component('WorkListCountResponse', {
+  workList: z.enum(WORK_LISTS),
+  ...counted,
+})
+export type WorkListCountResponse = z.infer<typeof WorkListCountResponse>

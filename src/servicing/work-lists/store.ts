@@ -1,0 +1,208 @@
+// What each work list has, and its queries. A list is made of branches: records of one table, by one index that has only open
+// records. `indexed by` makes a query that would scan fail instead.
+import { type SQL, sql } from 'drizzle-orm'
+import type { CurrencyCode } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Database } from '../../platform/database.ts'
+import type { Position } from '../../platform/paging.ts'
+import type { ListedState } from '../../policy/list/contract.ts'
+import { premium, stateAt } from '../../policy/list/store.ts'
+import { OPEN_WORK } from '../../policy/tables/policies.ts'
+import type { RecordType, WorkListName } from './contract.ts'
+import { isDigits } from './position.ts'
+
+type Branch = {
+  readonly types: readonly RecordType[]
+  readonly table: string
+  readonly index: string
+  /** The time that comes first in the index. */
+  readonly by: string
+  /** The condition of the index; none if it has all records. */
+  readonly open?: SQL
+  readonly hasDigits: boolean
+  readonly recordType: SQL
+  readonly name?: SQL
+  readonly state: SQL
+  /** JSON list. */
+  readonly notes?: SQL
+  /** The part of the index that the list has. */
+  readonly span?: (span: WorkSpan) => SQL
+  /** What the index cannot say. */
+  readonly still?: (now: Instant) => SQL
+}
+
+/** `until` and `since`: how far the list reaches, where it has a span. */
+export type WorkSpan = { readonly now: Instant; readonly until: Instant; readonly since: Instant }
+
+const text = (value: string): SQL => sql.raw(`'${value}'`)
+const NOTES = sql.raw(`coalesce(json_extract(underwriting, '$.notes'), '[]')`)
+const NOT_ISSUED = sql.raw('policy.issued_at is null and policy.discarded_at is null')
+
+const QUOTE: Omit<Branch, 'index' | 'open'> = {
+  ...{ types: ['quote'], table: 'quote', by: 'updated_at', hasDigits: true },
+  ...{ recordType: text('quote'), name: sql.raw('quote.name'), state: sql.raw('quote.state'), notes: NOTES },
+  still: () => NOT_ISSUED,
+}
+
+const ENDORSEMENT: Omit<Branch, 'index' | 'open'> = {
+  ...{ types: ['endorsement', 'renewal'], table: 'endorsement', by: 'updated_at', hasDigits: true },
+  recordType: sql.raw('endorsement.kind'),
+  ...{ name: sql.raw('endorsement.name'), state: sql.raw('endorsement.state'), notes: NOTES },
+}
+
+/** States of policies with cover that ends by time alone. */
+const COVERED = sql.raw(`('pending', 'issued', 'inGrace')`)
+
+const LISTS: Record<WorkListName, readonly Branch[]> = {
+  referred: [{ ...QUOTE, index: 'quote_referred', open: OPEN_WORK.referredQuote }],
+  applications: [{ ...ENDORSEMENT, index: 'endorsement_application', open: OPEN_WORK.application }],
+  quoted: [
+    { ...QUOTE, index: 'quote_quoted', open: OPEN_WORK.quotedQuote },
+    { ...ENDORSEMENT, index: 'endorsement_quoted', open: OPEN_WORK.quotedEndorsement },
+  ],
+  expiring: [
+    {
+      ...{ types: ['policy'], table: 'policy', index: 'policy_ending', by: 'effective_end', hasDigits: true },
+      ...{ open: OPEN_WORK.inForce, recordType: text('policy'), state: text('issued') },
+      span: ({ now, until }) => sql`policy.effective_end > ${now} and policy.effective_end <= ${until}`,
+      still: now => sql`${stateAt(now)} in ${COVERED}`,
+    },
+  ],
+  pastDue: [
+    {
+      ...{ types: ['invoice'], table: 'invoice', index: 'invoice_owed', by: 'due_at', hasDigits: false },
+      ...{ open: OPEN_WORK.owedInvoice, recordType: text('invoice'), state: text('unfulfilled') },
+      name: sql.raw('cast(invoice.display_id as text)'),
+      span: ({ now }) => sql`invoice.due_at < ${now}`,
+    },
+  ],
+  inGrace: [
+    {
+      ...{ types: ['gracePeriod'], table: 'grace_period', index: 'grace_period_open', by: 'end_at' },
+      ...{ hasDigits: false, open: OPEN_WORK.openGrace, recordType: text('gracePeriod') },
+      state: sql.raw('grace_period.state'),
+    },
+  ],
+  reinstatable: [
+    {
+      ...{ types: ['lapse'], table: 'lapse', index: 'lapse_ending', by: 'reinstatement_period_end_at' },
+      ...{ hasDigits: false, recordType: text('lapse'), state: text('lapsed') },
+      span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
+      still: now => sql`${stateAt(now)} = 'lapsed'`,
+    },
+    {
+      ...{ types: ['cancellation'], table: 'cancellation', index: 'cancellation_lapsed', by: 'issued_at' },
+      ...{ hasDigits: true, open: OPEN_WORK.lapsedByCancellation, recordType: text('cancellation') },
+      ...{ name: sql.raw('cancellation.name'), state: sql.raw('cancellation.state') },
+      span: ({ since }) => sql`cancellation.issued_at > ${since}`,
+      still: () =>
+        sql.raw(`not exists (select 1 from reinstatement where reinstatement.policy_locator = cancellation.policy_locator
+          and reinstatement.cancellation_locator = cancellation.locator and reinstatement.state = 'issued')`),
+    },
+  ],
+  failedDocuments: [
+    {
+      ...{ types: ['document'], table: 'document', index: 'document_failed', by: 'updated_at' },
+      ...{ hasDigits: false, open: OPEN_WORK.failedDocument, recordType: text('document') },
+      ...{ name: sql.raw('document.display_name'), state: sql.raw('document.state') },
+      notes: sql.raw(`case when failure is null then '[]' else json_array(failure) end`),
+    },
+  ],
+}
+
+/** Types of records that the list can have. */
+export const recordTypesOf = (list: WorkListName): readonly RecordType[] =>
+  LISTS[list].flatMap(({ types }) => types)
+
+export type WorkSelection = {
+  readonly list: WorkListName
+  readonly span: WorkSpan
+  readonly productName: string | undefined
+  readonly recordType: RecordType | undefined
+}
+
+export type WorkRow = {
+  /** As `mergedPage` names what a list is ordered by. */
+  createdAt: Instant
+  locator: string
+  recordType: RecordType
+  name: string | null
+  state: string
+  notes: string
+  policyLocator: number
+  policyholderLocator: string
+  productName: string
+  policyState: ListedState
+  currency: CurrencyCode
+  /** In minor units; null until priced. */
+  premium: number | null
+}
+
+const wantedBranches = ({ list, recordType }: WorkSelection): readonly Branch[] =>
+  LISTS[list].filter(({ types }) => recordType === undefined || types.includes(recordType))
+
+/** Of one branch, from its index to the policy. */
+function branchSource(branch: Branch, selection: WorkSelection, after?: Position<string>): SQL {
+  const { table, index, open, span, still, recordType, types } = branch
+  const { productName } = selection
+  const policy =
+    table === 'policy' ? sql`` : sql.raw(` cross join policy on policy.locator = ${table}.policy_locator`)
+  const conditions = [
+    ...(open ? [open] : []),
+    ...(span ? [span(selection.span)] : []),
+    ...(after ? [isAfter(branch, after)] : []),
+    ...(still ? [still(selection.span.now)] : []),
+    ...(productName === undefined ? [] : [sql`policy.product_name = ${productName}`]),
+    ...(selection.recordType === undefined || types.length === 1
+      ? []
+      : [sql`${recordType} = ${selection.recordType}`]),
+  ]
+  const where = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+  return sql`${sql.raw(`${table} indexed by ${index}`)}${policy} where ${where}`
+}
+
+/** Records with digits come before the others of their time. */
+function isAfter({ table, by, hasDigits }: Branch, { createdAt, locator }: Position<string>): SQL {
+  const at = sql.raw(`${table}.${by}`)
+  if (isDigits(locator) === hasDigits)
+    return sql`(${at}, ${sql.raw(`${table}.locator`)}) > (${createdAt}, ${hasDigits ? Number(locator) : locator})`
+  return hasDigits ? sql`${at} > ${createdAt}` : sql`${at} >= ${createdAt}`
+}
+
+/** The first `most` records of the list after the position. */
+export function workQuery(
+  database: Database,
+  selection: WorkSelection,
+  after: Position<string> | undefined,
+  most: number,
+) {
+  const branches = wantedBranches(selection).map(branch => {
+    const { table, by, hasDigits, recordType, name, state, notes } = branch
+    return sql`select * from (select ${sql.raw(`${table}.${by}`)} as "createdAt", ${sql.raw(hasDigits ? '0' : '1')} as rank,
+      ${sql.raw(`${table}.locator`)} as place, cast(${sql.raw(`${table}.locator`)} as text) as locator,
+      ${recordType} as "recordType", ${name ?? sql`null`} as name, ${state} as state, ${notes ?? text('[]')} as notes,
+      policy.locator as "policyLocator", policy.policyholder_locator as "policyholderLocator",
+      policy.product_name as "productName", ${stateAt(selection.span.now)} as "policyState", policy.currency as currency,
+      ${premium} as premium
+      from ${branchSource(branch, selection, after)}
+      order by ${sql.raw(`${table}.${by}, ${table}.locator`)} limit ${most})`
+  })
+  return database.build.all<WorkRow>(
+    sql`select * from (${sql.join(branches, sql` union all `)}) order by "createdAt", rank, place limit ${most}`,
+  )
+}
+
+/** The number of records in each list, at most `most` of each branch. */
+export const countQuery = (database: Database, selections: readonly WorkSelection[], most: number) =>
+  database.build.all<Record<WorkListName, number>>(
+    sql`select ${sql.join(
+      selections.map(selection => {
+        const counts = wantedBranches(selection).map(
+          branch =>
+            sql`(select count(*) from (select 1 from ${branchSource(branch, selection)} limit ${most}))`,
+        )
+        return sql`${sql.join(counts, sql` + `)} as ${sql.raw(`"${selection.list}"`)}`
+      }),
+      sql`, `,
+    )}`,
+  )

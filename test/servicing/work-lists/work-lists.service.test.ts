@@ -1,0 +1,247 @@
+// Work lists: which records they have, through HTTP and the tenant's clock.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
+import type {
+  WorkItemResponse,
+  WorkListCountResponse,
+  WorkListResponse,
+} from '../../../src/servicing/work-lists/contract.ts'
+import type { ClockResponse } from '../../../src/tenants/routes.ts'
+import { type Answer, callApi, callOk } from '../../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
+
+const DAY = 86_400_000
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('work')
+})
+
+type Refused = { code: string; message: string }
+
+const ask = (path: string): Promise<Answer<WorkListResponse & Refused>> =>
+  callApi('GET', `/workLists/${path}`, { token: motor.token })
+
+async function items(path: string): Promise<WorkItemResponse[]> {
+  const { status, body } = await ask(path)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.items
+}
+
+const locators = async (path: string): Promise<string[]> => (await items(path)).map(({ locator }) => locator)
+
+async function count(list: string): Promise<number> {
+  const counts = await callOk<WorkListCountResponse[]>('GET', '/workLists', { token: motor.token })
+  return counts.find(({ workList }) => workList === list)!.count
+}
+
+async function created(changes: object = {}): Promise<PolicyResponse> {
+  const { status, body } = await motor.createPolicy(changes)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+async function issued(changes: object = {}): Promise<PolicyResponse> {
+  const { locator } = await created(changes)
+  const { status, body } = await motor.post(`/policy/${locator}/issue`)
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body
+}
+
+const quotesOf = async ({ locator }: { locator: string }) =>
+  (await motor.get<{ locator: string; state: string }[]>(`/policies/${locator}/quotes`)).body
+
+const patch = (path: string): Promise<Answer<unknown>> => callApi('PATCH', path, { token: motor.token })
+
+const act = (endorsement: string, action: string): Promise<Answer<unknown>> =>
+  callApi('PATCH', `/endorsements/${endorsement}`, { token: motor.token, body: { action } })
+
+const span = (days: number) => {
+  const now = Date.now()
+  return { policyStartTimestamp: now, policyEndTimestamp: now + days * DAY }
+}
+
+const REFER = {
+  ...plainYear().request.policy.fieldValues,
+  previous_insurer_cancelled: 'yes',
+  cancellation_reason: 'Many claims.',
+}
+
+describe('a record is in the list of its work, and leaves it when the work is done', () => {
+  it('quotes that underwriting leaves to a person', async () => {
+    const policy = await created({ fieldValues: REFER })
+    const [quote] = await quotesOf(policy)
+    expect(await items('referred')).toEqual([
+      {
+        recordType: 'quote',
+        locator: quote!.locator,
+        name: expect.any(String),
+        state: 'declined',
+        timestamp: policy.updatedTimestamp,
+        notes: ['A previous insurer has cancelled: refer to an underwriter.'],
+        policyLocator: policy.locator,
+        policyholderLocator: policy.policyholderLocator,
+        productName: 'private_motor',
+        policyState: 'declined',
+        grossPremium: Number(plainYear().expected.grossPremium),
+        grossPremiumCurrency: 'EUR',
+      },
+    ])
+    expect(await count('referred')).toBe(1)
+    const decide = (decision: string) => motor.post(`/quotes/${quote!.locator}/underwriting`, { decision })
+    expect((await decide('reject')).status).toBe(200)
+    expect(await items('referred')).toEqual([])
+    expect((await decide('none')).status).toBe(200)
+    expect(await locators('referred')).toEqual([quote!.locator])
+    expect((await decide('accept')).status).toBe(200)
+    expect(await items('referred')).toEqual([])
+    expect(await locators('quoted')).toEqual([quote!.locator])
+    expect((await motor.post(`/policy/${policy.locator}/discard`)).status).toBe(200)
+    expect(await items('quoted')).toEqual([])
+  })
+
+  it('quotes, endorsements and renewals that nobody has accepted', async () => {
+    const draft = await created({ finalize: false })
+    const [quote] = await quotesOf(draft)
+    expect((await patch(`/quotes/${quote!.locator}/quote`)).status).toBe(200)
+    const policy = await issued(span(365))
+    const start = Number(policy.originalContractStartTimestamp)
+    const change = {
+      endorsementName: 'change_of_risk',
+      startTimestamp: start + 100 * DAY,
+      updateExposures: [
+        { exposureLocator: policy.exposures[0]!.locator, fieldValues: { vehicle_value: '29000' } },
+      ],
+    }
+    const at = `/policies/${policy.locator}/endorsements`
+    const { body: application } = await motor.post(at, { ...change, state: 'application' })
+    expect(await locators('applications')).toEqual([application.locator])
+    expect(await locators('quoted')).toEqual([quote!.locator])
+    expect((await act(application.locator, 'quote')).status).toBe(200)
+    expect(await items('applications')).toEqual([])
+    expect((await items('quoted')).map(({ recordType, locator }) => [recordType, locator])).toEqual([
+      ['quote', quote!.locator],
+      ['endorsement', application.locator],
+    ])
+    expect(await locators('quoted?recordType=endorsement')).toEqual([application.locator])
+    expect(await locators('quoted?recordType=renewal')).toEqual([])
+    expect(await locators('quoted?productName=private_motor&recordType=quote')).toEqual([quote!.locator])
+    expect(await locators('quoted?productName=homeowners')).toEqual([])
+    expect(await count('quoted')).toBe(2)
+
+    const first = await ask('quoted?pageSize=1')
+    expect([first.body.items.length, first.body.listCompleted]).toEqual([1, false])
+    expect(roundTrips(first)).toMatchObject({ d1: 1, object: 0 })
+    const second = await ask(`quoted?pageSize=1&pagingToken=${first.body.pagingToken}`)
+    expect([second.body.items[0]!.locator, second.body.listCompleted]).toEqual([application.locator, true])
+
+    expect((await patch(`/quotes/${quote!.locator}/accept`)).status).toBe(200)
+    expect((await act(application.locator, 'issue')).status).toBe(200)
+    expect(await items('quoted')).toEqual([])
+  })
+
+  it('policies in force that end soon, until they are renewed or cancelled', async () => {
+    const later = await issued(span(29))
+    const soon = await issued(span(10))
+    const cancelled = await issued(span(20))
+    const cancel = await motor.post(`/policies/${cancelled.locator}/cancellations`, {
+      effectiveTimestamp: Date.now() + 5 * DAY,
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      issue: true,
+    })
+    expect(cancel.status, JSON.stringify(cancel.body)).toBe(200)
+    expect(await locators('expiring')).toEqual([soon.locator, later.locator])
+    expect(await locators('expiring?days=15')).toEqual([soon.locator])
+    const [item] = await items('expiring')
+    expect(item).toMatchObject({
+      recordType: 'policy',
+      timestamp: soon.effectiveContractEndTimestamp,
+      policyState: 'issued',
+    })
+    const end = Number(soon.effectiveContractEndTimestamp)
+    const renewal = await motor.post(`/policies/${soon.locator}/renewals`, {
+      renewalEndTimestamp: end + 365 * DAY,
+      state: 'issued',
+    })
+    expect(renewal.status, JSON.stringify(renewal.body)).toBe(200)
+    expect(await locators('expiring')).toEqual([later.locator])
+    expect(await count('expiring')).toBe(1)
+  })
+
+  it('documents that could not be made', async () => {
+    const policy = await issued(span(365))
+    const locator = `${policy.modifications[0]!.locator.slice(0, 24)}0000000000${policy.modifications[0]!.locator.slice(34)}`
+    await boundDatabase(poolBinding(1))
+      .prepare(
+        `insert into document (locator, policy_locator, subject, subject_locator, display_name, file_name, type, state, failure,
+          created_at, updated_at) values (?, ?, 'policy', ?, 'Schedule', 'schedule.pdf', 'pdf', 'failed', 'A fee is missing.', 1, 2)`,
+      )
+      .bind(locator, Number(policy.locator), policy.locator)
+      .run()
+    expect(await items('failedDocuments')).toMatchObject([
+      { recordType: 'document', locator, name: 'Schedule', timestamp: '2', notes: ['A fee is missing.'] },
+    ])
+    await boundDatabase(poolBinding(1)).prepare('delete from document where locator = ?').bind(locator).run()
+    expect(await items('failedDocuments')).toEqual([])
+  })
+
+  it('what is not paid: past due, in grace, lapsed, reinstated', async () => {
+    const policy = await issued({ ...span(365), paymentScheduleName: 'upfront' })
+    const invoice = policy.invoices[0]!
+    const before = await locators('pastDue')
+    expect(before).not.toContain(invoice.locator)
+    const moveTo = async (timestamp: number) =>
+      expect((await motor.post<ClockResponse>('/test/clock', { timestamp })).status).toBe(200)
+    await moveTo(Number(invoice.dueTimestamp) + 2 * DAY)
+    expect(await items('pastDue?pageSize=1000')).toContainEqual(
+      expect.objectContaining({
+        recordType: 'invoice',
+        locator: invoice.locator,
+        name: invoice.displayId,
+        timestamp: invoice.dueTimestamp,
+        policyState: 'inGrace',
+      }),
+    )
+    const graces = (await items('inGrace')).filter(one => one.policyLocator === policy.locator)
+    expect(graces).toMatchObject([{ recordType: 'gracePeriod', state: 'open', policyState: 'inGrace' }])
+    await moveTo(Number(graces[0]!.timestamp) + DAY)
+    const ofPolicy = async (list: string) =>
+      (await items(list)).filter(one => one.policyLocator === policy.locator)
+    expect(await ofPolicy('inGrace')).toEqual([])
+    const [lapse] = await ofPolicy('reinstatable')
+    expect(lapse).toMatchObject({ recordType: 'cancellation', name: 'lapse', policyState: 'cancelled' })
+    const back = await callApi('PATCH', `/cancellations/${lapse!.locator}/reinstate`, {
+      token: motor.token,
+      body: { issue: true },
+    })
+    expect(back.status, JSON.stringify(back.body)).toBe(200)
+    expect(await ofPolicy('reinstatable')).toEqual([])
+  })
+})
+
+describe('bad input', () => {
+  it('is refused, and told what to send', async () => {
+    for (const [path, status, advice] of [
+      ['lost', 404, /no work list 'lost'/],
+      ['quoted?days=3', 400, /'days' is of the lists expiring and reinstatable/],
+      ['expiring?days=367', 400, /days/],
+      ['expiring?days=x', 400, /days/],
+      ['quoted?recordType=invoice', 400, /'recordType' of the list 'quoted' is one of: quote, endorsement/],
+      ['quoted?recordType=car', 400, /recordType/],
+      ['quoted?pageSize=0', 400, /pageSize/],
+      ['quoted?pagingToken=AAAA', 400, /pagingToken.*page before/],
+    ] as const) {
+      const { status: answered, body } = await ask(path)
+      expect([path, answered, body.message]).toEqual([path, status, expect.stringMatching(advice)])
+    }
+  })
+
+  it('needs a token', async () => {
+    expect((await callApi('GET', '/workLists')).status).toBe(401)
+    expect((await callApi('GET', '/workLists/quoted')).status).toBe(401)
+  })
+})
