@@ -33,6 +33,7 @@ import { webhookRoutes } from './servicing/events/webhooks/routes.ts'
 import { impactRoutes } from './servicing/impact/routes.ts'
 import { mediaRoutes } from './servicing/media/routes.ts'
 import { migrationRoutes } from './servicing/migration/routes.ts'
+import { noteRoutes } from './servicing/notes/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
 import { quickQuoteRoutes } from './servicing/quick-quotes/routes.ts'
 import { secretUsageRoutes } from './servicing/secrets/routes.ts'
@@ -101,6 +102,7 @@ export const ROUTES: readonly Route[] = [
   ...integrationRoutes,
   ...deprecatedRoutes,
   ...workListRoutes,
+  ...noteRoutes,
   ...dataTableRoutes,
   ...tableRevisionRoutes,
   ...rangeTableRoutes,

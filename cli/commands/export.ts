@@ -18,11 +18,19 @@ import { downloadFiles } from '../export/files.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
-const KINDS = ['policyholders', 'policies', 'disbursements', 'auxData', 'quickQuotes', 'journal'] as const
+const KINDS = [
+  'policyholders',
+  'policies',
+  'disbursements',
+  'auxData',
+  'quickQuotes',
+  'notes',
+  'journal',
+] as const
 type Kind = (typeof KINDS)[number]
 
 /** Kinds of which no change tells: each run gets them whole. */
-const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes'])
+const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])
 
 /** The file that a line of changes belongs to. */
 const FILE_OF: Readonly<Record<string, Kind>> = {

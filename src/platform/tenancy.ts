@@ -6,7 +6,7 @@ import { notFound, Refusal, revoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
-import { BOOKS, REQUIRED_TENANT_MIGRATION, SHARED_EVENT_ROWS } from './database/migrations.ts'
+import { BOOKS, NOTES, REQUIRED_TENANT_MIGRATION, SHARED_EVENT_ROWS } from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
@@ -54,6 +54,8 @@ export type Tenant = {
   readonly sharesEventRows?: boolean
   /** All its databases have the tables of the books (policy/tables/journal.ts); else nothing is journalled yet. */
   readonly keepsBooks?: boolean
+  /** All its databases have the table of notes (servicing/notes/tables.ts). */
+  readonly keepsNotes?: boolean
 }
 
 /**
@@ -222,6 +224,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     isBehind: !have(REQUIRED_TENANT_MIGRATION),
     ...(have(SHARED_EVENT_ROWS) && { sharesEventRows: true }),
     ...(have(BOOKS) && { keepsBooks: true }),
+    ...(have(NOTES) && { keepsNotes: true }),
   }
 }
 

@@ -46,7 +46,7 @@ export const filledIn = <S extends z.ZodObject>(defaults: Readonly<Record<string
   }, record)
 
 /** Not empty, at most `most` characters. */
-const shortText = (most: number) =>
+export const shortText = (most: number) =>
   z
     .string()
     .min(1)

@@ -179,10 +179,18 @@ export const SHARED_EVENT_ROWS = '0009_shared_rows_of_events'
  * Migrations after such a move that this code runs without, since what they bring is asked for in one place, which answers 503 until it
  * is there. The release that removes the move above removes these too.
  */
-export const OPTIONAL_ADDITIONS: readonly string[] = ['0008_impact_runs', '0010_books', '0011_work_lists']
+export const OPTIONAL_ADDITIONS: readonly string[] = [
+  '0008_impact_runs',
+  '0010_books',
+  '0011_work_lists',
+  '0012_notes',
+]
 
 /** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
 export const BOOKS = '0010_books'
+
+/** Databases that have it keep notes (servicing/notes). */
+export const NOTES = '0012_notes'
 
 /** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

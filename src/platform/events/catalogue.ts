@@ -57,6 +57,12 @@ const RESTORED = [...LAPSED, 'invoiceLocator', 'effectiveTimestamp'] as const
 const INVOICE = [...POLICY, 'invoiceLocator', 'totalDue', 'currency', 'dueTimestamp', 'invoiceType'] as const
 const PAYMENT = [...POLICY, 'paymentLocator', 'invoiceLocator', 'amount', 'currency', 'source'] as const
 const DOCUMENT = [...POLICY, 'documentLocator', 'referenceType', 'referenceLocator'] as const
+const NOTE = [
+  'policyholderLocator',
+  'noteLocator',
+  'referenceType',
+  'referenceLocator',
+] as const satisfies readonly Key[]
 const REPORT = ['reportLocator', 'reportName', 'reportState'] as const satisfies readonly Key[]
 const LOGIN = ['username', 'accountType'] as const
 
@@ -308,6 +314,8 @@ const ROWS = {
   ),
   'migration.fail': unstreamed('A migration ended with accounts that failed.', MIGRATED),
   'migration.finish': unstreamed('A migration ended with every account completed.', MIGRATED),
+  'note.create': unstreamed('Somebody wrote a note on a record.', NOTE, { optional: ['policyLocator'] }),
+  'note.delete': unstreamed('Its author deleted a note.', NOTE, { optional: ['policyLocator'] }),
   'report.finish': unstreamed('A report ended: its files are there, or it cannot be made.', REPORT),
 } as const satisfies Record<string, Row>
 

@@ -32,6 +32,7 @@ export const PERMISSION_GROUPS = {
   calculations: group('policyData', 'check'),
   auxdata: group('policyData', 'read', 'write', 'delete'),
   lambda: group('policyData', 'execute'),
+  notes: group('policyData', 'read', 'write'),
   media: group('policyData', 'read', 'update'),
   reports: group('policyData', 'read', 'create'),
   claims: group('policyData', 'read', 'list', 'write'),

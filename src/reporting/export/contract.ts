@@ -8,6 +8,7 @@ export const EXPORT_KINDS = [
   'disbursements',
   'auxData',
   'quickQuotes',
+  'notes',
   'events',
   'journal',
 ] as const

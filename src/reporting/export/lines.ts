@@ -22,6 +22,13 @@ export const disbursementLine = ({ amount, currency, ...one }: store.Disbursemen
 export const auxDataLine = ({ locator, key, value, uiType }: store.AuxDataRow): string =>
   lineOf('auxData', { locator, key, value, uiType })
 
+export const noteLine = ({ createdAt, accountLocator, ...note }: store.NoteRow): string =>
+  lineOf('note', {
+    ...note,
+    policyLocator: note.policyLocator === null ? undefined : String(note.policyLocator),
+    createdTimestamp: createdAt,
+  })
+
 export const quickQuoteLine = ({ locator, policyholderLocator, ...row }: store.QuickQuoteRow): string =>
   withoutFileNames(
     lineOf('quickQuote', {

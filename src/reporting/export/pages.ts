@@ -10,6 +10,7 @@ import {
   holderLine,
   journalLine,
   LARGEST_PAGE_BYTES,
+  noteLine,
   policyLine,
   quickQuoteLine,
 } from './lines.ts'
@@ -60,6 +61,16 @@ export const PAGES: Readonly<
     const { results } = result as D1Result<store.QuickQuoteRow>
     return pageOf(results, results.length === 0, one => one.locator, quickQuoteLine)
   },
+  async notes({ context, database }, after, pageSize) {
+    if (!context.tenant.keepsNotes) return { lines: [], next: undefined }
+    const [rows] = await database.batch([store.notesQuery(database, keyIn(after), pageSize)])
+    return pageOf(
+      rows,
+      rows.length < pageSize,
+      one => keyToken({ locator: one.policyholderLocator, key: one.locator }),
+      noteLine,
+    )
+  },
   async events({ database }, after, pageSize) {
     const [result] = await database.batch([store.eventsQuery(database, Number(after || 0), pageSize)])
     const { results } = result as D1Result<store.StoredEvent>
@@ -95,7 +106,7 @@ function pageOf<R>(
 }
 
 /** Locators and keys of auxiliary data are any text. */
-const keyToken = ({ locator, key }: store.AuxDataRow): string =>
+const keyToken = ({ locator, key }: Pick<store.AuxDataRow, 'locator' | 'key'>): string =>
   Buffer.from(JSON.stringify([locator, key])).toString('base64url')
 
 function keyIn(token: string): readonly [string, string] {

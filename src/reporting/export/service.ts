@@ -24,7 +24,7 @@ export async function readExport(context: RequestContext): Promise<ExportRespons
   const ends = await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const [end] = await database.batch([store.endQuery(database)])
+      const [end] = await database.batch([store.endQuery(database, tenant.keepsNotes === true)])
       return (end as D1Result<store.End>).results[0]!
     }),
   )

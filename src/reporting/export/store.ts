@@ -6,14 +6,17 @@ import { disbursements } from '../../policy/tables/billing.ts'
 import { journalRows } from '../../policy/tables/journal.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { policyholders } from '../../policyholders/tables.ts'
+import { notes } from '../../servicing/notes/tables.ts'
 
 /** How far a shard's stream and journal are. */
-export const endQuery = (database: Database) =>
+/** `keepsNotes`: whether the database has their table. */
+export const endQuery = (database: Database, keepsNotes: boolean) =>
   database.effect(
     `select coalesce((select max(sequence) from event), 0) as event, coalesce((select max(id) from journal), 0) as journal,
       (select count(*) from policyholder) as policyholders, (select count(*) from policy) as policies,
       (select count(*) from disbursement) as disbursements, (select count(*) from journal) as journalRows,
-      (select count(*) from aux_data) as auxData, (select count(*) from quick_quote) as quickQuotes`,
+      (select count(*) from aux_data) as auxData, (select count(*) from quick_quote) as quickQuotes,
+      ${keepsNotes ? '(select count(*) from note)' : '0'} as notes`,
   )
 
 export type End = Readonly<
@@ -25,7 +28,8 @@ export type End = Readonly<
     | 'disbursements'
     | 'journalRows'
     | 'auxData'
-    | 'quickQuotes',
+    | 'quickQuotes'
+    | 'notes',
     number
   >
 >
@@ -70,6 +74,17 @@ const withinSize = (ordered: string, order: string): string =>
     where place = 1 or total <= ${MOST_READ} order by place`
 
 const MOST_READ = 4_000_000
+
+export type NoteRow = typeof notes.$inferSelect
+
+/** In the order of policyholders; a policyholder's are in the order of their making. */
+export const notesQuery = ({ build }: Database, [holder, locator]: readonly string[], most: number) =>
+  build
+    .select()
+    .from(notes)
+    .where(sql`(${notes.policyholderLocator}, ${notes.locator}) > (${holder}, ${locator})`)
+    .orderBy(asc(notes.policyholderLocator), asc(notes.locator))
+    .limit(most)
 
 export type AuxDataRow = {
   readonly locator: string

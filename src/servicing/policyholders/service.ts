@@ -35,6 +35,7 @@ import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import { tablesInForce } from '../../reference/constraints/force.ts'
 import { hintDocuments } from '../../transactions/documents/job-store.ts'
 import { eraseStaged } from '../migration/files.ts'
+import { deleteNotesOf } from '../notes/store.ts'
 import { removeQuickQuotesOf } from '../quick-quotes/store.ts'
 import * as erasure from './erasure.ts'
 import * as overwrite from './overwrite.ts'
@@ -189,6 +190,7 @@ export async function overwriteData(
         ),
         ...erasure.erasureQueries(database, locator, stored, remade, texts, scrub),
         ...removeQuickQuotesOf(database, locator),
+        ...(context.tenant.keepsNotes ? [deleteNotesOf(database, locator)] : []),
       ],
       timers: [erasure.erasureTimer(locator, context.now)],
       answer: { status: 200, text: JSON.stringify(response) },

@@ -33,6 +33,8 @@ test('the stream has the 74 types of the contract and three beside them; newer f
     'migration.error',
     'migration.fail',
     'migration.finish',
+    'note.create',
+    'note.delete',
     'report.finish',
   ]
   expect(streamTypes.filter(type => !beside.includes(type))).toHaveLength(74)

@@ -138,6 +138,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   Integrations: 'Services of the tenant that rating and autofill call; the log of calls.',
   Plugins: 'Functions of the configuration, and their log.',
   Migration: 'Policies, invoices and payments brought in from another system.',
+  Notes: 'What staff write on policies, quotes, endorsements, renewals and policyholders. Bindery only.',
   'Work lists':
     'Records that wait for somebody: referred, quoted, expiring, unpaid, lapsed, failed. Bindery only.',
   'Impact of a configuration': 'What another configuration would charge the policies in force.',

@@ -122,6 +122,8 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/resume': cause(['migration.resume']),
   'PATCH /migration/{tenantLocator}/migrations/{migrationLocator}/recover': cause(['migration.recover']),
   'clock migration.run': cause(['migration.start', 'migration.finish', 'migration.fail', 'migration.error']),
+  'POST /notes': cause(['note.create']),
+  'DELETE /notes/{noteLocator}': cause(['note.delete']),
   'clock report.run': cause(['report.finish']),
   'clock document': cause(['document.ready', 'document.failed']),
 }

@@ -1,0 +1,173 @@
+import { sql } from 'drizzle-orm'
+import { forbidden, invalidParameter, notFound, Refusal, tooLarge } from '../../kernel/errors.ts'
+import { orderedUuid, type PolicyLocator, readDigits, readUuid, type Uuid } from '../../kernel/locators.ts'
+import {
+  type AnswerBySubject,
+  commit,
+  GuardTripped,
+  isBySubject,
+  type JsonAnswer,
+  storedAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
+import type { NewEvent } from '../../platform/events/outbox.ts'
+import { readPagingToken, UUID_FORM, writePagingToken } from '../../platform/paging.ts'
+import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import type { NoteCreateRequest, NoteListQuery, NoteListResponse, NoteResponse } from './contract.ts'
+import * as store from './store.ts'
+import { MOST_NOTES, type NotedRecord } from './tables.ts'
+
+function requireNotes({ tenant }: RequestContext): void {
+  if (tenant.keepsNotes) return
+  const message = 'The database of the tenant waits for the migration that brings notes; try again later.'
+  throw new Refusal('tenantBehind', message, {}, 60)
+}
+
+export async function createNote(
+  context: RequestContext,
+  { recordType, recordLocator, text }: NoteCreateRequest,
+): Promise<NoteResponse> {
+  requireNotes(context)
+  const place = placeOf(context, recordType, recordLocator)
+  const { database, shard, locator: subject } = place
+  const [earlier, [owners]] = await Promise.all([
+    storedAnswer(context, database),
+    database.batch([store.ownerQuery(database, recordType, subject)]),
+  ])
+  if (earlier) return await readNote(place, earlier)
+  const owner = owners[0]
+  if (!owner) throw notFound(recordType, recordLocator)
+  const note: store.Note = {
+    locator: orderedUuid(shard),
+    policyholderLocator: owner.holder,
+    policyLocator: owner.policy,
+    ...{ recordType, recordLocator: subject, text },
+    accountLocator: context.caller.accountLocator,
+    username: context.caller.username,
+    createdAt: context.now,
+  }
+  try {
+    // Its text is kept in its row alone, where an erasure finds it: a repeat reads it again.
+    const committed = await commit(context, database, {
+      ...{ shard, subject: note.locator },
+      answer: { status: 200, text: JSON.stringify({ locator: note.locator }) },
+      guards: [store.roomGuard(owner.holder)],
+      facts: store.newNoteQueries(database, note),
+      events: [eventOf('note.create', note)],
+    })
+    return await readNote(place, committed, note)
+  } catch (problem) {
+    if (!(problem instanceof GuardTripped)) throw problem
+    throw tooLarge(
+      `The policyholder has ${MOST_NOTES} notes with its policies, which is the most. Delete some that are not needed.`,
+    )
+  }
+}
+
+/** The note of an answer: the new one, or the one that the request made before. */
+async function readNote(
+  { database }: { database: Database },
+  answer: JsonAnswer | AnswerBySubject,
+  made?: store.Note,
+): Promise<NoteResponse> {
+  const locator = isBySubject(answer)
+    ? answer.subject
+    : (JSON.parse(answer.text) as { locator: string }).locator
+  if (locator === made?.locator) return noteResponse(made)
+  const [rows] = await database.batch([store.noteQuery(database, locator as Uuid)])
+  if (!rows[0]) throw notFound('note', locator)
+  return noteResponse(rows[0] as store.Note)
+}
+
+/** One round trip. */
+export async function listNotes(
+  context: RequestContext,
+  { policyLocator, policyholderLocator, recordType, recordLocator, pageSize, pagingToken }: NoteListQuery,
+): Promise<NoteListResponse> {
+  requireNotes(context)
+  if ((policyLocator === undefined) === (policyholderLocator === undefined))
+    throw invalidParameter("Send one of 'policyLocator' and 'policyholderLocator'.")
+  const place = policyLocator
+    ? placeOf(context, 'policy', policyLocator)
+    : placeOf(context, 'policyholder', policyholderLocator!)
+  const { database } = place
+  const policy = policyLocator === undefined ? undefined : (Number(place.locator) as PolicyLocator)
+  const position = readPagingToken(pagingToken, UUID_FORM)[0]
+  const policyholder = policy ? store.holderOfPolicy(policy) : sql`${place.locator}`
+  const [owners, rows] = await database.batch([
+    store.ownerQuery(database, policy ? 'policy' : 'policyholder', place.locator),
+    store.notesQuery(
+      database,
+      { policyholder, policy, recordType, recordLocator, after: position?.locator },
+      pageSize + 1,
+    ),
+  ])
+  if (!owners[0]) throw notFound(policy ? 'policy' : 'policyholder', place.locator)
+  const page = (rows as store.Note[]).slice(0, pageSize)
+  const isLast = rows.length <= pageSize
+  const last = page.at(-1)
+  return {
+    items: page.map(noteResponse),
+    ...(!isLast &&
+      last && {
+        pagingToken: writePagingToken(
+          [{ createdAt: last.createdAt as typeof context.now, locator: last.locator }],
+          UUID_FORM,
+        ),
+      }),
+    listCompleted: isLast,
+  }
+}
+
+export async function deleteNote(context: RequestContext, text: string): Promise<void> {
+  requireNotes(context)
+  const { database, shard, locator } = recordPlace(context, text, 'note')
+  const [earlier, [rows]] = await Promise.all([
+    storedAnswer(context, database),
+    database.batch([store.noteQuery(database, locator)]),
+  ])
+  if (earlier) return
+  const note = rows[0] as store.Note | undefined
+  if (!note) throw notFound('note', text)
+  if (note.accountLocator !== context.caller.accountLocator)
+    throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
+  await commit(context, database, {
+    ...{ shard, subject: note.locator, guards: [] },
+    facts: [store.deleteNoteQuery(database, note)],
+    events: [eventOf('note.delete', note)],
+  })
+}
+
+function placeOf(context: RequestContext, type: NotedRecord, text: string) {
+  if (type === 'policyholder') {
+    if (!readUuid(text)) throw notFound(type, text)
+    return recordPlace(context, text, type)
+  }
+  const digits = readDigits(text)
+  if (digits === undefined) throw notFound(type, text)
+  const { env, tenant, calls } = context
+  const shard = shardOfPolicy(tenant, digits as PolicyLocator)
+  return { locator: String(digits), shard, database: shardDatabase(env, tenant, shard, calls) }
+}
+
+const eventOf = (type: 'note.create' | 'note.delete', note: store.Note): NewEvent => ({
+  type,
+  data: {
+    noteLocator: note.locator,
+    referenceType: note.recordType,
+    referenceLocator: note.recordLocator,
+    policyholderLocator: note.policyholderLocator,
+    ...(note.policyLocator !== null && { policyLocator: String(note.policyLocator) }),
+  },
+  policyholderLocator: note.policyholderLocator,
+  ...(note.policyLocator !== null && { policyLocator: note.policyLocator as PolicyLocator }),
+})
+
+const noteResponse = (note: store.Note): NoteResponse => ({
+  locator: note.locator,
+  ...{ recordType: note.recordType, recordLocator: note.recordLocator },
+  policyholderLocator: note.policyholderLocator,
+  ...(note.policyLocator !== null && { policyLocator: String(note.policyLocator) }),
+  ...{ text: note.text, username: note.username, createdTimestamp: String(note.createdAt) },
+})
