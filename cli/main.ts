@@ -169,7 +169,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { login } = await import('./commands/login.ts')
       await act(run => login(address, options, run))
     })
-  command(program, 'deploy <dir>', 'deploy to a tenant, and wait until it is in force')
+  command(program, 'deploy <dir>', 'deploy, and wait until it is in force')
     .requiredOption('--tenant <name>', 'name of the tenant; a test tenant is made when there is none')
     .option('--production', 'the tenant is a production tenant')
     .option('--watch', 'deploy again at every change, until Ctrl-C')
@@ -189,12 +189,18 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { tailEvents } = await import('./commands/events.ts')
       await act(run => tailEvents(options, run))
     })
-  command(program, 'migrate [file]', 'bring accounts of another system in, and show how far they are')
+  command(program, 'migrate [file]', 'bring in accounts of another system')
     .option('--validate-only', 'check everything and write nothing')
     .option('--follow <locator>', 'go back to a migration that was sent before')
     .action(async (file: string | undefined, options: object) => {
       const { migrate } = await import('./commands/migrate.ts')
       await act(run => migrate(file, options, run))
+    })
+  command(program, 'import <dir>', "bring what 'export' wrote into another tenant, and compare it")
+    .option('--validate-only', 'check everything and write nothing')
+    .action(async (dir: string, options: object) => {
+      const { importAll } = await import('./commands/import.ts')
+      await act(run => importAll(dir, options, run))
     })
   return program
 }

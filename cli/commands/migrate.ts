@@ -10,14 +10,14 @@ export type MigrateOptions = { validateOnly?: boolean; follow?: string }
 
 type Schemas = components['schemas']
 type MigrationResponse = Schemas['MigrationResponse']
-type MigrationFailuresResponse = Schemas['MigrationFailuresResponse']
+export type MigrationFailuresResponse = Schemas['MigrationFailuresResponse']
 type ErrorDetailsResponse = Schemas['ErrorDetailsResponse']
 
-const RUNS = '/migration/{tenantLocator}/migrations'
-const RUN = '/migration/{tenantLocator}/migrations/{migrationLocator}'
+export const RUNS = '/migration/{tenantLocator}/migrations'
+export const RUN = '/migration/{tenantLocator}/migrations/{migrationLocator}'
 
 /** A migration of the tenant, as paths name it. */
-type Named = { readonly tenantLocator: string; readonly migrationLocator: string }
+export type Named = { readonly tenantLocator: string; readonly migrationLocator: string }
 
 const POLL_MS = 500
 
@@ -67,7 +67,7 @@ function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
 const GOES_ON: ReadonlySet<string> = new Set(['submitted', 'processing'])
 
 /** The migration once it is done with or paused; undefined when Ctrl-C came first. */
-async function followed(
+export async function followed(
   begun: MigrationResponse,
   path: Named,
   api: BinderyClient,
@@ -120,7 +120,7 @@ export function progressText({
     .join('  ')
 }
 
-async function allFailures(path: Named, api: BinderyClient): Promise<MigrationFailuresResponse[]> {
+export async function allFailures(path: Named, api: BinderyClient): Promise<MigrationFailuresResponse[]> {
   const failures: MigrationFailuresResponse[] = []
   for await (const failure of api.list(`${RUN}/failures/list`, { params: { path } })) failures.push(failure)
   return failures
@@ -149,7 +149,7 @@ function outcomeText(
 
 const KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const
 
-function failureText(failure: MigrationFailuresResponse, colors: Run['terminal']['colors']): string {
+export function failureText(failure: MigrationFailuresResponse, colors: Run['terminal']['colors']): string {
   const of: [string, ErrorDetailsResponse][] = [
     ...(failure.accountError ? [['', failure.accountError] as [string, ErrorDetailsResponse]] : []),
     ...KINDS.flatMap(kind =>

@@ -237,6 +237,54 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect((await as('books')('export', '--out', to)).exit).not.toBe(0)
     })
 
+    test('import brings an export into another tenant, compares it, and makes nothing twice', async () => {
+      const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+      const from = join(folder, 'export')
+      const importer = as('importer', { input: password })
+      const signedInto = (host: string) =>
+        importer('login', service().origin, '--tenant', host, '--user', username)
+      await signedInto(service().example().hostname)
+      expect((await as('importer')('import', from)).err).toContain('the tenant that you are signed in to')
+      expect((await administrator('deploy', 'examples/motor', '--tenant', 'moved')).exit).toBe(0)
+      await signedInto('moved.co.local.bindery.test')
+      const records = (kind: string) =>
+        readFileSync(join(from, `${kind}.ndjson`), 'utf8')
+          .trimEnd()
+          .split('\n')
+          .filter(Boolean)
+      const issued = records('policies').filter(line => JSON.parse(line).issuedTimestamp !== undefined).length
+      const said = async (...options: string[]) => {
+        const { exit, out, err } = await as('importer')('import', from, '--json', ...options)
+        expect(err).not.toContain('Error')
+        const found = JSON.parse(out)
+        const findings = readFileSync(found.file, 'utf8')
+          .trimEnd()
+          .split('\n')
+          .filter(Boolean)
+          .map(line => JSON.parse(line))
+        for (const finding of findings)
+          if (finding.as === 'left' && 'policy' in finding) expect(finding.reason).toBe('it is not issued')
+        return { exit, found }
+      }
+      const accounts = records('policyholders').length
+      const { found: checked } = await said('--validate-only')
+      expect(checked).toMatchObject({ accounts, failed: 0, compared: 0 })
+      const { exit, found } = await said()
+      expect(found).toMatchObject({ accounts, present: 0, failed: 0, compared: issued, differing: 0 })
+      expect(found.policies.history + found.policies.asNow).toBe(issued)
+      expect(exit).toBe(found.policies.left === 0 ? 0 : 1)
+      const again = await said()
+      expect(again.found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
+      expect([again.exit, again.found.policies]).toEqual([exit, found.policies])
+      // As if the progress was lost with the machine that it was on.
+      rmSync(found.file.replace(/ndjson$/, 'json'))
+      expect((await said()).found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
+      // Somebody else's export, and one that was changed.
+      writeFileSync(join(from, 'policies.ndjson'), records('policies').slice(1).join('\n'))
+      expect((await as('importer')('import', from)).err).toContain('is not what export.json says')
+      expect((await as('importer')('import', folder)).err).toContain('has no export.json')
+    })
+
     test('events tail prints what there is, and what comes', async () => {
       await as('all', { input: 'password' })('login', '--tenant', TENANT, '--user', 'alice')
       const { exit, out } = await administrator('events', 'tail', '--since', '1h', '--once', '--json')

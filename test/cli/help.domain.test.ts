@@ -35,6 +35,7 @@ describe('help', () => {
         'events',
         'events tail',
         'migrate',
+        'import',
       ],
     ])
   })

@@ -9,6 +9,7 @@ import { restDue } from '../../src/policy/bills/amounts-due.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding, isSilent } from '../../src/policy/records/invoice.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
+import { Untellable } from '../../src/reporting/export/account/words.ts'
 import type { Converted } from '../../src/servicing/migration/convert/converted.ts'
 import { creditChange, creditOf } from '../../src/transactions/payments/settling.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
@@ -18,7 +19,6 @@ import { afterStep, type Book, type BookStep, bookSteps, emptyBook } from '../su
 import { size } from '../support/sizes.ts'
 import { type LiveBook, toldAgain } from '../support/told-again.ts'
 import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
-import { Untellable } from '../support/told-history.ts'
 
 const SEED = 20261122
 

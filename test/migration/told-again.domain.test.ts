@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { Untellable } from '../../src/reporting/export/account/words.ts'
 import { carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
@@ -12,7 +13,6 @@ import { type NewBusiness, newBusiness, type Step, steps } from '../support/stor
 import { tell } from '../support/story-telling.ts'
 import { toldAgain } from '../support/told-again.ts'
 import { answersOf, toldBilling, toldPolicy, toldPrice } from '../support/told-answers.ts'
-import { Untellable } from '../support/told-history.ts'
 
 const SEED = 20261122
 

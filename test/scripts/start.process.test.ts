@@ -178,7 +178,7 @@ describe('npm start', () => {
 
   test('the example of docs/client.md prints what the page says, with the client as packages have it', async () => {
     await run(process.execPath, ['scripts/client.ts', '--build'])
-    const [example, printed] = codeOf('docs/client.md')
+    const [, example, printed] = codeOf('docs/client.md')
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', example!], {
       env: { ...process.env, BASE_URL: service.origin, TENANT_HOST: service.example().hostname },
     })

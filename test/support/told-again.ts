@@ -8,7 +8,8 @@ import type {
   PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
-import { toldBills, toldTerms, Untellable } from './told-history.ts'
+import { toldBills, toldTerms } from '../../src/reporting/export/account/history.ts'
+import { Untellable } from '../../src/reporting/export/account/words.ts'
 
 export type LiveBook = {
   readonly id: string

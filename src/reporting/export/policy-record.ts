@@ -5,7 +5,7 @@ import { toNumber } from '../../kernel/money.ts'
 import { futureInstallments, installmentOf } from '../../policy/bills/amounts-due.ts'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
-import { isIssued } from '../../policy/fold/line.ts'
+import { holdbacksInForce, isIssued } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { allPieces, type PolicyView, policyResponse, policyView } from '../../policy/projection/policy.ts'
 import { invoiceResponses } from '../../policy/projection/records.ts'
@@ -31,6 +31,17 @@ export type SegmentCharges = {
   }[]
 }
 
+/** What is kept of something that ended; amounts in major units. Fees and commissions too, which nobody pays. */
+export type KeptAmount = {
+  readonly type: 'premium' | 'tax' | 'commission' | 'fee'
+  readonly amount: number
+  readonly policyModificationLocator: string
+  readonly perilLocator?: string
+  readonly taxName?: string
+  readonly commissionRecipient?: string
+  readonly feeLocator?: string
+}
+
 export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
   Pick<CheckInvoicesResponse, 'invoices' | 'futureInvoices'> & {
     readonly timezone: string
@@ -46,6 +57,7 @@ export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
     readonly price?: PolicyPriceResponse
     /** Of each segment of a peril that is in force. */
     readonly segmentCharges: readonly SegmentCharges[]
+    readonly holdbacks: readonly KeptAmount[]
   }
 
 export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinition): PolicyRecord {
@@ -64,7 +76,25 @@ export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinit
     ...itemisedBills(aggregate),
     ...(issued && { price: policyPriceResponse(issued) }),
     segmentCharges: issued ? chargesOfSegments(issued) : [],
+    holdbacks: issued ? keptAmounts(issued) : [],
   }
+}
+
+function keptAmounts({ aggregate: { perilRuns }, line }: PolicyView): KeptAmount[] {
+  const inForce = new Set(holdbacksInForce(line))
+  return line.flatMap(({ modification: { locator, holdbacks = [] } }) =>
+    holdbacks
+      .filter(one => inForce.has(one))
+      .map((one): KeptAmount => {
+        const { type } = one
+        const kept = { type, amount: toNumber(one.amount), policyModificationLocator: locator }
+        if (type === 'fee') return { ...kept, feeLocator: one.feeLocator }
+        const { perilLocator, price } = perilRuns.get(one.perilRunLocator)!
+        if (type === 'tax') return { ...kept, perilLocator, taxName: one.taxName }
+        if (type === 'premium') return { ...kept, perilLocator }
+        return { ...kept, perilLocator, commissionRecipient: price!.commissions[one.position]!.recipient }
+      }),
+  )
 }
 
 /** Of each item, however many there are: an export is read line by line. */

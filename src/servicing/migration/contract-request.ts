@@ -144,6 +144,9 @@ const elementFields = {
   coverageTerms: leftOut(Data, 'no terms, and no amounts of a coverage.'),
   charges: leftOut(list(ChargeMigrationRequest), 'the transaction charges nothing for it.'),
   ended: optional(z.boolean()).describe('Bindery only: cover has ended, and charges are refunds.'),
+  chargedAnew: optional(z.boolean()).describe(
+    'Bindery only: what the coverage cost before stays the price of the time before, and its charges are the whole price of the time from here on.',
+  ),
 }
 
 export type ElementMigrationRequest = z.output<z.ZodObject<typeof elementFields>> & {
@@ -246,6 +249,7 @@ export const InvoiceMigrationRequest = component('InvoiceMigrationRequest', {
   currency: Currency,
   timezone: TimeZone,
   invoiceState: optional(z.enum(['open', 'settled', 'discarded'])),
+  restGivenUp: optional(z.boolean()).describe('Bindery only: what its payments leave is written off.'),
 })
 export type InvoiceMigrationRequest = z.output<typeof InvoiceMigrationRequest>
 
@@ -261,6 +265,9 @@ export const PaymentMigrationRequest = component('PaymentMigrationRequest', {
   data: OptionalData,
   currency: Currency,
   createdBy: createdBy('none is noted.'),
+  source: optional(z.enum(['received', 'credit'])).describe(
+    'Bindery only: `credit` pays from the account’s credit, and a refund adds to it. Left out: received.',
+  ),
   paymentItems: neededList(PaymentItemMigrationRequest),
 })
 export type PaymentMigrationRequest = z.output<typeof PaymentMigrationRequest>

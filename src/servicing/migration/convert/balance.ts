@@ -11,6 +11,7 @@ import {
   type InvoiceItem,
   liveInvoices,
   livePayments,
+  type PaymentItem,
   type Work,
 } from './converted.ts'
 import { readAmount } from './elements.ts'
@@ -44,9 +45,47 @@ function checkInvoices(work: Work): CreditMove[] | undefined {
   }
   if (live.some(({ id }) => findings.fails('invoices', id))) return undefined
   const moves = livePayments(work)
-    .filter(({ credit }) => credit.minor > 0)
-    .map(({ request, credit }): CreditMove => ({ at: request.paymentTime, by: credit }))
+    .map((payment): CreditMove => ({ at: payment.request.paymentTime, by: creditOfPayment(payment, none) }))
+    .filter(({ by }) => by.minor !== 0)
+  if (failUncoveredCredit(work, live, moves)) return undefined
   return coverFromCredit(work, live, moves) ? moves : undefined
+}
+
+/** What it leaves as credit, less what it takes of it. */
+const creditOfPayment = ({ request, credit, byInvoice }: PaymentItem, none: Money): Money =>
+  request.source === 'credit' ? negated(sum([...byInvoice.values()], none.currency)) : credit
+
+/** Fails payments from credit, latest first, until there is credit for the others. Returns whether any fails. */
+function failUncoveredCredit(
+  work: Work,
+  live: readonly InvoiceItem[],
+  moves: readonly CreditMove[],
+): boolean {
+  const { none, findings } = work
+  // Settled refunds that nobody paid out add to the credit.
+  const refunds = live
+    .filter(({ state }) => state === 'settled')
+    .map(item => balanceOf(item, none).rest)
+    .filter(rest => rest.minor < 0)
+  let left = creditLeft(work, moves).minor - sum(refunds, none.currency).minor
+  const takers = livePayments(work)
+    .filter(one => one.request.source === 'credit' && creditOfPayment(one, none).minor < 0)
+    .sort((a, b) => b.request.paymentTime - a.request.paymentTime)
+  let fails = false
+  for (const one of takers) {
+    if (left >= 0) break
+    left -= creditOfPayment(one, none).minor
+    fails = true
+    const missing = failedCreditPayment(work)
+    findings.wrong(
+      'payments',
+      one.request.id,
+      missing === undefined
+        ? 'source credit must not take more than the account has left as credit.'
+        : `blocked by ${missing}`,
+    )
+  }
+  return fails
 }
 
 const fail = ({ findings }: Work, { id, earlier }: InvoiceItem, rule: string): void =>
@@ -223,7 +262,9 @@ export function amountOf(work: Work, { id, sources, currency }: DisbursementMigr
 export function totalsOf(work: Work, { disbursements, moves }: PaidOut): ControlTotals {
   const { currency } = work.none
   const billed = liveInvoices(work).filter(({ state }) => state !== 'discarded')
-  const received = livePayments(work).flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit])
+  const received = livePayments(work)
+    .filter(({ request }) => request.source !== 'credit')
+    .flatMap(({ byInvoice, credit }) => [...byInvoice.values(), credit])
   return {
     invoiced: sumOf(
       billed.flatMap(({ added }) => added),

@@ -130,6 +130,8 @@ export type InvoiceItem = {
   readonly id: string
   /** The stated state; absent, it follows from the payments. */
   readonly state: contract.InvoiceMigrationRequest['invoiceState']
+  /** What payments leave is written off. */
+  readonly isRestGivenUp?: boolean | undefined
   readonly times: InvoiceTimes
   /** Its existing records; absent if the request contains the invoice. */
   readonly earlier?: {

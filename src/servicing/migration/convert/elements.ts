@@ -49,6 +49,8 @@ export type ReadElement = {
   readonly charges: readonly StatedCharge[]
   /** Without cover (in a gap, or ended). Only its charges count. */
   readonly isEnded: boolean
+  /** What it cost before stays the price of the time before. */
+  readonly isChargedAnew: boolean
   readonly path: string
   readonly children: readonly string[]
 }
@@ -98,7 +100,8 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
     const found: ReadElement = {
       ...{ id, level, type, ...place, path: own, fingerprint },
       ...(place.isEnded ? NO_CONTENT : contentOf(element, fingerprint, level, fields, own, reading)),
-      charges: readCharges(element.charges, own, level === 'peril', reading),
+      isChargedAnew: element.chargedAnew === true,
+      charges: readCharges(element.charges, own, level === 'peril' ? place : undefined, reading),
       children: element.elements.map(one => one.id),
     }
     elements.set(id, found)
@@ -243,7 +246,7 @@ function readData(
   return normaliseFieldData(fields, changed.data, timeZone)
 }
 
-export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'fee' | 'none'
+export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' | 'holdback' | 'fee' | 'none'
 
 /** Premium ceded to a reinsurer counts as a commission: it is in no total. */
 const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
@@ -254,7 +257,7 @@ const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
     tax: 'tax',
   },
   ...{ fee: 'fee', surcharge: 'fee', invoiceFee: 'fee', credit: 'fee' },
-  ...{ commission: 'commission', cededPremium: 'commission', none: 'none' },
+  ...{ commission: 'commission', cededPremium: 'commission', holdback: 'holdback', none: 'none' },
 }
 
 /** `at`: the installment, counted from 0. */
@@ -262,7 +265,7 @@ type StatedItem = { readonly at: number; readonly amount: Money; readonly id: st
 
 export type StatedCharge = {
   readonly kind: ChargeKind
-  /** Of the tax, fee or recipient; empty for a premium. */
+  /** Of the tax, fee or recipient; empty for a premium. A holdback has the tax of which it is, or none. */
   readonly name: string
   /** Rate per month. */
   readonly month?: string
@@ -276,14 +279,19 @@ export type Duration = NonNullable<PolicyMigrationRequest['durationBasis']>
 function readCharges(
   charges: readonly ChargeMigrationRequest[],
   path: string,
-  isCoverage: boolean,
+  coverage: Pick<ReadElement, 'isEnded'> | undefined,
   reading: ElementReading,
 ): StatedCharge[] {
   return charges.flatMap((charge, at) => {
     const place = `${path}/charges[${at}]`
     const read = readCharge(charge, place, reading)
     if (!read || read.kind === 'none') return []
-    if (isCoverage || read.kind === 'fee') return [read]
+    if (read.kind === 'holdback' && coverage && !coverage.isEnded) {
+      const sentence = `chargeType '${charge.chargeType}' must stand on a coverage that ends: it is what is kept of it.`
+      reading.problems.add('charge', place, sentence)
+      return []
+    }
+    if (coverage || read.kind === 'fee') return [read]
     if (read.kind === 'premium' || read.kind === 'tax')
       return [{ ...read, kind: 'fee' as const, name: read.name || charge.chargeType }]
     const sentence = `chargeType '${charge.chargeType}' must stand on a coverage: what it says is of a coverage's premium.`
@@ -325,13 +333,18 @@ function readCharge(
   const isRated = kind === 'technicalPremium' && items.length === 0 && rate !== undefined
   return {
     kind,
-    name: kind === 'premium' || kind === 'technicalPremium' ? '' : (tag ?? chargeType),
+    name: nameOf(kind, tag, chargeType),
     ...(rate !== undefined && { month: monthly(rate, reading.basis) }),
     amount: isRated
       ? money(decimal(rate).times(durationOf(reading)), currency)
       : sumOf(items, item => item.amount, currency),
     items,
   }
+}
+
+function nameOf(kind: ChargeKind, tag: string | undefined, chargeType: string): string {
+  if (kind === 'premium' || kind === 'technicalPremium') return ''
+  return tag ?? (kind === 'holdback' ? '' : chargeType)
 }
 
 /** Units per month at 365.25 days a year. */

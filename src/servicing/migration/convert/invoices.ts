@@ -70,7 +70,8 @@ export function readInvoices(work: Work): void {
     // The invoice exists, so without generateTime it is created now at the latest.
     const createdAt = generateTime ?? earlier(startTime, context.now)
     const times = { createdAt, start: startTime, end: endTime, dueAt: dueTime }
-    invoices.set(id, { id, state: invoiceState, times, added: [], received: [] })
+    const isRestGivenUp = invoice.restGivenUp
+    invoices.set(id, { id, state: invoiceState, isRestGivenUp, times, added: [], received: [] })
     assertCurrency(work, 'invoices', id, currency)
     if (timezone !== undefined && !zoneNamed(timezone))
       findings.wrong('invoices', id, 'timezone must be the IANA name of a time zone, as Europe/Berlin.')
@@ -236,7 +237,11 @@ export function readPayments(work: Work): void {
     const isNothing = credit.minor === 0 && [...byInvoice.values()].every(amount => amount.minor === 0)
     if (isNothing && !findings.fails('payments', id))
       findings.wrong('payments', id, 'paymentItems must come to more or less than nothing.')
-    work.payments.set(id, { request: payment, byInvoice, credit, fieldValues: readFields(work, payment) })
+    if (payment.source === 'credit' && credit.minor !== 0)
+      findings.wrong('payments', id, 'paymentItems must have invoiceId: a payment from credit pays invoices.')
+    // A payment from credit takes no values.
+    const fieldValues = payment.source === 'credit' ? {} : readFields(work, payment)
+    work.payments.set(id, { request: payment, byInvoice, credit, fieldValues })
   }
 }
 
@@ -282,10 +287,10 @@ const homeOf = ({ earlier, added }: InvoiceItem): Part => earlier?.home ?? added
 
 function recordPayment(
   work: Work,
-  { request: { paymentTime: at }, byInvoice, credit, fieldValues }: PaymentItem,
+  { request: { paymentTime: at, source = 'received' }, byInvoice, credit, fieldValues }: PaymentItem,
   home: () => Part,
 ): Uuid[] {
-  const terms = { at, fieldValues, source: 'received' as const }
+  const terms = { at, fieldValues, source }
   const made: Uuid[] = []
   // Credit goes to a payment that overpays an invoice, as for a live one; beside refunds it is a payment of its own.
   const overpaid = [...byInvoice].findLast(([, amount]) => amount.minor > 0)?.[0]
@@ -316,6 +321,7 @@ function settleInvoice(work: Work, item: InvoiceItem): void {
   // Refunds of some parts that pay for others also go through credit.
   if (isCovered && owing.size > 0) receive(work, parts, { ...terms, source: 'credit' })
   settle(isCovered ? parts : parts.filter(part => !owing.has(part)), 'paid')
+  if (!isCovered && item.isRestGivenUp) settle([...owing], 'writtenOff')
 }
 
 type Received = Pick<Payment, 'fieldValues' | 'source'> & {

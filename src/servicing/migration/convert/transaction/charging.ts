@@ -41,6 +41,8 @@ import {
 
 export function charge(context: Context): void {
   chargeFees(context)
+  keepWholeCost(context)
+  recordHoldbacks(context)
   addTechnicalPremiums(context)
   const { perilRuns } = context.making
   for (const [id, amounts] of missingAmounts(context)) {
@@ -50,6 +52,39 @@ export function charge(context: Context): void {
     else keepCost(context, id, amounts)
   }
   for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
+}
+
+/** Of elements that are charged anew, all that the part at the transaction's time cost is the price of the time before it. */
+function keepWholeCost(context: Context): void {
+  const { perilRuns } = context.making
+  for (const { id, level, isChargedAnew } of context.transaction.tree?.elements.values() ?? []) {
+    const split = level === 'peril' && isChargedAnew ? splitOf(context, id) : undefined
+    if (!split) continue
+    const { run, gone } = split
+    const stated = {
+      ...{ by: context.by, segment: gone.segment.locator },
+      ...{ at: context.transaction.from, before: gone.amounts! },
+    }
+    perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), stated] })
+  }
+}
+
+/** What is kept of elements that end, beside what their time before costs. */
+function recordHoldbacks(context: Context): void {
+  const held: Holdback[] = []
+  for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
+    for (const { kind, name, amount } of charges) {
+      if (kind !== 'holdback' || amount.minor === 0) continue
+      const perilRunLocator = (splitOf(context, id)?.run ?? lastRunOf(context, id)).locator
+      context.known.reach.held.add(perilRunLocator)
+      held.push(
+        name === ''
+          ? { type: 'premium', perilRunLocator, amount }
+          : { type: 'tax', perilRunLocator, taxName: name, amount },
+      )
+    }
+  if (held.length > 0)
+    changeModification(context, { holdbacks: [...(modificationOf(context).holdbacks ?? []), ...held] })
 }
 
 /** Adds the difference to the ended element: before the transaction's time if a part lies there, else as a holdback. */
@@ -214,6 +249,10 @@ export function changedAmounts(amounts: Amounts, price: PerilPrice, more: Amount
 /** JSON, since ids may be any text. `name` is a fee's locator, otherwise the name of the place. */
 const keyOf = (kind: StatedCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
 
+/** A holdback is one of a premium or of a tax. */
+const kindInFold = ({ kind, name }: StatedCharge): StatedCharge['kind'] =>
+  kind === 'holdback' ? (name === '' ? 'premium' : 'tax') : kind
+
 function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
   if ('feeLocator' in charge) return keyOf('fee', charge.feeLocator)
   const id = ids.get(charge.perilLocator)!
@@ -229,7 +268,7 @@ function chargesByThing(context: Context) {
   for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
     for (const charge of charges) {
       if (charge.kind === 'technicalPremium') continue
-      const key = keyOf(charge.kind, charge.name, id)
+      const key = keyOf(kindInFold(charge), charge.name, id)
       addTo(stated, context.feesFor.get(key) ?? key, charge)
     }
   return { stated, charged: Map.groupBy(chargesNow(context), charge => keyOfCharge(charge, ids)) }

@@ -48,7 +48,7 @@ export function cover(context: Context, covered: number): void {
     const { id, fingerprint } = element
     const key = keyOfElement(context, id)
     const was = known.runs.get(key)
-    if (was && isUnchanged(context, was, element, isWhole)) continue
+    if (was && !isChargedAnew(element) && isUnchanged(context, was, element, isWhole)) continue
     end(id)
     known.runs.set(key, { locator: beginRun(context, element, was?.locator), start: from, fingerprint })
   }
@@ -101,6 +101,8 @@ function endElement(context: Context, id: string): void {
       perilRuns.set(run.locator, { ...run, cuts: [...run.cuts, cut] })
   }
 }
+
+const isChargedAnew = ({ level, isChargedAnew }: ReadElement): boolean => level === 'peril' && isChargedAnew
 
 type KnownRun = NonNullable<ReturnType<Known['runs']['get']>>
 
@@ -201,7 +203,9 @@ export function perilOf(context: Context, { id, type, exposureId, parentId }: Re
 // A reinstatement of exactly the ended cover restores the same segments and runs, as a live one does.
 /** Whether the transaction states exactly the cover that the cancellation ended. */
 export const isUndone = (context: Context, cancellation: Modification): boolean =>
-  restoredSegments(context, cancellation) !== undefined && isSameCover(context, cancellation)
+  ![...context.transaction.tree!.elements.values()].some(one => one.isChargedAnew) &&
+  restoredSegments(context, cancellation) !== undefined &&
+  isSameCover(context, cancellation)
 
 /** Restores the ended cover. Returns false, and changes nothing, if the charges do not allow it. */
 export function restore(context: Context, cancellation: Modification): boolean {

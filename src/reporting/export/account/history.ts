@@ -1,17 +1,12 @@
 // What answers tell of a policy's history, told once more in the words of another system: terms, transactions, elements and
 // charges of a migration request. Only what answers show is used, so that what they do not show is not carried over.
-import type {
-  CheckInvoicesResponse,
-  FinancialTransactionResponse,
-} from '../../src/policy/contract/billing.ts'
+import type { CheckInvoicesResponse, FinancialTransactionResponse } from '../../../policy/contract/billing.ts'
 import type {
   PerilResponse,
   PolicyModificationResponse,
   PolicyResponse,
-} from '../../src/policy/contract/response.ts'
-
-/** Something that answers tell and a migration request has no words for. */
-export class Untellable extends Error {}
+} from '../../../policy/contract/response.ts'
+import { amountText, dataOf, minorOf, type Segment, termsOf, Untellable } from './words.ts'
 
 /** A bill of the policy: an invoice, or one that is planned. */
 export type ToldBill = {
@@ -22,30 +17,8 @@ export type ToldBill = {
 }
 
 type Span = { start: number; end: number }
-type Segment = PolicyResponse['characteristics'][number]
 type Modification = PolicyModificationResponse & { issuedTimestamp: string }
 type Term = Span & { modifications: Modification[] }
-
-type Values = { [name: string]: readonly string[] }
-
-/** Field values as another system has them: groups in the place of their locators. */
-function dataOf(values: Values, groups: Readonly<Record<string, Values>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, list]) => [
-      name,
-      list.length > 0 && list.every(one => groups[one])
-        ? list.map(one => dataOf(groups[one]!, groups))
-        : list,
-    ]),
-  )
-}
-
-const dataOfSegment = (one: Pick<Segment, 'fieldValues' | 'fieldGroupsByLocator'>) =>
-  dataOf(one.fieldValues as Values, one.fieldGroupsByLocator as Record<string, Values>)
-
-const AMOUNTS = [
-  ...['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'],
-] as const
 
 /** What was known of the records once a modification was issued. */
 const knownAt =
@@ -67,6 +40,7 @@ export function toldTerms(
       throw new Untellable(one.name)
     return { ...one, issuedTimestamp: one.issuedTimestamp }
   })
+  assertTellable(policy, modifications, bills)
   const terms: Term[] = []
   for (const one of modifications)
     if (isTerm(one))
@@ -84,6 +58,26 @@ export function toldTerms(
     endTime: term.end,
     transactions: term.modifications.map(one => history.transaction(one, term)),
   }))
+}
+
+function assertTellable(
+  { exposures, grossFeesCurrency: currency }: PolicyResponse,
+  modifications: readonly Modification[],
+  bills: readonly ToldBill[],
+): void {
+  if (new Set(modifications.map(one => one.issuedTimestamp)).size < modifications.length)
+    throw new Untellable('transactions that were issued at the same moment')
+  const listed = new Set(modifications.map(one => one.locator))
+  for (const { policyModificationLocator: by } of bills.flatMap(one => one.items))
+    if (by !== undefined && !listed.has(by)) throw new Untellable('a change of fees or of bills alone')
+  const premiums = new Map<string, number>()
+  for (const { type, amount, policyModificationLocator: by = '' } of bills.flatMap(one => one.items))
+    if (type === 'premium') premiums.set(by, (premiums.get(by) ?? 0) + minorOf(amount, currency))
+  for (const { locator, premiumChange = 0 } of modifications)
+    if ((premiums.get(locator) ?? 0) !== minorOf(premiumChange, currency))
+      throw new Untellable('a transaction whose charges are not on bills')
+  if (exposures.some(one => one.perils.some(peril => peril.parentLocator !== undefined)))
+    throw new Untellable('a coverage within a coverage')
 }
 
 const isTerm = ({ name }: Modification): boolean =>
@@ -194,22 +188,16 @@ class History {
           {
             id: peril.renewalGroup,
             elementType: peril.name,
-            data: dataOfSegment(part),
-            coverageTerms: Object.fromEntries(
-              AMOUNTS.flatMap(name =>
-                part[name as never] === undefined ? [] : [[name, part[name as never]]],
-              ),
-            ),
+            data: dataOf(part),
+            coverageTerms: termsOf(part),
             peril,
             rates: { premium: part.monthPremium, technicalPremium: part.monthTechnicalPremium },
           },
         ]
       })
-      return [
-        { id: exposure.locator, elementType: exposure.name, data: dataOfSegment(found), elements: perils },
-      ]
+      return [{ id: exposure.locator, elementType: exposure.name, data: dataOf(found), elements: perils }]
     })
-    return { data: own ? dataOfSegment(own) : {}, taxGroups: own?.taxGroups ?? [], exposures }
+    return { data: own ? dataOf(own) : {}, taxGroups: own?.taxGroups ?? [], exposures }
   }
 
   #root(modification: Modification, from: number, bills: readonly ToldBill[], isGap: boolean): object {
@@ -224,7 +212,13 @@ class History {
         charges: [
           ...withRate(charges.get(element.id) ?? [], rates.premium),
           ...this.#taxesOfNothing(peril, taxGroups),
-          ...technicalPremium(peril, modification, rates.technicalPremium, bills.length > 0),
+          ...technicalPremium(
+            peril,
+            modification,
+            rates.technicalPremium,
+            bills.length > 0,
+            this.#policy.grossFeesCurrency,
+          ),
         ],
       })),
     }))
@@ -320,7 +314,7 @@ type Charge = {
   chargeType: string
   tag: string | undefined
   rate?: number | undefined
-  installmentItems: { amount: number; installmentNumber: number }[]
+  installmentItems: { amount: number | string; installmentNumber: number }[]
 }
 
 /** The premium has its rate, also where nothing is charged of it. */
@@ -337,13 +331,14 @@ function technicalPremium(
   { locator, issuedTimestamp }: Modification,
   rate: number | undefined,
   isBilled: boolean,
+  currency: string,
 ): Charge[] {
   if (rate === undefined) return []
   const minor = (list: PerilResponse['characteristics']): number =>
-    list.reduce((sum, one) => sum + Math.round((one.technicalPremium ?? 0) * 100), 0)
+    list.reduce((sum, one) => sum + minorOf(one.technicalPremium ?? 0, currency), 0)
   const made = characteristics.filter(one => one.policyModificationLocator === locator)
   const gone = characteristics.filter(one => one.replacedTimestamp === issuedTimestamp)
-  const amount = (minor(made) - minor(gone)) / 100
+  const amount = amountText(minor(made) - minor(gone), currency)
   const installmentItems = isBilled ? [{ amount, installmentNumber: 1 }] : []
   return [{ chargeType: 'technicalPremium', tag: undefined, rate, installmentItems }]
 }

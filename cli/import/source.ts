@@ -1,0 +1,151 @@
+// The files of an export, read account by account: in memory are the places of records, some 150 bytes each, and the records of one account.
+import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import type { AuxDataRecord, ExportedAccount } from '../../src/reporting/export/account/account.ts'
+import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
+import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
+import { usage } from '../exit.ts'
+import { describeFile, type FileFigures } from '../export/changed.ts'
+
+const NAMES = ['policyholders', 'policies', 'disbursements', 'auxData'] as const
+type Name = (typeof NAMES)[number]
+
+type Place = { readonly start: number; readonly length: number }
+
+/** An account with the auxiliary data of its policyholder. */
+export type SourceAccount = ExportedAccount & { readonly holderAuxData: readonly AuxDataRecord[] }
+
+/** The tenant that the export is of. Refuses one that is not whole, or whose files are not those that it says. */
+export async function readExported(folder: string): Promise<{ tenantLocator: string }> {
+  const path = join(folder, 'export.json')
+  if (!existsSync(path))
+    throw usage(`'${folder}' has no export.json; name the folder that 'bindery export' wrote.`)
+  const { tenantLocator, files } = JSON.parse(readFileSync(path, 'utf8')) as {
+    tenantLocator: string
+    files?: Record<Name, FileFigures>
+  }
+  if (!files) throw usage(`The export in '${folder}' is not whole. Run 'bindery export' once more.`)
+  for (const name of NAMES) {
+    const { sha256, records } = await describeFile(join(folder, `${name}.ndjson`))
+    if (sha256 !== files[name]?.sha256)
+      throw usage(
+        `'${name}.ndjson' in '${folder}' is not what export.json says (${records} records, SHA-256 ${sha256}). Export once more.`,
+      )
+  }
+  return { tenantLocator }
+}
+
+export class Source {
+  readonly #files: ReadonlyMap<Name, number>
+  readonly #holders: readonly Place[]
+  readonly #policies: ReadonlyMap<string, readonly Place[]>
+  readonly #policyPlaces: ReadonlyMap<string, Place>
+  readonly #disbursements: ReadonlyMap<string, readonly Place[]>
+  readonly #auxData: ReadonlyMap<string, readonly Place[]>
+
+  private constructor(
+    files: ReadonlyMap<Name, number>,
+    places: {
+      holders: readonly Place[]
+      policies: ReadonlyMap<string, readonly Place[]>
+      policyPlaces: ReadonlyMap<string, Place>
+      disbursements: ReadonlyMap<string, readonly Place[]>
+      auxData: ReadonlyMap<string, readonly Place[]>
+    },
+  ) {
+    this.#files = files
+    this.#holders = places.holders
+    this.#policies = places.policies
+    this.#policyPlaces = places.policyPlaces
+    this.#disbursements = places.disbursements
+    this.#auxData = places.auxData
+  }
+
+  static async open(folder: string): Promise<Source> {
+    const path = (name: Name): string => join(folder, `${name}.ndjson`)
+    const holders: Place[] = []
+    await eachLine(path('policyholders'), (_, place) => holders.push(place))
+    const policies = new Map<string, Place[]>()
+    const policyPlaces = new Map<string, Place>()
+    await eachLine(path('policies'), (line, place) => {
+      const { locator, policyholderLocator } = JSON.parse(line) as PolicyRecord
+      addPlace(policies, policyholderLocator, place)
+      policyPlaces.set(locator, place)
+    })
+    const disbursements = new Map<string, Place[]>()
+    await eachLine(path('disbursements'), (line, place) =>
+      addPlace(
+        disbursements,
+        (JSON.parse(line) as { policyholderLocator: string }).policyholderLocator,
+        place,
+      ),
+    )
+    const auxData = new Map<string, Place[]>()
+    await eachLine(path('auxData'), (line, place) =>
+      addPlace(auxData, (JSON.parse(line) as AuxDataRecord).locator, place),
+    )
+    const files = new Map(NAMES.map(name => [name, openSync(path(name), 'r')] as const))
+    return new Source(files, { holders, policies, policyPlaces, disbursements, auxData })
+  }
+
+  /** In the order of the file. */
+  *accounts(): Generator<SourceAccount> {
+    for (const place of this.#holders)
+      yield this.#account(this.#read<PolicyholderResponse>('policyholders', place))
+  }
+
+  #account(holder: PolicyholderResponse): SourceAccount {
+    const all = <T>(name: Name, places: readonly Place[] = []): T[] =>
+      places.map(place => this.#read<T>(name, place))
+    const policies = all<PolicyRecord>('policies', this.#policies.get(holder.locator))
+    return {
+      ...{ holder, policies },
+      disbursements: all<DisbursementRecord>('disbursements', this.#disbursements.get(holder.locator)),
+      auxData: policies.flatMap(one => all<AuxDataRecord>('auxData', this.#auxData.get(one.locator))),
+      holderAuxData: all<AuxDataRecord>('auxData', this.#auxData.get(holder.locator)),
+    }
+  }
+
+  policy(locator: string): PolicyRecord | undefined {
+    const place = this.#policyPlaces.get(locator)
+    return place && this.#read<PolicyRecord>('policies', place)
+  }
+
+  #read<T>(name: Name, { start, length }: Place): T {
+    const buffer = Buffer.alloc(length)
+    for (let at = 0; at < length; ) {
+      const read = readSync(this.#files.get(name)!, buffer, at, length - at, start + at)
+      if (read === 0) throw usage(`'${name}.ndjson' was cut off while it was read.`)
+      at += read
+    }
+    return JSON.parse(buffer.toString()) as T
+  }
+
+  close(): void {
+    for (const file of this.#files.values()) closeSync(file)
+  }
+}
+
+function addPlace(places: Map<string, Place[]>, key: string, place: Place): void {
+  const own = places.get(key)
+  if (own) own.push(place)
+  else places.set(key, [place])
+}
+
+/** Bytes, not characters: places are read again by them. */
+async function eachLine(path: string, use: (line: string, place: Place) => void): Promise<void> {
+  let waiting: Buffer[] = []
+  let start = 0
+  for await (const chunk of createReadStream(path)) {
+    let rest = chunk as Buffer
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      const line = Buffer.concat([...waiting, rest.subarray(0, end)])
+      use(line.toString(), { start, length: line.length })
+      start += line.length + 1
+      waiting = []
+      rest = rest.subarray(end + 1)
+    }
+    if (rest.length > 0) waiting.push(rest)
+  }
+}

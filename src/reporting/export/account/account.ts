@@ -1,0 +1,248 @@
+// A policyholder with everything of it, as an export has it, in the words of a migration request: each policy with its history where a request
+// can tell it exactly, else as it is now.
+import type { PolicyholderResponse } from '../../../policyholders/contract.ts'
+import type { PolicyRecord } from '../policy-record.ts'
+import { termsAsNow } from './as-now.ts'
+import { dueOf, paidOf, standing } from './bills.ts'
+import { type ToldBill, toldBills, toldTerms } from './history.ts'
+import { type DisbursementRecord, toldMoney } from './money.ts'
+import { amountText, minorOf, Untellable } from './words.ts'
+
+export type AuxDataRecord = {
+  readonly locator: string
+  readonly key: string
+  readonly value: string
+  readonly uiType: string
+}
+
+export type ExportedAccount = {
+  readonly holder: PolicyholderResponse
+  readonly policies: readonly PolicyRecord[]
+  readonly disbursements: readonly DisbursementRecord[]
+  /** Of its policies. */
+  readonly auxData: readonly AuxDataRecord[]
+}
+
+/** `history`: told exactly; `asNow`: as it is now, and why; `left`: not carried over, and why. */
+export type ToldPolicy = {
+  readonly locator: string
+  readonly as: 'history' | 'asNow' | 'left'
+  readonly reason?: string
+  /** What of it is not carried over. */
+  readonly notes: readonly string[]
+}
+
+export type ToldAccount = {
+  /** A migration request of one account. */
+  readonly request: object
+  readonly policies: readonly ToldPolicy[]
+  /** What of the policyholder itself is not carried over. */
+  readonly left: readonly string[]
+}
+
+const NO_MONEY = { invoiced: '0', paid: '0', credit: '0', disbursed: '0' }
+
+/** Its own origin; migrations write it anew. */
+const ORIGIN_KEY = 'migration.origin'
+
+export function toldAccount({ holder, policies, disbursements, auxData }: ExportedAccount): ToldAccount {
+  const told = policies.map(one => ({ record: one, ...toldPolicy(one) }))
+  const carried = told.filter(one => one.terms !== undefined)
+  const currency = policies[0]?.currency ?? disbursements[0]?.currency ?? 'XXX'
+  const left = told.filter(one => one.terms === undefined).map(one => one.record)
+  const { totals, ...money } = toldMoney(
+    carried.map(one => one.record),
+    left,
+    disbursements,
+    currency,
+  )
+  // Credit is kept with an invoice.
+  const isHeld = money.invoices.length > 0
+  const hasMoney = money.payments.length > 0 || disbursements.length > 0
+  return {
+    request: {
+      accountData: {
+        id: holder.locator,
+        data: holder.entity.values,
+        createdAt: Number(holder.createdTimestamp),
+      },
+      policies: carried.map(({ record, terms }) => ({
+        id: record.locator,
+        productName: record.productName,
+        durationBasis: 'months',
+        timezone: record.timezone,
+        createdAt: Number(record.createdTimestamp),
+        preferences: { installmentPreferences: { installmentPlanName: record.paymentScheduleName } },
+        staticData: Object.fromEntries(
+          auxData
+            .filter(one => one.locator === record.locator && one.key !== ORIGIN_KEY)
+            .map(({ key, value }) => [key, value]),
+        ),
+        terms,
+      })),
+      ...(isHeld && money),
+      // With totals an account is migrated whole or not at all.
+      accounting: { originalAccountBalances: isHeld ? totals : NO_MONEY },
+    },
+    policies: told.map(({ record: { locator }, as, reason, notes }) => ({
+      ...{ locator, as, notes },
+      ...(reason !== undefined && { reason }),
+    })),
+    left: [
+      ...(Object.values(holder.entity.subEntitiesByLocator ?? {}).length > 0 ? ['its sub-entities'] : []),
+      ...creditUsedBy(left, currency),
+      ...(hasMoney && !isHeld
+        ? [
+            `payments of ${totals.paid} ${currency}, of which ${totals.credit} are credit: no invoice is carried over that could hold it`,
+          ]
+        : []),
+    ],
+  }
+}
+
+/** Credit that policies which are not carried over took is there once more. */
+function creditUsedBy(left: readonly PolicyRecord[], currency: string): string[] {
+  const used = left
+    .flatMap(one => one.invoices.flatMap(standing))
+    .filter(one => one.source === 'credit')
+    .reduce((sum, { amount }) => sum + minorOf(amount, currency), 0)
+  const text = amountText(Math.abs(used), currency)
+  if (used === 0) return []
+  return [
+    used > 0
+      ? `that ${text} ${currency} of its credit paid policies that are not carried over: it is credit again`
+      : `${text} ${currency} of its credit, which came from refunds of policies that are not carried over`,
+  ]
+}
+
+type Told = Omit<ToldPolicy, 'locator'> & { readonly terms?: object[] }
+
+function toldPolicy(record: PolicyRecord): Told {
+  const notes = notesOn(record)
+  if (record.issuedTimestamp === undefined) return { as: 'left', reason: 'it is not issued', notes: [] }
+  try {
+    return { as: 'history', terms: exactTerms(record), notes }
+  } catch (problem) {
+    if (!(problem instanceof Untellable)) throw problem
+    const reason = problem.message
+    try {
+      return { as: 'asNow', reason, terms: termsAsNow(record), notes }
+    } catch (second) {
+      if (!(second instanceof Untellable)) throw second
+      const accepted = record.modifications.find(one => one.issuedTimestamp === undefined)
+      return {
+        ...{ as: 'left', notes: paidFor(record) },
+        reason: accepted
+          ? `its bills are those of ${accepted.name} ${accepted.displayId}, which is accepted and not issued: issue it or take it back, and export again`
+          : second.message,
+      }
+    }
+  }
+}
+
+/** Throws `Untellable`. */
+export function exactTerms(record: PolicyRecord): object[] {
+  const taxes = new Map(
+    (record.price?.exposurePrices ?? [])
+      .flatMap(one => one.perilPrices)
+      .map(({ locator, taxGroups }) => [locator, taxGroups.map(tax => tax.name)] as const),
+  )
+  if (record.invoices.some(one => !one.transactionIssued))
+    throw new Untellable('an invoice of what is not issued')
+  if (!isInOrder(record))
+    throw new Untellable('a transaction that takes effect no later than an earlier one, or a reinstatement')
+  const bills = toldBills({ ...record, policyLocator: record.locator })
+  if (!isBilledWhole(record, bills)) throw new Untellable('a charge that is not on bills')
+  return toldTerms(record as never, bills, taxes)
+}
+
+/**
+ * Whether bills have all that coverages cost, coverage by coverage. What came to nothing in sum is on no bill that is shown, though a cent
+ * may have moved from the tax of one coverage to that of another.
+ */
+function isBilledWhole(
+  { exposures, segmentCharges, holdbacks, currency }: PolicyRecord,
+  bills: readonly ToldBill[],
+): boolean {
+  const groups = new Map<string, string>()
+  for (const { locator, renewalGroup, characteristics } of exposures.flatMap(one => one.perils)) {
+    groups.set(locator, renewalGroup)
+    for (const one of characteristics) groups.set(one.locator, renewalGroup)
+  }
+  /** What coverages cost less what bills have of it, in minor units. */
+  const missing = new Map<string, number>()
+  const add = (coverage: string, type: string, name: string, minor: number): void => {
+    const key = JSON.stringify([groups.get(coverage), type, name])
+    missing.set(key, (missing.get(key) ?? 0) + minor)
+  }
+  for (const { perilCharacteristicsLocator: at, premium, taxes, commissions } of segmentCharges) {
+    add(at, 'premium', '', minorOf(premium, currency))
+    for (const { name, amount } of taxes) add(at, 'tax', name, minorOf(amount, currency))
+    for (const { recipient, amount } of commissions)
+      add(at, 'commission', recipient, minorOf(amount, currency))
+  }
+  for (const { type, amount, perilLocator, taxName = '', commissionRecipient = '' } of holdbacks)
+    if (perilLocator !== undefined)
+      add(perilLocator, type, taxName || commissionRecipient, minorOf(amount, currency))
+  for (const { perilCharacteristicsLocator: at, ...item } of bills.flatMap(one => one.items)) {
+    if (at === undefined) continue
+    const { amount, taxName = '', commissionRecipient = '' } = item
+    const type = taxName !== '' ? 'tax' : commissionRecipient !== '' ? 'commission' : 'premium'
+    add(at, type, taxName || commissionRecipient, -minorOf(amount, currency))
+  }
+  return [...missing.values()].every(minor => minor === 0)
+}
+
+function paidFor({ invoices, currency }: PolicyRecord): string[] {
+  const paid = invoices.reduce((sum, one) => sum + paidOf(one), 0)
+  return paid === 0 ? [] : [`${amountText(paid, currency)} ${currency} that were paid for it`]
+}
+
+/**
+ * Whether each transaction takes effect after those before it. Otherwise several segments share an amount that a request states once, and
+ * their shares of it might be a cent off.
+ */
+const isInOrder = ({ modifications }: PolicyRecord): boolean =>
+  modifications.every(
+    (one, at) =>
+      one.name !== 'modification.policy.reinstate' &&
+      (at === 0 || Number(one.effectiveTimestamp) > Number(modifications[at - 1]!.effectiveTimestamp)),
+  )
+
+/** What nobody can tell of a policy that is carried over. */
+function notesOn(record: PolicyRecord): string[] {
+  const open = (list: readonly object[], what: string): string[] => {
+    const locators = (list as { locator: string; state: string }[])
+      .filter(({ state }) => !CLOSED.has(state))
+      .map(one => `${what} ${one.locator} (${one.state})`)
+    return locators
+  }
+  const waiting = record.invoices.filter(
+    one => !one.transactionIssued && one.settlementType !== 'invalidated',
+  )
+  return [
+    ...open(record.transactions, 'transaction'),
+    ...open(record.cancellations, 'cancellation'),
+    ...open(record.reinstatements, 'reinstatement'),
+    ...waiting.map(one => {
+      const paid = standing(one).reduce((sum, { amount }) => sum + minorOf(amount, record.currency), 0)
+      const due = `${amountText(dueOf(one), record.currency)} ${record.currency}`
+      return `invoice ${one.locator} of a transaction that is not issued, of ${due}${paid === 0 ? '' : '; what was paid of it is credit'}`
+    }),
+    ...(hasMedia(record) ? ['files of media fields'] : []),
+    ...(record.documents.length > 0 ? ['documents'] : []),
+  ]
+}
+
+const CLOSED: ReadonlySet<string> = new Set([
+  ...['issued', 'invalidated', 'discarded', 'rescinded', 'executed', 'withdrawn'],
+])
+
+const hasMedia = ({ characteristics, exposures }: PolicyRecord): boolean =>
+  [
+    ...characteristics,
+    ...exposures.flatMap(one => [
+      ...one.characteristics,
+      ...one.perils.flatMap(peril => peril.characteristics),
+    ]),
+  ].some(one => Object.keys(one.mediaByLocator).length > 0)

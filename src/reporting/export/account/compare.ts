@@ -1,0 +1,134 @@
+// A policy before and after it was carried over: what is the same as of now, and where it is not.
+import type { PolicyRecord } from '../policy-record.ts'
+import { carriedInvoices, dueOf, standing } from './bills.ts'
+import { amountText, dataOf, isInForce, minorOf, termsOf } from './words.ts'
+
+/** Where the two differ as of now, each with both values; empty if they are the same. At most ten. */
+export const differencesNow = (before: PolicyRecord, after: PolicyRecord): string[] =>
+  [...differences('', asNow(before), asNow(after))].slice(0, 10)
+
+function* differences(path: string, a: unknown, b: unknown): Generator<string> {
+  if (sorted(a) === sorted(b)) return
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
+    yield `${path}: ${sorted(a) ?? 'nothing'} became ${sorted(b) ?? 'nothing'}`
+    return
+  }
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
+    yield* differences(path === '' ? name : `${path}.${name}`, a[name], b[name])
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
+
+/** Equal values have equal texts, whatever the order of properties. */
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, own) =>
+    typeof own === 'object' && own !== null && !Array.isArray(own)
+      ? Object.fromEntries(Object.entries(own).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : own,
+  )
+
+const byText = <T>(list: readonly T[]): T[] => list.toSorted((a, b) => (sorted(a) < sorted(b) ? -1 : 1))
+
+/** Policy terms, what is covered with its data and amounts, what it costs, is billed, paid and planned. */
+export function asNow(record: PolicyRecord): Record<string, unknown> {
+  const { currency } = record
+  const amount = (value: number): string => amountText(minorOf(value, currency), currency)
+  const sums = (list: readonly (readonly [name: string, minor: number])[]): Record<string, string> => {
+    const byName: Record<string, number> = {}
+    for (const [name, minor] of list) byName[name] = (byName[name] ?? 0) + minor
+    return Object.fromEntries(
+      Object.entries(byName).flatMap(([name, minor]) =>
+        minor === 0 ? [] : [[name, amountText(minor, currency)]],
+      ),
+    )
+  }
+  const kept = record.holdbacks
+    .filter(({ type }) => type !== 'commission')
+    .reduce((sum, one) => sum + minorOf(one.amount, currency), 0)
+  return {
+    product: record.productName,
+    paymentSchedule: record.paymentScheduleName,
+    timezone: record.timezone,
+    original: [record.originalContractStartTimestamp, record.originalContractEndTimestamp],
+    // Of a policy without any cover it is the time of one of the transactions that ended it.
+    ...(record.characteristics.some(isInForce) && { effectiveEnd: record.effectiveContractEndTimestamp }),
+    segments: segmentsNow(record, amount),
+    premium: record.price && amount(record.price.grossPremium),
+    taxes: sums(record.price?.taxGroups.map(one => [one.name, minorOf(one.amount, currency)] as const) ?? []),
+    // A fee that is kept is a fee elsewhere.
+    feesAndHoldbacks: record.price && amountText(minorOf(record.price.grossFees, currency) + kept, currency),
+    commissions: sums(
+      record.price?.commissions.map(one => [one.recipient, minorOf(one.amount, currency)] as const) ?? [],
+    ),
+    total: record.price && amount(record.price.total),
+    invoices: byText(
+      carriedInvoices(record)
+        // Those that came to nothing settle nothing.
+        .filter(one => dueOf(one) !== 0 || standing(one).length > 0)
+        .map(one => ({
+          ...{ start: one.startTimestamp, end: one.endTimestamp, due: one.dueTimestamp },
+          total: amountText(dueOf(one), currency),
+          state:
+            one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
+          outstanding: one.outstandingAmount === undefined ? undefined : amount(one.outstandingAmount),
+          payments: sums(
+            standing(one).map(({ source, amount: paid, creditedAmount = 0 }) => [
+              source === 'received' ? source : 'credit',
+              minorOf(paid, currency) - minorOf(creditedAmount, currency),
+            ]),
+          ),
+        })),
+    ),
+    planned: sums(
+      record.futureInvoices.map(one => [
+        `${one.issueTimestamp} ${one.dueTimestamp}`,
+        one.financialTransactions
+          .filter(({ type }) => type !== 'commission')
+          .reduce((sum, item) => sum + minorOf(item.amount, currency), 0),
+      ]),
+    ),
+  }
+}
+
+/** Each with the exposures and perils in it, by what they are: locators differ. */
+function segmentsNow(record: PolicyRecord, amount: (value: number) => string): unknown[] {
+  const charges = new Map(record.segmentCharges.map(one => [one.perilCharacteristicsLocator, one]))
+  const holds = (at: number, start: string, end: string): boolean => Number(start) <= at && at < Number(end)
+  return record.characteristics
+    .filter(isInForce)
+    .sort((a, b) => Number(a.startTimestamp) - Number(b.startTimestamp))
+    .map(segment => {
+      const at = Number(segment.startTimestamp)
+      const exposures = record.exposures.flatMap(exposure => {
+        const own = exposure.characteristics.find(
+          one => isInForce(one) && holds(at, one.startTimestamp, one.endTimestamp),
+        )
+        if (!own) return []
+        const perils = exposure.perils.flatMap(peril =>
+          peril.characteristics
+            .filter(one => isInForce(one) && one.policyCharacteristicsLocator === segment.locator)
+            .map(part => {
+              const costs = charges.get(part.locator)
+              return {
+                name: peril.name,
+                data: dataOf(part),
+                terms: termsOf(part),
+                premium: amount(costs?.premium ?? 0),
+                taxes: costs?.taxes
+                  .filter(one => one.amount !== 0)
+                  .map(one => `${one.name} ${amount(one.amount)}`),
+                commissions: costs?.commissions
+                  .filter(one => one.amount !== 0)
+                  .map(one => `${one.recipient} ${amount(one.amount)}`),
+              }
+            }),
+        )
+        return [{ name: exposure.name, data: dataOf(own), perils: byText(perils) }]
+      })
+      return {
+        ...{ start: segment.startTimestamp, end: segment.endTimestamp, data: dataOf(segment) },
+        exposures: byText(exposures),
+      }
+    })
+}

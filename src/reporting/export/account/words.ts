@@ -1,0 +1,71 @@
+// Words of a migration request for what a record of an export says.
+import { type CurrencyCode, decimal, fromMinor, money, toText } from '../../../kernel/money.ts'
+import type { PerilResponse, PolicyResponse } from '../../../policy/contract/response.ts'
+
+/** Something that records tell and a migration request has no words for. */
+export class Untellable extends Error {}
+
+export type Segment = PolicyResponse['characteristics'][number]
+
+type Values = { readonly [name: string]: readonly string[] }
+
+export type Told = Pick<Segment, 'fieldValues' | 'fieldGroupsByLocator' | 'mediaByLocator'>
+
+/** Field values as another system has them: groups in the place of their locators. Media stay where they are, with their files. */
+export function dataOf({ fieldValues, fieldGroupsByLocator, mediaByLocator }: Told): Record<string, unknown> {
+  const groups = fieldGroupsByLocator as Readonly<Record<string, Values>>
+  const read = (values: Values): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, list]) => {
+        const own = list.filter(one => !mediaByLocator[one])
+        if (own.length === 0 && list.length > 0) return []
+        return [
+          [name, own.length > 0 && own.every(one => groups[one]) ? own.map(one => read(groups[one]!)) : own],
+        ]
+      }),
+    )
+  return read(fieldValues as Values)
+}
+
+const AMOUNTS = [
+  ...([
+    'deductible',
+    'lumpSumPayment',
+    'indemnityInAggregate',
+    'indemnityPerEvent',
+    'indemnityPerItem',
+  ] as const),
+]
+
+/** Deductible and limits of a segment of a peril. */
+export const termsOf = (one: PerilResponse['characteristics'][number]): Record<string, unknown> =>
+  Object.fromEntries(AMOUNTS.flatMap(name => (one[name] === undefined ? [] : [[name, one[name]]])))
+
+export const minorOf = (amount: number, currency: string): number =>
+  money(decimal(amount), currency as CurrencyCode).minor
+
+export const amountText = (minor: number, currency: string): string =>
+  toText(fromMinor(minor, currency as CurrencyCode))
+
+/** A segment, exposure or peril that is in force. */
+export const isInForce = (one: {
+  issuedTimestamp?: string | undefined
+  replacedTimestamp?: string | undefined
+}): boolean => one.issuedTimestamp !== undefined && one.replacedTimestamp === undefined
+
+/** Perils of an exposure in the order of the list, those within another one in its `elements`. */
+export function nested<E extends { elements?: unknown[] }>(
+  perils: readonly {
+    readonly peril: Pick<PerilResponse, 'locator' | 'parentLocator'>
+    readonly element: E
+  }[],
+): E[] {
+  const byLocator = new Map(perils.map(({ peril, element }) => [peril.locator, element]))
+  return perils.flatMap(({ peril: { parentLocator }, element }) => {
+    if (parentLocator === undefined) return [element]
+    const parent = byLocator.get(parentLocator)
+    if (!parent) throw new Untellable('a coverage within one that is not in force')
+    parent.elements = [...(parent.elements ?? []), element]
+    return []
+  })
+}

@@ -1,0 +1,175 @@
+// What an export needs beyond the contract: coverages charged anew, holdbacks, payments from credit, rests that are given up.
+import { describe, expect, it } from 'vitest'
+import { toText } from '../../src/kernel/money.ts'
+import { isIssued } from '../../src/policy/fold/line.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
+import { boundQuote } from '../../src/policy/records/aggregate.ts'
+import { invoiceStatus } from '../../src/policy/records/invoice.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
+import { creditOf } from '../../src/transactions/payments/settling.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+
+const YEAR = 365 * DAY
+
+type Change = {
+  readonly at: number
+  readonly type?: string
+  readonly cover: object
+  readonly isGap?: boolean
+}
+
+/** A year that costs 120, with what comes after it; all of it on one invoice. */
+function account(changes: readonly Change[], money: object = {}): Wire {
+  const all: Change[] = [{ at: 0, cover: { charges: [premium(120)] } }, ...changes]
+  return {
+    accountData: { id: 'A1', data: { last_name: 'Even' } },
+    policies: [
+      {
+        id: 'P1',
+        productName: 'plain',
+        terms: [
+          {
+            startTime: BOOK_BEGINS,
+            endTime: BOOK_BEGINS + YEAR,
+            transactions: all.map(({ at, type, cover, isGap }, index) => ({
+              transactionType: type ?? (index === 0 ? 'issuance' : 'change'),
+              issuedTime: BOOK_BEGINS + index * 1_000,
+              segment: {
+                segmentType: isGap ? 'gap' : 'coverage',
+                startTime: BOOK_BEGINS + at * DAY,
+                rootElement: {
+                  id: 'root',
+                  elementType: 'plain',
+                  elements: [
+                    {
+                      id: 'car',
+                      elementType: 'thing',
+                      data: isGap ? {} : { yearly: 100 },
+                      elements: [{ id: 'cov', elementType: 'cover', ...cover }],
+                    },
+                  ],
+                },
+              },
+              installments: [
+                {
+                  id: `${index}`,
+                  startTime: BOOK_BEGINS,
+                  dueTime: BOOK_BEGINS + 14 * DAY,
+                  generateTime: BOOK_BEGINS,
+                  invoiceId: 'I1',
+                },
+              ],
+            })),
+          },
+        ],
+      },
+    ],
+    invoices: [
+      {
+        ...{ id: 'I1', startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + YEAR, dueTime: BOOK_BEGINS + 14 * DAY },
+        ...{ generateTime: BOOK_BEGINS, invoiceState: 'open' },
+      },
+    ],
+    ...money,
+  }
+}
+
+const premium = (amount: number) => ({
+  chargeType: 'premium',
+  installmentItems: [{ amount, installmentNumber: 1 }],
+})
+const holdback = (amount: number, tag?: string) => ({ ...premium(amount), chargeType: 'holdback', tag })
+
+const invoice = (more: object) => ({ invoices: [{ ...account([]).invoices[0], ...more }] })
+const payment = (id: string, items: object[], more: object = {}) => ({
+  ...{ id, paymentTime: BOOK_BEGINS + 20 * DAY, paymentItems: items, data: {} },
+  ...more,
+})
+const inPart = (amount: number) => ({ amount, invoiceId: 'I1' })
+
+function migrated(wire: Wire) {
+  const { policies, failures } = converted(wire)
+  expect(failures).toEqual([])
+  const [policy] = policies
+  const product = plainConfiguration.products.plain!
+  const view = policyView(policy!, boundQuote(policy!), product, isIssued)
+  return { policy: policy!, price: policyPriceResponse(view) }
+}
+
+/** Sentences of all that is wrong. */
+function problems(wire: Wire): string {
+  const { error } = AccountMigrationRequest.safeParse(wire)
+  return error ? error.message : JSON.stringify(converted(wire).failures)
+}
+
+describe('a coverage that is charged anew', () => {
+  it('costs what it cost before until then, and its charges from then on', () => {
+    const { price } = migrated(account([{ at: 73, cover: { chargedAnew: true, charges: [premium(48)] } }]))
+    // Without it, 48 would be a difference to the 96 that the year has left from there on.
+    expect(price.grossPremium).toBe(168)
+    const [piece] = price.exposurePrices.flatMap(one => one.perilPrices)
+    expect(piece!.premium).toBe(168)
+  })
+
+  it.each([1, 'yes', {}])('is not said by %j', value => {
+    expect(problems(account([{ at: 73, cover: { chargedAnew: value, charges: [] } }]))).toContain(
+      'chargedAnew',
+    )
+  })
+})
+
+describe('a holdback', () => {
+  it('is kept of a coverage that ends, beside what its time before costs', () => {
+    const ends = { charges: [premium(-96), holdback(10)] }
+    const { price } = migrated(account([{ at: 73, type: 'cancellation', cover: ends, isGap: true }]))
+    expect([price.grossPremium, price.holdbacks.map(one => one.amount), price.total]).toEqual([24, [10], 34])
+  })
+
+  it('of a coverage that goes on is refused', () => {
+    expect(problems(account([{ at: 73, cover: { charges: [holdback(10)] } }]))).toContain(
+      "chargeType 'holdback' must stand on a coverage that ends",
+    )
+  })
+})
+
+describe('a payment from credit', () => {
+  it('takes what another payment left, and is no money that came in', () => {
+    const payments = [
+      payment('R1', [{ amount: 50 }]),
+      payment('C1', [inPart(30)], { source: 'credit', paymentTime: BOOK_BEGINS + 21 * DAY }),
+    ]
+    const totals = { invoiced: '120', paid: '50', credit: '20', disbursed: '0' }
+    const accounting = { originalAccountBalances: totals }
+    const { policy } = migrated({ ...account([], { payments, accounting }) })
+    const made = [...policy.payments.values()].map(one => [one.source, toText(one.amount)])
+    expect(made).toContainEqual(['credit', '30.00'])
+    expect([...policy.payments.values()].reduce((sum, one) => sum + creditOf(one).minor, 0)).toBe(2_000)
+  })
+
+  it.each([
+    [[payment('C1', [inPart(30)], { source: 'credit' })], 'must not take more than the account has left'],
+    [
+      [payment('R1', [{ amount: 50 }]), payment('C1', [{ amount: 5 }], { source: 'credit' })],
+      'must have invoiceId',
+    ],
+    [[payment('C1', [inPart(30)], { source: 'thin air' })], 'source'],
+  ])('is refused where there is none, for no invoice, and of another source (%#)', (payments, sentence) => {
+    expect(problems(account([], { payments }))).toContain(sentence)
+  })
+})
+
+describe('what payments leave of an invoice', () => {
+  const payments = [payment('R1', [inPart(70)])]
+
+  it('is written off where it is given up, and owed otherwise', () => {
+    const stateOf = (more: object) =>
+      [...migrated(account([], { ...invoice(more), payments })).policy.invoices.values()].map(invoiceStatus)
+    expect(stateOf({ restGivenUp: true })).toEqual(['writtenOff'])
+    expect(stateOf({})).toEqual(['unfulfilled'])
+  })
+
+  it('is given up by true alone', () => {
+    expect(problems(account([], { ...invoice({ restGivenUp: 'all' }), payments }))).toContain('restGivenUp')
+  })
+})

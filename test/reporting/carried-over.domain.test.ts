@@ -1,0 +1,149 @@
+// An account of an export, told as a migration request and migrated, is the same as of now: whatever its policies went through, as far as it
+// can be told at all; what cannot be told says why.
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
+import { policyholderResponse } from '../../src/policyholders/values.ts'
+import { type ToldAccount, toldAccount } from '../../src/reporting/export/account/account.ts'
+import { termsAsNow } from '../../src/reporting/export/account/as-now.ts'
+import { carriedInvoices, standing } from '../../src/reporting/export/account/bills.ts'
+import { differencesNow } from '../../src/reporting/export/account/compare.ts'
+import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
+import { creditOf } from '../../src/transactions/payments/settling.ts'
+import { carriedAgain } from '../support/carried-again.ts'
+import type { Example } from '../support/configurations.ts'
+import { afterStep, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
+import { beginStory } from '../support/policy-story.ts'
+import { runsOf, size } from '../support/sizes.ts'
+import { newBusiness, steps } from '../support/story-steps.ts'
+import { tell } from '../support/story-telling.ts'
+
+const SEED = 20261126
+
+const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
+
+const recordsOf = (policies: readonly PolicyAggregate[], { product }: Ground): PolicyRecord[] =>
+  policies.map(one => wire(policyRecord(one, product)))
+
+function toldOf(ground: Ground, policies: readonly PolicyRecord[]): ToldAccount {
+  const holder = wire(policyholderResponse(ground.policyholder))
+  return toldAccount({ holder, policies, disbursements: [], auxData: [] })
+}
+
+/** In minor units. */
+const creditIn = (policies: readonly PolicyAggregate[]): number =>
+  policies
+    .flatMap(one => [...one.payments.values()])
+    .reduce((all, payment) => all + creditOf(payment).minor, 0)
+
+/** That which they had, what was paid of invoices of transactions that are not issued, and what policies that are left took of it. */
+const expectedCredit = (
+  policies: readonly PolicyAggregate[],
+  records: readonly PolicyRecord[],
+  told: ToldAccount,
+): number =>
+  records
+    .flatMap((record, at) => {
+      const isLeft = told.policies[at]!.as === 'left'
+      const carried = new Set(isLeft ? [] : carriedInvoices(record))
+      return record.invoices
+        .filter(one => !carried.has(one))
+        .flatMap(one =>
+          standing(one).map(({ amount, creditedAmount = 0, source }) => {
+            const minor = Math.round(amount * 100)
+            if (isLeft || source !== 'received') return source === 'credit' ? minor : 0
+            return minor > 0 ? minor - Math.round(creditedAmount * 100) : 0
+          }),
+        )
+    })
+    .reduce((all, one) => all + one, creditIn(policies))
+
+/** Each policy as it is now, though it may have an exact history. */
+function asNow(told: ToldAccount, records: readonly PolicyRecord[]): object {
+  const { policies, ...request } = told.request as { policies: { id: string }[] }
+  return {
+    ...request,
+    policies: policies.map(one => ({
+      ...one,
+      terms: termsAsNow(records.find(({ locator }) => locator === one.id)!),
+    })),
+  }
+}
+
+const seen = { history: 0, asNow: 0, left: 0 }
+
+/** Why a policy may be left behind. */
+const LEFT = /^it is not issued$|accepted and not issued: issue it or take it back, and export again$/
+
+type Ground = Pick<NewPolicyContext, 'product' | 'policyholder' | 'configuration'>
+
+function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now: Instant): void {
+  const records = recordsOf(policies, ground)
+  const told = toldOf(ground, records)
+  for (const { as, reason } of told.policies) {
+    seen[as] += 1
+    if (as === 'left') expect(reason).toMatch(LEFT)
+  }
+  const carried = records.filter((_, at) => told.policies[at]!.as !== 'left')
+  const before = policies.filter((_, at) => told.policies[at]!.as !== 'left')
+  for (const [how, request] of [
+    ['told', told.request],
+    ['now', asNow(told, records)],
+  ] as const) {
+    const { policies: after, failures } = carriedAgain(request, ground, now)
+    expect(failures).toEqual([])
+    if (!told.left.some(one => one.includes('no invoice')))
+      expect(creditIn(after)).toBe(expectedCredit(policies, records, told))
+    const again = recordsOf(after, ground)
+    expect(
+      carried.map((one, at) => [told.policies.map(one => one.as), how, ...differencesNow(one, again[at]!)]),
+    ).toEqual(carried.map(() => [told.policies.map(one => one.as), how]))
+    expect(again.length).toBe(before.length)
+  }
+}
+
+describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})`, example => {
+  it(
+    'a policy of any history is the same as of now',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(newBusiness, steps, async (business, all) => {
+          let story = await beginStory(example, business)
+          for (const one of all) story = (await tell(story, one)).story
+          isCarriedOver(story.loaded, [story.loaded.aggregate], story.now)
+        }),
+        { seed: SEED, numRuns: runsOf(15, 300) },
+      )
+    },
+    size(120_000, 1_200_000),
+  )
+
+  it(
+    'a book that was billed and paid in any way is the same as of now, with its credit',
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(bookSteps, async all => {
+          let book = emptyBook(example)
+          const first = { policy: 0, which: 0, thousandths: 500, firmly: false, days: 1 }
+          for (const one of [{ ...first, kind: 'create' }, { ...first, kind: 'issue' }, ...all] as BookStep[])
+            book = await afterStep({ ...book, now: (book.now + 1_000) as Instant }, one)
+          isCarriedOver(
+            book.ground,
+            book.policies.map(one => one.aggregate),
+            book.now,
+          )
+        }),
+        { seed: SEED, numRuns: runsOf(15, 300) },
+      )
+    },
+    size(120_000, 1_200_000),
+  )
+})
+
+it('many policies keep their history, others are as they are now, and few are left behind', () => {
+  const { history, asNow, left } = seen
+  expect(Math.min(history, asNow, left)).toBeGreaterThan(0)
+  expect(history + asNow).toBeGreaterThan(2 * left)
+})

@@ -1,0 +1,256 @@
+// The way out by the way in: a tenant's export, migrated into another tenant, gives the same policies and the same sums as of now.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
+import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
+import {
+  type AuxDataRecord,
+  type ToldAccount,
+  toldAccount,
+} from '../../src/reporting/export/account/account.ts'
+import { differencesNow } from '../../src/reporting/export/account/compare.ts'
+import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
+import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
+import { generateAccount } from '../../tools/book/account.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
+
+const DAY_MS = 86_400_000
+
+type Mapping = {
+  readonly originalAccountId: string
+  readonly accountLocator: string
+  readonly policies: Record<string, { readonly originalId: string }>
+}
+
+let from: Motor
+let to: Motor
+const tokens = { from: '', to: '' }
+
+/** Policies by what happened to them. */
+const sold: Record<string, string> = {}
+
+async function all<T>(token: string, kind: string): Promise<T[]> {
+  const found: T[] = []
+  for (let query = ''; ; ) {
+    const { body } = await callApi<string>('GET', `/export/${kind}/records${query}`, { token })
+    const lines = body
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    const last = lines.pop()
+    found.push(...lines.map(one => one.record as T))
+    if (last.kind === 'end') return found
+    query = `?pagingToken=${last.pagingToken}`
+  }
+}
+
+async function told(token: string): Promise<ToldAccount[]> {
+  const policies = await all<PolicyRecord>(token, 'policies')
+  const disbursements = await all<DisbursementRecord & { policyholderLocator: string }>(
+    token,
+    'disbursements',
+  )
+  const auxData = await all<AuxDataRecord>(token, 'auxData')
+  return (await all<PolicyholderResponse>(token, 'policyholders')).map(holder => {
+    const own = policies.filter(one => one.policyholderLocator === holder.locator)
+    return toldAccount({
+      ...{ holder, policies: own },
+      disbursements: disbursements.filter(one => one.policyholderLocator === holder.locator),
+      auxData: auxData.filter(one => own.some(({ locator }) => locator === one.locator)),
+    })
+  })
+}
+
+async function issued(name: string, changes: object = {}): Promise<string> {
+  const policyholderLocator = await from.newPolicyholder()
+  const { body } = await from.createPolicy({ policyholderLocator, ...changes })
+  await callOk('POST', `/policy/${body.locator}/issue`, { token: from.token })
+  sold[name] = body.locator
+  return body.locator
+}
+
+const policyIn = (locator: string) => callOk<PolicyRecord>('GET', `/policy/${locator}`, { token: from.token })
+
+async function pay(locator: string, changes: object = {}): Promise<string> {
+  const { invoices } = await policyIn(locator)
+  const paid = await callOk<{ locator: string }>('POST', `/invoice/${invoices[0]!.locator}/pay`, {
+    token: from.token,
+    body: { fieldValues: { method: 'card' }, ...changes },
+  })
+  return paid.locator
+}
+
+const { policyStartTimestamp } = plainYear().request.policy as unknown as { policyStartTimestamp: number }
+const inDays = (days: number): number => policyStartTimestamp + days * DAY_MS
+
+const endorse = (locator: string, days: number, years: number) =>
+  callOk('POST', `/policies/${locator}/endorsements`, {
+    token: from.token,
+    body: {
+      ...{ endorsementName: 'change_of_risk', startTimestamp: inDays(days), state: 'issued' },
+      fieldValues: { claims_free_years: years },
+    },
+  })
+
+const cancel = (locator: string, days: number) =>
+  callOk<{ locator: string }>('POST', `/policies/${locator}/cancellations`, {
+    token: from.token,
+    body: {
+      ...{ effectiveTimestamp: inDays(days), name: 'customer_request', cancellationCategory: 'other' },
+      issue: true,
+    },
+  })
+
+let first: ToldAccount[]
+let mappings: Mapping[]
+
+const root = () => `/migration/${to.tenantLocator}/migrations`
+
+async function migrate(accounts: readonly ToldAccount[], longestMs = 60_000) {
+  const { locator } = await callOk<{ locator: string }>('POST', root(), {
+    token: tokens.to,
+    body: accounts.map(one => one.request),
+  })
+  const migration = await settledMigration(`${root()}/${locator}`, tokens.to, longestMs)
+  return { locator, migration }
+}
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  from = await motorTenant('import-from')
+  to = await motorTenant('import-to')
+  tokens.from = await from.signIn('anna.admin')
+  tokens.to = await to.signIn('anna.admin')
+  await issued('only issued')
+  await pay(await issued('paid'))
+  await pay(await issued('paid in part'), { amount: 100 })
+  await pay(await issued('paid beyond what is due'), { amount: 1_000 })
+  const reversed = await pay(await issued('paid, and taken back'))
+  await callOk('POST', `/payments/${reversed}/reverse`, { token: from.token })
+  await endorse(await issued('endorsed'), 180, 9)
+  const twice = await issued('endorsed twice, the earlier part last')
+  await endorse(twice, 200, 9)
+  await endorse(twice, 100, 10)
+  const paidCancelled = await issued('paid, and cancelled with money given back')
+  await pay(paidCancelled)
+  await cancel(paidCancelled, 240)
+  const reinstated = await issued('cancelled and reinstated')
+  const { locator } = await cancel(reinstated, 120)
+  await callOk('PATCH', `/cancellations/${locator}/reinstate`, { token: from.token, body: { issue: true } })
+  await endorse(await issued('monthly and endorsed', { paymentScheduleName: 'monthly' }), 90, 9)
+  const renewed = await issued('renewed')
+  await callOk('POST', `/policies/${renewed}/renewals`, {
+    token: from.token,
+    body: { renewalEndTimestamp: inDays(730), state: 'issued' },
+  })
+  const fees = await issued('with a fee by hand')
+  await callOk('PATCH', `/policy/${fees}/fees`, {
+    token: from.token,
+    body: {
+      newFees: [
+        { feeName: 'postal_delivery_fee', amount: 20, startTimestamp: inDays(0), endTimestamp: inDays(365) },
+      ],
+      reverseFees: [],
+    },
+  })
+  const withdrawn = await issued('withdrawn')
+  await callOk('POST', `/policy/${withdrawn}/withdraw`, { token: from.token, body: {} })
+  await callOk('PUT', `/auxData/${sold.paid}`, {
+    ...{ token: tokens.from, body: { auxData: [{ key: 'crm', value: 'A-17' }] } },
+  })
+  const policyholderLocator = await from.newPolicyholder()
+  const { body } = await from.createPolicy({ policyholderLocator, finalize: false })
+  sold['only quoted'] = body.locator
+  const book = Array.from({ length: 12 }, (_, at) => generateAccount({ seed: 'import', policies: 2 }, at))
+  const path = `/migration/${from.tenantLocator}/migrations`
+  const migration = await callOk<{ locator: string }>('POST', path, { token: tokens.from, body: book })
+  await settledMigration(`${path}/${migration.locator}`, tokens.from, 60_000)
+}, 120_000)
+
+const now = (): Promise<PolicyRecord[]> => all(tokens.to, 'policies')
+
+describe('an export in another tenant', () => {
+  it('is told: issued policies with their history or as they are now, and what is left behind', async () => {
+    first = await told(tokens.from)
+    const of = new Map(first.flatMap(one => one.policies).map(one => [one.locator, one]))
+    const as = Object.fromEntries(Object.entries(sold).map(([name, locator]) => [name, of.get(locator)!.as]))
+    expect(as).toMatchObject({
+      'only issued': 'history',
+      paid: 'history',
+      endorsed: 'history',
+      'paid, and cancelled with money given back': 'history',
+      withdrawn: 'asNow',
+      'only quoted': 'left',
+    })
+    for (const one of of.values())
+      expect([one.as, one.reason !== undefined]).toEqual([one.as, one.as !== 'history'])
+  })
+
+  it('has the same policies as of now, each with its cover, price, bills and payments', async () => {
+    const { locator, migration } = await migrate(first)
+    expect([migration.migrationState, migration.accounts.failed]).toEqual(['finished', 0])
+    const { body } = await callApi<{ items: Mapping[] }>(
+      'GET',
+      `${root()}/${locator}/mappings/list?count=100`,
+      {
+        token: tokens.to,
+      },
+    )
+    mappings = body.items ?? (body as unknown as Mapping[])
+    const originals = new Map(
+      mappings.flatMap(one =>
+        Object.entries(one.policies).map(([after, { originalId }]) => [after, originalId] as const),
+      ),
+    )
+    const before = new Map((await all<PolicyRecord>(tokens.from, 'policies')).map(one => [one.locator, one]))
+    const after = await now()
+    const carried = first.flatMap(one => one.policies).filter(one => one.as !== 'left')
+    expect(after.length).toBe(carried.length)
+    const names = new Map(Object.entries(sold).map(([name, one]) => [one, name]))
+    for (const record of after) {
+      const original = originals.get(record.locator)!
+      expect([
+        names.get(original) ?? 'migrated before',
+        differencesNow(before.get(original)!, record),
+      ]).toEqual([names.get(original) ?? 'migrated before', []])
+    }
+    const paid = [...originals].find(([, original]) => original === sold.paid)![0]
+    const auxData = await all<AuxDataRecord>(tokens.to, 'auxData')
+    expect(auxData.filter(one => one.locator === paid && one.key === 'crm')).toMatchObject([
+      { value: 'A-17' },
+    ])
+  })
+
+  it('comes to the same sums: premium in force, taxes, receivables', async () => {
+    const at = Date.now()
+    const sums = async (token: string, name: string) =>
+      (
+        await callOk<ReportStatusResponse>('POST', `/report/${name}?wait=30`, {
+          token,
+          body: name === 'inForce' ? { at: policyStartTimestamp + 30 * DAY_MS } : { at },
+        })
+      ).totals
+    for (const name of ['inForce', 'receivables']) {
+      const expected = await sums(tokens.from, name)
+      expect(expected.length).toBeGreaterThan(0)
+      expect([name, await sums(tokens.to, name)]).toEqual([name, expected])
+    }
+  })
+
+  it('changes nothing when it is imported once more', async () => {
+    const before = JSON.stringify(await now())
+    const { locator, migration } = await migrate(first)
+    expect([migration.migrationState, migration.accounts.completed]).toEqual(['failed', 0])
+    const failures = await callOk<{ items: object[] }>(
+      'GET',
+      `${root()}/${locator}/failures/list?count=100`,
+      {
+        token: tokens.to,
+      },
+    )
+    for (const one of failures.items) expect(JSON.stringify(one)).toMatch(/ is account [0-9a-f-]{36}/)
+    expect(JSON.stringify(await now())).toBe(before)
+  })
+})
