@@ -33,11 +33,11 @@ export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>
     modifications: policy.modifications.map(one => ({ ...one, automatedUnderwritingResult: undefined })),
   })
 
-/** What of an invoice came from credit is one amount, in however many payments. */
+/** What of an invoice came from credit, or was offset by a refund, is one amount, in however many payments. */
 function toldInvoice({ statuses, payments, ...invoice }: PolicyInvoiceResponse) {
   const standing = payments.filter(one => one.reversedTimestamp === undefined)
   const cents = standing
-    .filter(one => one.source === 'credit')
+    .filter(one => one.source !== 'received')
     .reduce((sum, { amount }) => sum + Math.round(amount * 100), 0)
   return {
     ...invoice,
@@ -75,10 +75,14 @@ export function toldBilling({ policy, bills }: Pick<ToldAnswers, 'policy' | 'bil
     invoices: bills.invoices
       .filter(one => one.settlementType !== 'invalidated')
       .map(one => sums(one.financialTransactions)),
-    // An installment of a request has no end: its period's is where the next one begins.
-    planned: bills.futureInvoices.map(({ financialTransactions, endTimestamp: _, ...one }) => ({
-      ...one,
-      items: sums(financialTransactions),
+    // An installment of a request has no end: its period's is where the next one begins. What falls due at the same time is one bill.
+    planned: [
+      ...Map.groupBy(bills.futureInvoices, one => `${one.issueTimestamp} ${one.dueTimestamp}`).values(),
+    ].map(list => ({
+      ...list[0]!,
+      endTimestamp: undefined,
+      financialTransactions: undefined,
+      items: sums(list.flatMap(one => one.financialTransactions)),
     })),
   }
 }

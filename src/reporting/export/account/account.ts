@@ -160,7 +160,7 @@ export function exactTerms(record: PolicyRecord): object[] {
  * Whether bills have all that coverages cost, coverage by coverage. What came to nothing in sum is on no bill that is shown, though a cent
  * may have moved from the tax of one coverage to that of another.
  */
-function isBilledWhole(
+export function isBilledWhole(
   { exposures, segmentCharges, holdbacks, currency }: PolicyRecord,
   bills: readonly ToldBill[],
 ): boolean {
