@@ -2,6 +2,7 @@
 import { SignedOut } from './api.ts'
 import { fill, h, s } from './dom.ts'
 import { forgetAll } from './find.ts'
+import { workView } from './lists/list.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
 import { figureLinesView, figuresView } from './view/figures.ts'
@@ -119,6 +120,7 @@ function view(): HTMLElement | Promise<HTMLElement> {
   forgetPolicy()
   if (kind === 'policyholder' && name) return holderView(name, signal)
   if (kind === 'figures') return name ? figureLinesView(name, query, signal) : figuresView(query, signal)
+  if (kind === 'work') return workView(name ?? '', query, signal)
   if (kind === 'search') return searchView(query.get('q') ?? '', signal)
   return homeView(signal)
 }

@@ -10,7 +10,13 @@ import type { PolicyListResponse } from '../src/policy/list/contract.ts'
 import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'
 import type { ReportLinesResponse, ReportStatusResponse } from '../src/reporting/contract.ts'
 import type { EventStreamResponse } from '../src/servicing/events/stream/contract.ts'
-import type { DeliveryListResponse, WebhookResponse } from '../src/servicing/events/webhooks/contract.ts'
+import type {
+  DeliveryListResponse,
+  FailedDeliveryListResponse,
+  WebhookResponse,
+} from '../src/servicing/events/webhooks/contract.ts'
+import type { MigrationListResponse } from '../src/servicing/migration/contract.ts'
+import type { WorkListCountResponse, WorkListResponse } from '../src/servicing/work-lists/contract.ts'
 import type { ProductResponse } from '../src/tenants/deployment/contract.ts'
 import type { CancellationResponse } from '../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../src/transactions/endorsements/contract.ts'
@@ -54,3 +60,10 @@ export type ReportLines = Digits<ReportLinesResponse>
 export type PolicyEvent = EventPage['events'][number]
 export type Webhook = Digits<WebhookResponse>
 export type Delivery = Digits<DeliveryListResponse>['items'][number]
+export type WorkList = Digits<WorkListResponse>
+export type WorkItem = WorkList['items'][number]
+export type WorkCount = Digits<WorkListCountResponse>
+export type FailedDeliveryList = Digits<FailedDeliveryListResponse>
+export type FailedDelivery = FailedDeliveryList['items'][number]
+export type MigrationList = Digits<MigrationListResponse>
+export type MigrationSummary = MigrationList['items'][number]

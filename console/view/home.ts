@@ -2,6 +2,7 @@
 import { type Child, h } from '../dom.ts'
 import { displayNames, type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
 import { dayOrMoment, money, personName, words } from '../format.ts'
+import { workOverview } from '../lists/overview.ts'
 import { badge, type Column, empty, fieldValues, loaded, section, table } from '../parts.ts'
 import type { Policyholder, PolicySummary } from '../wire.ts'
 
@@ -49,7 +50,8 @@ export function homeView(signal: AbortSignal): HTMLElement {
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, 'Policies'),
+    h('h1', { tabindex: -1 }, 'Overview'),
+    workOverview(signal),
     h('p', {}, h('a', { href: '#/figures' }, 'Figures of the month')),
     opened.length > 0 &&
       section(

@@ -1,0 +1,126 @@
+// A page of a work list, and how many records the lists have. The address holds the choice and the page.
+import { get } from '../api.ts'
+import { permissions } from '../find.ts'
+import { session } from '../session.ts'
+import type {
+  FailedDelivery,
+  FailedDeliveryList,
+  MigrationList,
+  MigrationSummary,
+  WorkCount,
+  WorkItem,
+  WorkList,
+} from '../wire.ts'
+import { type ListName, WORK_LISTS } from './words.ts'
+
+/** Records of a page: more are never held. */
+export const PAGE_SIZE = 50
+
+/** Lists of other interfaces than `/workLists` are counted by a page of so many. */
+const COUNTED = 100
+
+export type Choice = {
+  readonly list: ListName
+  readonly product: string
+  readonly type: string
+  readonly state: string
+  readonly days: string
+  /** The token of the page; empty for the first. */
+  readonly from: string
+}
+
+export const isList = (name: string): name is ListName => Object.hasOwn(WORK_LISTS, name)
+
+export const choiceOf = (list: ListName, query: URLSearchParams): Choice => {
+  const text = (name: string): string => query.get(name) ?? ''
+  return {
+    list,
+    ...{ product: text('product'), type: text('type'), state: text('state') },
+    ...{ days: text('days'), from: text('from') },
+  }
+}
+
+/** The address of the choice, at the page of the token. */
+export function addressOf({ list, ...choice }: Choice, changes: Partial<Choice> = {}): string {
+  const entries = Object.entries({ ...choice, ...changes }).filter(([, value]) => value !== '')
+  const query = new URLSearchParams(entries as [string, string][]).toString()
+  return `#/work/${list}${query === '' ? '' : `?${query}`}`
+}
+
+/** Whether anything but the page is chosen. */
+export const isChosen = ({ product, type, state, days }: Choice): boolean =>
+  [product, type, state, days].some(value => value !== '')
+
+type Page<Row> = { readonly items: readonly Row[]; readonly next: string | undefined }
+
+const query = (values: Readonly<Record<string, string | number>>): string =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]])),
+  ).toString()
+
+const tenant = (): string => encodeURIComponent(session()?.tenantLocator ?? '')
+
+export async function workPage(choice: Choice, signal: AbortSignal): Promise<Page<WorkItem>> {
+  const { list, product, type, days, from } = choice
+  const asked = { productName: product, recordType: type, days, pageSize: PAGE_SIZE, pagingToken: from }
+  const page = await get<WorkList>(`/workLists/${list}?${query(asked)}`, signal)
+  return { items: page.items, next: page.pagingToken }
+}
+
+export async function deliveryPage(
+  { state, from }: Pick<Choice, 'state' | 'from'>,
+  signal: AbortSignal,
+  pageSize = PAGE_SIZE,
+): Promise<Page<FailedDelivery>> {
+  const asked = query({ state, pageSize, pagingToken: from })
+  const page = await get<FailedDeliveryList>(`/event/${tenant()}/deliveries/list?${asked}`, signal)
+  return { items: page.items, next: page.pagingToken }
+}
+
+export async function migrationPage(
+  { from }: Pick<Choice, 'from'>,
+  signal: AbortSignal,
+  pageSize = PAGE_SIZE,
+): Promise<Page<MigrationSummary>> {
+  const asked = query({ open: 'true', pageSize, pagingToken: from })
+  const page = await get<MigrationList>(`/migration/${tenant()}/migrations/list?${asked}`, signal)
+  return { items: page.items, next: page.pagingToken }
+}
+
+export type Counted = { readonly count: number; readonly hasMore: boolean }
+
+export const workCounts = (product: string, signal: AbortSignal): Promise<ReadonlyMap<string, Counted>> =>
+  get<WorkCount[]>(`/workLists?${query({ productName: product })}`, signal).then(
+    counts =>
+      new Map(counts.map(({ workList, count, hasMore }) => [workList, { count: Number(count), hasMore }])),
+  )
+
+const counted = ({ items, next }: Page<unknown>): Counted => ({
+  count: items.length,
+  hasMore: next !== undefined,
+})
+
+/** A group of lists that the account may see, with its counts. */
+export async function countGroups(
+  signal: AbortSignal,
+): Promise<
+  readonly { readonly names: readonly ListName[]; readonly counts: Promise<ReadonlyMap<string, Counted>> }[]
+> {
+  const held = await permissions()
+  const may = (...names: string[]): boolean => names.some(name => held.has(name))
+  const one = (name: ListName, page: Promise<Page<unknown>>) => ({
+    names: [name],
+    counts: page.then(found => new Map([[name as string, counted(found)]])),
+  })
+  const first = { state: '', from: '' }
+  const ofPolicies = (Object.keys(WORK_LISTS) as ListName[]).filter(
+    name => name !== 'deliveries' && name !== 'migrations',
+  )
+  return [
+    ...(may('policies.list') ? [{ names: ofPolicies, counts: workCounts('', signal) }] : []),
+    ...(may('webhooks.read', 'webhooks.list')
+      ? [one('deliveries', deliveryPage(first, signal, COUNTED))]
+      : []),
+    ...(may('migration.list') ? [one('migrations', migrationPage(first, signal, COUNTED))] : []),
+  ]
+}

@@ -1,0 +1,155 @@
+// The page of a work list: what it has, a form that chooses, and a page of its records.
+import { type Child, fill, h } from '../dom.ts'
+import { displayNames } from '../find.ts'
+import { dayOrMoment, money, words } from '../format.ts'
+import { badge, type Column, empty, loaded, table } from '../parts.ts'
+import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
+import {
+  addressOf,
+  type Choice,
+  choiceOf,
+  deliveryPage,
+  isChosen,
+  isList,
+  migrationPage,
+  workCounts,
+  workPage,
+} from './ask.ts'
+import { filterForm } from './filters.ts'
+import { lazyHolderName } from './holder.ts'
+import { type ListName, WORDS, WORK_LISTS } from './words.ts'
+
+export function workView(name: string, query: URLSearchParams, signal: AbortSignal): HTMLElement {
+  if (!isList(name))
+    return h(
+      'div',
+      {},
+      h('h1', { tabindex: -1 }, WORDS.work),
+      empty(WORDS.notAList),
+      h('p', {}, h('a', { href: '#/' }, WORDS.allWork)),
+    )
+  const choice = choiceOf(name, query)
+  const { title, about } = WORK_LISTS[name]
+  const number = h('span', { class: 'badge plain', hidden: true })
+  if (name !== 'deliveries' && name !== 'migrations' && !choice.type && !choice.days)
+    void workCounts(choice.product, signal)
+      .then(counts => counts.get(name))
+      .then(counted => {
+        if (!counted) return
+        fill(number, WORDS.count(counted.count, counted.hasMore))
+        number.hidden = false
+      })
+      // The list says it, if the service cannot be asked.
+      .catch(() => {})
+  return h(
+    'div',
+    { class: 'work-list' },
+    h('p', { class: 'small' }, h('a', { href: '#/' }, WORDS.allWork)),
+    h('h1', { tabindex: -1 }, title, ' ', number),
+    h('p', { class: 'soft' }, about),
+    filterForm(choice),
+    loaded('the list', () => content(choice, signal)),
+  )
+}
+
+async function content(choice: Choice, signal: AbortSignal): Promise<Child> {
+  const { list } = choice
+  if (list === 'deliveries') return shown(choice, await deliveryPage(choice, signal), DELIVERIES)
+  if (list === 'migrations') return shown(choice, await migrationPage(choice, signal), MIGRATIONS)
+  const [page, names] = await Promise.all([workPage(choice, signal), displayNames()])
+  return shown(choice, page, workColumns(list, names))
+}
+
+function shown<Row>(
+  choice: Choice,
+  { items, next }: { items: readonly Row[]; next: string | undefined },
+  columns: readonly Column<Row>[],
+): Child {
+  const { title, none } = WORK_LISTS[choice.list]
+  if (items.length === 0 && next === undefined && choice.from === '')
+    return isChosen(choice)
+      ? [empty(WORDS.noneChosen), h('p', {}, h('a', { href: `#/work/${choice.list}` }, WORDS.showAll))]
+      : empty(none)
+  return [
+    items.length > 0 && table(title, columns, items),
+    h(
+      'nav',
+      { class: 'pages', 'aria-label': 'Pages' },
+      choice.from !== '' && h('a', { href: addressOf(choice, { from: '' }) }, WORDS.firstPage),
+      h(
+        'span',
+        { class: 'soft' },
+        WORDS.onThisPage(items.length),
+        next === undefined ? `. ${WORDS.end}` : '',
+      ),
+      next !== undefined && h('a', { href: addressOf(choice, { from: next }), rel: 'next' }, WORDS.nextPage),
+    ),
+  ]
+}
+
+/** Where on the page of its policy a record is. */
+const TAB_OF: Readonly<Record<WorkItem['recordType'], string>> = {
+  quote: '/quotes',
+  endorsement: '/transactions',
+  renewal: '/transactions',
+  cancellation: '/transactions',
+  policy: '',
+  invoice: '/billing',
+  gracePeriod: '/billing',
+  lapse: '/billing',
+  document: '/documents',
+}
+
+const recordName = ({ recordType, name, locator }: WorkItem): string =>
+  recordType === 'policy'
+    ? `${words(recordType)} ${locator}`
+    : `${words(recordType)} ${name ? words(name) : ''}`
+
+const recordLink = (item: WorkItem): HTMLElement =>
+  h(
+    'a',
+    { href: `#/policy/${encodeURIComponent(item.policyLocator)}${TAB_OF[item.recordType]}` },
+    recordName(item).trim(),
+  )
+
+function workColumns(list: ListName, names: ReadonlyMap<string, string>): Column<WorkItem>[] {
+  const hasNotes = list === 'referred' || list === 'failedDocuments'
+  return [
+    { head: WORDS.record, cell: recordLink },
+    ...(list === 'expiring'
+      ? []
+      : [{ head: WORDS.policy, cell: ({ policyLocator }: WorkItem) => h('code', {}, policyLocator) }]),
+    { head: WORDS.policyholder, cell: ({ policyholderLocator }) => lazyHolderName(policyholderLocator) },
+    { head: WORDS.product, cell: ({ productName }) => names.get(productName) ?? words(productName) },
+    { head: WORDS.state, cell: ({ policyState }) => badge(policyState) },
+    { head: WORK_LISTS[list].when, cell: ({ timestamp }) => dayOrMoment(timestamp) },
+    ...(hasNotes ? [{ head: WORDS.notes, cell: ({ notes }: WorkItem) => notes.join(' ') || '–' }] : []),
+    {
+      head: WORDS.premium,
+      amount: true,
+      cell: ({ grossPremium, grossPremiumCurrency }) => money(grossPremium, grossPremiumCurrency),
+    },
+  ]
+}
+
+const DELIVERIES: readonly Column<FailedDelivery>[] = [
+  { head: WORDS.webhook, cell: ({ webhookName }) => webhookName },
+  {
+    head: WORDS.event,
+    cell: ({ eventType, eventTimestamp }) => `${eventType}, ${dayOrMoment(eventTimestamp)}`,
+  },
+  { head: WORDS.state, cell: ({ state }) => badge(state) },
+  { head: WORDS.outcome, cell: ({ outcome }) => outcome ?? '–' },
+  {
+    head: WORK_LISTS.deliveries.when,
+    cell: ({ finishedAt }) => (finishedAt ? dayOrMoment(finishedAt) : '–'),
+  },
+]
+
+const MIGRATIONS: readonly Column<MigrationSummary>[] = [
+  { head: WORDS.migration, cell: ({ locator }) => h('code', {}, locator) },
+  { head: WORDS.state, cell: ({ migrationState }) => badge(migrationState) },
+  { head: WORDS.accounts, amount: true, cell: ({ totalAccounts }) => Number(totalAccounts).toLocaleString() },
+  { head: WORDS.submittedBy, cell: ({ username }) => username },
+  { head: WORK_LISTS.migrations.when, cell: ({ updatedAt }) => dayOrMoment(updatedAt) },
+]

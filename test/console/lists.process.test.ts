@@ -1,0 +1,242 @@
+// Work lists in a real browser, as servicing staff go through them: compared with what the interface answers.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { workedPolicies } from '../../scripts/example.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import {
+  BROWSER,
+  type ConsoleBrowser,
+  faintTexts,
+  focused,
+  overflows,
+  settled,
+  startBrowser,
+  unlabelled,
+} from './page.ts'
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
+
+const DAY_MS = 86_400_000
+/** More than a page and less than two. */
+const ENDING = 70
+
+type Locator = { locator: string }
+type Item = Locator & { policyLocator: string; timestamp: string }
+type List = { items: Item[]; pagingToken?: string }
+
+describe.skipIf(!BROWSER)('work lists in the console', () => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  let admin: ApiClient
+  let page: Page
+  let faults: string[]
+  let referred: string
+  const pictures = process.env.BINDERY_SCREENSHOTS ? 'docs' : mkdtempSync(join(tmpdir(), 'bindery-pictures-'))
+
+  const list = (path: string): Promise<List> => admin.call<List>('GET', `/workLists/${path}`)
+
+  beforeAll(async () => {
+    const [started, opened] = await Promise.all([startServiceProcess(), startBrowser()])
+    service = started
+    browser = opened
+    admin = await service.signInAs('admin')
+    await writeWork()
+    ;({ page, faults } = await browser.open())
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await service?.remove()
+    if (pictures !== 'docs') rmSync(pictures, { recursive: true, force: true })
+  })
+
+  async function writeWork(): Promise<void> {
+    const { policy, policyholder } = workedPolicies().find(one => one.name === 'A plain year')!.request
+    const { locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
+      completed: true,
+      values: { ...(policyholder.values as object), first_name: 'Greta', last_name: 'Lindner' },
+    })
+    const now = Date.now()
+    const create = (changes: object) =>
+      admin.call<Locator>('POST', '/policy', {
+        ...policy,
+        policyholderLocator: holder,
+        policyStartTimestamp: now,
+        policyEndTimestamp: now + 365 * DAY_MS,
+        ...changes,
+      })
+    const values = (policy as unknown as { fieldValues: object }).fieldValues
+    const { locator } = await create({
+      fieldValues: { ...values, previous_insurer_cancelled: 'yes', cancellation_reason: 'Many claims.' },
+    })
+    const [quote] = await admin.call<Locator[]>('GET', `/policies/${locator}/quotes`)
+    referred = quote!.locator
+    for (let at = 0; at < ENDING; at += 10)
+      await Promise.all(
+        Array.from({ length: Math.min(10, ENDING - at) }, async (_, place) => {
+          const ending = await create({ policyEndTimestamp: now + 5 * DAY_MS + (at + place) * 60_000 })
+          await admin.call('POST', `/policy/${ending.locator}/issue`)
+        }),
+      )
+  }
+
+  const address = (path: string): string => `${service.origin}/console#${path}`
+
+  async function go(to: string, on = page): Promise<void> {
+    await on.goto(address(to))
+    await settled(on)
+  }
+
+  async function signIn(on: Page, username = 'anna.admin'): Promise<void> {
+    await on.goto(address('/'))
+    await on.getByLabel('Tenant').fill(service.example().hostname)
+    await on.getByLabel('User name').fill(username)
+    await on.getByLabel('Password').fill('password')
+    await on.getByRole('button', { name: 'Sign in' }).click()
+    await settled(on)
+  }
+
+  const links = (on = page): Promise<string[]> =>
+    on.evaluate(
+      `[...document.querySelectorAll('tbody tr')].map(row => /policy\\/(\\d+)/.exec(row.querySelector('a').hash)[1])`,
+    ) as Promise<string[]>
+
+  test('the overview counts each list as the interface does, and leads to it', async () => {
+    await signIn(page)
+    expect(await page.locator('h1').textContent()).toBe('Overview')
+    const counts = await admin.call<{ workList: string; count: number }[]>('GET', '/workLists')
+    expect(counts.find(({ workList }) => workList === 'expiring')!.count).toBe(ENDING)
+    for (const { workList, count } of counts)
+      expect([
+        workList,
+        await page.locator(`.work a[href="#/work/${workList}"] .count`).textContent(),
+      ]).toEqual([workList, String(count)])
+    for (const name of ['deliveries', 'migrations'])
+      expect(await page.locator(`.work a[href="#/work/${name}"] .count`).textContent()).toBe('0')
+    expect(await unlabelled(page)).toEqual([])
+    expect(await faintTexts(page)).toEqual([])
+    await page.screenshot({ path: join(pictures, 'console-work.png') })
+    await page.getByRole('link', { name: 'Referred quotes' }).click()
+    await settled(page)
+    expect(await page.locator('h1').textContent()).toContain('Referred quotes')
+    const { items } = await list('referred')
+    expect(items.map(({ locator }) => locator)).toEqual([referred])
+    expect(await links()).toEqual(items.map(({ policyLocator }) => policyLocator))
+    expect(await page.locator('tbody').textContent()).toContain('A previous insurer has cancelled')
+    expect(await page.locator('tbody').textContent()).toContain('Greta Lindner')
+    await page.locator('tbody a').click()
+    await settled(page)
+    expect(await page.evaluate('location.hash')).toBe(`#/policy/${items[0]!.policyLocator}/quotes`)
+  })
+
+  test('what is decided is gone from its list', async () => {
+    await admin.call('POST', `/quotes/${referred}/underwriting`, { decision: 'accept', note: 'Known to us.' })
+    await go('/work/referred')
+    expect(await page.locator('main').textContent()).toContain('No quote waits for a decision.')
+    await go('/work/quoted')
+    expect(await links()).toHaveLength(1)
+    await page.getByLabel('Record').selectOption('endorsement')
+    await page.getByRole('button', { name: 'Show' }).click()
+    await settled(page)
+    expect(await page.evaluate('location.hash')).toBe('#/work/quoted?type=endorsement')
+    expect(await page.locator('main').textContent()).toContain('Nothing on the list fits this choice.')
+    await page.getByRole('link', { name: 'Show the whole list' }).click()
+    await settled(page)
+    expect(await links()).toHaveLength(1)
+  })
+
+  test('a long list is a page at a time, and its address keeps the choice and the page', async () => {
+    const all = await list('expiring?pageSize=1000')
+    const locators = all.items.map(({ policyLocator }) => policyLocator)
+    expect(locators).toHaveLength(ENDING)
+    await go('/work/expiring')
+    expect(await page.locator('h1').textContent()).toContain(String(ENDING))
+    expect(await links()).toEqual(locators.slice(0, 50))
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await settled(page)
+    // The rows of the page before are gone.
+    expect(await links()).toEqual(locators.slice(50))
+    const second = await page.evaluate('location.hash')
+    await page.reload()
+    await settled(page)
+    expect([await page.evaluate('location.hash'), await links()]).toEqual([second, locators.slice(50)])
+    await page.goBack()
+    await settled(page)
+    expect(await links()).toEqual(locators.slice(0, 50))
+    await page.getByLabel('Ends within days').fill('4')
+    await page.keyboard.press('Enter')
+    await settled(page)
+    expect(await page.evaluate('location.hash')).toBe('#/work/expiring?days=4')
+    expect(await page.locator('main').textContent()).toContain('Nothing on the list fits this choice.')
+    await go('/work/expiring?days=20&product=private_motor')
+    expect(await page.getByLabel('Product').inputValue()).toBe('private_motor')
+    expect(await page.getByLabel('Ends within days').inputValue()).toBe('20')
+    expect(await links()).toHaveLength(50)
+    await go('/work/expiring?pagingToken=x&from=AAAA')
+    expect(await page.locator('.notice').textContent()).toContain('pagingToken')
+    await go('/work/lost')
+    expect(await page.locator('main').textContent()).toContain('There is no list of that name.')
+  })
+
+  test('is gone through by keyboard alone', async () => {
+    await go('/')
+    const press = async (key: string, times = 1): Promise<void> => {
+      for (let at = 0; at < times; at += 1) await page.keyboard.press(key)
+    }
+    const hash = () => page.evaluate('document.activeElement.hash ?? ""')
+    for (let at = 0; at < 30 && (await hash()) !== '#/work/expiring'; at += 1) await press('Tab')
+    expect(await hash()).toBe('#/work/expiring')
+    await press('Enter')
+    await settled(page)
+    // The heading is where a reader goes on.
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
+    for (let at = 0; at < 8 && (await focused(page)) !== 'filter-days'; at += 1) await press('Tab')
+    expect(await focused(page)).toBe('filter-days')
+    await page.keyboard.type('12')
+    await press('Enter')
+    await settled(page)
+    expect(await page.evaluate('location.hash')).toBe('#/work/expiring?days=12')
+    expect(await links()).toHaveLength(50)
+  })
+
+  test('on a phone and in the dark nothing is cut off or faint, and a slow service is waited for', async () => {
+    const { page: phone, faults: wrong } = await browser.open({
+      viewport: { width: 375, height: 720 },
+      colorScheme: 'dark',
+    })
+    await signIn(phone)
+    await phone.route('**/workLists**', async route => {
+      await new Promise(resolve => setTimeout(resolve, 600))
+      await route.continue()
+    })
+    for (const path of ['/', '/work/expiring', '/work/quoted', '/work/deliveries', '/work/migrations']) {
+      await go(path, phone)
+      expect([path, await overflows(phone)]).toEqual([path, false])
+      expect([path, await faintTexts(phone)]).toEqual([path, []])
+      expect([path, await unlabelled(phone)]).toEqual([path, []])
+    }
+    expect(wrong).toEqual([])
+    await phone.context().close()
+  })
+
+  test('shows an account the lists that it may see', async () => {
+    const { page: agent } = await browser.open()
+    await signIn(agent, 'alice.agent')
+    const { permissions } = await (await service.signInAs('agent')).call<{ permissions: string[] }>(
+      'GET',
+      '/auth/permissions',
+    )
+    const shown = await agent.locator('.work a').count()
+    const expected =
+      (permissions.includes('policies.list') ? 8 : 0) +
+      (permissions.some(name => /^webhooks\.(read|list)$/.test(name)) ? 1 : 0) +
+      (permissions.includes('migration.list') ? 1 : 0)
+    expect(shown).toBe(expected)
+    await agent.context().close()
+  })
+
+  test('breaks no rule of the page', () => expect(faults).toEqual([]))
+})
