@@ -25,7 +25,7 @@ export async function writeContract(): Promise<void> {
   replaceFile(CONTRACT_FILE, `${mark}\n${contractTypes(calls)}`)
 }
 
-/** Compiles the client for whoever installs the package. */
+/** Compiles the client for anyone who installs the package. */
 export function buildClient(): void {
   rmSync(BUILT_FOLDER, { recursive: true, force: true })
   execFileSync('node_modules/.bin/tsc', ['--project', 'client/tsconfig.json'], { stdio: 'inherit' })

@@ -21,7 +21,7 @@ export type LocalWorker = {
   vars?: Readonly<Record<string, string>>
   /** The checkout whose Worker it is; by default this one. */
   checkout?: string | undefined
-  /** Whether it is built anew whenever a source changes. */
+  /** Whether it is built again whenever a source changes. */
   isWatched?: boolean
 }
 

@@ -1,5 +1,5 @@
 // `npm start`: the whole service on this machine, from nothing or from what the data folder holds. `npm run dev`: the same, with a Worker that is
-// built anew whenever a source changes.
+// built again whenever a source changes.
 import { parseArgs } from 'node:util'
 import { type Administrator, prepareAdministrator } from './administrator.ts'
 import { signIn } from './api-client.ts'

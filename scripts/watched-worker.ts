@@ -1,4 +1,4 @@
-// Runs the Worker and builds it anew whenever a source changes: started by local-worker.ts.
+// Runs the Worker and builds it again whenever a source changes: started by local-worker.ts.
 import { resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
 import { givenWorker } from './local-worker.ts'

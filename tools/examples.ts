@@ -1,5 +1,5 @@
 // Writes the examples of the interface's document from what the service tests asked and were answered, and which refusals
-// each operation was seen to give. npm run docs:examples [-- test files]: of all service tests anew, or of some beside
+// each operation was seen to give. npm run docs:examples [-- test files]: of all service tests again, or of some beside
 // what there is.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

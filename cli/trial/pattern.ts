@@ -56,7 +56,7 @@ class PatternText {
     return text
   }
 
-  /** An atom as often as its quantifier says, each time made anew. */
+  /** An atom as often as its quantifier says, each time made again. */
   #repeated(): string {
     const from = this.#at
     let text = this.#atom()

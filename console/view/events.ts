@@ -183,7 +183,7 @@ function deliveryCard(
             h(
               'p',
               { class: 'notice' },
-              'It is on its way again. Open the event anew to see what comes of it.',
+              'It is on its way again. Open the event again to see what comes of it.',
             ),
           )
         } catch (failure) {

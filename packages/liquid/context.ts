@@ -56,7 +56,7 @@ export type ReadWithoutValue = {
   readonly at: number
   /** What lacks that part. */
   readonly owner: unknown
-  /** The variable was set, be it to nothing. */
+  /** The variable was set, even to nothing. */
   readonly isSet: boolean
   /** A condition asks whether there is a value, or `default` stands in for one. */
   readonly isTested: boolean

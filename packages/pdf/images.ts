@@ -62,7 +62,7 @@ export class Images {
   #pngSize(bytes: Buffer): { width: number; height: number } {
     this.#budget.check('pngBytes', bytes.length)
     const png = readPng(bytes)
-    if (!png) throw new ConversionError('A PNG is broken; make it anew.')
+    if (!png) throw new ConversionError('A PNG is broken; make it again.')
     const { width, height, isUnpacked, unpackedBytes, data } = png
     this.#budget.check('imagePixels', width * height)
     if (isUnpacked) {
@@ -71,7 +71,7 @@ export class Images {
         const { length } = inflateSync(data, { maxOutputLength: unpackedBytes })
         if (length < unpackedBytes) throw new Error('too short')
       } catch {
-        throw new ConversionError('A PNG holds more or less than its size says; make it anew.')
+        throw new ConversionError('A PNG holds more or less than its size says; make it again.')
       }
     }
     return { width, height }

@@ -122,7 +122,7 @@ async function noteAll(place: RestorePlace, tenant: Tenant, progress: Progress):
 /** Restores every database, or none. Returns the tenant as it is then. */
 async function bringAllBack(place: RestorePlace, tenant: Tenant, progress: Progress): Promise<Tenant> {
   const { to, number } = progress.operation
-  // From here on whoever reads of the tenant knows that it was restored once more.
+  // From here on anyone who reads of the tenant knows that it was restored once more.
   const former = (tenant.restores ?? []).slice(0, number - 1)
   const restores = [...former, { to, at: Date.now() }]
   const restored: Tenant = { ...tenant, restores }

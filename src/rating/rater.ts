@@ -81,7 +81,7 @@ export type RatingContext = {
   }
 }
 
-/** Only what is priced anew is held to it: a reinstatement gives back what was sold. */
+/** Only what is priced again is held to it: a reinstatement gives back what was sold. */
 const isStrict = ({ product, operation }: RatingContext): boolean =>
   product.strict === true && operation !== 'reinstatement'
 

@@ -43,4 +43,4 @@ export function problemOfRead(
 
 /** `path` is that of the script; undefined where a plugin or a rater gave the rates. */
 export const nothingSet = (path: string | undefined, peril: string, exposure: string): string =>
-  `${path === undefined ? '' : `${path}: `}nothing sets a premium for the peril '${peril}' of '${exposure}', and the product is strict. Set one on every path, be it 0.`
+  `${path === undefined ? '' : `${path}: `}nothing sets a premium for the peril '${peril}' of '${exposure}', and the product is strict. Set one on every path, even 0.`

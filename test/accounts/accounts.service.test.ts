@@ -162,7 +162,7 @@ describe('an account', () => {
     ]).toEqual([200, 200, 403])
     expect((await change('disable', people.locators.alice!, token)).status).toBe(403)
     expect((await change('disable', robot.id, token)).status).toBe(200)
-    // Whoever disabled it may have meant it.
+    // Anyone who disabled it may have meant it.
     expect((await change('enable', robot.id, token)).status).toBe(403)
   })
 
@@ -267,7 +267,7 @@ describe('a password', () => {
     expect((await told('accounts.password')).at(-1)).toMatchObject({ username: 'ida', details: {} })
   })
 
-  it('is not found out by whoever has a token: five wrong ones lock the account', async () => {
+  it('is not found out by anyone who has a token: five wrong ones lock the account', async () => {
     await people.add('jan', 'account.tenant.employee')
     const token = await people.token('jan')
     for (let time = 0; time < MOST_FAILURES; time += 1)
@@ -411,7 +411,7 @@ describe('secrets', () => {
 })
 
 describe('the keys', () => {
-  it('are published, and whoever reads them can check a token', async () => {
+  it('are published, and anyone who reads them can check a token', async () => {
     const keys = await callOk<JSONWebKeySet>('GET', '/.well-known/jwks.json')
     expect(keys).toEqual({
       keys: [

@@ -74,7 +74,7 @@ describe.each(Object.entries(OPERATIONS))('%s', (operation, sent) => {
       expect((await callApi('GET', '/auth/permissions', { token: own })).status).toBe(200)
       expect((await people.tryToEnter(username, PASSWORD)).status).toBe(200)
       const permitted = await call(username, boss)
-      // There is no such token; whoever has the rights is told so.
+      // There is no such token; anyone who has the rights is told so.
       expect(permitted.status).toBe(operation.includes('tokenOrName') ? 404 : 200)
     },
   )

@@ -50,7 +50,7 @@ describe('an account', () => {
     }
   })
 
-  it('whose lock is over begins to count anew', async () => {
+  it('whose lock is over begins to count again', async () => {
     await people.add('again', 'account.tenant.employee')
     await fail('again', MOST_FAILURES)
     const clock = later(LOCKED_MS + 1)
@@ -137,7 +137,7 @@ describe('an account', () => {
   })
 })
 
-describe('whoever fails', () => {
+describe('anyone who fails', () => {
   it('hears the same after as many hashes and round trips, whatever was wrong', async () => {
     const call = mounted(accountRoutes)
     const hashes = vi.spyOn(crypto, 'scryptSync')

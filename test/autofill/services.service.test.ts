@@ -387,7 +387,7 @@ describe('the register of operations', () => {
     await clear(bare)
   })
 
-  it('is empty in a tenant that begins anew', async () => {
+  it('is empty in a tenant that begins again', async () => {
     const again = await motorTenant('autofill-again', motorWithoutPapers())
     await registered(again, '*.*.*', ['internal'])
     const deployed = await callOk<DeployAnswer>('POST', '/configuration/studio/deploy', {

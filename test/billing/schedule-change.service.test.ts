@@ -245,7 +245,7 @@ describe('an endorsement with another payment schedule', () => {
 
   it.each([
     // Twelfths of 1,000 with 10% tax are 83 + 8. Left are 502 + 52; half a year at 1,000 more is 500 + 50: 1,104. What
-    // is taken back of the old year, kept of it, and charged anew are split each by itself.
+    // is taken back of the old year, kept of it, and charged again are split each by itself.
     ['JPY', '1000', '2000', 91, [6, 83, 19]],
     // Twelfths of 100 are 8.333 + 0.833. Left are 50.002 + 5.002, and half a year at 0.005 more is 0.003: 55.007.
     ['BHD', '100', '100.005', 9.166, [0.3, 4.185, 0.302]],
@@ -439,7 +439,7 @@ describe('POST paymentSchedule', () => {
       newPaymentScheduleName,
     })
 
-  it('plans anew what is not invoiced, from now on, again and again, and shows no modification', async () => {
+  it('plans again what is not invoiced, from now on, again and again, and shows no modification', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.until(month(2, 10))

@@ -51,7 +51,7 @@ it('at its time and not before; at once where that has passed', async () => {
   const [kept, late, brought, moved] = [await issued(), await issued(), await issued(), await issued()]
   const first = await cancel(kept, soon)
   const past = await cancel(late, Date.now())
-  // Reinstated, the cover goes on; cancelled anew for the same time, it ends there once.
+  // Reinstated, the cover goes on; cancelled again for the same time, it ends there once.
   await reinstate(await cancel(brought, soon))
   await reinstate(await cancel(moved, soon))
   const again = await cancel(moved, soon)

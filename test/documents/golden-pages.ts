@@ -1,5 +1,5 @@
 // The papers of the examples as they were last found good: golden/NAME.txt their text, golden/NAME.1.png … their pages.
-// `BINDERY_GOLDEN=write npx vitest run test/documents/examples` writes them anew; look at what changed before committing.
+// `BINDERY_GOLDEN=write npx vitest run test/documents/examples` writes them again; look at what changed before committing.
 // Runs on Node, within the server that reads PDFs (test/support/pdf-reader-server.ts).
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Endorsements through HTTP: what is split, what is rated anew, and that every cent is where it belongs
+// Endorsements through HTTP: what is split, what is rated again, and that every cent is where it belongs
 // (brief 1.4, 2.2, 2.5).
 import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'

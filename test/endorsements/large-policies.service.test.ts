@@ -186,7 +186,7 @@ describe('endorsing one vehicle of a fleet', () => {
 })
 
 describe('where a part of the policy is not enough, the whole of it is read', () => {
-  it('for what rates all vehicles anew', async () => {
+  it('for what rates all vehicles again', async () => {
     const all = await apply(many, { endorsementName: 'all', startTimestamp: later(many, 8), state: 'issued' })
     expect(all.status).toBe(200)
     expect(rowsOf(all).read).toBeGreaterThan(600)

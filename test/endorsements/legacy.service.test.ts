@@ -116,7 +116,7 @@ describe('an endorsement the legacy way', () => {
     expect([status, body.modifications.at(-1)!.premiumChange]).toEqual([200, 0])
   })
 
-  it('of a type that asks whether to rate anew needs the answer', async () => {
+  it('of a type that asks whether to rate again needs the answer', async () => {
     const policy = await issued()
     const request = { endorsementName: 'input', updatePolicy: dearer(policy) }
     expect((await endorse(policy, request)).status).toBe(400)

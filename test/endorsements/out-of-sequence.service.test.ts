@@ -60,7 +60,7 @@ async function inForce({ locator }: PolicyResponse, exposure: number, peril: str
     .map(one => [Number(one.coverageStartTimestamp), Number(one.coverageEndTimestamp), one.premium])
 }
 
-it('what is rated anew is rated with the data in force, not with those of an endorsement that was taken back', async () => {
+it('what is rated again is rated with the data in force, not with those of an endorsement that was taken back', async () => {
   const policy = await issued()
   await apply(policy, 'always', { startTimestamp: months(policy, 0), ...worth(policy, '24000') })
   const taken = await apply(policy, 'always', {

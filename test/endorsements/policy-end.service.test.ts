@@ -259,7 +259,7 @@ describe('an earlier end', () => {
     await addsUp(policy)
   })
 
-  it('rated anew where its type says so, and where the data changes too', async () => {
+  it('rated again where its type says so, and where the data changes too', async () => {
     const policy = await issued()
     await endAt(policy, '2035-04-01', '2035-10-01', 'always', dearer(policy))
     expect(pieces(await read(policy))).toEqual([
@@ -314,7 +314,7 @@ describe('a later end', () => {
     await addsUp(policy)
   })
 
-  it('is rated anew by itself where its type rates what changes, and with all after it where it rates all', async () => {
+  it('is rated again by itself where its type rates what changes, and with all after it where it rates all', async () => {
     const policy = await issued()
     await endAt(policy, '2035-07-01', '2036-04-01', 'always')
     expect(pieces(await read(policy)).slice(1)).toEqual([
@@ -328,7 +328,7 @@ describe('a later end', () => {
     await addsUp(other)
   })
 
-  it('is rated with the new data where that is rated anew, from the endorsement on', async () => {
+  it('is rated with the new data where that is rated again, from the endorsement on', async () => {
     const policy = await issued()
     await endAt(policy, '2035-07-01', '2036-04-01', 'always', dearer(policy))
     const now = await read(policy)

@@ -74,7 +74,7 @@ export type Writing = {
   readonly samples: Samples
   /** To be migrated meanwhile, a list for each migration. */
   readonly migrations: readonly (readonly object[])[]
-  /** Its configuration, to be deployed anew meanwhile. */
+  /** Its configuration, to be deployed again meanwhile. */
   readonly deploy?: { readonly as: Send; readonly asked: Asked }
   /** Gives it more databases; new policyholders come into them from then on. */
   readonly grow?: () => Promise<void>

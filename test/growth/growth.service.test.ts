@@ -1,4 +1,4 @@
-// Every input with a size, by the OpenAPI document: twice the input takes twice the work at most. Whoever sends it may be
+// Every input with a size, by the OpenAPI document: twice the input takes twice the work at most. Anyone who sends it may be
 // refused: what it takes to refuse counts as well.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { callApi } from '../support/api.ts'

@@ -53,7 +53,7 @@ export async function disproportion(
 /** Of steps, whose work in proportion would hide a square of less. Their times are the least of seven where they are slow. */
 const MOST_TIMES_OF_STEPS = 7
 
-/** Steps of a story that are not in proportion. All steps are taken anew where one is slow. */
+/** Steps of a story that are not in proportion. All steps are taken again where one is slow. */
 export async function stepsOutOfProportion(
   smallest: number,
   factors: readonly number[],

@@ -181,7 +181,7 @@ const uploadsOf = (contents: readonly Content[], fileName: string, query: () => 
     build: size => ({ body: formOf(encode(text(size)), fileName), query: query() }),
   }))
 
-/** By what stands after the tenant in the path, what is uploaded there and whether anew or in the place of something. */
+/** By what stands after the tenant in the path, what is uploaded there and whether again or in the place of something. */
 const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>> = {
   tables: [CSV, 't.csv'],
   rangeTables: [RANGES, 't.csv'],

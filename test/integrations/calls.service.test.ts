@@ -292,7 +292,7 @@ describe('the circuit', () => {
     }
   })
 
-  it('begins anew where the integration is changed', async () => {
+  it('begins again where the integration is changed', async () => {
     const { motor, rater, token } = await rated('calls-changed')
     await rater.answers({ status: 500 })
     const { body: policy } = await motor.createPolicy({ finalize: false })

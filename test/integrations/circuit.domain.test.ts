@@ -20,7 +20,7 @@ test('a circuit opens after five failures in a row, and tells how long it stays 
   expect(circuit.admit(at(OPEN_MS - 1))).toBe(1)
 })
 
-test('a success in between begins the count anew', () => {
+test('a success in between begins the count again', () => {
   const circuit = new Circuit()
   for (const isUp of [false, false, false, false, true, false, false, false, false])
     circuit.record(isUp, at(0))

@@ -120,7 +120,7 @@ describe('a grace period', () => {
     ])
   })
 
-  it('begins anew after a payment was reversed, at the end of that day', async () => {
+  it('begins again after a payment was reversed, at the end of that day', async () => {
     const policy = await ClockedPolicy.issued('motor', 'upfront')
     await policy.advance('2027-01-20')
     const payment = await policy.pay(policy.invoices[0]!)

@@ -54,7 +54,7 @@ const account = (change: object): Wire => {
 }
 
 describe('a change without installments', () => {
-  it('bills what it takes back and charges anew on an invoice of nothing, settled when it was issued', () => {
+  it('bills what it takes back and charges again on an invoice of nothing, settled when it was issued', () => {
     const { policies, failures, mappings, totals } = converted(
       account({ coverageTerms: { deductible: 300 } }),
     )

@@ -1,5 +1,5 @@
 // Policies of a made-up book, as they are migrated: what they cost is what their own history costs when the service rates it
-// anew; and they are changed, renewed, cancelled and reinstated like any other.
+// again; and they are changed, renewed, cancelled and reinstated like any other.
 import { describe, expect, it } from 'vitest'
 import { locatorSupply, type Uuid } from '../../src/kernel/locators.ts'
 import { add, type Instant } from '../../src/kernel/time.ts'
@@ -143,11 +143,11 @@ describe('policies of a made-up book', () => {
         )
         transactions += 1
       }
-      // What was never changed costs as much as when all of it is rated anew.
+      // What was never changed costs as much as when all of it is rated again.
       if (told.some(one => !['issuance', 'renewal'].includes(one.transactionType))) continue
       const startTimestamp = aggregate.policy.originalStart
-      const anew = await endorsed(story, { endorsementName: 'tariff_adjustment', startTimestamp })
-      expect(totals(priceOf(anew)), story.name).toEqual(totals(priceOf(story)))
+      const again = await endorsed(story, { endorsementName: 'tariff_adjustment', startTimestamp })
+      expect(totals(priceOf(again)), story.name).toEqual(totals(priceOf(story)))
       rerated += 1
     }
     expect(transactions).toBeGreaterThan(size(200, 8_000))

@@ -210,7 +210,7 @@ describe('further items of an account', () => {
     expect(body.items.map(one => one.amount)).toEqual([4])
   })
 
-  it('of which one brings an invoice by an id of before anew are refused with what pays it', async () => {
+  it('of which one brings an invoice by an id of before again are refused with what pays it', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-2')]))
     const again = await more(accountLocator!, {
       policies: [migratedPolicy('P2', 'I1')],
@@ -226,7 +226,7 @@ describe('further items of an account', () => {
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toEqual([])
   })
 
-  it('are migrated once by their ids, whoever brings them at the same time', async () => {
+  it('are migrated once by their ids, anyone who brings them at the same time', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-4')]))
     const items = {
       policies: [migratedPolicy('P2', 'I2')],
@@ -395,7 +395,7 @@ async function left(
   return { locator, work }
 }
 
-/** Whoever worked on it gives up its place. */
+/** Anyone who worked on it gives up its place. */
 const ended = async ({ locator, work }: { locator: Uuid; work: () => Promise<number> }): Promise<void> => {
   await work()
   await work()
@@ -491,7 +491,7 @@ describe('an invoice of before that lives on', () => {
     expect(done.migrationState).toBe('finished')
     expect(await graces()).toEqual(['settled'])
     expect(await eventsAfter(from)).toEqual([])
-    // What its object remembers of the policy is read anew.
+    // What its object remembers of the policy is read again.
     const pay = `/invoice/${invoices.I1!.locator}/pay`
     expect((await motor.post(pay, { fieldValues: { method: 'card' } })).status).toBe(409)
     await motor.post('/test/clock', { timestamp: Date.UTC(2027, 1, 5) })

@@ -74,7 +74,7 @@ describe('a tax that a change gives back whole', () => {
     expect(taxesAfter(account([]))).toEqual([['levy', 0]])
   })
 
-  it('is listed with what is charged anew', () => {
+  it('is listed with what is charged again', () => {
     expect(taxesAfter(account([3]))).toEqual([['levy', 3]])
   })
 })

@@ -63,7 +63,7 @@ it('an invoice that was past due for long begins a grace period that ends its da
   expect([state, startAt, endAt]).toEqual(['open', Date.UTC(2026, 2, 14, 23), GRACE_OF_MOVE])
   const ended = await after(policy, { action: 'graceEnd', gracePeriod: locator }, MOVE)
   expect(ended.policy.effectiveEnd).toBe(Date.UTC(2027, 1, 28, 23))
-  // Whoever does not pay until then loses the cover from then on, and not before.
+  // Anyone who does not pay until then loses the cover from then on, and not before.
   const lapsed = await after(policy, { action: 'graceEnd', gracePeriod: locator }, GRACE_OF_MOVE)
   expect([...lapsed.cancellations.values()].map(one => one.name)).toEqual(['lapse'])
   expect(lapsed.policy.effectiveEnd).toBe(GRACE_OF_MOVE)
@@ -89,7 +89,7 @@ it('one whose end nobody set begins its own however late it is found, also when 
   expect(graceOf(found).endAt).toBe(Date.UTC(2026, 11, 1, 23))
 })
 
-it('one that was paid since, and whose payment is reversed, has all of its grace anew', async () => {
+it('one that was paid since, and whose payment is reversed, has all of its grace again', async () => {
   const policy = migrated('2026-03-15T00:00:00+01:00')
   const [invoice] = [...policy.invoices.values()]
   const day = (day: number) => Date.UTC(2026, 11, day, 11) as Instant

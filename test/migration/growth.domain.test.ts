@@ -8,7 +8,7 @@ import { BOOK_BEGINS, DAY, NOW, plainConfiguration, type Wire } from './made-boo
 
 type Size = { readonly transactions: number; readonly things: number }
 
-/** A policy of which each transaction changes every thing, so that all of its perils are priced anew. */
+/** A policy of which each transaction changes every thing, so that all of its perils are priced again. */
 function changedPolicy({ transactions, things }: Size): Wire {
   const peril = (id: string, elementType: string, at: number) => ({
     ...{ id, elementType },

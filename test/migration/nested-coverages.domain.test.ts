@@ -79,7 +79,7 @@ describe('a coverage within a coverage', () => {
     ])
     expect(parents(perils)).toEqual([
       ...[undefined, 0, 1, undefined],
-      // Listed anew: theft-2 lies in the cover itself, theft-1 in none.
+      // Listed again: theft-2 lies in the cover itself, theft-1 in none.
       ...[undefined, 4, undefined, undefined],
     ])
     expect(perils[5]!.renewalGroup).toBe(perils[2]!.locator)
@@ -123,9 +123,9 @@ describe('a coverage within a coverage', () => {
 
   it('lies in none where nothing took the place of its parent', () => {
     const [policy] = converted(account([transaction('issuance', 0, NESTED)])).policies
-    const anew = new Map(
+    const again = new Map(
       [...policy!.perils.values()].slice(1).map((one): [Peril['locator'], Peril] => [one.locator, one]),
     )
-    expect(parents(withParents(anew))).toEqual([undefined, 0, undefined])
+    expect(parents(withParents(again))).toEqual([undefined, 0, undefined])
   })
 })

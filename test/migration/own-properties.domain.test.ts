@@ -1,4 +1,4 @@
-// What an export needs beyond the contract: coverages charged anew, holdbacks, payments from credit, rests that are given up.
+// What an export needs beyond the contract: coverages charged again, holdbacks, payments from credit, rests that are given up.
 import { describe, expect, it } from 'vitest'
 import { toText } from '../../src/kernel/money.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
@@ -103,7 +103,7 @@ function problems(wire: Wire): string {
   return error ? error.message : JSON.stringify(converted(wire).failures)
 }
 
-describe('a coverage that is charged anew', () => {
+describe('a coverage that is charged again', () => {
   it('costs what it cost before until then, and its charges from then on', () => {
     const { price } = migrated(account([{ at: 73, cover: { chargedAnew: true, charges: [premium(48)] } }]))
     // Without it, 48 would be a difference to the 96 that the year has left from there on.

@@ -165,7 +165,7 @@ describe('a migration', () => {
     }
   })
 
-  it('of which an account cuts off whoever works on it gives it up after six times, and goes on', async () => {
+  it('of which an account cuts off anyone who works on it gives it up after six times, and goes on', async () => {
     const database = boundDatabase(poolBinding(1))
     const slots = (sql: string) => database.prepare(sql).run()
     // While four others run none of it is begun.
@@ -299,7 +299,7 @@ describe('a migration', () => {
     const tooMuch = { disbursementTime: '2026-05-01', sources: [{ amount: 999 }] }
     expect((await correct(tooMuch)).status).toBe(200)
     await until(locator, 'failed')
-    // It has failed anew: the days count from here, and the timer of before finds nothing to do.
+    // It has failed again: the days count from here, and the timer of before finds nothing to do.
     await days(89)
     expect(await filesOf(locator)).toHaveLength(2)
     await days(2)

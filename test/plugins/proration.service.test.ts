@@ -313,7 +313,7 @@ describe('an endorsement', () => {
     }
   })
 
-  it('that changes data without rating anew leaves the rest to what it makes of the cover', async () => {
+  it('that changes data without rating again leaves the rest to what it makes of the cover', async () => {
     const policy = await issued()
     const [peril] = policy.exposures[0]!.perils
     await endorse(policy, '2026-03-20', 'never', {
@@ -331,7 +331,7 @@ describe('an endorsement', () => {
     expect(price).toMatchObject({ newGrossPremium: 583.33, newGrossTaxes: 110.83 })
   })
 
-  it('that rates anew keeps of the old rate what the plugin says', async () => {
+  it('that rates again keeps of the old rate what the plugin says', async () => {
     const policy = await issued()
     await endorse(policy, '2026-03-20', 'always', {
       updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '2000' } }],

@@ -259,7 +259,7 @@ describe('a cover that reaches over several segments of the policy', () => {
       expect(answer.status).toBe(200)
       return answer.body
     }
-    // Splits the policy at half of its term, and rates nothing but the policy's own fields anew.
+    // Splits the policy at half of its term, and rates nothing but the policy's own fields again.
     await endorse(182, { fieldValues: { contact_phone: '+49 89 1234501' } })
     const earlier = await endorse(90, {
       updateExposures: [{ exposureLocator, fieldValues: { annual_mileage_km: 777 } }],

@@ -61,7 +61,7 @@ it('hundreds of long values are written and taken back, and those of other polic
   ])
 })
 
-it('another version of the configuration indexes the policy anew', async () => {
+it('another version of the configuration indexes the policy again', async () => {
   const data = fieldsOf({ code: ['one'], note: ['two'] })
   const before = holding(policyOf(), data)
   expect(await write(productWith('code'), undefined, before)).toEqual(['code=one'])

@@ -129,10 +129,10 @@ describe('studio/deploy', () => {
     expect((await signIn()).status).toBe(200)
   })
 
-  test('who made a tenant and made it anew is in the trail of administration accounts, which stays', async () => {
+  test('who made a tenant and made it again is in the trail of administration accounts, which stays', async () => {
     const fields = { tenantName: 'told' }
     await deploy(STUDIO, fields)
-    const anew = await deploy(STUDIO, { ...fields, recreate: 'true' })
+    const again = await deploy(STUDIO, { ...fields, recreate: 'true' })
     await deploy(STUDIO, fields)
     const { body } = await callApi<{ entries: object[] }>(
       'GET',
@@ -144,7 +144,7 @@ describe('studio/deploy', () => {
       {
         username: 'administrator',
         details: { recreated: true },
-        requestId: anew.headers.get('x-request-id'),
+        requestId: again.headers.get('x-request-id'),
       },
     ])
   })

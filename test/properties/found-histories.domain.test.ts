@@ -142,7 +142,7 @@ describe('a policy that was endorsed while it was cancelled, then reinstated', (
     })
   })
 
-  it('is rated anew to its end', async () => {
+  it('is rated again to its end', async () => {
     const { story } = await told([...restored, endorse(700, ALL, [])])
     expect(pieces(story, 'e0 own_damage 0')).toEqual([
       '2027-1-30: 137.23',

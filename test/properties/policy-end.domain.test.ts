@@ -343,7 +343,7 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
   )
 
   it(
-    'to a later time and back again, without rating anew, restores every figure',
+    'to a later time and back again, without rating again, restores every figure',
     async () => {
       await fc.assert(
         fc.asyncProperty(newBusiness, moves, move, async (business, all, one) => {

@@ -200,7 +200,7 @@ describe('several quotes on a policy', () => {
     for (const one of open) expect(one.policyModificationLocator).toBe(again.modifications[0]!.locator)
   })
 
-  it('accepted again after it was invalidated, is invoiced anew', async () => {
+  it('accepted again after it was invalidated, is invoiced again', async () => {
     const { policy, quote } = await draft()
     await patch(`/quotes/${quote}/quote`)
     await patch(`/quotes/${quote}/accept`)

@@ -135,7 +135,7 @@ describe('new pricing is refused', () => {
     const { status, body } = await policyOf('boat', 'sometimes', { code: 'B2' })
     expect([status, body.code]).toEqual([422, 'templateFailed'])
     expect(body.message).toBe(
-      `${PERILS}/sometimes.premium.liquid: nothing sets a premium for the peril 'sometimes' of 'hull', and the product is strict. Set one on every path, be it 0.`,
+      `${PERILS}/sometimes.premium.liquid: nothing sets a premium for the peril 'sometimes' of 'hull', and the product is strict. Set one on every path, even 0.`,
     )
     expect(premiumOf((await policyOf('boat', 'sometimes', { code: 'A1' })).body)).toBe(10)
     expect(premiumOf((await policyOf('dinghy', 'sometimes', { code: 'B2' })).body)).toBe(0)

@@ -194,7 +194,7 @@ describe('tables of the time and place of a transaction', () => {
       ),
     )
     expect(papers.sort()).toEqual(['0.0185', '0.0185', '0.0200', '0.0250'])
-    // What each was rated with can be read, whoever looked it up.
+    // What each was rated with can be read, anyone who looked it up.
     const { body: uses } = await motor.get<TableUseResponse[]>(`/policy/${bound.locator}/tableRevisions`)
     expect(
       policy.modifications.map(({ locator }) =>
@@ -203,7 +203,7 @@ describe('tables of the time and place of a transaction', () => {
     ).toEqual([[], [], ['rate_july'], ['rate_july_r5']])
   })
 
-  it('are those of each segment that an endorsement rates anew', async () => {
+  it('are those of each segment that an endorsement rates again', async () => {
     const { body: bound } = await motor.createPolicy({
       policyStartTimestamp: from(6),
       policyEndTimestamp: from(18),
@@ -227,7 +227,7 @@ describe('tables of the time and place of a transaction', () => {
     expect(premiumsOf(policy)).toEqual([122.5, 245, 716.63])
   })
 
-  it('are used by whoever tries a price: previews, prices of drafts, quick quotes, formulas', async () => {
+  it('are used by anyone who tries a price: previews, prices of drafts, quick quotes, formulas', async () => {
     const later = { policyStartTimestamp: from(6), policyEndTimestamp: from(18) }
     const request = { ...later, fieldValues: valuesIn('R5') }
     const { body: draft } = await motor.createPolicy(request)

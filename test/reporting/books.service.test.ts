@@ -55,7 +55,7 @@ describe('the books', () => {
     expect(cash.items[0]).toMatchObject({ product: 'private_motor', credit: 0 })
   })
 
-  it('are the same when summaries are made anew, and count no row twice when many ask at once', async () => {
+  it('are the same when summaries are made again, and count no row twice when many ask at once', async () => {
     const before = await balances('?by=day&by=account')
     await callOk('POST', '/books/summaries/rebuild', { token })
     const asked = await Promise.all([1, 2, 3, 4, 5].map(() => balances('?by=day&by=account')))

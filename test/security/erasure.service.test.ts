@@ -156,7 +156,7 @@ describe('overwriteData', () => {
       if (text !== undefined) expect(text).toContain(`Dear ${MARKER}`)
     }
 
-    // Under a locator that is nobody's it is whoever wrote it who must take it away.
+    // Under a locator that is nobody's it is anyone who wrote it who must take it away.
     await callOk('PUT', '/auxData/global', {
       token: motor.token,
       body: { auxData: [{ key: 'name', value: '-' }] },

@@ -1,4 +1,4 @@
-// Signed addresses of files, through HTTP: whoever has one gets that file for 30 minutes, and nothing else with it.
+// Signed addresses of files, through HTTP: anyone who has one gets that file for 30 minutes, and nothing else with it.
 import { env, exports } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { now } from '../../src/kernel/time.ts'

@@ -116,7 +116,7 @@ describe('a deploy', () => {
 
 type Refused = { code: string; message: string }
 
-describe('whoever has a role that says less than the account type', () => {
+describe('anyone who has a role that says less than the account type', () => {
   const MANAGER = ['users.write', 'users.token', 'users.custom', 'policies.read']
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
   const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
@@ -210,7 +210,7 @@ describe('whoever has a role that says less than the account type', () => {
     mary = await motor.signIn('mary.manager')
   })
 
-  it('loses what a later deploy takes: tokens within 5 s, and whoever renews at once', async () => {
+  it('loses what a later deploy takes: tokens within 5 s, and anyone who renews at once', async () => {
     const { body: token } = await make(MANAGER)
     expect(await permissionsOf(token)).toEqual([
       'policies.read',

@@ -327,7 +327,7 @@ function withFees(policy: NaivePolicy, span: Span, rules: NaiveRules): NaivePoli
 }
 
 /**
- * What spans the time is in two pieces from now on; what is in force later changes, is rated anew as the type says,
+ * What spans the time is in two pieces from now on; what is in force later changes, is rated again as the type says,
  * or ends (brief 2.2, 2.5). What a cancellation removed stays as it was, for its reinstatement. Fees stay (brief 3.3).
  */
 function endorsed(
@@ -410,7 +410,7 @@ function askedOf(
   return endPerils.includes(nearest) ? 'ended' : perils[nearest]!
 }
 
-/** Another term from where the policy ends: what is covered then goes on, its perils anew, at the rates of then. */
+/** Another term from where the policy ends: what is covered then goes on, its perils again, at the rates of then. */
 function renewed(
   policy: NaivePolicy,
   { start, end, changes }: NaiveRequest & { kind: 'renewal' },

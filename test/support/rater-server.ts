@@ -102,7 +102,7 @@ function server(): Server {
   return createServer(async (request, response) => {
     const rater = raterOf(request.url!.split('?')[0]!)
     const body = await textOf(request).catch(() => undefined)
-    // Whoever asked was ended on the way.
+    // Anyone who asked was ended on the way.
     if (body === undefined) return void response.destroy()
     if (request.method === 'GET') return response.end(JSON.stringify(rater.calls))
     if (request.method === 'PUT') {

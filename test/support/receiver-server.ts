@@ -48,7 +48,7 @@ function receiver(): Server {
   return createServer(async (request, response) => {
     const box = boxOf(request.url ?? '/')
     const body = await textOf(request).catch(() => undefined)
-    // Whoever posted was ended on the way.
+    // Anyone who posted was ended on the way.
     if (body === undefined) return void response.destroy()
     if (request.method === 'GET') return response.end(JSON.stringify(box.received))
     if (request.method === 'PUT') {

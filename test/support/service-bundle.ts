@@ -7,7 +7,7 @@ import { type BuildOptions, build, type Plugin } from 'esbuild'
 /** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
 const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
 
-/** What tests name as the service: its exports alone, since they are looked up anew, by a parser, for each test file. */
+/** What tests name as the service: its exports alone, since they are looked up again, by a parser, for each test file. */
 export const SERVICE_ENTRY = '.wrangler/tests/entry.bundle.mjs'
 
 /** Names of the platform's modules, as libraries know them. */
@@ -75,7 +75,7 @@ export const FOR_WORKERD = {
   logLevel: 'error',
 } as const satisfies BuildOptions
 
-/** Builds it anew from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
+/** Builds it again from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
 export async function buildServiceBundle(): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: ['test/support/fresh-start/service.ts'],

@@ -38,7 +38,7 @@ const tenantOf = async ({ tenantLocator }: Motor): Promise<Tenant> =>
 
 const timeOf = async (of: Motor): Promise<Instant> => tenantNow(await tenantOf(of))
 
-/** Whoever works here hears of it at once, and not within 5 s. */
+/** Anyone who works here hears of it at once, and not within 5 s. */
 async function move(body: object, of = motor, headers = {}): Promise<Answer<ClockResponse>> {
   const answer = await of.post<ClockResponse>('/test/clock', body, headers)
   forgetTenants()

@@ -1,4 +1,4 @@
-// The control database does not answer: whoever was served goes on, and what needs it says so.
+// The control database does not answer: anyone who was served goes on, and what needs it says so.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Shared, Snapshots } from '../../src/platform/tenancy/snapshots.ts'
@@ -106,7 +106,7 @@ describe('a snapshot', () => {
     await expect(one.find('k', failing)).rejects.toThrow('away')
   })
 
-  it('is read anew after a change, though the read before has ended only then', async () => {
+  it('is read again after a change, though the read before has ended only then', async () => {
     const one = isolate()
     const slow = Promise.withResolvers<string>()
     const before = one.find('k', () => slow.promise)

@@ -28,7 +28,7 @@ beforeEach(async () => {
 const tenantNow = async (): Promise<Tenant> =>
   (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
 
-/** The service and this test read the tenant anew. */
+/** The service and this test read the tenant again. */
 function forget(): void {
   forgetTenants()
   globalThis.forgetTenants?.()

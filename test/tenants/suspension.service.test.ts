@@ -1,4 +1,4 @@
-// A tenant that is suspended, and the fence that holds whoever does not know it yet.
+// A tenant that is suspended, and the fence that holds anyone who does not know it yet.
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -204,7 +204,7 @@ describe('a suspended tenant', () => {
 })
 
 describe('the fence', () => {
-  it('keeps whoever knew a recreated tenant out of the database that it had', async () => {
+  it('keeps anyone who knew a recreated tenant out of the database that it had', async () => {
     const before = tenant
     const now = await recreateTenant(env, tenant)
     expect(await fenceOf(before.shards[0]!)).toMatchObject({ state: 'moved', generation: 1 })
@@ -215,7 +215,7 @@ describe('the fence', () => {
     await writeAs(now)
   })
 
-  it('keeps whoever knew a deleted tenant out of the next one’s data', async () => {
+  it('keeps anyone who knew a deleted tenant out of the next one’s data', async () => {
     const before = tenant
     await deleteTenant(env, tenant.name)
     const later = (Date.now() + 60_000) as Parameters<typeof wipeReturned>[2]

@@ -1,4 +1,4 @@
-// `npm run bench -- --documents`: a thousand documents waiting at once. Are all made, does the memory of whoever makes them
+// `npm run bench -- --documents`: a thousand documents waiting at once. Are all made, does the memory of anyone who makes them
 // stay as it was, and does issuing a policy take as long as where none are made?
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -68,7 +68,7 @@ export async function measureDocuments(
 }
 
 /**
- * Whoever makes documents works elsewhere in production; on this machine it has the same thread as whoever answers, and
+ * Anyone who makes documents works elsewhere in production; on this machine it has the same thread as anyone who answers, and
  * begins before the answer has left. Here it waits a second for more to do, so that the transaction alone is measured.
  */
 function withPatientQueue(config: string): string {

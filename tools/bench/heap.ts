@@ -59,7 +59,7 @@ async function look(port: number): Promise<number> {
     if (reply.error) throw new Error(`${method}: ${reply.error.message}`)
     return reply
   }
-  // Whoever waits no longer has the connection closed, so that the next one is let in.
+  // Anyone who waits no longer has the connection closed, so that the next one is let in.
   const closed = setTimeout(() => socket.close(), LONGEST_ANSWER_MS)
   try {
     await new Promise((resolve, reject) => {

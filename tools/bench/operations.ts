@@ -5,7 +5,7 @@ import type { Records } from './world.ts'
 
 /** What every operation of the service may name. */
 export type World = {
-  /** Of somebody who sells policies, of somebody who administers the tenant, of whoever may deploy. */
+  /** Of somebody who sells policies, of somebody who administers the tenant, of anyone who may deploy. */
   token: string
   adminToken: string
   deployerToken: string

@@ -1,5 +1,5 @@
 // What the example's rates come to: its tables, and the year premium of each peril (examples/motor/README.md, "How premiums
-// are made"). The other system rated as ours does, so that a policy that is rated anew here costs what it cost there.
+// are made"). The other system rated as ours does, so that a policy that is rated again here costs what it cost there.
 import Big from 'big.js'
 
 type VehicleType = {

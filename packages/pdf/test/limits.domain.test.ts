@@ -8,7 +8,7 @@ const image = (address: string): string => `<img src="${address}">`
 const pngOf = (width: number, height: number): string =>
   pngAddress(width, height, 2, packedZeros(height * (1 + 3 * width)))
 
-/** Elements of one kind that differ: the parser opens all of them anew in every paragraph. */
+/** Elements of one kind that differ: the parser opens all of them again in every paragraph. */
 const bolds = (count: number): string => Array.from({ length: count }, (_, at) => `<b a${at}>`).join('')
 
 const times = (count: number, text: string): string => text.repeat(count)

@@ -24,7 +24,7 @@ export const auditRoutes: readonly Route[] = [
     permission: 'audit.list',
     summary: 'Read the audit trail of administration accounts',
     description:
-      'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they made or made anew; and what they were refused for want of a permission or a tenant; where one enters a tenant, the trail of that tells.',
+      'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they made or made again; and what they were refused for want of a permission or a tenant; where one enters a tenant, the trail of that tells.',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries, oldest first.' },
     handle: ({ query }, context) => readAdministrationAudit(query, context),

@@ -105,7 +105,7 @@ function refused({ status, headers }: Response): Refusal {
   if (status === 503)
     return new Refusal('unavailable', 'Too many plugins are running; try again.', {}, seconds)
   console.error(JSON.stringify({ at: 'plugin runner', problem: `answers ${status}` }))
-  return new Refusal('unavailable', 'The plugin runner refuses the service; start the service anew.', {}, 5)
+  return new Refusal('unavailable', 'The plugin runner refuses the service; start the service again.', {}, 5)
 }
 
 export async function localRunner(env: Env): Promise<PluginRunner> {

@@ -45,7 +45,7 @@ export const bookClosings = sqliteTable('book_closing', {
   username: text().notNull(),
 })
 
-/** Sums of the journal by the day to which entries are booked, in minor units. Made from the journal, and can be made anew. */
+/** Sums of the journal by the day to which entries are booked, in minor units. Made from the journal, and can be made again. */
 export const bookSummaries = sqliteTable(
   'book_summary',
   {

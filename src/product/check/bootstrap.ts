@@ -114,7 +114,7 @@ function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {
       found.set(name, [...(found.get(name) ?? []), { path, type }])
     }
     const message =
-      'Whoever may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.'
+      'Anyone who may download the archive reads these secrets. Better create them by POST /resource/{tenantLocator}/secrets.'
     if (folder === 'secrets' && fileNames.length > 0)
       report.at({ path: folderPath }).warning('secretInArchive', message)
   }

@@ -44,7 +44,7 @@ export const booksRoutes: readonly Route[] = [
     handle: async ({ query }, context) => (await service()).readBalances(context, query),
   }),
   routes.post('/books/summaries/rebuild', {
-    summary: 'Make the summaries of the journal anew',
+    summary: 'Make the summaries of the journal again',
     description: 'Balances are made from them; the next requests for balances make them from the journal.',
     permission: 'books.close',
     answer: { description: 'They are forgotten.' },

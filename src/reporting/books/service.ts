@@ -222,7 +222,7 @@ const tooMany = (): Refusal =>
     `More than ${MOST_BALANCES} balances were asked for. Take a shorter period, or leave out day or product.`,
   )
 
-/** Forgets the summaries; the next requests for balances make them anew from the journal. */
+/** Forgets the summaries; the next requests for balances make them again from the journal. */
 export async function rebuildSummaries(context: RequestContext): Promise<void> {
   requireBooks(context)
   for (const { database, shard } of shardsOf(context))

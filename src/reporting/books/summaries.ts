@@ -1,5 +1,5 @@
 // Summaries of the journal: sums by the day to which entries are booked. They are made from its rows in the order of recording, a portion
-// at a time, and can be made anew.
+// at a time, and can be made again.
 import { startOfDay, type TimeZone } from '../../kernel/time.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -29,7 +29,7 @@ export function sumsOf(rows: readonly StoredJournalRow[], zone: TimeZone): store
   return [...sums.values()]
 }
 
-/** The next rows of the shard. `done` where summaries have all. A row counts once, whoever else does the same meanwhile. */
+/** The next rows of the shard. `done` where summaries have all. A row counts once, even if another request does the same at the same time. */
 export async function summarizePortion(
   context: RequestContext,
   database: Database,

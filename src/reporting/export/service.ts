@@ -1,4 +1,4 @@
-// Pages of records, shard by shard. A page ends with a line that says how to go on, or that this was the last. Records are read anew for
+// Pages of records, shard by shard. A page ends with a line that says how to go on, or that this was the last. Records are read again for
 // each page, so none shows a value that was overwritten before.
 import { Refusal } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'

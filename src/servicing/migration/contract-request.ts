@@ -318,7 +318,7 @@ const byId = (item: string) =>
     .openapi({
       type: 'object',
       additionalProperties: { $ref: `#/components/schemas/${item}` },
-      description: 'Left out: none of them is sent anew.',
+      description: 'Left out: none of them is sent again.',
     })
 
 /** Corrections of failed items, by their original ids; each replaces the failed item as a whole. */

@@ -117,7 +117,7 @@ export const policyRoutes: Route[] = [
   post('/policy/{policyLocator}/paymentSchedule', {
     summary: 'Bill an issued policy by another payment schedule',
     description:
-      'What is not invoiced yet is planned anew from today on; invoices that were made stay as they are. 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens when the policy has that schedule already. Events: `policy.update`, and `invoice.issue` for what is due at once.',
+      'What is not invoiced yet is planned again from today on; invoices that were made stay as they are. 409 while an endorsement, renewal or reinstatement is quoted or accepted. Nothing happens when the policy has that schedule already. Events: `policy.update`, and `invoice.issue` for what is due at once.',
     permission: 'policies.write',
     body: { schema: PaymentScheduleChangeRequest, required: true },
     answer: { description: 'Changed.' },

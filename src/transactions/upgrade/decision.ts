@@ -64,7 +64,7 @@ export function decideUpgrade(
     }
   if (quotes.length > 0)
     throw wrongState(
-      `Quotes of the policy are priced by version ${policy.configVersion}: ${quotes.map(one => one.locator).join(', ')}. Discard them; copies can be priced anew once the policy is upgraded.`,
+      `Quotes of the policy are priced by version ${policy.configVersion}: ${quotes.map(one => one.locator).join(', ')}. Discard them; copies can be priced again once the policy is upgraded.`,
     )
   if (problems.hasErrors || !upgradedProduct)
     throw new Refusal('policyValidation', summary(problems), { policyFieldErrors: problems })

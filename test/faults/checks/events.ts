@@ -12,7 +12,7 @@ function* delivered({ rows, posts }: Contents): Generator<Violation> {
   for (const event of rows.event ?? []) {
     const what = `The event ${event.type} ${event.locator}`
     const delivery = deliveries.get(inShard(event, event.sequence))
-    // Whoever reads what is there has signed in.
+    // Anyone who reads what is there has signed in.
     if (String(event.type).startsWith('login.')) continue
     if (!delivery) yield { check: 'delivery', ...policyOf(event), says: `${what} has no delivery.` }
     else if (delivery.state !== 'sent')

@@ -48,7 +48,7 @@ const MAKES: Readonly<Record<string, string>> = {
   'add medium': 'medium',
 }
 
-/** Addresses of files are signed anew for every answer. */
+/** Addresses of files are signed again for every answer. */
 const SIGNED: ReadonlySet<string> = new Set(['url', 'urlExpirationTimestamp', 'expiresTimestamp'])
 
 /** An answer as it is whenever it is given. A clock that was moved runs on; where to it was to move stays. */

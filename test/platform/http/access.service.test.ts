@@ -112,7 +112,7 @@ describe('a route of the platform', () => {
   })
 })
 
-it('a route for whoever is signed in serves both', async () => {
+it('a route for anyone who is signed in serves both', async () => {
   expect((await as('account.internal', '/whoever')).json()).toBe('none')
   expect((await as('account.tenant.claims.only.user', '/whoever')).json()).toBe('tenant-0')
 })

@@ -161,7 +161,7 @@ describe('the lanes of the plugin runner', () => {
     expect((await Promise.all(starved)).map(one => one.ending)).toEqual(['busy', 'busy', 'busy'])
   })
 
-  it('give a tenant one running call, and let it begin anew once a quick call succeeded', async () => {
+  it('give a tenant one running call, and let it begin again once a quick call succeeded', async () => {
     const { cells, run } = lanesOf()
     const calls = [run('a', FOR_EVER), run('a', 10, { mostMs: 10_000 }), run('b', 10)]
     await vi.advanceTimersByTimeAsync(100)

@@ -62,7 +62,7 @@ describe('the service, calling the plugin runner,', () => {
 
   it.each([
     [503, 'Too many plugins are running; try again.', 7],
-    [401, 'The plugin runner refuses the service; start the service anew.', 5],
+    [401, 'The plugin runner refuses the service; start the service again.', 5],
   ])('refuses with 503 when it is answered %i', async (status, message, seconds) => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const { runner } = runnerOf([new Response('', { status, headers: { 'retry-after': '7' } })])

@@ -1,4 +1,4 @@
-// Which request was which call: kept by whoever calls the service in a test, and read when the test file is done.
+// Which request was which call: kept by anyone who calls the service in a test, and read when the test file is done.
 import type { Uuid } from '../../../src/kernel/locators.ts'
 import { atFileStart } from '../fresh-start/memory.ts'
 

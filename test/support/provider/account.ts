@@ -116,7 +116,7 @@ export function rememberDatabases(folder: string): number {
   return Date.now()
 }
 
-/** Brings the database back to the bookmark, under whoever has it open. The runtime's own table, made when it opened it, stays. */
+/** Brings the database back to the bookmark, under anyone who has it open. The runtime's own table, made when it opened it, stays. */
 export async function travelTo(folder: string, id: string, title: string): Promise<void> {
   const live = databaseFile(folder, id)
   const kept = new DatabaseSync(bookmarkFile(folder, title))

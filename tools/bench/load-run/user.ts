@@ -120,7 +120,7 @@ const HABITS: readonly (readonly [share: number, act: (user: User) => Promise<vo
   [10, readEvents],
 ]
 
-/** Whoever has no policy to change makes one. */
+/** Anyone who has no policy to change makes one. */
 const OWN_POLICY: readonly unknown[] = [endorse, pay]
 
 function habitOf({ chance, policies, tenant }: User): (user: User) => Promise<void> {
@@ -178,7 +178,7 @@ export type Traffic = {
   stop(): Promise<void>
 }
 
-/** Whoever stops it is told of what went wrong. */
+/** Anyone who stops it is told of what went wrong. */
 function traffic(over: AbortController, going: Promise<unknown>): Traffic {
   going.catch(() => undefined)
   return {
@@ -208,7 +208,7 @@ const TICK_MS = 20
 
 /**
  * As many users as it takes for `perSecond` requests to begin each second, however long the answers take: whenever fewer have
- * begun than should, whoever has paused goes on, or one more user begins something. `begun` tells how many have begun so far,
+ * begun than should, anyone who has paused goes on, or one more user begins something. `begun` tells how many have begun so far,
  * by whomever.
  */
 export function startBurst(

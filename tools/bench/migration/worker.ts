@@ -45,7 +45,7 @@ function observed(env: Env): Env {
     ANNOUNCEMENTS: counted(env.ANNOUNCEMENTS, ['send', 'sendBatch'], () => {
       recording.queue += 1
     }),
-    // Each call gets the object anew.
+    // Each call gets the object again.
     DISPATCHER: counted(env.DISPATCHER, ['get'], () => {
       recording.object += 1
     }),

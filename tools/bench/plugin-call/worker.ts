@@ -112,7 +112,7 @@ type Reading = 'written' | 'compiled'
 
 /**
  * The plugin in a plain Worker with nothing around it: its input lies in memory, as the objects that it is handed, and its
- * answer stays there. Or it reads the one from JSON and writes the other, as whoever calls it from elsewhere makes it do.
+ * answer stays there. Or it reads the one from JSON and writes the other, as anyone who calls it from elsewhere makes it do.
  */
 function aloneCode(
   { program, call }: Recorded,

@@ -42,7 +42,7 @@ export type ToldAccount = {
 
 const NO_MONEY = { invoiced: '0', paid: '0', credit: '0', disbursed: '0' }
 
-/** Its own origin; migrations write it anew. */
+/** Its own origin; migrations write it again. */
 const ORIGIN_KEY = 'migration.origin'
 
 export function toldAccount({ holder, policies, disbursements, auxData }: ExportedAccount): ToldAccount {

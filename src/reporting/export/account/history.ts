@@ -256,14 +256,14 @@ class History {
     }
   }
 
-  /** Of an element that is rated anew over several segments a request says the sum, and not what lies in which. */
+  /** Of an element that is rated again over several segments a request says the sum, and not what lies in which. */
   #assertOneStretch({ locator }: Modification, charges: ReadonlyMap<string, unknown>, from: number): void {
     for (const { renewalGroup, characteristics } of this.#policy.exposures.flatMap(one => one.perils)) {
       if (!charges.has(renewalGroup)) continue
       const made = characteristics.filter(
         one => one.policyModificationLocator === locator && Number(one.coverageStartTimestamp) >= from,
       )
-      if (made.length > 1) throw new Untellable('an element rated anew in several segments')
+      if (made.length > 1) throw new Untellable('an element rated again in several segments')
     }
   }
 

@@ -107,7 +107,7 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   const originalIds = waiting.map(({ originalId }) => originalId)
   const [claims] = await home.batch([store.claimsQuery(home, originalIds)])
   if (first.tries >= MOST_CUT_OFF) {
-    const reason = `The service was cut off ${first.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it anew with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
+    const reason = `The service was cut off ${first.tries} times while it worked on the account; recover the migration to try again. If the account is large, send it again with less, and the rest to POST …/migrations/accounts/{accountLocator}.`
     await giveUp(run, first, reason)
     return 0
   }

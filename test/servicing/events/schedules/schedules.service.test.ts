@@ -155,7 +155,7 @@ describe('scheduled events of a policy', () => {
     expect(await told(tenant, 'custom.policy.anniversary')).toHaveLength(1)
   })
 
-  it('come anew for each segment that an endorsement begins', async () => {
+  it('come again for each segment that an endorsement begins', async () => {
     const tenant = await tenantWith()
     const policy = await issued(tenant)
     const from = later(policy.originalContractStartTimestamp, 3, 'month')

@@ -171,7 +171,7 @@ describe('the event stream', () => {
     expect(namesOf((await call('GET', pageAfter(third.body.pagingToken))).body)).toEqual(['d'])
   })
 
-  it('tells whoever read before a restore the time to read from, and goes on with the tokens since', async () => {
+  it('tells anyone who read before a restore the time to read from, and goes on with the tokens since', async () => {
     for (const name of ['kept', 'undone']) await happen(tenant, named(name))
     await happenedAt(tenant, 'kept', 1_000)
     const early = (await call('GET', `${STREAM}?startTimestamp=0&pageSize=1`)).body.pagingToken

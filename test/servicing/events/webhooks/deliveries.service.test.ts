@@ -496,7 +496,7 @@ describe('diverted events', () => {
     expect((await call('GET', at('/diverted'))).body).toEqual([])
   })
 
-  it('are those of whoever has the permission, and of the tenant', async () => {
+  it('are those of anyone who has the permission, and of the tenant', async () => {
     const { at } = await hook([{ status: 503 }], { failureHandling: diverting })
     await happen(tenant, [{}])
     await deliver(tenant)

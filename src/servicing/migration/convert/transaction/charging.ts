@@ -54,7 +54,7 @@ export function charge(context: Context): void {
   for (const [id, run] of context.newRuns) setRates(context, run, context.transaction.tree!.elements.get(id)!)
 }
 
-/** Of elements that are charged anew, all that the part at the transaction's time cost is the price of the time before it. */
+/** Of elements that are charged again, all that the part at the transaction's time cost is the price of the time before it. */
 function keepWholeCost(context: Context): void {
   const { perilRuns } = context.making
   for (const { id, level, isChargedAnew } of context.transaction.tree?.elements.values() ?? []) {

@@ -1,0 +1,69 @@
+// Plain English in documentation, messages and comments: words that no engineer would say to a colleague.
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+
+/** A word or phrase, and what to write in its place. */
+const RULES: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [/\banew\b/i, 'again'],
+  [/\bwhoever\b/i, 'anyone who, or who it is'],
+  [/\bbe it\b/i, 'even, or whether'],
+  [/\b(?:thereof|hereby|herein|wherein|whereby|heretofore)\b/i, 'of it, in which, by which'],
+  [/\bbefall(?:s|en)?\b/i, 'happens to'],
+  [/\bunless told\b/i, 'by default'],
+  [/\bno luck\b/i, 'gives up'],
+  [/\bnobody should send\b/i, 'malformed'],
+  [/\bof no use without\b/i, 'cannot be used without'],
+  [/\b(?:aforesaid|aforementioned|forthwith|henceforth|albeit)\b/i, 'a plain word'],
+  [
+    /\b(?:utili[sz]e[sd]?|leverag(?:e[sd]?|ing)|in order to|prior to|subsequent to)\b/i,
+    'use, to, before, after',
+  ],
+]
+
+/** Written by a command from the code, which is looked at itself. */
+const GENERATED = /^docs\/(?:measured|scale)\.md$/
+
+const CODE = '{src,cli,durable,console,client,packages,scripts,tools}/**/*.ts'
+
+const files = (pattern: string): string[] =>
+  globSync(pattern, { exclude: path => /node_modules|dist|contract\.ts$/.test(String(path)) }).map(String)
+
+const pages = ['README.md', 'CONTRIBUTING.md', ...files('docs/*.md')].filter(path => !GENERATED.test(path))
+
+/** Comments and texts of a line of code. */
+const wordsIn = (line: string): string =>
+  [...line.matchAll(/\/\/.*|^\s*\/?\*.*|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*/g)]
+    .map(([text]) => text)
+    .join(' ')
+
+/** Each place with such a word, and what to write. */
+const badWords = (path: string, text: string, isCode: boolean): string[] =>
+  text.split('\n').flatMap((line, at) => {
+    const words = isCode ? wordsIn(line) : line
+    return RULES.flatMap(([pattern, instead]) => {
+      const [found] = pattern.exec(words) ?? []
+      return found === undefined ? [] : [`${path}:${at + 1}: '${found}': write ${instead}`]
+    })
+  })
+
+describe('words', () => {
+  test('are found in pages, comments and texts, with their places', () => {
+    expect(badWords('a.md', 'one\nmake it anew', false)).toEqual(["a.md:2: 'anew': write again"])
+    expect(badWords('a.ts', "const anew = 1 // whoever asks\nthrow new Error('be it')", true)).toEqual([
+      "a.ts:1: 'whoever': write anyone who, or who it is",
+      "a.ts:2: 'be it': write even, or whether",
+    ])
+    expect(badWords('a.ts', 'const anew = told(whoever)', true)).toEqual([])
+  })
+
+  test('of the documentation are plain', () => {
+    expect(pages.length).toBeGreaterThan(40)
+    expect(pages.flatMap(path => badWords(path, readFileSync(path, 'utf8'), false))).toEqual([])
+  })
+
+  test('of comments and messages are plain', () => {
+    const code = files(CODE)
+    expect(code.length).toBeGreaterThan(700)
+    expect(code.flatMap(path => badWords(path, readFileSync(path, 'utf8'), true))).toEqual([])
+  })
+})
