@@ -87,11 +87,15 @@ export type WorkItemResponse = z.infer<typeof WorkItemResponse>
 
 const counted = {
   count: Integer.describe('At most 1,000.'),
-  hasMore: Flag.describe('Whether the list has more than were counted.'),
+  hasMore: Flag.describe('Whether the list may have more than were counted.'),
 }
 
 export const WorkListResponse = component('WorkListResponse', {
-  items: z.array(WorkItemResponse),
+  items: z
+    .array(WorkItemResponse)
+    .describe(
+      'A page may be shorter than `pageSize`, or empty, while more follow: `listCompleted` says when the list ends.',
+    ),
   pagingToken: OptionalText.describe('Absent on the last page.'),
   listCompleted: Flag.describe('Whether this is the last page.'),
 })

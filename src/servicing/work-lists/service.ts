@@ -2,7 +2,7 @@ import { invalidParameter, notFound } from '../../kernel/errors.ts'
 import { fromMinor, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { mergedPage, readPagingToken, writePagingToken } from '../../platform/paging.ts'
+import { mergedPage, readPagingToken, type ShardRows, writePagingToken } from '../../platform/paging.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import {
   DEFAULT_DAYS,
@@ -14,9 +14,11 @@ import {
   type WorkListQuery,
   type WorkListResponse,
 } from './contract.ts'
-import { RECORD_FORM } from './position.ts'
+import { isDigits, RECORD_FORM } from './position.ts'
 import {
   countQuery,
+  type Horizon,
+  horizonQuery,
   recordTypesOf,
   type WorkRow,
   type WorkSelection,
@@ -48,17 +50,38 @@ export async function listWork(
   const selection: WorkSelection = { list, span: spanOf(context.now, list, days), productName, recordType }
   const shards = await Promise.all(
     databasesOf(context).map(async (database, shard) => {
-      const [rows] = await database.batch([workQuery(database, selection, positions[shard], pageSize + 1)])
-      return { rows, found: rows.length }
+      const of = [database, selection, positions[shard], pageSize + 1] as const
+      const [rows, [horizon]] = await database.batch([workQuery(...of), horizonQuery(...of)])
+      return upTo(rows, rows.length > pageSize ? undefined : horizon)
     }),
   )
-  const { rows, next } = mergedPage<WorkRow>(shards, positions, pageSize)
+  const { rows, next } = mergedPage<Place>(shards, positions, pageSize)
   return {
-    items: rows.map(itemResponse),
+    items: rows.flatMap(row => ('recordType' in row ? [itemResponse(row)] : [])),
     ...(next && { pagingToken: writePagingToken(next, RECORD_FORM) }),
     listCompleted: next === undefined,
   }
 }
+
+type Place = WorkRow | Horizon
+
+/**
+ * What of a shard is on the page at most. Where it has further candidates, the last one that was looked at stands in its place in the order:
+ * other shards' records behind it wait for the next page, which goes on from there.
+ */
+function upTo(rows: readonly WorkRow[], horizon: Horizon | undefined): ShardRows<Place> {
+  if (!horizon) return { rows, found: rows.length }
+  const isWithin = (row: WorkRow): boolean =>
+    row.createdAt < horizon.createdAt ||
+    (row.createdAt === horizon.createdAt &&
+      (row.rank < horizon.rank || (row.rank === horizon.rank && comesFirst(row.locator, horizon.locator))))
+  const within = [...rows.filter(isWithin), horizon]
+  return { rows: within, found: within.length + 1 }
+}
+
+/** Digits by their number; of the same kind of locator, or one. */
+const comesFirst = (a: string, b: string): boolean =>
+  isDigits(a) && isDigits(b) ? Number(a) <= Number(b) : a <= b
 
 /** All lists with their default spans: one round trip for each shard. */
 export async function countWork(
@@ -75,8 +98,9 @@ export async function countWork(
     }),
   )
   return WORK_LISTS.map(workList => {
-    const count = shards.reduce((sum, counts) => sum + counts[workList], 0)
-    return { workList, count: Math.min(count, MOST_COUNTED), hasMore: count > MOST_COUNTED }
+    const count = shards.reduce((sum, counts) => sum + counts[workList]!, 0)
+    const isCut = shards.some(counts => counts[`${workList}IsCut`] === 1)
+    return { workList, count: Math.min(count, MOST_COUNTED), hasMore: isCut || count > MOST_COUNTED }
   })
 }
 

@@ -122,6 +122,8 @@ export type WorkSelection = {
 }
 
 export type WorkRow = {
+  /** Records with digits: 0. */
+  rank: number
   /** As `mergedPage` names what a list is ordered by. */
   createdAt: Instant
   locator: string
@@ -141,35 +143,63 @@ export type WorkRow = {
 const wantedBranches = ({ list, recordType }: WorkSelection): readonly Branch[] =>
   LISTS[list].filter(({ types }) => recordType === undefined || types.includes(recordType))
 
-/** Of one branch, from its index to the policy. */
-function branchSource(branch: Branch, selection: WorkSelection, after?: Position<string>): SQL {
-  const { table, index, open, span, still, recordType, types } = branch
-  const { productName } = selection
-  const policy =
-    table === 'policy' ? sql`` : sql.raw(` cross join policy on policy.locator = ${table}.policy_locator`)
+/** What the index cannot say of a record, and what is chosen. */
+function choiceOf(branch: Branch, { span, productName, recordType }: WorkSelection): SQL[] {
+  return [
+    ...(branch.still ? [branch.still(span.now)] : []),
+    ...(productName === undefined ? [] : [sql`policy.product_name = ${productName}`]),
+    ...(recordType === undefined || branch.types.length === 1
+      ? []
+      : [sql`${branch.recordType} = ${recordType}`]),
+  ]
+}
+
+/** The next records of the index after the position, in its order, with their keys alone. */
+function candidates(
+  branch: Branch,
+  { span }: WorkSelection,
+  after: Position<string> | undefined,
+  most: number,
+): SQL {
+  const { table, index, by, open } = branch
   const conditions = [
     ...(open ? [open] : []),
-    ...(span ? [span(selection.span)] : []),
+    ...(branch.span ? [branch.span(span)] : []),
     ...(after ? [isAfter(branch, after)] : []),
-    ...(still ? [still(selection.span.now)] : []),
-    ...(productName === undefined ? [] : [sql`policy.product_name = ${productName}`]),
-    ...(selection.recordType === undefined || types.length === 1
-      ? []
-      : [sql`${recordType} = ${selection.recordType}`]),
   ]
   const where = conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
-  return sql`${sql.raw(`${table} indexed by ${index}`)}${policy} where ${where}`
+  const policy = table === 'policy' ? 'locator' : 'policy_locator'
+  return sql`(select ${sql.raw(`${by} as at, locator, ${policy} as policy_locator from ${table} indexed by ${index}`)}
+    where ${where} order by ${sql.raw(`${by}, locator`)} limit ${most})`
+}
+
+/**
+ * The records of candidates that the list has. Candidates come in the order of the index, and stop when enough are found: `cross join`
+ * keeps that order, so there is no sorting.
+ */
+function branchSource(branch: Branch, selection: WorkSelection, found: SQL): SQL {
+  const { table } = branch
+  const record =
+    table === 'policy'
+      ? ''
+      : ` cross join ${table} on ${table}.locator = c.locator and ${table}.policy_locator = c.policy_locator`
+  const choice = choiceOf(branch, selection)
+  const where = choice.length === 0 ? sql`true` : sql.join(choice, sql` and `)
+  return sql`${found} as c${sql.raw(record)} cross join policy on policy.locator = c.policy_locator where ${where}`
 }
 
 /** Records with digits come before the others of their time. */
-function isAfter({ table, by, hasDigits }: Branch, { createdAt, locator }: Position<string>): SQL {
-  const at = sql.raw(`${table}.${by}`)
+function isAfter({ by, hasDigits }: Branch, { createdAt, locator }: Position<string>): SQL {
+  const at = sql.raw(by)
   if (isDigits(locator) === hasDigits)
-    return sql`(${at}, ${sql.raw(`${table}.locator`)}) > (${createdAt}, ${hasDigits ? Number(locator) : locator})`
+    return sql`(${at}, locator) > (${createdAt}, ${hasDigits ? Number(locator) : locator})`
   return hasDigits ? sql`${at} > ${createdAt}` : sql`${at} >= ${createdAt}`
 }
 
-/** The first `most` records of the list after the position. */
+/** Candidates that are looked at for a page of few that fit. */
+const MOST_SCANNED = 500
+
+/** The first `most` records of the list after the position, among the candidates of a page. */
 export function workQuery(
   database: Database,
   selection: WorkSelection,
@@ -177,31 +207,68 @@ export function workQuery(
   most: number,
 ) {
   const branches = wantedBranches(selection).map(branch => {
-    const { table, by, hasDigits, recordType, name, state, notes } = branch
-    return sql`select * from (select ${sql.raw(`${table}.${by}`)} as "createdAt", ${sql.raw(hasDigits ? '0' : '1')} as rank,
-      ${sql.raw(`${table}.locator`)} as place, cast(${sql.raw(`${table}.locator`)} as text) as locator,
+    const { hasDigits, recordType, name, state, notes } = branch
+    const found = candidates(branch, selection, after, Math.max(most, MOST_SCANNED))
+    return sql`select * from (select c.at as "createdAt", ${sql.raw(hasDigits ? '0' : '1')} as rank,
+      c.locator as place, cast(c.locator as text) as locator,
       ${recordType} as "recordType", ${name ?? sql`null`} as name, ${state} as state, ${notes ?? text('[]')} as notes,
       policy.locator as "policyLocator", policy.policyholder_locator as "policyholderLocator",
       policy.product_name as "productName", ${stateAt(selection.span.now)} as "policyState", policy.currency as currency,
       ${premium} as premium
-      from ${branchSource(branch, selection, after)}
-      order by ${sql.raw(`${table}.${by}, ${table}.locator`)} limit ${most})`
+      from ${branchSource(branch, selection, found)} limit ${most})`
   })
   return database.build.all<WorkRow>(
     sql`select * from (${sql.join(branches, sql` union all `)}) order by "createdAt", rank, place limit ${most}`,
   )
 }
 
-/** The number of records in each list, at most `most` of each branch. */
+/** Whether some candidates are passed over: only then a page may end before it is full. */
+const isChoosing = (selection: WorkSelection): boolean =>
+  wantedBranches(selection).some(branch => choiceOf(branch, selection).length > 0)
+
+/** The earliest last candidate of a branch that has more. No row where all were looked at. */
+export function horizonQuery(
+  database: Database,
+  selection: WorkSelection,
+  after: Position<string> | undefined,
+  most: number,
+) {
+  const scanned = Math.max(most, MOST_SCANNED)
+  const ends = isChoosing(selection)
+    ? wantedBranches(selection).map(
+        branch => sql`select * from (select at, ${sql.raw(branch.hasDigits ? '0' : '1')} as rank, locator as place
+          from ${candidates(branch, selection, after, scanned)} limit 1 offset ${scanned - 1})`,
+      )
+    : [sql`select 0 as at, 0 as rank, 0 as place where false`]
+  return database.build.all<{ createdAt: Instant; locator: string; rank: number }>(
+    sql`select at as "createdAt", cast(place as text) as locator, rank from (${sql.join(ends, sql` union all `)})
+      order by at, rank, place limit 1`,
+  )
+}
+
+export type Horizon = Awaited<ReturnType<typeof horizonQuery>>[number]
+
+/** The records in each list, and how many candidates were looked at for them: at most `most` of each branch. */
 export const countQuery = (database: Database, selections: readonly WorkSelection[], most: number) =>
-  database.build.all<Record<WorkListName, number>>(
+  database.build.all<Record<string, number>>(
     sql`select ${sql.join(
-      selections.map(selection => {
-        const counts = wantedBranches(selection).map(
-          branch =>
-            sql`(select count(*) from (select 1 from ${branchSource(branch, selection)} limit ${most}))`,
+      selections.flatMap(selection => {
+        const counts = wantedBranches(selection).map(branch => {
+          const found = candidates(branch, selection, undefined, most)
+          return {
+            scanned: sql`(select count(*) from ${found})`,
+            fitting: sql`(select count(*) from ${branchSource(branch, selection, found)})`,
+          }
+        })
+        const sum = (parts: SQL[]) => sql.join(parts, sql` + `)
+        const isCut = sql.join(
+          counts.map(({ scanned }) => sql`${scanned} = ${most}`),
+          sql` or `,
         )
-        return sql`${sql.join(counts, sql` + `)} as ${sql.raw(`"${selection.list}"`)}`
+        return [
+          sql`${sum(counts.map(({ fitting }) => fitting))} as ${sql.raw(`"${selection.list}"`)}`,
+          sql`(${isCut}) as ${sql.raw(`"${selection.list}IsCut"`)}`,
+        ]
       }),
       sql`, `,
     )}`,

@@ -19,6 +19,7 @@ let motor: Motor
 beforeAll(async () => {
   await prepareDatabases({ tenants: 4 })
   motor = await motorTenant('book')
+  await insert(0, 12_000)
 })
 
 const uuid = (kind: number, shard: number): string =>
@@ -119,19 +120,19 @@ async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   return sent.filter(text => text.includes('indexed by'))
 }
 
-it('a page reads as many rows of 4,000 policies as of 1,000, in one round trip', async () => {
-  await insert(0, 1_000)
+it('a page reads as many rows of 24,000 policies as of 12,000, in one round trip', async () => {
   const few: Record<string, number> = {}
   await page('referred')
   for (const list of WORK_LISTS) few[list] = rowsRead(await page(list))
-  await insert(1_000, 4_000)
+  await insert(12_000, 24_000)
   for (const list of WORK_LISTS) {
     const answer = await page(list)
     expect([list, answer.body.items.length, answer.body.listCompleted]).toEqual([list, PAGE, false])
     expect([list, roundTrips(answer).d1]).toEqual([list, 1])
     expect([list, rowsRead(answer)]).toEqual([list, few[list]])
-    // Of each record its index, its row, its policy with the state and the premium; lists of two kinds read a page of each.
-    expect([list, rowsRead(answer) <= (PAGE + 1) * 2 * 8]).toEqual([list, true])
+    // Of each record its index, its row, its policy with the state and the premium; lists of two kinds read a page of each. Lists
+    // that pass records over look where the next 500 end.
+    expect([list, rowsRead(answer) <= (PAGE + 1) * 2 * 8 + 2 * 500]).toEqual([list, true])
   }
 })
 
@@ -143,7 +144,7 @@ it('no list scans a table or sorts more than a page of each kind', async () => {
     }
     await callOk('GET', '/workLists', { token: motor.token })
   })
-  expect(sent.length).toBe(2 * WORK_LISTS.length + 1)
+  expect(sent.length).toBeGreaterThan(2 * WORK_LISTS.length)
   for (const text of sent) {
     const { results } = await boundDatabase(poolBinding(1))
       .prepare(`explain query plan ${text}`)
@@ -151,28 +152,67 @@ it('no list scans a table or sorts more than a page of each kind', async () => {
       .all<{ detail: string }>()
     const scans = results.map(({ detail }) => detail).filter(detail => /^SCAN /.test(detail))
     const isAllowed = (detail: string) =>
-      /USING (COVERING )?INDEX/.test(detail) || /^SCAN (\(subquery-\d+\)|\d+-ROW|CONSTANT ROW)/.test(detail)
+      /USING (COVERING )?INDEX/.test(detail) ||
+      /^SCAN (c$|\(subquery-\d+\)|\d+-ROW|CONSTANT ROW)/.test(detail)
     expect(
       scans.filter(detail => !isAllowed(detail)),
+      text,
+    ).toEqual([])
+    const details = results.map(({ detail }) => detail)
+    // Only what the branches of a list found is sorted; nothing gets an index for the occasion.
+    expect(details.filter(detail => detail.includes('TEMP B-TREE')).length, text).toBeLessThanOrEqual(1)
+    expect(
+      details.filter(detail => detail.includes('AUTOMATIC')),
       text,
     ).toEqual([])
   }
 })
 
 it('counts end at 1,000, and cost no more for a larger book', async () => {
-  const counts = await callApi<{ workList: string; count: number; hasMore: boolean }[]>('GET', '/workLists', {
-    token: motor.token,
-  })
-  expect(roundTrips(counts).d1).toBe(1)
-  const of = (name: string) => counts.body.find(({ workList }) => workList === name)
-  expect(of('pastDue')).toEqual({ workList: 'pastDue', count: 400, hasMore: false })
-  await insert(4_000, 12_000)
-  const later = await callApi<typeof counts.body>('GET', '/workLists', { token: motor.token })
-  expect(later.body.find(({ workList }) => workList === 'pastDue')).toEqual({
+  type Counts = { workList: string; count: number; hasMore: boolean }[]
+  const counted = () => callApi<Counts>('GET', '/workLists', { token: motor.token })
+  const before = await counted()
+  expect(roundTrips(before).d1).toBe(1)
+  expect(before.body.find(({ workList }) => workList === 'pastDue')).toEqual({
     workList: 'pastDue',
     count: 1_000,
     hasMore: true,
   })
+  await insert(24_000, 32_000)
+  expect(rowsRead(await counted())).toBe(rowsRead(before))
+})
+
+it('a choice that few records fit is looked for in steps, and each record is found once', async () => {
+  const database = boundDatabase(poolBinding(1))
+  const rare = [3, 103, 20_003, 31_983].map(n => 9_000_000_000_000 + n * 64)
+  await database
+    .prepare(`update policy set product_name = 'rare' where locator in (${rare.join(', ')})`)
+    .run()
+  let pages = 0
+  const found: string[] = []
+  for (let token = ''; ; pages += 1) {
+    const answer = await page('referred', `&productName=rare${token}`)
+    expect(answer.status).toBe(200)
+    expect(rowsRead(answer)).toBeLessThanOrEqual(500 * 6)
+    found.push(...answer.body.items.map(({ policyLocator }) => policyLocator))
+    if (answer.body.listCompleted) break
+    token = `&pagingToken=${answer.body.pagingToken}`
+  }
+  expect(found).toEqual(rare.map(String))
+  expect(pages).toBeGreaterThanOrEqual(2)
+  expect(pages).toBeLessThanOrEqual(4)
+})
+
+it('quotes that nobody decided on before another was issued do not hold up the list', async () => {
+  const database = boundDatabase(poolBinding(1))
+  await database
+    .prepare(`update policy set issued_at = 1 where product_name = 'private_motor' and locator in
+      (select policy_locator from quote where state = 'declined')`)
+    .run()
+  const answer = await page('referred')
+  expect(rowsRead(answer)).toBeLessThanOrEqual(500 * 6)
+  const all = await readAll('referred', 1_000)
+  expect(all.map(({ productName }) => productName)).toEqual(['rare', 'rare', 'rare', 'rare'])
 })
 
 it('lists of several databases are one list in order, each record once', async () => {
