@@ -7,6 +7,8 @@ import type {
   FailedDeliveryList,
   MigrationList,
   MigrationSummary,
+  PolicyList,
+  PolicySummary,
   WorkCount,
   WorkItem,
   WorkList,
@@ -51,6 +53,10 @@ export function addressOf({ list, ...choice }: Choice, changes: Partial<Choice> 
 export const isChosen = ({ product, type, state, days }: Choice): boolean =>
   [product, type, state, days].some(value => value !== '')
 
+/** Lists of `/workLists`, which counts them; the others have interfaces of their own. */
+export const isOfPolicies = (name: ListName): boolean =>
+  name !== 'policies' && name !== 'deliveries' && name !== 'migrations'
+
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | undefined }
 
 const query = (values: Readonly<Record<string, string | number>>): string =>
@@ -65,6 +71,15 @@ export async function workPage(choice: Choice, signal: AbortSignal): Promise<Pag
   const asked = { productName: product, recordType: type, days, pageSize: PAGE_SIZE, pagingToken: from }
   const page = await get<WorkList>(`/workLists/${list}?${query(asked)}`, signal)
   return { items: page.items, next: page.pagingToken }
+}
+
+export async function policyPage(
+  { product, state, from }: Choice,
+  signal: AbortSignal,
+): Promise<Page<PolicySummary>> {
+  const asked = query({ productName: product, state, pageSize: PAGE_SIZE, pagingToken: from })
+  const page = await get<PolicyList>(`/policies?${asked}`, signal)
+  return { items: page.policies, next: page.pagingToken }
 }
 
 export async function deliveryPage(
@@ -113,9 +128,7 @@ export async function countGroups(
     counts: page.then(found => new Map([[name as string, counted(found)]])),
   })
   const first = { state: '', from: '' }
-  const ofPolicies = (Object.keys(WORK_LISTS) as ListName[]).filter(
-    name => name !== 'deliveries' && name !== 'migrations',
-  )
+  const ofPolicies = (Object.keys(WORK_LISTS) as ListName[]).filter(name => isOfPolicies(name))
   return [
     ...(may('policies.list') ? [{ names: ofPolicies, counts: workCounts('', signal) }] : []),
     ...(may('webhooks.read', 'webhooks.list')

@@ -11,6 +11,14 @@ const TYPES: Partial<Record<ListName, readonly string[]>> = {
   quoted: ['quote', 'endorsement', 'renewal'],
 }
 
+/** As of now. */
+const POLICY_STATES = [
+  ...['created', 'quoted', 'declined', 'finalized', 'discarded', 'lapsed', 'inGrace'],
+  ...['pending', 'issued', 'expired', 'cancelled', 'withdrawn'],
+]
+
+const namesOf = (names: readonly string[]): readonly Option[] => names.map(name => [name, words(name)])
+
 const MOST_DAYS = 366
 
 export function filterForm(choice: Choice): HTMLElement | undefined {
@@ -24,6 +32,7 @@ export function filterForm(choice: Choice): HTMLElement | undefined {
         TYPES[list].map(name => [name, words(name)] as const),
         type,
       ),
+    list === 'policies' && select('state', WORDS.state, namesOf(POLICY_STATES), state),
     list === 'deliveries' &&
       select(
         'state',

@@ -3,6 +3,7 @@ import { type Child, fill, h } from '../dom.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { badge, type Column, empty, loaded, table } from '../parts.ts'
+import { policyColumns } from '../view/home.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
 import {
   addressOf,
@@ -11,7 +12,9 @@ import {
   deliveryPage,
   isChosen,
   isList,
+  isOfPolicies,
   migrationPage,
+  policyPage,
   workCounts,
   workPage,
 } from './ask.ts'
@@ -31,7 +34,7 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
   const choice = choiceOf(name, query)
   const { title, about } = WORK_LISTS[name]
   const number = h('span', { class: 'badge plain', hidden: true })
-  if (name !== 'deliveries' && name !== 'migrations' && !choice.type && !choice.days)
+  if (isOfPolicies(name) && !choice.type && !choice.days)
     void workCounts(choice.product, signal)
       .then(counts => counts.get(name))
       .then(counted => {
@@ -56,6 +59,14 @@ async function content(choice: Choice, signal: AbortSignal): Promise<Child> {
   const { list } = choice
   if (list === 'deliveries') return shown(choice, await deliveryPage(choice, signal), DELIVERIES)
   if (list === 'migrations') return shown(choice, await migrationPage(choice, signal), MIGRATIONS)
+  if (list === 'policies') {
+    const [page, names] = await Promise.all([policyPage(choice, signal), displayNames()])
+    return shown(
+      choice,
+      page,
+      policyColumns(names, locator => lazyHolderName(locator)),
+    )
+  }
   const [page, names] = await Promise.all([workPage(choice, signal), displayNames()])
   return shown(choice, page, workColumns(list, names))
 }

@@ -57,6 +57,12 @@ export const WORK_LISTS = {
     when: 'Failed',
     none: 'Every document was made.',
   },
+  policies: {
+    title: 'All policies',
+    about: 'Every policy, in the order in which they were created.',
+    when: 'Created',
+    none: 'There are no policies yet.',
+  },
   deliveries: {
     title: 'Failed deliveries',
     about: 'Events that a webhook did not take: given up in the last 30 days, or put aside.',
@@ -91,6 +97,7 @@ export const WORDS = {
   record: 'Record',
   policy: 'Policy',
   policyholder: 'Policyholder',
+  term: 'Term',
   premium: 'Premium',
   notes: 'Notes',
   webhook: 'Webhook',

@@ -22,10 +22,13 @@ function holderName(locator: string): HTMLElement {
   return place
 }
 
-function columns(names: ReadonlyMap<string, string>): Column<PolicySummary>[] {
+export function policyColumns(
+  names: ReadonlyMap<string, string>,
+  nameOf = holderName,
+): Column<PolicySummary>[] {
   return [
     { head: 'Policy', cell: ({ locator }) => policyLink(locator) },
-    { head: 'Policyholder', cell: ({ policyholderLocator }) => holderName(policyholderLocator) },
+    { head: 'Policyholder', cell: ({ policyholderLocator }) => nameOf(policyholderLocator) },
     { head: 'Product', cell: ({ productName }) => names.get(productName) ?? words(productName) },
     { head: 'State', cell: ({ state }) => badge(state) },
     {
@@ -42,7 +45,7 @@ function columns(names: ReadonlyMap<string, string>): Column<PolicySummary>[] {
 }
 
 export async function policyTable(caption: string, policies: readonly PolicySummary[]): Promise<Child> {
-  return table(caption, columns(await displayNames()), policies)
+  return table(caption, policyColumns(await displayNames()), policies)
 }
 
 export function homeView(signal: AbortSignal): HTMLElement {
@@ -52,7 +55,12 @@ export function homeView(signal: AbortSignal): HTMLElement {
     {},
     h('h1', { tabindex: -1 }, 'Overview'),
     workOverview(signal),
-    h('p', {}, h('a', { href: '#/figures' }, 'Figures of the month')),
+    h(
+      'p',
+      { class: 'more' },
+      h('a', { href: '#/work/policies' }, 'All policies'),
+      h('a', { href: '#/figures' }, 'Figures of the month'),
+    ),
     opened.length > 0 &&
       section(
         'Opened last',
