@@ -142,7 +142,7 @@ it('documents of a sale take two round trips in the database: one reads what is 
   await sell()
   expect(await sell()).toEqual([
     // Its turn, what the policy's object remembers, before and after, what was made, and the end of the turn.
-    { d1: 2, object: 5, r2: 6, queue: 0, rowsWritten: 11 },
+    { d1: 2, object: 5, r2: 6, queue: 0, rowsWritten: 12 },
     // All were made.
     { d1: 0, object: 3, r2: 0, queue: 0, rowsWritten: 0 },
   ])

@@ -83,7 +83,11 @@ export const PolicySummaryResponse = component('PolicySummaryResponse', {
 export type PolicySummaryResponse = z.infer<typeof PolicySummaryResponse>
 
 export const PolicyListResponse = component('PolicyListResponse', {
-  policies: z.array(PolicySummaryResponse),
+  policies: z
+    .array(PolicySummaryResponse)
+    .describe(
+      'A page of a choice that few policies fit may be shorter than `pageSize`, or empty, while more follow: `listCompleted` says when the list ends.',
+    ),
   pagingToken: OptionalText.describe('Absent on the last page.'),
   listCompleted: Flag.describe('Whether this is the last page.'),
 })

@@ -1,13 +1,28 @@
 import { notFound } from '../../kernel/errors.ts'
+import type { PolicyLocator } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { mergedPage, POLICY_FORM, readPagingToken, writePagingToken } from '../../platform/paging.ts'
+import {
+  mergedPage,
+  POLICY_FORM,
+  type Position,
+  readPagingToken,
+  type ShardRows,
+  writePagingToken,
+} from '../../platform/paging.ts'
 import { shardDatabase, shardOfRecord } from '../../platform/tenancy.ts'
 import { readLocator } from '../../policyholders/store.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
 import { assertSearchable, searchOf } from '../../product/fields/values.ts'
 import type { PolicyListQuery, PolicyListResponse } from './contract.ts'
-import type { PageSelection } from './store.ts'
-import { knownQuery, pageQuery, policySummaryResponse, readSummary, searchableNames } from './store.ts'
+import type { PageSelection, PolicySummary } from './store.ts'
+import {
+  horizonQuery,
+  knownQuery,
+  pageQuery,
+  policySummaryResponse,
+  readSummary,
+  searchableNames,
+} from './store.ts'
 
 /** A page of policies in creation order. One round trip per shard; all policies of one policyholder are in one shard. */
 export async function listPolicies(
@@ -31,31 +46,46 @@ export async function listPolicies(
     const version = shards.find(shard => shard.version)?.version
     assertSearchable(search.field, version ? await searchableFieldsOf(context, version.hash) : [])
   }
-  const found = shards.map(({ rows }) => ({ rows, found: rows.length }))
-  const { rows, next } = mergedPage(found, positions, query.pageSize)
+  const found = shards.map(({ rows, horizon }) =>
+    upTo(rows, rows.length > query.pageSize ? undefined : horizon),
+  )
+  const { rows, next } = mergedPage<PolicySummary | Horizon>(found, positions, query.pageSize)
   return {
-    policies: rows.map(policySummaryResponse),
+    policies: rows.flatMap(row => ('state' in row ? [policySummaryResponse(row)] : [])),
     ...(next && { pagingToken: writePagingToken(next, POLICY_FORM) }),
     listCompleted: next === undefined,
   }
 }
 
+type Horizon = Position<PolicyLocator>
+
+/**
+ * What of a shard is on the page at most. Where it has policies that were not looked at, the last one that was stands in its place in the
+ * order, and the next page goes on from there.
+ */
+const upTo = (
+  rows: readonly PolicySummary[],
+  horizon: Horizon | undefined,
+): ShardRows<PolicySummary | Horizon> =>
+  horizon === undefined ? { rows, found: rows.length } : { rows: [...rows, horizon], found: rows.length + 2 }
+
 type Shard = Awaited<ReturnType<typeof readShard>>
 
 /** Result for a shard that need not be read. */
-const NOTHING: Shard = { rows: [], version: undefined, isIndexed: false }
+const NOTHING: Shard = { rows: [], horizon: undefined, version: undefined, isIndexed: false }
 
 /** The shard's rows, the newest configuration, and whether policies were indexed by the field. */
 async function readShard({ env, tenant, calls }: RequestContext, shard: number, selection: PageSelection) {
   const database = shardDatabase(env, tenant, shard, calls)
   const { policyholder, search } = selection
-  const [rows, versions, known] = await database.batch([
+  const [rows, [horizon], versions, known] = await database.batch([
     pageQuery(database, selection),
+    horizonQuery(database, selection),
     versionQuery(database, undefined),
     knownQuery(database, policyholder, search?.field),
   ])
   if (policyholder && !known[0]!.policyholder) throw notFound('policyholder', policyholder)
-  return { rows: rows.map(readSummary), version: versions[0], isIndexed: known[0]!.field === 1 }
+  return { rows: rows.map(readSummary), horizon, version: versions[0], isIndexed: known[0]!.field === 1 }
 }
 
 /** Names of fields by which policies of any product can be found. */

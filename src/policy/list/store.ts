@@ -86,8 +86,12 @@ export type PageSelection = Omit<PolicyListQuery, 'policyholderLocator' | 'pagin
 export function pageQuery(database: Database, selection: PageSelection) {
   const { search, pageSize, now } = selection
   const { locator, createdAt } = policies
-  const pageLocators = sql`select ${locator} from ${search ? foundByTerm(search) : policies}
-    where ${sql.join(conditions(selection), sql` and `)} order by ${createdAt}, ${locator} limit ${pageSize + 1}`
+  const where = sql.join(conditions(selection), sql` and `)
+  const pageLocators = isChoosing(selection)
+    ? sql`select ${locator} from ${candidates(selection)} as c cross join ${policies} on ${locator} = c.locator
+        where ${where} limit ${pageSize + 1}`
+    : sql`select ${locator} from ${search ? foundByTerm(search) : policies}
+        where ${where} order by ${createdAt}, ${locator} limit ${pageSize + 1}`
   return database.build
     .select({ policy: policies, state: stateAt(now).as('state'), premium: premium.as('premium') })
     .from(sql`(${pageLocators}) as page`)
@@ -95,6 +99,39 @@ export function pageQuery(database: Database, selection: PageSelection) {
     .where(sql`${locator} = page.locator`)
     .orderBy(createdAt, locator)
 }
+
+/** Policies that are looked at for a page of a choice that few of them may fit. */
+const MOST_SCANNED = 2_000
+
+/** Whether policies are looked at one after the other: a search and a policyholder have an index of their own. */
+const isChoosing = ({ search, policyholder, ...selection }: PageSelection): boolean =>
+  search === undefined &&
+  policyholder === undefined &&
+  [
+    ...[selection.productName, selection.state, selection.issuedAfterTimestamp],
+    ...[
+      selection.issuedBeforeTimestamp,
+      selection.effectiveAfterTimestamp,
+      selection.effectiveBeforeTimestamp,
+    ],
+  ].some(value => value !== undefined)
+
+/** The next policies in the order of the list, whatever is chosen of them; read from the index alone. */
+function candidates(selection: PageSelection): SQL {
+  const { createdAt, locator } = policies
+  return sql`(select ${createdAt}, ${locator} from ${policies} where ${sql.join(createdConditions(selection), sql` and `)}
+    order by ${createdAt}, ${locator} limit ${scannedFor(selection)})`
+}
+
+const scannedFor = ({ pageSize }: PageSelection): number => Math.max(pageSize + 1, MOST_SCANNED)
+
+/** The last policy that is looked at for the page; no row where that is all there are. */
+export const horizonQuery = (database: Database, selection: PageSelection) =>
+  database.build.all<Position<PolicyLocator>>(
+    isChoosing(selection)
+      ? sql`select created_at as "createdAt", locator from ${candidates(selection)} limit 1 offset ${scannedFor(selection) - 1}`
+      : sql`select 0 as "createdAt", 0 as locator where false`,
+  )
 
 type SummaryRow = {
   policy: typeof policies.$inferSelect
@@ -108,18 +145,27 @@ export function readSummary({ policy, state, premium }: SummaryRow): PolicySumma
   return { ...read, state, premium: premium === null ? undefined : fromMinor(premium, read.currency) }
 }
 
-function conditions(selection: PageSelection): SQL[] {
-  const { locator, createdAt, issuedAt, originalStart, effectiveEnd } = policies
-  const { position, state, effectiveAfterTimestamp, effectiveBeforeTimestamp } = selection
-  const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
-    value === undefined ? [] : [condition(value)]
+const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL[] =>
+  value === undefined ? [] : [condition(value)]
+
+/** What the index of the list's order says. */
+function createdConditions({ position, ...selection }: PageSelection): SQL[] {
+  const { locator, createdAt } = policies
   return [
     sql`true`,
     ...when(position, last => sql`(${createdAt}, ${locator}) > (${last.createdAt}, ${last.locator})`),
-    ...when(selection.policyholder, holder => sql`${policies.policyholderLocator} = ${holder}`),
-    ...when(selection.productName, name => sql`${policies.productName} = ${name}`),
     ...when(selection.createdAfterTimestamp, at => sql`${createdAt} > ${at}`),
     ...when(selection.createdBeforeTimestamp, at => sql`${createdAt} < ${at}`),
+  ]
+}
+
+function conditions(selection: PageSelection): SQL[] {
+  const { issuedAt, originalStart, effectiveEnd } = policies
+  const { state, effectiveAfterTimestamp, effectiveBeforeTimestamp } = selection
+  return [
+    ...createdConditions(selection),
+    ...when(selection.policyholder, holder => sql`${policies.policyholderLocator} = ${holder}`),
+    ...when(selection.productName, name => sql`${policies.productName} = ${name}`),
     ...when(selection.issuedAfterTimestamp, at => sql`${issuedAt} > ${at}`),
     ...when(selection.issuedBeforeTimestamp, at => sql`${issuedAt} < ${at}`),
     // A withdrawn policy ends where it starts, and was never in force.

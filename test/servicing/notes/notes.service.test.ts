@@ -117,6 +117,10 @@ it('are at most 1,000 of a policyholder', async () => {
   const { status, body } = await write(note)
   expect([status, body.code]).toEqual([413, 'tooLarge'])
   expect(body.message).toContain('1000 notes')
+  await boundDatabase(poolBinding(1))
+    .prepare('delete from note where policyholder_locator = ?')
+    .bind(holder)
+    .run()
 })
 
 it('are exported, and go with the values of their policyholder', async () => {

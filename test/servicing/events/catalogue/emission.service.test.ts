@@ -101,6 +101,9 @@ async function newBusiness(
   const whole = await create({ finalize: false })
   await send('POST', `/policy/${whole.locator}/finalize`)
   await send('POST', `/policy/${whole.locator}/issue`)
+  const note = { recordType: 'policy', recordLocator: whole.locator, text: 'Called.' }
+  const { locator: noted } = await send<{ locator: string }>('POST', '/notes', note)
+  await send('DELETE', `/notes/${noted}`)
   await whenMade(
     () => send('GET', `/policy/${whole.locator}`),
     one => one.documents,
