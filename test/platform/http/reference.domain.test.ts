@@ -55,7 +55,7 @@ test('elements that are migrated are told with all that they have, and in each o
     document.components.schemas
   const { elements, ...others } = ElementMigrationRequest!.properties!
   expect(elements!.items).toEqual({ $ref: '#/components/schemas/ElementMigrationRequest' })
-  const own = ['id', 'elementType', 'data', 'coverageTerms', 'charges', 'ended']
+  const own = ['id', 'elementType', 'data', 'coverageTerms', 'charges', 'ended', 'chargedAnew']
   expect(Object.keys(others).sort()).toEqual(own.sort())
   expect(Object.keys(ChargeMigrationRequest!.properties!)).toContain('installmentItems')
   expect(Object.keys(InstallmentItemMigrationRequest!.properties!)).toContain('installmentNumber')
