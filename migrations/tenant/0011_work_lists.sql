@@ -1,5 +1,5 @@
 CREATE INDEX `invoice_owed` ON `invoice` (`due_at`,`locator`) WHERE json_extract(statuses, '$[#-1].status') = 'unfulfilled' and is_refund is null;--> statement-breakpoint
-CREATE INDEX `document_failed` ON `document` (`updated_at`,`locator`) WHERE state = 'failed';--> statement-breakpoint
+CREATE INDEX `document_failed` ON `document` (`updated_at`,`locator`) WHERE state in ('dataError', 'renderError', 'conversionError');--> statement-breakpoint
 CREATE INDEX `cancellation_lapsed` ON `cancellation` (`issued_at`,`locator`) WHERE state = 'issued' and name = 'lapse';--> statement-breakpoint
 CREATE INDEX `endorsement_application` ON `endorsement` (`updated_at`,`locator`) WHERE state = 'application';--> statement-breakpoint
 CREATE INDEX `endorsement_quoted` ON `endorsement` (`updated_at`,`locator`) WHERE state = 'quoted';--> statement-breakpoint

@@ -102,6 +102,13 @@ describe('templates that fail', () => {
       wide: 'conversionError',
       pages: 'conversionError',
     })
+    const { body: work } = await motor.get<{ items: { locator: string; state: string }[] }>(
+      '/workLists/failedDocuments',
+    )
+    const failed = documents.filter(({ state }) => state !== 'ready')
+    expect(work.items.map(({ locator, state }) => [locator, state]).sort()).toEqual(
+      failed.map(({ locator, state }) => [locator, state]).sort(),
+    )
     expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1:28: .*more than/)
     expect(of('hungry')!.failureMessage).toContain('memory')
     expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')

@@ -101,7 +101,7 @@ export const OPEN_WORK = {
   openGrace: sql.raw('settled_at is null'),
   lapsedByCancellation: sql.raw(`state = 'issued' and name = 'lapse'`),
   owedInvoice: sql.raw(`json_extract(statuses, '$[#-1].status') = 'unfulfilled' and is_refund is null`),
-  failedDocument: sql.raw(`state = 'failed'`),
+  failedDocument: sql.raw(`state in ('dataError', 'renderError', 'conversionError')`),
 } as const
 
 export const times = { createdAt: integer().notNull(), updatedAt: integer().notNull() }

@@ -74,7 +74,7 @@ async function insert(from: number, to: number, binding = poolBinding(1), shard 
     [
       'document',
       `locator, policy_locator, subject, subject_locator, display_name, file_name, type, state, created_at, updated_at`,
-      `${uuid(3, shard)}, ${policy}, 'policy', '', 'Schedule', 's.pdf', 'pdf', ${open('failed', 'ready')}, ${times}`,
+      `${uuid(3, shard)}, ${policy}, 'policy', '', 'Schedule', 's.pdf', 'pdf', ${open('renderError', 'ready')}, ${times}`,
     ],
   ]
   await database.batch(

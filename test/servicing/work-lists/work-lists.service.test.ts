@@ -178,7 +178,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
     await boundDatabase(poolBinding(1))
       .prepare(
         `insert into document (locator, policy_locator, subject, subject_locator, display_name, file_name, type, state, failure,
-          created_at, updated_at) values (?, ?, 'policy', ?, 'Schedule', 'schedule.pdf', 'pdf', 'failed', 'A fee is missing.', 1, 2)`,
+          created_at, updated_at) values (?, ?, 'policy', ?, 'Schedule', 'schedule.pdf', 'pdf', 'renderError', 'A fee is missing.', 1, 2)`,
       )
       .bind(locator, Number(policy.locator), policy.locator)
       .run()
