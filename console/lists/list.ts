@@ -3,7 +3,7 @@ import { type Child, fill, h } from '../dom.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { badge, type Column, empty, loaded, table } from '../parts.ts'
-import { policyColumns } from '../view/home.ts'
+import { policyColumns } from '../policy-table.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
 import {
   addressOf,

@@ -5,8 +5,8 @@ import { type Child, h, s } from '../dom.ts'
 import { displayNames } from '../find.ts'
 import { money, words } from '../format.ts'
 import { type Column, empty, loaded, section, table } from '../parts.ts'
+import { policyLink } from '../policy-table.ts'
 import type { Report, ReportLines } from '../wire.ts'
-import { policyLink } from './home.ts'
 
 type Total = Report['totals'][number]
 

@@ -1,52 +1,11 @@
 // The first page: what was opened last, and the newest policies; or what a search has found.
-import { type Child, h } from '../dom.ts'
-import { displayNames, type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
-import { dayOrMoment, money, personName, words } from '../format.ts'
+import { h } from '../dom.ts'
+import { type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
+import { personName, words } from '../format.ts'
 import { workOverview } from '../lists/overview.ts'
-import { badge, type Column, empty, fieldValues, loaded, section, table } from '../parts.ts'
-import type { Policyholder, PolicySummary } from '../wire.ts'
-
-export const policyLink = (locator: string): HTMLElement =>
-  h('a', { href: `#/policy/${encodeURIComponent(locator)}` }, locator)
-
-/** The name comes when it is known. */
-function holderName(locator: string): HTMLElement {
-  const place = h('span', { class: 'pending' }, '…')
-  holderOf(locator)
-    .then(({ entity }) => personName(entity.values))
-    .catch(() => '–')
-    .then(name => {
-      place.textContent = name
-      place.classList.remove('pending')
-    })
-  return place
-}
-
-export function policyColumns(
-  names: ReadonlyMap<string, string>,
-  nameOf = holderName,
-): Column<PolicySummary>[] {
-  return [
-    { head: 'Policy', cell: ({ locator }) => policyLink(locator) },
-    { head: 'Policyholder', cell: ({ policyholderLocator }) => nameOf(policyholderLocator) },
-    { head: 'Product', cell: ({ productName }) => names.get(productName) ?? words(productName) },
-    { head: 'State', cell: ({ state }) => badge(state) },
-    {
-      head: 'Term',
-      cell: ({ originalContractStartTimestamp: from, effectiveContractEndTimestamp: to }) =>
-        h('span', { class: 'span' }, `${dayOrMoment(from)} – ${dayOrMoment(to)}`),
-    },
-    {
-      head: 'Premium',
-      amount: true,
-      cell: ({ grossPremium, grossPremiumCurrency }) => money(grossPremium, grossPremiumCurrency),
-    },
-  ]
-}
-
-export async function policyTable(caption: string, policies: readonly PolicySummary[]): Promise<Child> {
-  return table(caption, policyColumns(await displayNames()), policies)
-}
+import { empty, fieldValues, loaded, section } from '../parts.ts'
+import { policyLink, policyTable } from '../policy-table.ts'
+import type { Policyholder } from '../wire.ts'
 
 export function homeView(signal: AbortSignal): HTMLElement {
   const opened = openedLast()

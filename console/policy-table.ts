@@ -1,0 +1,48 @@
+// Policies in a table: what lists and searches show of each.
+import { type Child, h } from './dom.ts'
+import { displayNames, holderOf } from './find.ts'
+import { dayOrMoment, money, personName, words } from './format.ts'
+import { badge, type Column, table } from './parts.ts'
+import type { PolicySummary } from './wire.ts'
+
+export const policyLink = (locator: string): HTMLElement =>
+  h('a', { href: `#/policy/${encodeURIComponent(locator)}` }, locator)
+
+/** The name comes when it is known. */
+function holderName(locator: string): HTMLElement {
+  const place = h('span', { class: 'pending' }, '…')
+  holderOf(locator)
+    .then(({ entity }) => personName(entity.values))
+    .catch(() => '–')
+    .then(name => {
+      place.textContent = name
+      place.classList.remove('pending')
+    })
+  return place
+}
+
+export function policyColumns(
+  names: ReadonlyMap<string, string>,
+  nameOf = holderName,
+): Column<PolicySummary>[] {
+  return [
+    { head: 'Policy', cell: ({ locator }) => policyLink(locator) },
+    { head: 'Policyholder', cell: ({ policyholderLocator }) => nameOf(policyholderLocator) },
+    { head: 'Product', cell: ({ productName }) => names.get(productName) ?? words(productName) },
+    { head: 'State', cell: ({ state }) => badge(state) },
+    {
+      head: 'Term',
+      cell: ({ originalContractStartTimestamp: from, effectiveContractEndTimestamp: to }) =>
+        h('span', { class: 'span' }, `${dayOrMoment(from)} – ${dayOrMoment(to)}`),
+    },
+    {
+      head: 'Premium',
+      amount: true,
+      cell: ({ grossPremium, grossPremiumCurrency }) => money(grossPremium, grossPremiumCurrency),
+    },
+  ]
+}
+
+export async function policyTable(caption: string, policies: readonly PolicySummary[]): Promise<Child> {
+  return table(caption, policyColumns(await displayNames()), policies)
+}
