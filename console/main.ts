@@ -125,7 +125,7 @@ function view(): HTMLElement | Promise<HTMLElement> {
   return homeView(signal)
 }
 
-/** Names the page after its heading, and puts anyone who reads with a screen reader there. */
+/** Names the page after its heading, and moves screen readers there. */
 function arrive(): void {
   const { parts } = route()
   const heading = main.querySelector('h1')
@@ -155,7 +155,7 @@ async function navigate(): Promise<void> {
   main.setAttribute('aria-busy', 'true')
   if (!session()) {
     shownPath = SIGN_IN
-    // Nothing of anyone who was here before is left to who comes.
+    // Nothing of the last user is left for the next one.
     forgetAll()
     forgetPolicy()
     fill(

@@ -20,7 +20,7 @@ const sourcesAlone = (): string => sourceKey(FOLDERS, [], '', /\.bundle\.mjs$|ro
 export async function refreshGenerated(): Promise<void> {
   if (existsSync(mark())) return
   const before = sourcesAlone()
-  // In a process of its own: what builds them stays in the memory of anyone who has built.
+  // In a process of its own: what builds them stays in the memory of the process that has built.
   await promisify(execFile)(process.execPath, [THIS])
   // What was edited meanwhile may not be in what was made: the next start makes it again.
   if (sourcesAlone() !== before) return

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 /** A word or phrase, and what to write in its place. */
 const RULES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\banew\b/i, 'again'],
-  [/\bwhoever\b/i, 'anyone who, or who it is'],
+  [/\bwhoever\b/i, 'anyone who, or no matter who'],
   [/\bbe it\b/i, 'even, or whether'],
   [/\b(?:thereof|hereby|herein|wherein|whereby|heretofore)\b/i, 'of it, in which, by which'],
   [/\bbefall(?:s|en)?\b/i, 'happens to'],
@@ -50,7 +50,7 @@ describe('words', () => {
   test('are found in pages, comments and texts, with their places', () => {
     expect(badWords('a.md', 'one\nmake it anew', false)).toEqual(["a.md:2: 'anew': write again"])
     expect(badWords('a.ts', "const anew = 1 // whoever asks\nthrow new Error('be it')", true)).toEqual([
-      "a.ts:1: 'whoever': write anyone who, or who it is",
+      "a.ts:1: 'whoever': write anyone who, or no matter who",
       "a.ts:2: 'be it': write even, or whether",
     ])
     expect(badWords('a.ts', 'const anew = told(whoever)', true)).toEqual([])

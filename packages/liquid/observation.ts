@@ -1,4 +1,4 @@
-// Shows a rendering step by step to anyone who asks for it: worksheets, coverage, stricter checks. Without an observer
+// Shows a rendering step by step to an observer: worksheets, coverage, stricter checks. Without an observer
 // nothing of this runs.
 import { type Template, type Token, TypeGuards, toValue, toValueSync } from 'liquidjs/dist/liquid.browser.mjs'
 

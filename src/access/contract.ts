@@ -100,7 +100,7 @@ export const AccountResponse = component('AccountResponse', {
   id: Text.describe("The account's locator: `account.uuid` in its tokens."),
   name: Text,
   createdTimestamp: Timestamp,
-  accountType: z.enum(SHOWN_TYPES).describe('Of a service account: that of anyone who made it.'),
+  accountType: z.enum(SHOWN_TYPES).describe('Of a service account: that of the account that made it.'),
   deleted: Flag,
   email: Text.describe('Empty where an archive made the account.'),
   locked: Flag.describe('Whether no password signs in, because of failures.'),
@@ -189,7 +189,7 @@ export const AuthTokenCreateRequest = filledIn(
     expiresAt: RequestDateTime.describe('At most five years ahead.'),
     permissions: Listed.openapi({
       description:
-        'What the token may, as `group.action` or `group.*`: nothing that its account, or anyone who makes it, may not. None: it is good for nothing that needs a permission.',
+        'What the token may, as `group.action` or `group.*`: nothing that its account, or the account that makes it, may not. None: it is good for nothing that needs a permission.',
       example: ['policies.read', 'invoices.*'],
     }),
     tenants: Listed.describe(

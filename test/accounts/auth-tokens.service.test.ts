@@ -382,7 +382,7 @@ describe('ending them', () => {
     expect(await callOk('GET', `/auth/users/${locator}/tokens`, { token: boss })).toEqual([])
   })
 
-  it('tells everybody of a revocation though anyone who asked for it was cut off: there is a timer', async () => {
+  it('tells everybody of a revocation though the request that asked for it was cut off: there is a timer', async () => {
     const locator = await people.add('cut', 'account.tenant.employee')
     const token = await people.token('cut')
     expect((await callApi('POST', `/auth/users/${locator}/revoke`, { token: boss })).status).toBe(200)

@@ -43,7 +43,7 @@ export type FaultKind = keyof typeof FAULTS
 
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[]
 
-/** Of a hundred occasions each; those without a chance are brought about by anyone who runs the journeys. */
+/** Of a hundred occasions each; those without a chance are brought about by the run itself. */
 export const CHANCES: Partial<Record<FaultKind, number>> = {
   batchBefore: 4,
   batchAfter: 6,
@@ -97,7 +97,7 @@ export class Faults {
     return this.has(kind) && this.#random.chance((CHANCES[kind] ?? 0) / 100)
   }
 
-  /** Whether faults of the kind are wanted; anyone who brings one about counts it by `note`. */
+  /** Whether faults of the kind are wanted; the code that brings one about counts it by `note`. */
   has(kind: FaultKind): boolean {
     return !this.#isOver && this.#kinds.has(kind)
   }

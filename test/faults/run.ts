@@ -101,7 +101,7 @@ const left = async (binding: string, at: number): Promise<Counts> =>
     .bind(at)
     .first<Counts>())!
 
-/** Wakes anyone who may have an alarm; those of a shard one after the other. */
+/** Wakes each object that may have an alarm; those of a shard one after the other. */
 async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
   const inShard = async (binding: string, shard: number): Promise<void> => {
     const runs = await databaseOf(binding)
@@ -117,7 +117,7 @@ async function wake({ webhook }: World, tenant: Tenant): Promise<void> {
   await Promise.all(tenant.shards.map(inShard))
 }
 
-/** Lets time pass, a minute at a time, until nothing that is due is left; anyone who has an alarm is woken by it. */
+/** Lets time pass, a minute at a time, until nothing that is due is left; each object that has an alarm is woken by it. */
 async function settle(world: World): Promise<void> {
   const { adminToken: token } = world
   await wakeAtItsMinute(world.tenant)

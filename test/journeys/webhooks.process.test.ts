@@ -233,7 +233,7 @@ const KILLED = {
   interruptions: [stop, kill, stop, kill],
 }
 
-// Anyone who is killed has had all else before.
+// A process that is killed has had all else before.
 describe.each(size([KILLED], [MOODY, KILLED]))(
   'with a receiver that fails 30 %, is silent 5 % and is $happens',
   ({ purpose, interruptions }) => {

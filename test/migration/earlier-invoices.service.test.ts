@@ -226,7 +226,7 @@ describe('further items of an account', () => {
     expect((await policyAt(policies.P1!.locator)).invoices[0]!.payments).toEqual([])
   })
 
-  it('are migrated once by their ids, anyone who brings them at the same time', async () => {
+  it('are migrated once by their ids, even if two requests bring them at the same time', async () => {
     const { accountLocator } = await accountOf(await sent('', [open('B-4')]))
     const items = {
       policies: [migratedPolicy('P2', 'I2')],
@@ -395,7 +395,7 @@ async function left(
   return { locator, work }
 }
 
-/** Anyone who worked on it gives up its place. */
+/** The object that worked on it gives up its place. */
 const ended = async ({ locator, work }: { locator: Uuid; work: () => Promise<number> }): Promise<void> => {
   await work()
   await work()

@@ -165,7 +165,7 @@ describe('a migration', () => {
     }
   })
 
-  it('of which an account cuts off anyone who works on it gives it up after six times, and goes on', async () => {
+  it('of which an account cuts off the object that works on it gives it up after six times, and goes on', async () => {
     const database = boundDatabase(poolBinding(1))
     const slots = (sql: string) => database.prepare(sql).run()
     // While four others run none of it is begun.

@@ -58,7 +58,7 @@ function copied(unknown?: string) {
   return { begun, query }
 }
 
-test('a read begins where the client was; a write, and anyone who brings nothing, at the primary', async () => {
+test('a read begins where the client was; a write, and a request that brings nothing, at the primary', async () => {
   const { begun, query } = copied()
   const brought = { A: '0005' }
   await query({ ...noCalls(), clientBookmarks: brought, isRead: true })

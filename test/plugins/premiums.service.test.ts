@@ -129,7 +129,7 @@ const policy = fc.record({
   region_class: fc.constantFrom('R1', 'R2', 'R3', 'R4', 'R5', 'R6'),
   claims_free_years: fc.integer({ min: 0, max: 35 }),
   days: fc.integer({ min: 20, max: 700 }),
-  // Around the 25th birthday of anyone who is insured from the day on.
+  // Around the 25th birthday of the insured person.
   birthday: fc.integer({ min: -9_500, max: -8_900 }),
 })
 

@@ -163,7 +163,7 @@ describe('overwriting data', () => {
     expect([repeated.status, repeated.body.locator]).toEqual([200, policy])
   })
 
-  it('cannot be undone by anyone who read before it', async () => {
+  it('cannot be undone by a request that read before it', async () => {
     const { locator, old } = await known()
     await holders.overwrite(locator, { last_name: 'ERASED' })
     const stale = await holders.update({

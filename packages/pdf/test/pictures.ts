@@ -1,4 +1,4 @@
-// Pages as pictures (poppler's pdftoppm), and how two of them differ to anyone who reads them.
+// Pages as pictures (poppler's pdftoppm), and how two of them differ to a reader.
 import { execFileSync } from 'node:child_process'
 
 export type Picture = { width: number; height: number; pixels: Uint8Array }

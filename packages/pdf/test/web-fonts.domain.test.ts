@@ -1,4 +1,4 @@
-// WOFF and WOFF2 fonts in documents: unpacked they are the font that they were made of, anyone who packed it.
+// WOFF and WOFF2 fonts in documents: unpacked they are the font that they were made of, no matter what packed it.
 import { readFileSync } from 'node:fs'
 import { create } from 'fontkit'
 import { expect, test } from 'vitest'

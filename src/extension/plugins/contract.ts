@@ -270,7 +270,7 @@ export const UnderwritingResult = z.object({
     .max(100)
     .nullish()
     .transform(notes => notes ?? [])
-    .describe('Why, for anyone who reads it: 100 notes at most.'),
+    .describe('Why, for people to read: 100 notes at most.'),
 })
 
 const ProrationAnswer = z.object({

@@ -8,7 +8,7 @@ import type { NewEvent } from './outbox.ts'
 import { events } from './tables.ts'
 import { isCustomEventType, isStreamed, newerTypeOf } from './types.ts'
 
-/** At most 256, since the place within the row is a byte of the locator. Anyone who reads one event of a row parses them all. */
+/** At most 256, since the place within the row is a byte of the locator. Reading one event of a row parses them all. */
 export const MOST_IN_ROW = 64
 
 /** Their data may contain values of a policyholder, which an erasure overwrites: it finds them in rows of their own. */

@@ -236,7 +236,7 @@ const endorsement = z.strictObject({
   displayName: displayName('it', 'Change of cover'),
   reprice: about(
     choice(['never', 'always', 'all', 'input']).default('never'),
-    'What the change does to the premium after it: `never` keeps it, divided by time; `always` rates what was changed again; `all` rates everything again; `input` asks each request for `reprice`, true or false.',
+    'What the change does to the premium after it: `never` keeps it, divided by time; `always` rates again what was changed; `all` rates everything again; `input` asks each request for `reprice`, true or false.',
     'always',
   ),
   documents: documentsOf('for such an endorsement'),

@@ -43,7 +43,7 @@ export type DataNode = {
   readonly description: string
   /** It may have no value, and reads as nothing then. */
   readonly isOptional?: true
-  /** Who sees it; absent: anyone who sees what it is a member of. */
+  /** Who sees it; absent: all who see what it is a member of. */
   readonly readers?: readonly TemplateReader[]
   /** Of a record, by name as it is read. */
   readonly members?: Readonly<Record<string, DataNode>>

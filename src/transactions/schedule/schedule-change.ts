@@ -37,16 +37,16 @@ export async function decideScheduleChange(
   const from = later(startOfDay(now, timeZone), originalStart)
   const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
   const own = await ownReschedule(aggregate, rescheduled, { start: from, end: policyEnd }, loaded, attempt)
-  const again = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
-  const supply = await attempt.digits(1 + invoicedAtOnce(again.plan, now))
-  return planScheduleChange(aggregate, { scheduleName, from }, again, { now, supply })
+  const bills = own ?? replan(aggregate, { charges: [], scheduleName, from, policyEnd }, product, now)
+  const supply = await attempt.digits(1 + invoicedAtOnce(bills.plan, now))
+  return planScheduleChange(aggregate, { scheduleName, from }, bills, { now, supply })
 }
 
 /** Takes a digit, and one for each invoice that is due at once. */
 function planScheduleChange(
   before: PolicyAggregate,
   { scheduleName, from }: { scheduleName: string; from: Instant },
-  again: BillPlan,
+  bills: BillPlan,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned {
   const modification = newModification(
@@ -68,7 +68,7 @@ function planScheduleChange(
     modifications: putRecords(before.modifications, [modification]),
   }
   assertWithinLimits(changed)
-  const billed = makeBills(changed, modification, again, { now, supply })
+  const billed = makeBills(changed, modification, bills, { now, supply })
   const update = policyEvent(billed.aggregate, 'policy.update', {
     ...versioned(billed.aggregate),
     modificationLocator: modification.locator,

@@ -1,4 +1,4 @@
-// What anyone who runs the service sees: a line and a data point for each piece of work, and whether it can work at all.
+// What an operator sees: a line and a data point for each piece of work, and whether it can work at all.
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'

@@ -52,7 +52,7 @@ const display = {
   placeholder: about(z.unknown().optional(), `What an empty input shows. ${ONLY_SCREENS}`, '10115'),
   description: about(
     z.unknown().optional(),
-    `A sentence that helps anyone who fills it in. ${ONLY_SCREENS}`,
+    `A sentence that helps people to fill it in. ${ONLY_SCREENS}`,
     'As the land register has it.',
   ),
 }
