@@ -5,6 +5,7 @@ import type { JsonSchema } from '../cli/format/json-schema.ts'
 import { FILE_KINDS, type FileKind, OTHER_FILES, schemaOfKind } from '../cli/format/kinds.ts'
 import { propertiesByType } from '../src/product/check/fields/fields.ts'
 import type { FieldType } from '../src/product/configuration.ts'
+import { betweenMarks } from './marks.ts'
 
 export const CONFIGURATION_BEGIN = '<!-- configuration:begin -->'
 export const CONFIGURATION_END = '<!-- configuration:end -->'
@@ -229,13 +230,8 @@ export function configurationReference(): string {
 }
 
 /** The text with the reference of today's schemas between its markers. Throws when it has no markers. */
-export function withConfigurationReference(page: string): string {
-  const begin = page.indexOf(CONFIGURATION_BEGIN)
-  const end = page.indexOf(CONFIGURATION_END)
-  if (begin < 0 || end < begin)
-    throw new Error(`docs/configuration.md needs ${CONFIGURATION_BEGIN} and ${CONFIGURATION_END}.`)
-  return `${page.slice(0, begin + CONFIGURATION_BEGIN.length)}\n\n${configurationReference()}\n\n${page.slice(end)}`
-}
+export const withConfigurationReference = (page: string): string =>
+  betweenMarks(page, CONFIGURATION_BEGIN, CONFIGURATION_END, configurationReference())
 
 export const CONFIGURATION_PAGE = join(import.meta.dirname, '../docs/configuration.md')
 

@@ -1,6 +1,7 @@
 // Writes docs/errors.md: every error code with its cause and what to do about it. npm run docs:errors
 import { readFileSync, writeFileSync } from 'node:fs'
 import { ERROR_KINDS, type ErrorCode } from '../src/kernel/errors.ts'
+import { betweenMarks } from './marks.ts'
 
 export const ERRORS_PAGE = 'docs/errors.md'
 
@@ -77,15 +78,12 @@ const rows = (): string[] =>
 
 /** The page with the codes of today between its marks. Throws when it has no marks. */
 export function withErrors(page: string): string {
-  const begin = page.indexOf(BEGIN)
-  const end = page.indexOf(END)
-  if (begin < 0 || end < begin) throw new Error(`The page needs ${BEGIN} and ${END}.`)
   const table = [
     '| `code` | status | `apiErrorCode` | cause | what to do |',
     '| ------ | ------ | -------------- | ----- | ---------- |',
     ...rows(),
   ].join('\n')
-  return `${page.slice(0, begin + BEGIN.length)}\n\n${table}\n\n${page.slice(end)}`
+  return betweenMarks(page, BEGIN, END, table)
 }
 
 if (import.meta.main) writeFileSync(ERRORS_PAGE, withErrors(readFileSync(ERRORS_PAGE, 'utf8')))

@@ -6,6 +6,7 @@ import { KEYS, type Key, type KeyEntry } from '../src/platform/events/data-keys.
 import { isStreamed, newerTypesOf } from '../src/platform/events/types.ts'
 import { causesOf } from '../src/servicing/events/stream/causes.ts'
 import { exampleData } from '../src/servicing/events/stream/notifications.ts'
+import { betweenMarks } from './marks.ts'
 
 export const EVENTS_BEGIN = '<!-- events:begin -->'
 export const EVENTS_END = '<!-- events:end -->'
@@ -64,12 +65,8 @@ export function eventReference(): string {
 }
 
 /** The text with the reference of today's catalogue between its markers. Throws when it has no markers. */
-export function withEventReference(page: string): string {
-  const begin = page.indexOf(EVENTS_BEGIN)
-  const end = page.indexOf(EVENTS_END)
-  if (begin < 0 || end < begin) throw new Error(`docs/events.md needs ${EVENTS_BEGIN} and ${EVENTS_END}.`)
-  return `${page.slice(0, begin + EVENTS_BEGIN.length)}\n\n${eventReference()}\n\n${page.slice(end)}`
-}
+export const withEventReference = (page: string): string =>
+  betweenMarks(page, EVENTS_BEGIN, EVENTS_END, eventReference())
 
 export const EVENTS_PAGE = join(import.meta.dirname, '../docs/events.md')
 

@@ -13,6 +13,7 @@ import {
 } from '../src/transactions/lapses/transitions.ts'
 import { QUOTE_TRANSITIONS } from '../src/transactions/quotes/plans.ts'
 import { REINSTATEMENT_TRANSITIONS } from '../src/transactions/reinstatements/decision.ts'
+import { betweenMarks } from './marks.ts'
 
 export const STATES_BEGIN = '<!-- states:begin -->'
 export const STATES_END = '<!-- states:end -->'
@@ -55,11 +56,8 @@ export function stateDiagram({ first, table }: Omit<Diagram, 'title'>): string {
 
 /** The text with the diagrams of today's tables between its markers. Throws when it has no markers. */
 export function withStateDiagrams(page: string): string {
-  const begin = page.indexOf(STATES_BEGIN)
-  const end = page.indexOf(STATES_END)
-  if (begin < 0 || end < begin) throw new Error(`The page needs ${STATES_BEGIN} and ${STATES_END}.`)
   const sections = DIAGRAMS.map(diagram => `**${diagram.title}**\n\n${stateDiagram(diagram)}`)
-  return `${page.slice(0, begin + STATES_BEGIN.length)}\n\n${sections.join('\n\n')}\n\n${page.slice(end)}`
+  return betweenMarks(page, STATES_BEGIN, STATES_END, sections.join('\n\n'))
 }
 
 export const STATES_PAGE = join(import.meta.dirname, '../docs/states.md')

@@ -10,6 +10,7 @@ import {
 } from '../src/product/templates/data-tree.ts'
 import { PLUGIN_INPUTS } from '../src/servicing/template-data/plugin-inputs.ts'
 import { templateTree } from '../src/servicing/template-data/template-tree.ts'
+import { betweenMarks } from './marks.ts'
 
 export const DATA_BEGIN = '<!-- data:begin -->'
 export const DATA_END = '<!-- data:end -->'
@@ -128,12 +129,8 @@ export const dataReference = (): string =>
   ['## Templates', ...templateSections(), '## Plugins', ...pluginSections()].join('\n\n')
 
 /** The text with the reference of today's tree between its markers. Throws when it has no markers. */
-export function withDataReference(page: string): string {
-  const begin = page.indexOf(DATA_BEGIN)
-  const end = page.indexOf(DATA_END)
-  if (begin < 0 || end < begin) throw new Error(`docs/template-data.md needs ${DATA_BEGIN} and ${DATA_END}.`)
-  return `${page.slice(0, begin + DATA_BEGIN.length)}\n\n${dataReference()}\n\n${page.slice(end)}`
-}
+export const withDataReference = (page: string): string =>
+  betweenMarks(page, DATA_BEGIN, DATA_END, dataReference())
 
 export const DATA_PAGE = join(import.meta.dirname, '../docs/template-data.md')
 
