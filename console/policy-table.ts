@@ -1,25 +1,13 @@
 // Policies in a table: what lists and searches show of each.
 import { type Child, h } from './dom.ts'
-import { displayNames, holderOf } from './find.ts'
-import { dayOrMoment, money, personName, words } from './format.ts'
+import { displayNames } from './find.ts'
+import { dayOrMoment, money, words } from './format.ts'
+import { holderName } from './holder-name.ts'
 import { badge, type Column, table } from './parts.ts'
 import type { PolicySummary } from './wire.ts'
 
 export const policyLink = (locator: string): HTMLElement =>
   h('a', { href: `#/policy/${encodeURIComponent(locator)}` }, locator)
-
-/** The name comes when it is known. */
-function holderName(locator: string): HTMLElement {
-  const place = h('span', { class: 'pending' }, '…')
-  holderOf(locator)
-    .then(({ entity }) => personName(entity.values))
-    .catch(() => '–')
-    .then(name => {
-      place.textContent = name
-      place.classList.remove('pending')
-    })
-  return place
-}
 
 export function policyColumns(
   names: ReadonlyMap<string, string>,

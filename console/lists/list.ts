@@ -2,6 +2,7 @@
 import { type Child, fill, h } from '../dom.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
+import { lazyHolderName } from '../holder-name.ts'
 import { badge, type Column, empty, loaded, table } from '../parts.ts'
 import { policyColumns } from '../policy-table.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
@@ -19,7 +20,6 @@ import {
   workPage,
 } from './ask.ts'
 import { filterForm } from './filters.ts'
-import { lazyHolderName } from './holder.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
 export function workView(name: string, query: URLSearchParams, signal: AbortSignal): HTMLElement {
