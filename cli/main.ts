@@ -196,7 +196,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
       const { migrate } = await import('./commands/migrate.ts')
       await act(run => migrate(file, options, run))
     })
-  command(program, 'import <dir>', "bring what 'export' wrote into another tenant, and compare it")
+  command(program, 'import <dir>', 'import an export into another tenant')
     .option('--validate-only', 'check everything and write nothing')
     .action(async (dir: string, options: object) => {
       const { importAll } = await import('./commands/import.ts')

@@ -12,22 +12,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { BinderyClient } from '../../client/index.ts'
+import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
 import { downloadFiles } from '../export/files.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
-const KINDS = [
-  'policyholders',
-  'policies',
-  'disbursements',
-  'auxData',
-  'quickQuotes',
-  'notes',
-  'journal',
-] as const
-type Kind = (typeof KINDS)[number]
+/** The command follows changes in the place of events. */
+type Kind = Exclude<ExportKind, 'events'>
+const KINDS = EXPORT_KINDS.filter((kind): kind is Kind => kind !== 'events')
 
 /** Kinds of which no change tells: each run gets them whole. */
 const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])

@@ -4,7 +4,7 @@ import type { PerilResponse } from '../../../policy/contract/response.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { type Bill, billsOf } from './bills.ts'
 import { Charging, type Wanted } from './charging.ts'
-import { dataOf, isInForce, minorOf, nested, type Segment, termsOf, Untellable } from './words.ts'
+import { dataOf, isInForce, isTerm, minorOf, nested, type Segment, termsOf, Untellable } from './words.ts'
 
 type Modification = PolicyRecord['modifications'][number]
 
@@ -71,9 +71,6 @@ export function termsAsNow(record: PolicyRecord): object[] {
     }),
   }))
 }
-
-const isTerm = ({ name }: Modification): boolean =>
-  name === 'modification.policy.create' || name === 'modification.policy.renew'
 
 function termsIn({ modifications }: PolicyRecord): Term[] {
   const terms = modifications

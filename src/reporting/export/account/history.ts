@@ -6,7 +6,7 @@ import type {
   PolicyModificationResponse,
   PolicyResponse,
 } from '../../../policy/contract/response.ts'
-import { amountText, dataOf, minorOf, type Segment, termsOf, Untellable } from './words.ts'
+import { amountText, dataOf, isTerm, minorOf, type Segment, termsOf, Untellable } from './words.ts'
 
 /** A bill of the policy: an invoice, or one that is planned. */
 export type ToldBill = {
@@ -79,9 +79,6 @@ function assertTellable(
   if (exposures.some(one => one.perils.some(peril => peril.parentLocator !== undefined)))
     throw new Untellable('a coverage within a coverage')
 }
-
-const isTerm = ({ name }: Modification): boolean =>
-  name === 'modification.policy.create' || name === 'modification.policy.renew'
 
 function termOf(terms: readonly Term[], at: number): Term {
   const found = terms.find(term => term.start <= at && at < term.end)

@@ -47,6 +47,10 @@ export const minorOf = (amount: number, currency: string): number =>
 export const amountText = (minor: number, currency: string): string =>
   toText(fromMinor(minor, currency as CurrencyCode))
 
+/** Whether the transaction begins a term. */
+export const isTerm = ({ name }: Pick<PolicyResponse['modifications'][number], 'name'>): boolean =>
+  name === 'modification.policy.create' || name === 'modification.policy.renew'
+
 /** A segment, exposure or peril that is in force. */
 export const isInForce = (one: {
   issuedTimestamp?: string | undefined
