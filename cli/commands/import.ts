@@ -6,7 +6,6 @@ import type { BinderyClient } from '../../client/index.ts'
 import { type ToldAccount, toldAccount } from '../../src/reporting/export/account/account.ts'
 import { differencesNow } from '../../src/reporting/export/account/compare.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
-import { failureOf } from '../api.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ProgressFile } from '../import/progress.ts'
 import { readExported, Source, type SourceAccount } from '../import/source.ts'
@@ -25,7 +24,7 @@ const LARGEST_ACCOUNT_BYTES = 10 * 1024 * 1024
 type Finding = {
   readonly policyholder: string
   readonly policy?: string
-  /** `history`, `asNow`, `left`, `failed`, or `differs` after it was carried over. */
+  /** `history`, `asNow`, `left`, `failed`; after it was carried over `differs` or `notCompared`. */
   readonly as: string
   readonly reason?: string
   readonly notes?: readonly string[]
@@ -57,7 +56,12 @@ export async function importAll(
     )
   const source = await Source.open(folder)
   try {
-    const progress = await ProgressFile.open(folder, tenantLocator, () => cursorOf(api))
+    const progress = await ProgressFile.open(
+      folder,
+      tenantLocator,
+      // Needs the permission to export, without which nothing could be compared in the end.
+      async () => (await api.get('/export')).cursor,
+    )
     const counts = { accounts: 0, present: 0, failed: 0, compared: 0 }
     const importing: Importing = {
       ...{ api, run, tenantLocator, source, progress, validateOnly, counts, findings: [] },
@@ -70,16 +74,6 @@ export async function importAll(
   }
 }
 
-/** Undefined without the permission to export: then nothing is compared. */
-async function cursorOf(api: BinderyClient): Promise<string | undefined> {
-  try {
-    return (await api.get('/export')).cursor
-  } catch (problem) {
-    if (failureOf(problem)?.exit === EXIT.signedOut) return undefined
-    throw problem
-  }
-}
-
 function interruptedText({ run }: Importing): ExitCode {
   say(run, '\nInterrupted. Run the command again: it goes on, and makes nothing twice.\n')
   return EXIT.interrupted
@@ -89,7 +83,7 @@ type Sending = { readonly account: SourceAccount; readonly told: ToldAccount; re
 
 /** False where it was interrupted. */
 async function sendAll(importing: Importing): Promise<boolean> {
-  const { source, progress, run, counts, findings } = importing
+  const { source, progress, run, counts, findings, validateOnly } = importing
   const { state } = progress
   if (state.running !== undefined) {
     if (!(await endOf(importing, state.running))) return false
@@ -107,7 +101,11 @@ async function sendAll(importing: Importing): Promise<boolean> {
     if (run.terminal.interrupted.aborted) return false
     const told = toldAccount(account)
     findings.push(...findingsOf(account, told))
-    if (account.holder.locator in state.accounts) continue
+    if (account.holder.locator in state.accounts) {
+      // A run that was cut off may not have come to these.
+      if (!validateOnly) await putAuxData(importing, account)
+      continue
+    }
     const text = JSON.stringify(told.request)
     const size = Buffer.byteLength(text)
     if (size > LARGEST_ACCOUNT_BYTES) {
@@ -123,7 +121,9 @@ async function sendAll(importing: Importing): Promise<boolean> {
     batch.push({ account, told, text })
     bytes += size
   }
-  return await send()
+  if (!(await send())) return false
+  if (!validateOnly) progress.save()
+  return true
 }
 
 function findingsOf({ holder }: SourceAccount, { policies, left }: ToldAccount): Finding[] {
@@ -152,7 +152,10 @@ async function sendBatch(importing: Importing, batch: readonly Sending[]): Promi
     progress.save()
   }
   if (!(await endOf(importing, locator))) return false
-  if (!validateOnly) await putAuxData(importing, batch)
+  if (validateOnly) return true
+  for (const { account } of batch)
+    if (account.holder.locator in progress.state.accounts) await putAuxData(importing, account)
+  progress.save()
   return true
 }
 
@@ -212,27 +215,27 @@ function reasonOf({
 }
 
 /** Of policyholders, and what of policies is hidden or only read: a migration has no words for these. Writing it again changes nothing. */
-async function putAuxData({ api, progress }: Importing, batch: readonly Sending[]): Promise<void> {
-  const { accounts, policies } = progress.state
-  for (const { account } of batch) {
-    const special = account.auxData.filter(one => one.uiType !== 'normal')
-    const byLocator = Map.groupBy([...account.holderAuxData, ...special], one => one.locator)
-    for (const [old, rows] of byLocator) {
-      const locator = accounts[old] ?? policies[old]
-      if (locator === undefined) continue
-      const auxData = rows
-        .filter(one => one.key !== 'migration.origin')
-        .map(({ key, value, uiType }) => ({ key, value, uiType: uiType as 'normal' }))
-      if (auxData.length > 0)
-        await api.put('/auxData/{locator}', { params: { path: { locator } }, body: { auxData } })
-    }
+async function putAuxData({ api, progress }: Importing, account: SourceAccount): Promise<void> {
+  const { accounts, policies, withAuxData } = progress.state
+  const { locator: holder } = account.holder
+  if (holder in withAuxData) return
+  const special = account.auxData.filter(one => one.uiType !== 'normal')
+  const byLocator = Map.groupBy([...account.holderAuxData, ...special], one => one.locator)
+  for (const [old, rows] of byLocator) {
+    const locator = accounts[old] ?? policies[old]
+    if (locator === undefined) continue
+    const auxData = rows
+      .filter(one => one.key !== 'migration.origin')
+      .map(({ key, value, uiType }) => ({ key, value, uiType: uiType as 'normal' }))
+    if (auxData.length > 0)
+      await api.put('/auxData/{locator}', { params: { path: { locator } }, body: { auxData } })
   }
+  withAuxData[holder] = true
 }
 
 /** Each policy that was carried over with what it was. False where it was interrupted. */
 async function compareAll({ api, run, source, progress, findings, counts }: Importing): Promise<boolean> {
   const { policies, cursor: start } = progress.state
-  if (start === undefined) return true
   const before = new Map(Object.entries(policies).map(([old, locator]) => [locator, old]))
   const results = new Map<string, Finding | undefined>()
   let cursor = start
@@ -264,8 +267,26 @@ async function compareAll({ api, run, source, progress, findings, counts }: Impo
     ;({ cursor, isCompleted } = last)
   }
   counts.compared = results.size
+  const compared = new Set([...results.keys()].map(locator => before.get(locator)))
+  const failed = new Set(findings.filter(one => one.as === 'failed').map(one => one.policyholder))
+  const missed = findings.filter(
+    one =>
+      (one.as === 'history' || one.as === 'asNow') &&
+      !failed.has(one.policyholder) &&
+      !compared.has(one.policy),
+  )
   findings.push(...[...results.values()].flatMap(one => one ?? []))
+  findings.push(
+    ...missed.map(({ policyholder, policy }) => ({ policyholder, policy: policy!, ...NOT_COMPARED })),
+  )
   return true
+}
+
+/** Which policy here it became is not known: its account was there before, or the policy is not among the changes. */
+const NOT_COMPARED = {
+  as: 'notCompared',
+  reason:
+    'its account was there before this progress was kept, or it is not among the changes since; compare it yourself',
 }
 
 /** Findings that a person reads on the screen; the file has all. */
@@ -275,30 +296,38 @@ function report(folder: string, { run, findings, counts, validateOnly, tenantLoc
   const file = join(folder, `import-${tenantLocator}.ndjson`)
   writeFileSync(file, findings.map(one => `${JSON.stringify(one)}\n`).join(''))
   const of = (as: string): Finding[] => findings.filter(one => one.as === as)
-  const bad = [...of('failed'), ...of('left'), ...of('differs')]
+  const bad = [...of('failed'), ...of('left'), ...of('differs'), ...of('notCompared')]
   const notes = findings.filter(one => one.as !== 'left' && one.notes !== undefined).length
   const ok = bad.length === 0
   const policies = { history: of('history').length, asNow: of('asNow').length, left: of('left').length }
   const { colors } = run.terminal
-  show(run, { ok, ...counts, policies, differing: of('differs').length, file }, () => {
-    const shown = bad
-      .slice(0, MOST_SHOWN)
-      .map(
-        ({ policy, policyholder, as, reason, notes: more = [] }) =>
-          `${colors.bold(policy === undefined ? `account ${policyholder}` : `policy ${policy}`)} ${WORDS[as]}: ${[reason, ...more].join('; ')}\n`,
-      )
-    const lines = [
-      ...shown,
-      ...(bad.length > MOST_SHOWN ? [`… and ${bad.length - MOST_SHOWN} more\n`] : []),
-      `${counted(counts.accounts, 'account')} ${validateOnly ? 'checked; nothing was written' : 'imported'}`,
-      ...(counts.present > 0 ? [`, ${counts.present} there before`] : []),
-      ...(counts.failed > 0 ? [`, ${counts.failed} failed`] : []),
-      `; policies: ${policies.history} with their history, ${policies.asNow} as they are now, ${policies.left} not carried over`,
-      ...(validateOnly ? [] : [`; ${counts.compared} compared, ${of('differs').length} differ`]),
-      `.\n${notes > 0 ? `Something of ${notes} policies that are carried over is left behind. ` : ''}All of it is in ${file}\n`,
-    ]
-    return lines.join('')
-  })
+  show(
+    run,
+    { ok, ...counts, policies, differing: of('differs').length, notCompared: of('notCompared').length, file },
+    () => {
+      const shown = bad
+        .slice(0, MOST_SHOWN)
+        .map(
+          ({ policy, policyholder, as, reason, notes: more = [] }) =>
+            `${colors.bold(policy === undefined ? `account ${policyholder}` : `policy ${policy}`)} ${WORDS[as]}: ${[reason, ...more].join('; ')}\n`,
+        )
+      const lines = [
+        ...shown,
+        ...(bad.length > MOST_SHOWN ? [`… and ${bad.length - MOST_SHOWN} more\n`] : []),
+        `${counted(counts.accounts, 'account')} ${validateOnly ? 'checked; nothing was written' : 'imported'}`,
+        ...(counts.present > 0 ? [`, ${counts.present} there before`] : []),
+        ...(counts.failed > 0 ? [`, ${counts.failed} failed`] : []),
+        `; policies: ${policies.history} with their history, ${policies.asNow} as they are now, ${policies.left} not carried over`,
+        ...(validateOnly
+          ? []
+          : [
+              `; ${counts.compared} compared, ${of('differs').length} differ, ${of('notCompared').length} not compared`,
+            ]),
+        `.\n${notes > 0 ? `Something of ${notes} policies that are carried over is left behind. ` : ''}All of it is in ${file}\n`,
+      ]
+      return lines.join('')
+    },
+  )
   return ok ? EXIT.ok : EXIT.refused
 }
 
@@ -306,4 +335,5 @@ const WORDS: Readonly<Record<string, string>> = {
   failed: 'failed',
   left: 'is not carried over',
   differs: 'differs',
+  notCompared: 'is not compared',
 }

@@ -4,13 +4,15 @@ import { join } from 'node:path'
 
 export type ImportProgress = {
   /** Changes in the tenant from here on are those of the import, and all since. */
-  readonly cursor: string | undefined
+  readonly cursor: string
   /** Sent, and not known to have ended. */
   running?: string | undefined
   /** The new locators of accounts, by those of the export. */
   readonly accounts: Record<string, string>
   /** Of policies. */
   readonly policies: Record<string, string>
+  /** Accounts of the export whose auxiliary data are written. */
+  readonly withAuxData: Record<string, true>
 }
 
 export class ProgressFile {
@@ -26,12 +28,17 @@ export class ProgressFile {
   static async open(
     folder: string,
     tenantLocator: string,
-    cursor: () => Promise<string | undefined>,
+    cursor: () => Promise<string>,
   ): Promise<ProgressFile> {
     const path = join(folder, `import-${tenantLocator}.json`)
     if (existsSync(path))
       return new ProgressFile(path, JSON.parse(readFileSync(path, 'utf8')) as ImportProgress)
-    const file = new ProgressFile(path, { cursor: await cursor(), accounts: {}, policies: {} })
+    const file = new ProgressFile(path, {
+      cursor: await cursor(),
+      accounts: {},
+      policies: {},
+      withAuxData: {},
+    })
     file.save()
     return file
   }

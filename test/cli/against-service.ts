@@ -239,11 +239,18 @@ export function describeCommandLine(service: () => ServiceProcess): void {
 
     test('import brings an export into another tenant, compares it, and makes nothing twice', async () => {
       const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
-      const from = join(folder, 'export')
+      const from = join(folder, 'moved')
       const importer = as('importer', { input: password })
       const signedInto = (host: string) =>
         importer('login', service().origin, '--tenant', host, '--user', username)
       await signedInto(service().example().hostname)
+      const someone = JSON.parse(
+        readFileSync(join(folder, 'export', 'policyholders.ndjson'), 'utf8').split('\n')[0]!,
+      ).locator
+      const source = await service().signInAs('admin')
+      const secret = [{ key: 'crm.id', value: 'K-1', uiType: 'hidden' }]
+      await source.call('PUT', `/auxData/${someone}`, { auxData: secret })
+      expect((await as('importer')('export', '--out', from)).exit).toBe(0)
       expect((await as('importer')('import', from)).err).toContain('the tenant that you are signed in to')
       expect((await administrator('deploy', 'examples/motor', '--tenant', 'moved')).exit).toBe(0)
       await signedInto('moved.co.local.bindery.test')
@@ -270,15 +277,37 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const { found: checked } = await said('--validate-only')
       expect(checked).toMatchObject({ accounts, failed: 0, compared: 0 })
       const { exit, found } = await said()
-      expect(found).toMatchObject({ accounts, present: 0, failed: 0, compared: issued, differing: 0 })
+      expect(found).toMatchObject({
+        accounts,
+        present: 0,
+        failed: 0,
+        compared: issued,
+        differing: 0,
+        notCompared: 0,
+      })
       expect(found.policies.history + found.policies.asNow).toBe(issued)
       expect(exit).toBe(found.policies.left === 0 ? 0 : 1)
       const again = await said()
       expect(again.found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
       expect([again.exit, again.found.policies]).toEqual([exit, found.policies])
+      // As if it had been cut off before it wrote what a migration cannot.
+      const progressFile = found.file.replace(/ndjson$/, 'json')
+      const { withAuxData, ...rest } = JSON.parse(readFileSync(progressFile, 'utf8'))
+      expect(Object.keys(withAuxData)).toHaveLength(accounts)
+      const path = `/auxData/${rest.accounts[someone]}/crm.id`
+      const moved = await signIn(service().origin, {
+        ...{ username, password, hostName: 'moved.co.local.bindery.test' },
+      })
+      expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
+      await moved.call('DELETE', path)
+      writeFileSync(progressFile, JSON.stringify({ ...rest, withAuxData: {} }))
+      expect((await said()).exit).toBe(exit)
+      expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       // As if the progress was lost with the machine that it was on.
-      rmSync(found.file.replace(/ndjson$/, 'json'))
-      expect((await said()).found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
+      rmSync(progressFile)
+      const lost = await said()
+      expect(lost.found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
+      expect([lost.exit, lost.found.compared, lost.found.notCompared]).toEqual([1, 0, issued])
       // Somebody else's export, and one that was changed.
       writeFileSync(join(from, 'policies.ndjson'), records('policies').slice(1).join('\n'))
       expect((await as('importer')('import', from)).err).toContain('is not what export.json says')
