@@ -1,50 +1,101 @@
-// How far an import is, in a file beside the export: what became of accounts, and the migration that is under way.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+// How far an import is, in a file beside the export: a line for each thing that happened. So each step writes only what it adds, and what a
+// crash cut off is the last line, which then did not happen.
+import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 
-export type ImportProgress = {
-  /** Changes in the tenant from here on are those of the import, and all since. */
-  readonly cursor: string
-  /** Sent, and not known to have ended. */
-  running?: string | undefined
-  /** The new locators of accounts, by those of the export. */
-  readonly accounts: Record<string, string>
-  /** Of policies. */
-  readonly policies: Record<string, string>
-  /** Accounts of the export whose auxiliary data are written. */
-  readonly withAuxData: Record<string, true>
-}
+type Step =
+  /** A migration was sent. */
+  | { readonly running: string }
+  | { readonly ended: string }
+  /** An account of the export is in the tenant: its new locator, and those of its policies by those of the export. */
+  | {
+      readonly account: string
+      readonly locator: string
+      readonly policies: Readonly<Record<string, string>>
+    }
+  /** Auxiliary data of the account are written. */
+  | { readonly withAuxData: string }
 
 export class ProgressFile {
   readonly #path: string
-  readonly state: ImportProgress
+  #running: string | undefined
+  readonly #accounts = new Map<string, string>()
+  readonly #policies = new Map<string, string>()
+  readonly #withAuxData = new Set<string>()
+  /** Whether there was no file: the import begins, or its progress is lost. */
+  readonly isNew: boolean
 
-  /** `cursor` is asked for where there is no file yet. */
-  private constructor(path: string, state: ImportProgress) {
+  private constructor(path: string, isNew: boolean) {
     this.#path = path
-    this.state = state
+    this.isNew = isNew
   }
 
-  static async open(
-    folder: string,
-    tenantLocator: string,
-    cursor: () => Promise<string>,
-  ): Promise<ProgressFile> {
-    const path = join(folder, `import-${tenantLocator}.json`)
-    if (existsSync(path))
-      return new ProgressFile(path, JSON.parse(readFileSync(path, 'utf8')) as ImportProgress)
-    const file = new ProgressFile(path, {
-      cursor: await cursor(),
-      accounts: {},
-      policies: {},
-      withAuxData: {},
-    })
-    file.save()
+  static open(folder: string, tenantLocator: string): ProgressFile {
+    const path = join(folder, `import-${tenantLocator}.progress`)
+    const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
+    const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1)
+    if (whole.length < bytes.length) truncateSync(path, whole.length)
+    const steps = whole.toString().split('\n').filter(Boolean)
+    const file = new ProgressFile(path, steps.length === 0)
+    for (const step of steps) file.#apply(JSON.parse(step) as Step)
     return file
   }
 
-  save(): void {
-    writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.state)}\n`)
-    renameSync(`${this.#path}.new`, this.#path)
+  /** A migration that was sent, and is not known to have ended. */
+  get running(): string | undefined {
+    return this.#running
+  }
+
+  /** Accounts of the export that are in the tenant. */
+  get present(): number {
+    return this.#accounts.size
+  }
+
+  accountOf(old: string): string | undefined {
+    return this.#accounts.get(old)
+  }
+
+  policyOf(old: string): string | undefined {
+    return this.#policies.get(old)
+  }
+
+  /** Policies of the export by their new locators. */
+  originals(): Map<string, string> {
+    return new Map([...this.#policies].map(([old, locator]) => [locator, old]))
+  }
+
+  hasAuxData(account: string): boolean {
+    return this.#withAuxData.has(account)
+  }
+
+  begin(migration: string): void {
+    this.#write({ running: migration })
+  }
+
+  end(migration: string): void {
+    this.#write({ ended: migration })
+  }
+
+  addAccount(account: string, locator: string, policies: Readonly<Record<string, string>> = {}): void {
+    this.#write({ account, locator, policies })
+  }
+
+  addAuxData(account: string): void {
+    this.#write({ withAuxData: account })
+  }
+
+  #write(step: Step): void {
+    appendFileSync(this.#path, `${JSON.stringify(step)}\n`)
+    this.#apply(step)
+  }
+
+  #apply(step: Step): void {
+    if ('running' in step) this.#running = step.running
+    else if ('ended' in step) this.#running = undefined
+    else if ('withAuxData' in step) this.#withAuxData.add(step.withAuxData)
+    else {
+      this.#accounts.set(step.account, step.locator)
+      for (const [old, locator] of Object.entries(step.policies)) this.#policies.set(old, locator)
+    }
   }
 }

@@ -38,7 +38,7 @@ export async function readExported(folder: string): Promise<{ tenantLocator: str
 
 export class Source {
   readonly #files: ReadonlyMap<Name, number>
-  readonly #holders: readonly Place[]
+  readonly #holders: ReadonlyMap<string, Place>
   readonly #policies: ReadonlyMap<string, readonly Place[]>
   readonly #policyPlaces: ReadonlyMap<string, Place>
   readonly #disbursements: ReadonlyMap<string, readonly Place[]>
@@ -47,7 +47,7 @@ export class Source {
   private constructor(
     files: ReadonlyMap<Name, number>,
     places: {
-      holders: readonly Place[]
+      holders: ReadonlyMap<string, Place>
       policies: ReadonlyMap<string, readonly Place[]>
       policyPlaces: ReadonlyMap<string, Place>
       disbursements: ReadonlyMap<string, readonly Place[]>
@@ -64,8 +64,10 @@ export class Source {
 
   static async open(folder: string): Promise<Source> {
     const path = (name: Name): string => join(folder, `${name}.ndjson`)
-    const holders: Place[] = []
-    await eachLine(path('policyholders'), (_, place) => holders.push(place))
+    const holders = new Map<string, Place>()
+    await eachLine(path('policyholders'), (line, place) =>
+      holders.set((JSON.parse(line) as PolicyholderResponse).locator, place),
+    )
     const policies = new Map<string, Place[]>()
     const policyPlaces = new Map<string, Place>()
     await eachLine(path('policies'), (line, place) => {
@@ -91,7 +93,7 @@ export class Source {
 
   /** In the order of the file. */
   *accounts(): Generator<SourceAccount> {
-    for (const place of this.#holders)
+    for (const place of this.#holders.values())
       yield this.#account(this.#read<PolicyholderResponse>('policyholders', place))
   }
 
@@ -105,6 +107,10 @@ export class Source {
       auxData: policies.flatMap(one => all<AuxDataRecord>('auxData', this.#auxData.get(one.locator))),
       holderAuxData: all<AuxDataRecord>('auxData', this.#auxData.get(holder.locator)),
     }
+  }
+
+  hasAccount(holder: string): boolean {
+    return this.#holders.has(holder)
   }
 
   policy(locator: string): PolicyRecord | undefined {

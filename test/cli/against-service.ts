@@ -290,24 +290,38 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const again = await said()
       expect(again.found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
       expect([again.exit, again.found.policies]).toEqual([exit, found.policies])
-      // As if it had been cut off before it wrote what a migration cannot.
-      const progressFile = found.file.replace(/ndjson$/, 'json')
-      const { withAuxData, ...rest } = JSON.parse(readFileSync(progressFile, 'utf8'))
-      expect(Object.keys(withAuxData)).toHaveLength(accounts)
-      const path = `/auxData/${rest.accounts[someone]}/crm.id`
+      const [total, ...others] = found.controlTotals
+      expect(others).toEqual([])
+      expect(total).toMatchObject({ isEqual: true, exported: { policies: issued } })
+      expect(total.imported).toEqual(total.exported)
+      const price = records('policies')
+        .map(line => JSON.parse(line))
+        .filter(one => one.issuedTimestamp !== undefined)
+        .reduce((sum, one) => sum + Math.round(one.price.total * 100), 0)
+      expect(Number(total.imported.price)).toBe(price / 100)
+      // As if it had been cut off before it wrote what a migration cannot, and in the middle of a line.
+      const progressFile = found.file.replace(/ndjson$/, 'progress')
+      const steps = readFileSync(progressFile, 'utf8').trimEnd().split('\n')
+      const kept = steps.filter(step => !('withAuxData' in JSON.parse(step)))
+      expect(steps.length - kept.length).toBe(accounts)
+      const { locator } = kept.map(step => JSON.parse(step)).find(step => step.account === someone)
+      const path = `/auxData/${locator}/crm.id`
       const moved = await signIn(service().origin, {
         ...{ username, password, hostName: 'moved.co.local.bindery.test' },
       })
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       await moved.call('DELETE', path)
-      writeFileSync(progressFile, JSON.stringify({ ...rest, withAuxData: {} }))
+      writeFileSync(progressFile, `${kept.join('\n')}\n{"withAux`)
       expect((await said()).exit).toBe(exit)
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       // As if the progress was lost with the machine that it was on.
+      await moved.call('DELETE', path)
       rmSync(progressFile)
       const lost = await said()
       expect(lost.found).toMatchObject({ accounts: 0, present: accounts, failed: 0, differing: 0 })
-      expect([lost.exit, lost.found.compared, lost.found.notCompared]).toEqual([1, 0, issued])
+      expect([lost.exit, lost.found.compared, lost.found.notCompared]).toEqual([exit, issued, 0])
+      expect(lost.found.controlTotals).toEqual(found.controlTotals)
+      expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       // Somebody else's export, and one that was changed.
       writeFileSync(join(from, 'policies.ndjson'), records('policies').slice(1).join('\n'))
       expect((await as('importer')('import', from)).err).toContain('is not what export.json says')

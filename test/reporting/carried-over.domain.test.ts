@@ -2,6 +2,7 @@
 // can be told at all; what cannot be told says why.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { CurrencyCode } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
@@ -10,9 +11,10 @@ import { type ToldAccount, toldAccount } from '../../src/reporting/export/accoun
 import { termsAsNow } from '../../src/reporting/export/account/as-now.ts'
 import { carriedInvoices, standing } from '../../src/reporting/export/account/bills.ts'
 import { differencesNow } from '../../src/reporting/export/account/compare.ts'
+import { minorOf } from '../../src/reporting/export/account/words.ts'
 import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { creditOf } from '../../src/transactions/payments/settling.ts'
-import { carriedAgain } from '../support/carried-again.ts'
+import { type CarriedGround, carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import { afterStep, type BookStep, bookSteps, emptyBook } from '../support/payment-story.ts'
 import { beginStory } from '../support/policy-story.ts'
@@ -52,9 +54,9 @@ const expectedCredit = (
         .filter(one => !carried.has(one))
         .flatMap(one =>
           standing(one).map(({ amount, creditedAmount = 0, source }) => {
-            const minor = Math.round(amount * 100)
+            const minor = minorOf(amount, record.currency)
             if (isLeft || source !== 'received') return source === 'credit' ? minor : 0
-            return minor > 0 ? minor - Math.round(creditedAmount * 100) : 0
+            return minor > 0 ? minor - minorOf(creditedAmount, record.currency) : 0
           }),
         )
     })
@@ -72,12 +74,15 @@ function asNow(told: ToldAccount, records: readonly PolicyRecord[]): object {
   }
 }
 
+/** With two, no and three digits. */
+const currencies = fc.constantFrom(...(['USD', 'JPY', 'KWD'] as CurrencyCode[]))
+
 const seen = { history: 0, asNow: 0, left: 0 }
 
 /** Why a policy may be left behind. */
 const LEFT = /^it is not issued$|accepted and not issued: issue it or take it back, and export again$/
 
-type Ground = Pick<NewPolicyContext, 'product' | 'policyholder' | 'configuration'>
+type Ground = Pick<NewPolicyContext, 'product'> & CarriedGround
 
 function isCarriedOver(ground: Ground, policies: readonly PolicyAggregate[], now: Instant): void {
   const records = recordsOf(policies, ground)
@@ -124,8 +129,8 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
     'a book that was billed and paid in any way is the same as of now, with its credit',
     async () => {
       await fc.assert(
-        fc.asyncProperty(bookSteps, async all => {
-          let book = emptyBook(example)
+        fc.asyncProperty(bookSteps, currencies, async (all, currency) => {
+          let book = emptyBook(example, currency)
           const first = { policy: 0, which: 0, thousandths: 500, firmly: false, days: 1 }
           for (const one of [{ ...first, kind: 'create' }, { ...first, kind: 'issue' }, ...all] as BookStep[])
             book = await afterStep({ ...book, now: (book.now + 1_000) as Instant }, one)

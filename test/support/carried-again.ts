@@ -10,16 +10,20 @@ import type { Converted } from '../../src/servicing/migration/convert/converted.
 /** Below the digits of what comes after, which are in the order in which they were made. */
 let sequence = 100_000
 
+/** `currency` where it is not that of the configuration. */
+export type CarriedGround = Pick<NewPolicyContext, 'configuration' | 'policyholder'> &
+  Partial<Pick<NewPolicyContext, 'currency'>>
+
 /** What becomes of the account, for the policyholder that it is of. */
 export function carriedAgain(
   account: object,
-  { configuration, policyholder }: Pick<NewPolicyContext, 'configuration' | 'policyholder'>,
+  { configuration, currency, policyholder }: CarriedGround,
   now: Instant,
 ): Converted {
   const request = AccountMigrationRequest.parse(JSON.parse(JSON.stringify(account)))
   const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
   return convertAccount(request, {
-    configuration: configuration.configuration,
+    configuration: { ...configuration.configuration, ...(currency && { currency }) },
     configVersion: 1,
     now,
     supply: locatorSupply(0, digits),

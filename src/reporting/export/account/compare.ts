@@ -1,6 +1,6 @@
 // A policy before and after it was carried over: what is the same as of now, and where it is not.
 import type { PolicyRecord } from '../policy-record.ts'
-import { carriedInvoices, dueOf, standing } from './bills.ts'
+import { carriedInvoices, dueOf, paidOf, standing } from './bills.ts'
 import { amountText, dataOf, isInForce, minorOf, termsOf } from './words.ts'
 
 /** Where the two differ as of now, each with both values; empty if they are the same. At most ten. */
@@ -87,6 +87,27 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
           .filter(({ type }) => type !== 'commission')
           .reduce((sum, item) => sum + minorOf(item.amount, currency), 0),
       ]),
+    ),
+  }
+}
+
+/** In minor units. */
+export type SumsNow = Readonly<Record<'price' | 'invoiced' | 'paid' | 'outstanding' | 'planned', number>>
+
+/** What of a policy adds up over a book: its price, what invoices ask for that are not given up, what was paid of them, and what is to come. */
+export function sumsNow(record: PolicyRecord): SumsNow {
+  const { currency, price, futureInvoices } = record
+  const invoices = carriedInvoices(record)
+  const sumOf = <T>(list: readonly T[], minor: (one: T) => number): number =>
+    list.reduce((sum, one) => sum + minor(one), 0)
+  return {
+    price: price ? minorOf(price.total, currency) : 0,
+    invoiced: sumOf(invoices, dueOf),
+    paid: sumOf(invoices, paidOf),
+    outstanding: sumOf(invoices, one => minorOf(one.outstandingAmount ?? 0, currency)),
+    planned: sumOf(
+      futureInvoices.flatMap(one => one.financialTransactions).filter(({ type }) => type !== 'commission'),
+      one => minorOf(one.amount, currency),
     ),
   }
 }

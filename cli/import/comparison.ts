@@ -1,0 +1,111 @@
+// What was brought, beside what it was: policy by policy, and in sums.
+import { differencesNow, type SumsNow, sumsNow } from '../../src/reporting/export/account/compare.ts'
+import { amountText } from '../../src/reporting/export/account/words.ts'
+import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
+import type { Finding, Importing } from './sending.ts'
+
+type Amounts = Readonly<Record<keyof SumsNow, string>> & { readonly policies: number }
+
+/** Of the policies of one currency that are carried over: as the export has them, and as the tenant has them now. */
+export type ControlTotal = {
+  readonly currency: string
+  readonly exported: Amounts
+  readonly imported: Amounts
+  readonly isEqual: boolean
+}
+
+/**
+ * Reads the policies of the tenant, and compares each that is carried over with what it was; adds findings. Answers the control totals by
+ * currency; undefined where it was interrupted.
+ */
+export async function compareAll({
+  api,
+  run,
+  source,
+  progress,
+  findings,
+  counts,
+}: Importing): Promise<readonly ControlTotal[] | undefined> {
+  const failed = new Set(findings.filter(one => one.as === 'failed').map(one => one.policyholder))
+  const missed = new Map(
+    findings
+      .filter(one => (one.as === 'history' || one.as === 'asNow') && !failed.has(one.policyholder))
+      .map(one => [one.policy!, one]),
+  )
+  const exported = new Sums()
+  for (const old of missed.keys()) exported.add(source.policy(old)!)
+  const imported = new Sums()
+  const originals = progress.originals()
+  for (let pagingToken: string | undefined, isLast = false; !isLast; ) {
+    if (run.terminal.interrupted.aborted) return undefined
+    const text = await api.get('/export/{exportKind}/records', {
+      params: { path: { exportKind: 'policies' }, query: pagingToken === undefined ? {} : { pagingToken } },
+      parseAs: 'text',
+    })
+    for (const line of text.trimEnd().split('\n')) {
+      const { kind, record, ...last } = JSON.parse(line) as {
+        kind: string
+        record: PolicyRecord
+        pagingToken?: string
+      }
+      if (kind === 'end') isLast = true
+      ;({ pagingToken } = last)
+      if (kind !== 'policy') continue
+      const was = source.policy(originals.get(record.locator) ?? '')
+      if (!was || !missed.delete(was.locator)) continue
+      counts.compared += 1
+      imported.add(record)
+      const differences = differencesNow(was, record)
+      if (differences.length > 0) findings.push(findingOf(was, 'differs', differences.join('; ')))
+    }
+  }
+  for (const old of missed.keys()) findings.push(findingOf(source.policy(old)!, 'notCompared', NOT_COMPARED))
+  return controlTotals(exported, imported)
+}
+
+const NOT_COMPARED = 'no migration of the tenant says which policy it became; compare it yourself'
+
+const findingOf = (
+  { policyholderLocator: policyholder, locator: policy }: PolicyRecord,
+  as: string,
+  reason: string,
+): Finding => ({ policyholder, policy, as, reason })
+
+/** By currency, in minor units. */
+class Sums {
+  readonly #byCurrency = new Map<string, { policies: number; sums: SumsNow }>()
+
+  add(record: PolicyRecord): void {
+    const known = this.#byCurrency.get(record.currency) ?? { policies: 0, sums: NOTHING }
+    this.#byCurrency.set(record.currency, {
+      policies: known.policies + 1,
+      sums: mapped((name, minor) => minor + known.sums[name], sumsNow(record)),
+    })
+  }
+
+  get currencies(): string[] {
+    return [...this.#byCurrency.keys()]
+  }
+
+  textsOf(currency: string): Amounts {
+    const { policies, sums } = this.#byCurrency.get(currency) ?? { policies: 0, sums: NOTHING }
+    return { policies, ...mapped((_, minor) => amountText(minor, currency), sums) }
+  }
+}
+
+const NOTHING: SumsNow = { price: 0, invoiced: 0, paid: 0, outstanding: 0, planned: 0 }
+
+const mapped = <To>(
+  to: (name: keyof SumsNow, minor: number) => To,
+  sums: SumsNow,
+): Record<keyof SumsNow, To> =>
+  Object.fromEntries(
+    Object.entries(sums).map(([name, minor]) => [name, to(name as keyof SumsNow, minor)]),
+  ) as Record<keyof SumsNow, To>
+
+const controlTotals = (exported: Sums, imported: Sums): ControlTotal[] =>
+  exported.currencies.sort().map(currency => {
+    const [before, after] = [exported.textsOf(currency), imported.textsOf(currency)]
+    const isEqual = JSON.stringify(before) === JSON.stringify(after)
+    return { currency, exported: before, imported: after, isEqual }
+  })
