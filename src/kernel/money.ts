@@ -139,8 +139,11 @@ export function toDecimal(amount: Money): Decimal {
 }
 
 /** Decimal text in major units with all minor digits: `379.15`. */
-export function toText(amount: Money): string {
-  return toDecimal(amount).toFixed(minorDigits(amount.currency))
+export function toText({ minor, currency }: Money): string {
+  const digits = minorDigits(currency)
+  if (digits === 0) return String(minor)
+  const text = String(Math.abs(minor)).padStart(digits + 1, '0')
+  return `${minor < 0 ? '-' : ''}${text.slice(0, -digits)}.${text.slice(-digits)}`
 }
 
 /** The JSON number of answers (brief 0.2). Both operands are exact, so the quotient equals the parsed decimal text. */

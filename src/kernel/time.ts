@@ -189,7 +189,7 @@ export function localParts(at: Instant, zone: TimeZone) {
 
 /** The day in the zone, as 2026-11-21. */
 export function isoDay(at: Instant, zone: TimeZone): string {
-  const { year, month, day } = localParts(at, zone)
+  const { year, month, day } = zoned(at, zone)
   const two = (part: number): string => String(part).padStart(2, '0')
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }

@@ -35,7 +35,8 @@ import { type Layout, layoutOf } from './columns.ts'
 import { requireConfiguration } from './configuration.ts'
 import type * as contract from './contract.ts'
 import { dimensionNames } from './dimensions.ts'
-import { deleteReportFiles, portionText, readPortion } from './files/assembly.ts'
+import { deleteReportFiles } from './files/assembly.ts'
+import { readPortion } from './files/portions.ts'
 import { objectOf } from './files/text.ts'
 import type { Cell, ReportKind } from './kind.ts'
 import { REPORT_KINDS } from './kinds.ts'
@@ -236,7 +237,7 @@ export async function readLines(
   const items: Record<string, Cell>[] = []
   let { portion, line } = placeOfToken(pagingToken)
   for (let read = 0; portion < report.portions && read < MOST_PORTIONS; read += 1) {
-    const lines = readPortion(await portionText(context, report.locator, portion))
+    const { lines } = await readPortion(context, report.locator, portion)
     for (; line < lines.length && items.length < pageSize; line += 1)
       if (isChosen(lines[line]!)) items.push(objectOf(lines[line]!, layout, zone))
     if (items.length >= pageSize && line < lines.length) break

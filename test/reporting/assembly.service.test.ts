@@ -8,11 +8,12 @@ import type { TimeZone } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import type { Tenant, TenantPlace } from '../../src/platform/tenancy.ts'
 import type { Layout } from '../../src/reporting/columns.ts'
-import { assemble, putPortion, type ReportFile, reportKey } from '../../src/reporting/files/assembly.ts'
+import { assemble, type ReportFile } from '../../src/reporting/files/assembly.ts'
+import { putPortion, reportKey } from '../../src/reporting/files/portions.ts'
 import type { Cell } from '../../src/reporting/kind.ts'
 
-const PORTIONS = 48
-const LINES = 1_000
+const PORTIONS = 30
+const LINES = 400
 const REPORT = '5b9a3f61-0000-4000-8000-000000000000' as Uuid
 const ZONE = 'Europe/Berlin' as TimeZone
 
@@ -39,7 +40,7 @@ const NOTES = [
   '',
   'Zürich – 東京 🚲',
   '@cmd',
-  'x'.repeat(900),
+  'x'.repeat(12_000),
   '-5',
 ]
 
@@ -49,7 +50,7 @@ const lineOf = (portion: number, at: number): Cell[] => [
   NOTES[(portion + at) % NOTES.length]!,
   at % 7 === 0 ? null : 1_795_000_000_000 + at,
   at % 5,
-  (at % 2 === 0 ? 1 : -1) * (portion * 1_000 + at),
+  (at % 2 === 0 ? 1 : -1) * (portion * LINES + at),
 ]
 
 let place: TenantPlace
@@ -83,7 +84,7 @@ it('are the same whatever is repeated, and read by others as they were written',
   expect(steps).toBeGreaterThan(2)
   expect(files.map(({ rows }) => rows)).toEqual([PORTIONS * LINES, PORTIONS * LINES, PORTIONS * LINES])
   // Uploads of several parts.
-  expect(files.find(({ format }) => format === 'ndjson')!.bytes).toBeGreaterThan(8 * 1_048_576)
+  expect(files.find(({ format }) => format === 'ndjson')!.bytes).toBeGreaterThan(16 * 1_048_576)
   const parquet = await parquetReadObjects({ file: await bytesOf('lines.parquet') })
   const csv = parse(new TextDecoder().decode(await bytesOf('lines.csv')), { columns: true }) as Record<
     string,

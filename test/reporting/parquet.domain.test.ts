@@ -36,12 +36,14 @@ const lineOf = (at: number): [string, (typeof CURRENCIES)[number], number | null
 /** As alarms write it: each row group by a writer that goes on from what the one before left. */
 function written(lines: readonly Cell[][], size: number): Uint8Array {
   const pieces: Uint8Array[] = []
+  let groups = ''
   let file = new ParquetFile(layout, undefined)
   for (let at = 0; at < lines.length; at += size) {
     pieces.push(file.rowGroup(lines.slice(at, at + size)))
+    groups += file.groups()
     file = new ParquetFile(layout, file.state())
   }
-  return new Uint8Array(Buffer.concat([...pieces, file.end()]))
+  return new Uint8Array(Buffer.concat([...pieces, file.end(groups.split('\n').filter(Boolean))]))
 }
 
 const readBack = (bytes: Uint8Array): Table => tableFromIPC(readParquet(bytes).intoIPCStream())
@@ -84,7 +86,7 @@ describe('a Parquet file', () => {
     const lines = Array.from({ length: 300 }, (_, at) => lineOf(at))
     const file = new ParquetFile(layout, undefined)
     const first = file.rowGroup(lines.slice(0, 150))
-    const atOnce = Buffer.concat([first, file.rowGroup(lines.slice(150)), file.end()])
+    const atOnce = Buffer.concat([first, file.rowGroup(lines.slice(150)), file.end([])])
     expect(Buffer.compare(Buffer.from(written(lines, 150)), atOnce)).toBe(0)
   })
 

@@ -1,12 +1,14 @@
-// Makes the files of a report from the lines of its portions: CSV, NDJSON and Parquet, totals, and a manifest. A step reads some
-// portions and adds what they have to each file; what it leaves for the next is in R2. So an interrupted step is repeated and writes
-// the same, and memory holds some portions and the unfinished part of three files, whatever the size of the report.
+// Makes the files of a report from the lines of its portions: CSV, NDJSON and Parquet, totals, and a manifest. Steps first write pieces of
+// each file, then join them; what a step leaves for the next is in R2. So an interrupted step is repeated and writes the same, and memory
+// holds the pieces of one step, whatever the size of the report.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { TimeZone } from '../../kernel/time.ts'
-import { fileKey, type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
+import { type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
 import type { Layout } from '../columns.ts'
 import type { Cell } from '../kind.ts'
 import { ParquetFile, type ParquetState } from './parquet.ts'
+import { readPortion, reportKey } from './portions.ts'
+import { hexOf, sendSlowly } from './slowly.ts'
 import { csvHead, csvOf, ndjsonOf } from './text.ts'
 
 export type FileFormat = 'csv' | 'ndjson' | 'parquet' | 'totals' | 'manifest'
@@ -20,18 +22,24 @@ export type ReportFile = {
   readonly sha256: string
 }
 
-/** R2 takes parts of one size, at least 5 MiB; the last may be shorter. */
-const PART_BYTES = 5 * 1_048_576
+/** What is joined in one step. R2 takes parts of one size, the last may be shorter. */
+const PART_BYTES = 16 * 1_048_576
+
+/** What is read of a large file at once. */
+const RANGE_BYTES = 1_048_576
 
 /** What one step adds. */
-const MOST_LINES = 20_000
-const MOST_BYTES = 2 * 1_048_576
+const MOST_LINES = 10_000
+const MOST_BYTES = 1_048_576
+
+/** Lines of CSV or NDJSON that are written at once. */
+const LINES_AT_ONCE = 500
 
 /**
- * Lines that are written at once: a row group of the Parquet file, between which others get the thread. Reports with very many get larger
- * ones, since each is some kilobytes of what the next step reads.
+ * Lines of a row group of the Parquet file, which is written at once. Reports with very many get larger ones, since the end of the file says
+ * something of each.
  */
-const batchOf = (written: number): number =>
+const rowGroupOf = (written: number): number =>
   written < 200_000 ? 1_000 : written < 2_000_000 ? 5_000 : MOST_LINES
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const
@@ -53,21 +61,19 @@ const NAMES: Record<FileFormat, string> = {
   manifest: 'manifest.json',
 }
 
-/** A file that is being written. */
-type Begun = {
-  /** Of the multipart upload; none before the first part is full. */
-  uploadId?: string
-  readonly parts: { partNumber: number; etag: string }[]
-  /** Bytes in parts. */
-  sent: number
-}
+/** What a step wrote of each file. */
+type Piece = { readonly step: number; readonly bytes: Readonly<Record<Format, number>> }
 
-/** What a step leaves for the next, in R2 beside the bytes that fill no part yet. */
+/** What a step leaves for the next, in R2. */
 type State = {
   nextPortion: number
   lines: number
   parquet?: ParquetState
-  readonly files: Record<Format, Begun>
+  readonly pieces: Piece[]
+  /** Files that are joined. */
+  readonly files: ReportFile[]
+  /** Of the next file, if it has more than a part. */
+  upload?: { readonly uploadId: string; readonly parts: R2UploadedPart[] }
 }
 
 export type Assembled = {
@@ -80,156 +86,173 @@ export type Assembled = {
   rest(): Promise<void>
 }
 
-export const reportKey = ({ tenant }: TenantPlace, report: Uuid, name: string): string =>
-  fileKey(tenant, 'reports', report, name)
-
-export const portionName = (portion: number): string => `portion-${String(portion).padStart(6, '0')}.ndjson`
-
 const stateName = (step: number): string => `step-${step}.json`
-const restName = (step: number, format: Format): string => `step-${step}-${format}`
+const pieceName = (step: number, name: Format | 'groups'): string => `piece-${step}-${name}`
 
 /**
  * Carries out step `step`, from 0. Returns the files of lines once they are whole; the next step until then. What it writes depends only
  * on the portions and on what the step before left.
  */
 export async function assemble(assembled: Assembled, step: number): Promise<ReportFile[] | undefined> {
-  const { place, report, portions, layout, timeZone, rest } = assembled
-  const state = step === 0 ? newState() : await read<State>(assembled, stateName(step - 1))
-  const pieces = new Map<Format, Uint8Array[]>()
-  for (const format of FORMATS)
-    pieces.set(
-      format,
-      step === 0
-        ? format === 'csv'
-          ? [encode(csvHead(layout))]
-          : []
-        : [await bytesOf(assembled, restName(step - 1, format))],
-    )
-  const { lines, next } = await linesFrom(assembled, state.nextPortion)
-  const parquet = new ParquetFile(layout, state.parquet)
-  for (let at = 0; at < lines.length; ) {
-    const batch = lines.slice(at, at + batchOf(state.lines))
-    pieces.get('csv')!.push(encode(batch.map(line => csvOf(line, layout, timeZone)).join('')))
-    await rest()
-    pieces.get('ndjson')!.push(encode(batch.map(line => ndjsonOf(line, layout, timeZone)).join('')))
-    await rest()
-    pieces.get('parquet')!.push(parquet.rowGroup(batch))
-    await rest()
-    state.lines += batch.length
-    at += batch.length
-  }
-  state.nextPortion = next
-  const isLast = next >= portions
-  if (isLast) pieces.get('parquet')!.push(parquet.end())
-  else if (state.lines > 0) state.parquet = parquet.state()
-  const files: ReportFile[] = []
-  for (const format of FORMATS) {
-    const bytes = joined(pieces.get(format)!)
-    if (isLast) files.push(await finish(assembled, format, state, bytes))
-    else {
-      const left = await sendParts(assembled, format, state.files[format], bytes)
-      await put(place, reportKey(place, report, restName(step, format)), left, 'application/octet-stream')
-    }
-    await rest()
-  }
-  if (isLast) return files
-  await put(
-    place,
-    reportKey(place, report, stateName(step)),
-    encode(JSON.stringify(state)),
-    'application/json',
-  )
+  const { place, report, portions } = assembled
+  const state = step === 0 ? newState() : await stateAfter(assembled, step - 1)
+  if (state.nextPortion < portions || (portions === 0 && state.pieces.length === 0))
+    await writePieces(assembled, step, state)
+  else await joinPart(assembled, state)
+  if (state.files.length === FORMATS.length) return state.files
+  const text = encode(JSON.stringify(state))
+  await put(place, reportKey(place, report, stateName(step)), text, 'application/json')
   return undefined
 }
 
-const newState = (): State => ({
-  nextPortion: 0,
-  lines: 0,
-  files: {
-    csv: { parts: [], sent: 0 },
-    ndjson: { parts: [], sent: 0 },
-    parquet: { parts: [], sent: 0 },
-  },
-})
+const newState = (): State => ({ nextPortion: 0, lines: 0, pieces: [], files: [] })
+
+/** A release before this one left something else: then the files are begun once more. */
+async function stateAfter(assembled: Assembled, step: number): Promise<State> {
+  const state = JSON.parse(new TextDecoder().decode(await bytesOf(assembled, stateName(step)))) as State
+  return Array.isArray(state.pieces) ? state : newState()
+}
+
+/** Adds the lines of the next portions to each file, as a piece of it. A report of one piece has its files at once. */
+async function writePieces(assembled: Assembled, step: number, state: State): Promise<void> {
+  const { place, report, portions, layout, timeZone, rest } = assembled
+  const written: Record<Format, Uint8Array[]> = { csv: [], ndjson: [], parquet: [] }
+  if (state.pieces.length === 0) written.csv.push(encode(csvHead(layout)))
+  const { lines, next } = await linesFrom(assembled, state.nextPortion)
+  for (let at = 0; at < lines.length; at += LINES_AT_ONCE) {
+    const some = lines.slice(at, at + LINES_AT_ONCE)
+    written.csv.push(encode(some.map(line => csvOf(line, layout, timeZone)).join('')))
+    await rest()
+    written.ndjson.push(encode(some.map(line => ndjsonOf(line, layout, timeZone)).join('')))
+    await rest()
+  }
+  const parquet = new ParquetFile(layout, state.parquet)
+  const size = rowGroupOf(state.lines)
+  for (let at = 0; at < lines.length; at += size) {
+    written.parquet.push(parquet.rowGroup(lines.slice(at, at + size)))
+    await rest()
+  }
+  state.lines += lines.length
+  state.nextPortion = next
+  if (next >= portions) written.parquet.push(parquet.end(await groupsBefore(assembled, state.pieces)))
+  else {
+    if (state.lines > 0) state.parquet = parquet.state()
+    const groups = encode(parquet.groups())
+    await put(place, reportKey(place, report, pieceName(step, 'groups')), groups, 'application/x-ndjson')
+  }
+  await rest()
+  const isOnly = next >= portions && state.pieces.length === 0
+  const bytes = { csv: 0, ndjson: 0, parquet: 0 }
+  for (const format of FORMATS) {
+    bytes[format] = written[format].reduce((sum, { length }) => sum + length, 0)
+    const name = isOnly ? NAMES[format] : pieceName(step, format)
+    const sha256 = await sendFile(assembled, name, format, written[format], bytes[format])
+    if (isOnly)
+      state.files.push({
+        ...{ format, fileName: NAMES[format], rows: state.lines },
+        ...{ bytes: bytes[format], sha256 },
+      })
+  }
+  state.pieces.push({ step, bytes })
+}
+
+/** Puts a file of `size` bytes. Its SHA-256, hex. */
+async function sendFile(
+  { place, report, rest }: Assembled,
+  name: string,
+  format: Format,
+  source: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  size: number,
+): Promise<string> {
+  const { env, tenant, calls } = place
+  calls.r2 += 1
+  const options = { httpMetadata: { contentType: MEDIA[format] } }
+  return await sendSlowly(source, size, rest, body =>
+    tenantFiles(env, tenant).put(reportKey(place, report, name), body, options),
+  )
+}
 
 /** Lines of whole portions, up to the limits and one portion at least. */
 async function linesFrom(assembled: Assembled, from: number): Promise<{ lines: Cell[][]; next: number }> {
+  const { place, report, portions, rest } = assembled
   const lines: Cell[][] = []
   let bytes = 0
   let next = from
-  while (next < assembled.portions && lines.length < MOST_LINES && bytes < MOST_BYTES) {
-    const text = await portionText(assembled.place, assembled.report, next)
-    bytes += text.length
-    lines.push(...readPortion(text))
-    await assembled.rest()
+  while (next < portions && lines.length < MOST_LINES && bytes < MOST_BYTES) {
+    const portion = await readPortion(place, report, next)
+    bytes += portion.bytes
+    lines.push(...portion.lines)
+    await rest()
     next += 1
   }
   return { lines, next }
 }
 
-export const readPortion = (text: string): Cell[][] =>
-  text === '' ? [] : (JSON.parse(`[${text.trimEnd().split('\n').join(',')}]`) as Cell[][])
-
-export async function portionText(place: TenantPlace, report: Uuid, portion: number): Promise<string> {
-  const { env, tenant, calls } = place
-  calls.r2 += 1
-  const found = await tenantFiles(env, tenant).get(reportKey(place, report, portionName(portion)))
-  if (!found) throw new Error(`Portion ${portion} of report ${report} is gone.`)
-  return new TextDecoder().decode(await found.arrayBuffer())
-}
-
-/** Sends whole parts; returns the bytes that are left. A part that was sent before is sent again, with the same bytes. */
-async function sendParts(
-  { place, report }: Assembled,
-  format: Format,
-  begun: Begun,
-  bytes: Uint8Array,
-): Promise<Uint8Array> {
-  const { env, tenant, calls } = place
-  const bucket = tenantFiles(env, tenant)
-  const key = reportKey(place, report, NAMES[format])
-  let at = 0
-  while (bytes.length - at > PART_BYTES) {
-    calls.r2 += begun.uploadId === undefined ? 2 : 1
-    const upload =
-      begun.uploadId === undefined
-        ? await bucket.createMultipartUpload(key, { httpMetadata: { contentType: MEDIA[format] } })
-        : bucket.resumeMultipartUpload(key, begun.uploadId)
-    begun.uploadId = upload.uploadId
-    begun.parts.push(await upload.uploadPart(begun.parts.length + 1, bytes.subarray(at, at + PART_BYTES)))
-    begun.sent += PART_BYTES
-    at += PART_BYTES
+/** Of all row groups of the Parquet file but those of the last piece. */
+async function groupsBefore(assembled: Assembled, pieces: readonly Piece[]): Promise<string[]> {
+  const groups: string[] = []
+  for (const { step } of pieces) {
+    const text = new TextDecoder().decode(await bytesOf(assembled, pieceName(step, 'groups')))
+    groups.push(...text.split('\n').filter(Boolean))
+    await assembled.rest()
   }
-  return bytes.subarray(at)
+  return groups
 }
 
-async function finish(
-  assembled: Assembled,
-  format: Format,
-  { files, lines }: State,
-  bytes: Uint8Array,
-): Promise<ReportFile> {
-  const { place, report } = assembled
+/** Joins the pieces of the next file, or of its next part. */
+async function joinPart(assembled: Assembled, state: State): Promise<void> {
+  const { place, report, rest } = assembled
   const { env, tenant, calls } = place
+  const format = FORMATS[state.files.length]!
+  const size = state.pieces.reduce((sum, { bytes }) => sum + bytes[format], 0)
+  const file = { format, fileName: NAMES[format], rows: state.lines, bytes: size }
+  if (size <= PART_BYTES) {
+    const source = bytesOfPieces(assembled, state, format, 0, size)
+    state.files.push({ ...file, sha256: await sendFile(assembled, NAMES[format], format, source, size) })
+    return
+  }
   const bucket = tenantFiles(env, tenant)
-  const begun = files[format]
-  if (begun.uploadId === undefined && bytes.length <= PART_BYTES)
-    return { ...(await store(place, report, format, bytes)), rows: lines }
   const key = reportKey(place, report, NAMES[format])
-  const size = begun.sent + bytes.length
+  calls.r2 += state.upload ? 1 : 2
+  const options = { httpMetadata: { contentType: MEDIA[format] } }
+  state.upload ??= { uploadId: (await bucket.createMultipartUpload(key, options)).uploadId, parts: [] }
+  const { uploadId, parts } = state.upload
+  const upload = bucket.resumeMultipartUpload(key, uploadId)
+  const from = parts.length * PART_BYTES
+  const to = Math.min(size, from + PART_BYTES)
   try {
-    const left = await sendParts(assembled, format, begun, bytes)
-    const upload = bucket.resumeMultipartUpload(key, begun.uploadId!)
-    calls.r2 += 2
-    await upload.complete([...begun.parts, await upload.uploadPart(begun.parts.length + 1, left)])
+    const source = bytesOfPieces(assembled, state, format, from, to)
+    await sendSlowly(source, to - from, rest, async body => {
+      parts.push(await upload.uploadPart(parts.length + 1, body))
+    })
+    if (to < size) return
+    calls.r2 += 1
+    await upload.complete(parts)
   } catch (problem) {
     // Where the step is repeated, the upload may have been completed: then it is no more.
-    calls.r2 += 1
-    if ((await bucket.head(key))?.size !== size) throw problem
+    if (to < size || (await bucket.head(key))?.size !== size) throw problem
   }
-  return {
-    ...{ format, fileName: NAMES[format], rows: lines, bytes: size },
-    sha256: await digestOf(place, key),
+  delete state.upload
+  state.files.push({ ...file, sha256: await digestOf(assembled, NAMES[format], size) })
+}
+
+/** What stands from one byte of the file until before another, out of its pieces. */
+async function* bytesOfPieces(
+  assembled: Assembled,
+  { pieces }: State,
+  format: Format,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  let start = 0
+  for (const { step, bytes } of pieces) {
+    const end = start + bytes[format]
+    const offset = Math.max(from, start) - start
+    const length = Math.min(to, end) - start - offset
+    start = end
+    if (length <= 0) continue
+    const range = { offset, length }
+    yield* (await objectOf(assembled, pieceName(step, format), { range })).body
   }
 }
 
@@ -245,18 +268,18 @@ export async function store(
   return { format, fileName: NAMES[format], bytes: bytes.length, sha256: hexOf(hash) }
 }
 
-/** Reads the file once more: a digest that is begun cannot be kept from one alarm to the next. */
-async function digestOf({ env, tenant, calls }: TenantPlace, key: string): Promise<string> {
-  calls.r2 += 1
-  const found = await tenantFiles(env, tenant).get(key)
-  if (!found) throw new Error(`The file ${key} is gone.`)
+/** Reads the file once more, a range at a time: a digest that is begun cannot be kept from one alarm to the next. */
+async function digestOf(assembled: Assembled, name: string, size: number): Promise<string> {
   const digest = new crypto.DigestStream('SHA-256')
-  await found.body.pipeTo(digest)
+  const writer = digest.getWriter()
+  for (let offset = 0; offset < size; offset += RANGE_BYTES) {
+    const range = { offset, length: Math.min(RANGE_BYTES, size - offset) }
+    await writer.write(await (await objectOf(assembled, name, { range })).arrayBuffer())
+    await assembled.rest()
+  }
+  await writer.close()
   return hexOf(await digest.digest)
 }
-
-const hexOf = (bytes: ArrayBuffer): string =>
-  [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 
 async function put(
   { env, tenant, calls }: TenantPlace,
@@ -268,38 +291,21 @@ async function put(
   await tenantFiles(env, tenant).put(key, bytes, { httpMetadata: { contentType } })
 }
 
-export async function putPortion(
-  place: TenantPlace,
-  report: Uuid,
-  portion: number,
-  lines: readonly (readonly Cell[])[],
-): Promise<void> {
-  const text = lines.map(line => `${JSON.stringify(line)}\n`).join('')
-  await put(place, reportKey(place, report, portionName(portion)), encode(text), 'application/x-ndjson')
-}
-
-const bytesOf = async ({ place, report }: Assembled, name: string): Promise<Uint8Array> => {
-  const { env, tenant, calls } = place
+async function objectOf(
+  { place: { env, tenant, calls }, report }: Assembled,
+  name: string,
+  options?: R2GetOptions,
+): Promise<R2ObjectBody> {
   calls.r2 += 1
-  const found = await tenantFiles(env, tenant).get(reportKey(place, report, name))
+  const found = await tenantFiles(env, tenant).get(reportKey({ env, tenant, calls }, report, name), options)
   if (!found) throw new Error(`${name} of report ${report} is gone.`)
-  return new Uint8Array(await found.arrayBuffer())
+  return found as R2ObjectBody
 }
 
-const read = async <T>(assembled: Assembled, name: string): Promise<T> =>
-  JSON.parse(new TextDecoder().decode(await bytesOf(assembled, name))) as T
+const bytesOf = async (assembled: Assembled, name: string): Promise<Uint8Array> =>
+  new Uint8Array(await (await objectOf(assembled, name)).arrayBuffer())
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
 
 /** Deletes all files of the report, those of portions and steps too. An upload that was left goes by the bucket's rule. */
 export async function deleteReportFiles(place: TenantPlace, report: Uuid): Promise<void> {

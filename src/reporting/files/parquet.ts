@@ -1,4 +1,5 @@
-// Lines as Parquet, a row group at a time. What is needed to go on is plain JSON, so another alarm can write the next row group.
+// Lines as Parquet, a row group at a time. What is needed to go on is two numbers, so another alarm can write the next row groups; what the
+// end of the file says of each is kept apart, and read once.
 import type { RowGroup, SchemaElement } from 'hyparquet'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer/src/index.js'
 import { type CurrencyCode, minorDigits } from '../../kernel/money.ts'
@@ -28,8 +29,8 @@ const schemaOf = ({ columns }: Layout): SchemaElement[] => [
   ...columns.map(elementOf),
 ]
 
-/** What is written so far, but for the bytes. */
-export type ParquetState = { readonly offset: number; readonly rows: number; readonly groups: string }
+/** What is written so far: bytes and rows. */
+export type ParquetState = { readonly offset: number; readonly rows: number }
 
 /** A file that is being written: each call gives the bytes that follow. The first row group begins with the head of the file. */
 export class ParquetFile {
@@ -45,7 +46,6 @@ export class ParquetFile {
     if (!state) return
     this.#writer.index = 0
     this.#writer.offset = state.offset
-    this.#parquet.row_groups = readGroups(state.groups)
     this.#parquet.num_rows = BigInt(state.rows)
   }
 
@@ -63,8 +63,15 @@ export class ParquetFile {
     return this.#taken()
   }
 
-  /** The end of the file. One without row groups is only head and end. */
-  end(): Uint8Array {
+  /** What the end needs of the row groups that were written since the state that this began with: a line of JSON for each. */
+  groups(): string {
+    return this.#parquet.row_groups.map(group => `${JSON.stringify(group, packed)}\n`).join('')
+  }
+
+  /** The end of the file, given the lines of all row groups before those of this object. One without row groups is only head and end. */
+  end(groupsBefore: Iterable<string>): Uint8Array {
+    const before = [...groupsBefore].map(line => JSON.parse(line, unpacked) as RowGroup)
+    this.#parquet.row_groups = [...before, ...this.#parquet.row_groups]
     this.#parquet.finish()
     const bytes = this.#taken()
     return this.#parquet.num_rows === 0n ? withListOfStructs(bytes) : bytes
@@ -77,18 +84,21 @@ export class ParquetFile {
   }
 
   state(): ParquetState {
-    return {
-      offset: this.#writer.offset,
-      rows: Number(this.#parquet.num_rows),
-      groups: JSON.stringify(this.#parquet.row_groups, (_, value: unknown) =>
-        typeof value === 'bigint'
-          ? { bigint: String(value) }
-          : value instanceof Uint8Array
-            ? { bytes: [...value] }
-            : value,
-      ),
-    }
+    return { offset: this.#writer.offset, rows: Number(this.#parquet.num_rows) }
   }
+}
+
+const packed = (_: string, value: unknown): unknown =>
+  typeof value === 'bigint'
+    ? { bigint: String(value) }
+    : value instanceof Uint8Array
+      ? { bytes: [...value] }
+      : value
+
+function unpacked(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if ('bigint' in value) return BigInt(String(value.bigint))
+  return 'bytes' in value ? new Uint8Array(value.bytes as number[]) : value
 }
 
 /** In the footer: the number of rows, which is 0, and an empty list of no type. */
@@ -103,13 +113,6 @@ function withListOfStructs(bytes: Uint8Array): Uint8Array {
   if (at >= 0) bytes[at + NO_ROW_GROUPS.length - 1] = EMPTY_LIST_OF_STRUCTS
   return bytes
 }
-
-const readGroups = (text: string): RowGroup[] =>
-  JSON.parse(text, (_, value: unknown) => {
-    if (typeof value !== 'object' || value === null) return value
-    if ('bigint' in value) return BigInt(String(value.bigint))
-    return 'bytes' in value ? new Uint8Array(value.bytes as number[]) : value
-  })
 
 function parquetValue(cell: Cell, { type }: Column, currency: CurrencyCode): unknown {
   if (cell === null) return undefined

@@ -19,7 +19,8 @@ import {
 import { type Layout, layoutOf } from '../columns.ts'
 import { requireConfiguration } from '../configuration.ts'
 import { readsData } from '../dimensions.ts'
-import { assemble, putPortion, type ReportFile, store as storeFile } from '../files/assembly.ts'
+import { assemble, type ReportFile, store as storeFile } from '../files/assembly.ts'
+import { putPortion } from '../files/portions.ts'
 import { manifestOf, totalsCsv } from '../files/summary.ts'
 import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../kind.ts'
 import { REPORT_KINDS } from '../kinds.ts'
@@ -51,7 +52,7 @@ type Run = {
   /** Rows that were read for the report before this alarm. */
   readonly readBefore: number
   isHalted(): boolean
-  /** Rests for as long as was worked since the last rest: requests on the same thread and databases have half of both at least. */
+  /** Rests for twice as long as was worked since the last rest: requests on the same thread and databases have two thirds of both at least. */
   rest(): Promise<void>
 }
 
@@ -113,9 +114,9 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
 function resting(): () => Promise<void> {
   let begun = Date.now()
   return async () => {
-    // The clock moves, and others have their turn, only while something is waited for.
-    await scheduler.wait(0)
-    await scheduler.wait(Math.min(Date.now() - begun, LONGEST_REST_MS))
+    // The clock moves, and others have their turn, only while something is waited for; a wait for nothing is none.
+    await scheduler.wait(1)
+    await scheduler.wait(Math.min(2 * (Date.now() - begun), LONGEST_REST_MS))
     begun = Date.now()
   }
 }

@@ -112,8 +112,8 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   for (const aggregate of aggregates) {
     // A portion is recorded whole or not at all: were it cut short, another attempt at it could write a file with other policies.
     if (run.isHalted()) return impact
-    // Lets other requests run: if the database answers at once, nothing else would.
-    await scheduler.wait(0)
+    // Lets other requests run: if the database answers at once, nothing else would. A wait of nothing lets them in late.
+    await scheduler.wait(1)
     const one = await comparedAggregate(
       run,
       impact,

@@ -75,7 +75,7 @@ async function outcomeOf(
       ...{ failed: failures, disallowed },
     }
     const steps = conversionOf(checked, conversion)
-    const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(0))
+    const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, () => scheduler.wait(1))
     const warnings = [...doubtfulTimes(sent, originalId), ...converted.warnings]
     const outcome = failWholeAccount(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },

@@ -166,8 +166,8 @@ async function prepare(
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
     if (run.isHalted()) break
-    // Lets other requests run: if the database answers at once, nothing else would.
-    await scheduler.wait(0)
+    // Lets other requests run: if the database answers at once, nothing else would. A wait of nothing lets them in late.
+    await scheduler.wait(1)
     try {
       prepared.push(await prepareAccount(run, context, account))
     } catch (problem) {
