@@ -11,6 +11,9 @@ export const loadMerger = () => import('./merger.bundle.mjs')
 /** The console's page: console/. */
 export const loadConsole = () => import('./console.bundle.mjs')
 
+/** The page at /docs: console/reference/. */
+export const loadReference = () => import('./reference.bundle.mjs')
+
 /** The engine of patterns: src/product/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 

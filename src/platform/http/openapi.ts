@@ -214,33 +214,31 @@ const HEADERS = {
 
 type HeaderName = keyof typeof HEADERS
 
-const parameter = (name: string, description: string, example: string) => ({
+// Without `example`: samples of the reference would send it.
+const parameter = (name: string, description: string) => ({
   name,
   in: 'header',
   required: false,
-  ...text(description, example),
+  description,
+  schema: { type: 'string' },
 })
 
 const PARAMETERS = {
   IfNoneMatch: parameter(
     'If-None-Match',
-    'The ETag of the answer that the client has: if it would be sent the same, it is answered 304 without a body.',
-    '"Zk3vUqO1v2mS0cXoP9d4xA"',
+    'The `ETag` of the answer that you have, with its quotation marks. If the service would send the same again, it answers 304 without a body.',
   ),
   IfMatch: parameter(
     'If-Match',
-    'The ETag of the record as the client knows it: if it is another by now, nothing is done, and the answer is 412.',
-    '"Zk3vUqO1v2mS0cXoP9d4xA"',
+    'The `ETag` of the record as you know it, with its quotation marks. If the record has changed since, nothing is done, and the answer is 412.',
   ),
   Bookmark: parameter(
     'X-D1-Bookmark',
-    'That of the last answer of the same tenant.',
-    HEADERS['X-D1-Bookmark'].example,
+    'The `X-D1-Bookmark` of your last answer from the same tenant. The request then reads what that one wrote.',
   ),
   ClientRequestId: parameter(
     'X-Client-Request-Id',
-    'What the client calls the request: at most 128 visible characters of ASCII. It is in the log, and in the answer.',
-    'order-77',
+    'Your name for the request, such as `order-77`: at most 128 visible characters of ASCII. It appears in the log and in the answer.',
   ),
 } as const
 
