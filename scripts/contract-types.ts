@@ -54,7 +54,7 @@ const PRIMITIVES: Record<string, string> = {
 
 // Keywords, by whether a type depends on them.
 const WITHOUT_EFFECT =
-  'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enum-descriptions'
+  'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enumDescriptions'
 const WITH_EFFECT =
   '$ref type format const enum properties required additionalProperties items allOf anyOf oneOf'
 const KNOWN_KEYWORDS = new Set(`${WITHOUT_EFFECT} ${WITH_EFFECT}`.split(' '))

@@ -52,6 +52,7 @@ import { quoteRoutes } from './transactions/quotes/routes.ts'
 import { reinstatementRoutes } from './transactions/reinstatements/routes.ts'
 import { renewalRoutes } from './transactions/renewals/routes.ts'
 import { upgradeRoutes } from './transactions/upgrade/routes.ts'
+import { describeDocument } from './wording/document.ts'
 
 const { get } = forEverybody('Service')
 
@@ -122,6 +123,6 @@ let cachedDocument: string | undefined
 async function document(): Promise<string> {
   if (cachedDocument !== undefined) return cachedDocument
   const { default: examples } = await import('./platform/http/reference/examples.json')
-  cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples)
+  cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples, describeDocument)
   return cachedDocument
 }

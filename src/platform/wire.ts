@@ -68,6 +68,8 @@ export const OptionalName = optional(Name)
 export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
+export const REQUEST_MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.'
+
 const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
 /** `z.int()` ends at 2^53, and would not call larger numbers whole. */
@@ -83,10 +85,7 @@ export const RequestTimestamp = z
     breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')
     return z.NEVER
   })
-  .openapi({
-    description: 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.',
-    example: 1589740898000,
-  })
+  .openapi({ description: REQUEST_MILLISECONDS, example: 1589740898000 })
 export const OptionalTimestamp = optional(RequestTimestamp)
 
 const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
@@ -101,6 +100,8 @@ export const RequestDateTime = z
     return z.NEVER
   })
   .openapi({ type: 'string', format: 'date-time', example: '2026-03-01T09:30:00Z' })
+
+const REQUEST_DECIMAL = 'A number, or the same as plain decimal text.'
 
 const DECIMAL = 'must be a plain decimal number with at most 15 digits before the point and 7 after it'
 
@@ -118,7 +119,7 @@ export const RequestDecimal = z
     breaks(ctx, DECIMAL)
     return z.NEVER
   })
-  .openapi({ description: 'A number, or the same as plain decimal text.', example: 250 })
+  .openapi({ description: REQUEST_DECIMAL, example: 250 })
 export const OptionalDecimal = optional(RequestDecimal)
 
 /** Forms and queries send numbers as text; other text is unchanged. */
@@ -206,9 +207,11 @@ export const RequestFieldValues = z
 
 export const Text = z.string()
 
+export const MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z, as text.'
+
 /** Milliseconds since the epoch, as text (brief 0.1). Write it with `String(instant)`. */
 export const Timestamp = z.string().openapi({
-  description: 'Milliseconds since 1970-01-01T00:00Z, as text.',
+  description: MILLISECONDS,
   example: '1589740898000',
   pattern: '^-?[0-9]+$',
 })
@@ -219,7 +222,21 @@ export const DateTime = z.string().openapi({ format: 'date-time' })
 /** Major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
 export const Amount = z.number()
 
-export const Currency = z.string().openapi({ description: 'ISO 4217 code.', example: 'EUR' })
+const CURRENCY = 'ISO 4217 code.'
+
+export const Currency = z.string().openapi({ description: CURRENCY, example: 'EUR' })
+
+/** A decimal number as text, with all its digits. */
+export const EXACT_DECIMAL = 'An exact decimal.'
+
+/** Descriptions that say the unit of a value and not what it means: src/wording adds that. */
+export const UNITS: ReadonlySet<string> = new Set([
+  REQUEST_MILLISECONDS,
+  REQUEST_DECIMAL,
+  MILLISECONDS,
+  CURRENCY,
+  EXACT_DECIMAL,
+])
 
 /** Each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
 export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>

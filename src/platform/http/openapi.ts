@@ -119,11 +119,12 @@ export type Notification = {
 const permissionText = (access: Route['access']): string =>
   access.kind === 'public' ? 'none' : access.permissions?.join(' | ') || 'signedIn'
 
-/** Slow: made on the first request for it. */
+/** Slow: made on the first request for it. `describe` adds words to the plain value of the document. */
 export function openApiDocument(
   routes: readonly Route[],
   notifications: readonly Notification[],
   examples: Examples,
+  describe: (document: never) => void,
 ): string {
   const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono()
   registry.registerComponent('securitySchemes', SCHEME, {
@@ -180,7 +181,11 @@ export function openApiDocument(
   const errors = Object.entries(ERROR_KINDS).map(
     ([code, { status: httpStatus, api: apiErrorCode, about }]) => ({ code, httpStatus, apiErrorCode, about }),
   )
-  return JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
+  const text = JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
+  // Schemas may be shared within it; as a plain value each place has its own.
+  const described = JSON.parse(text)
+  describe(described as never)
+  return JSON.stringify(described)
 }
 
 // Headers of all operations: the platform handles them, not the capabilities.

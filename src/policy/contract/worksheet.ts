@@ -5,6 +5,7 @@ import {
   booleanOr,
   Currency,
   component,
+  EXACT_DECIMAL,
   Flag,
   Integer,
   OptionalLocator,
@@ -31,7 +32,7 @@ export type ExplainQuery = z.infer<typeof ExplainQuery>
 export const explainOf = ({ explain, ...selection }: ExplainQuery): { explain?: typeof selection } =>
   explain ? { explain: selection } : {}
 
-const Exact = Text.openapi({ description: 'An exact decimal.', example: '453.25' })
+const Exact = Text.openapi({ description: EXACT_DECIMAL, example: '453.25' })
 const OptionalExact = Exact.optional()
 
 const WorksheetLookup = component('WorksheetLookup', {
