@@ -115,7 +115,7 @@ export const VALUES: readonly Readonly<Record<string, string>>[] = [
     pending: 'It is issued and begins later.',
     issued: 'It is in force.',
     expired: 'Its last term is over.',
-    cancelled: 'It was cancelled, and cover has ended.',
+    cancelled: 'A cancellation is issued, also one that takes effect later.',
     withdrawn: 'It was cancelled from its very start.',
   },
   { portrait: 'The longer side stands.', landscape: 'The longer side lies.' },
