@@ -1,10 +1,10 @@
 // `npx bindery`: the command line of configuration authors. Each command is a file of commands/, loaded when it is called.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
 import pico from 'picocolors'
 import { failureOf } from './api.ts'
 import { EXIT, type ExitCode } from './exit.ts'
+import { PACKAGE_FILE } from './files.ts'
 import type { Run, Terminal } from './terminal.ts'
 
 const HELP_WIDTH = 80
@@ -206,8 +206,7 @@ export function programOf(terminal: Terminal, act: Act): Command {
 }
 
 const versionOfPackage = (): string =>
-  (JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string })
-    .version
+  (JSON.parse(readFileSync(PACKAGE_FILE, 'utf8')) as { version: string }).version
 
 /** The command of this process. */
 export async function main(): Promise<ExitCode> {
