@@ -2,6 +2,7 @@
 // loads a capability's routes on the first call of one.
 import { auditRoutes } from './access/audit/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
+import { loadDocumentWords } from './bundles/load.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
 import { autofillRoutes, integrationRoutes } from './extension/integrations/routes.ts'
 import { pluginRoutes } from './extension/plugins/routes.ts'
@@ -52,7 +53,6 @@ import { quoteRoutes } from './transactions/quotes/routes.ts'
 import { reinstatementRoutes } from './transactions/reinstatements/routes.ts'
 import { renewalRoutes } from './transactions/renewals/routes.ts'
 import { upgradeRoutes } from './transactions/upgrade/routes.ts'
-import { describeDocument } from './wording/document.ts'
 
 const { get } = forEverybody('Service')
 
@@ -122,7 +122,7 @@ let cachedDocument: string | undefined
 
 async function document(): Promise<string> {
   if (cachedDocument !== undefined) return cachedDocument
-  const { default: examples } = await import('./platform/http/reference/examples.json')
+  const { describeDocument, examples } = await loadDocumentWords()
   cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples, describeDocument)
   return cachedDocument
 }

@@ -22,3 +22,6 @@ export const loadSandbox = () => import('./sandbox.bundle.mjs')
 
 /** What a deploy searches configurations with: src/servicing/template-data/analysis.ts. */
 export const loadAnalysis = () => import('./analysis.bundle.mjs')
+
+/** Words and examples of the OpenAPI document: src/wording/apart.ts. */
+export const loadDocumentWords = () => import('./document.bundle.mjs')

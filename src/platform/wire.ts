@@ -5,6 +5,7 @@ import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
 import { type Instant, instant, readDateTime } from '../kernel/time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
+import { CURRENCY, MILLISECONDS, REQUEST_DECIMAL, REQUEST_MILLISECONDS } from './wire-units.ts'
 
 // jitless: the runtime has no eval, and zod must not look for it.
 z.config({ jitless: true, customError: describeProblem })
@@ -68,8 +69,6 @@ export const OptionalName = optional(Name)
 export const LongName = shortText(256)
 export const OptionalLongName = optional(LongName)
 
-export const REQUEST_MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.'
-
 const TIMESTAMP = 'must be a time in milliseconds since 1970-01-01T00:00Z, as an integer or its digits'
 
 /** `z.int()` ends at 2^53, and would not call larger numbers whole. */
@@ -100,8 +99,6 @@ export const RequestDateTime = z
     return z.NEVER
   })
   .openapi({ type: 'string', format: 'date-time', example: '2026-03-01T09:30:00Z' })
-
-const REQUEST_DECIMAL = 'A number, or the same as plain decimal text.'
 
 const DECIMAL = 'must be a plain decimal number with at most 15 digits before the point and 7 after it'
 
@@ -207,8 +204,6 @@ export const RequestFieldValues = z
 
 export const Text = z.string()
 
-export const MILLISECONDS = 'Milliseconds since 1970-01-01T00:00Z, as text.'
-
 /** Milliseconds since the epoch, as text (brief 0.1). Write it with `String(instant)`. */
 export const Timestamp = z.string().openapi({
   description: MILLISECONDS,
@@ -222,21 +217,7 @@ export const DateTime = z.string().openapi({ format: 'date-time' })
 /** Major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
 export const Amount = z.number()
 
-const CURRENCY = 'ISO 4217 code.'
-
 export const Currency = z.string().openapi({ description: CURRENCY, example: 'EUR' })
-
-/** A decimal number as text, with all its digits. */
-export const EXACT_DECIMAL = 'An exact decimal.'
-
-/** Descriptions that say the unit of a value and not what it means: src/wording adds that. */
-export const UNITS: ReadonlySet<string> = new Set([
-  REQUEST_MILLISECONDS,
-  REQUEST_DECIMAL,
-  MILLISECONDS,
-  CURRENCY,
-  EXACT_DECIMAL,
-])
 
 /** Each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
 export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>

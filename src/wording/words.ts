@@ -1,6 +1,6 @@
 // What the OpenAPI document says of properties, parameters and values whose schema has no words of its own. Schemas of simple values are
 // shared by hundreds of properties (src/platform/wire.ts), since each costs start-up time; these words are read when the document is made.
-import { MILLISECONDS, REQUEST_MILLISECONDS, UNITS } from '../platform/wire.ts'
+import { MILLISECONDS, REQUEST_MILLISECONDS, UNITS } from '../platform/wire-units.ts'
 
 /** By `property`, `Schema.property`, `parent.property` or `Schema.parent.property`; the longest that fits is taken. */
 export type Words = Readonly<Record<string, string>>

@@ -5,7 +5,6 @@ import {
   booleanOr,
   Currency,
   component,
-  EXACT_DECIMAL,
   Flag,
   Integer,
   OptionalLocator,
@@ -14,6 +13,7 @@ import {
   Texts,
   Timestamp,
 } from '../../platform/wire.ts'
+import { EXACT_DECIMAL } from '../../platform/wire-units.ts'
 
 /** Perils of one worksheet; others are asked for by `exposureLocator` or `perilLocator`. */
 export const MOST_EXPLAINED_PERILS = 200
