@@ -28,9 +28,13 @@ const CODE = '{src,cli,durable,console,client,packages,scripts,tools}/**/*.ts'
 const files = (pattern: string): string[] =>
   globSync(pattern, { exclude: path => /node_modules|dist|contract\.ts$/.test(String(path)) }).map(String)
 
-const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...files('{docs,client,cli}/*.md')].filter(
-  path => !GENERATED.test(path),
-)
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...files('{docs,client,cli}/*.md'),
+  ...files('{cli/starter,examples/**,packages/*}/README.md'),
+].filter(path => !GENERATED.test(path))
 
 /** Comments and texts of a line of code. */
 const wordsIn = (line: string): string =>
