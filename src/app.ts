@@ -57,7 +57,7 @@ import { upgradeRoutes } from './transactions/upgrade/routes.ts'
 const { get } = forEverybody('Service')
 
 const documentRoute = get('/openapi.json', {
-  summary: 'This document, OpenAPI 3.1',
+  summary: 'Read this document, OpenAPI 3.1',
   answer: { description: 'The contract of every path.' },
   handle: async () => jsonText({ status: 200, text: await document() }),
 })

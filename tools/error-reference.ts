@@ -28,7 +28,7 @@ const REMEDIES: Record<ErrorCode, string> = {
   tooManyRequests: 'Wait `Retry-After` seconds and try again.',
   overloaded: 'Wait `Retry-After` seconds and try again.',
   unavailable: 'Wait `Retry-After` seconds and try again, a write with the same `Idempotency-Key`.',
-  databaseFull: 'Tell the team that operates the service: the tenant needs another database.',
+  databaseFull: 'Ask the team that operates the service to give the tenant another database.',
   internal: 'Report it with its `referenceId`. A write may be tried again with the same `Idempotency-Key`.',
   unauthenticated: 'Sign in again, and send the token as `Authorization: Bearer …`.',
   signInFailed: 'Check user name, password and tenant. An administrator unlocks a locked account.',
@@ -46,9 +46,10 @@ const REMEDIES: Record<ErrorCode, string> = {
   pluginLimit: 'The author of the product makes the plugin do less.',
   pluginRefused: 'Do what the message of the plugin says.',
   externalRaterFailed:
-    'Try again; if it goes on, look at the log of calls ([integrations](integrations.md)).',
+    'Try again. If it fails again, look at the log of calls ([integrations](integrations.md)).',
   externalRaterRefused: 'Do what the message of the rater says.',
-  integrationFailed: 'Try again; if it goes on, look at the log of calls ([integrations](integrations.md)).',
+  integrationFailed:
+    'Try again. If it fails again, look at the log of calls ([integrations](integrations.md)).',
   integrationRefused: 'Do what the message of the service says.',
   policyholderValidation: 'Correct the values in `fieldErrors`.',
   policyholderIncomplete: 'Complete the policyholder first: `completed: true` with all required values.',
