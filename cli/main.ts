@@ -217,7 +217,7 @@ const versionOfPackage = (): string =>
 /** The command of this process. */
 export async function main(): Promise<ExitCode> {
   const interruption = new AbortController()
-  // A terminal tells a whole group of processes, and those that started this one may pass it on: it may come twice.
+  // A terminal sends it to a whole group of processes, and those that started this one may pass it on: it may come twice.
   process.on('SIGINT', () => interruption.abort())
   // A reader that has seen enough, as `head`, closes the pipe.
   const isClosed = (problem: NodeJS.ErrnoException): boolean => problem.code === 'EPIPE'

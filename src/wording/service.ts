@@ -129,7 +129,7 @@ export const SERVICE: Words = {
   headers: 'Sent with every delivery. Each name has one or more values.',
   secureSsl: 'Always treated as true: certificates are verified.',
   secureSSL: 'Always treated as true: certificates are verified.',
-  hmacEnabled: 'Whether requests are signed, so that you can tell them from others.',
+  hmacEnabled: 'Whether requests are signed, so that you can verify who sent them.',
   secret: 'Key of signatures. It is shown once, when it is made; later `********`.',
   tag: 'Name of the secret, sent beside the signature.',
   sequence: 'Rises from event to event of a policy, with gaps.',
