@@ -135,7 +135,7 @@ async function unrouted(
   if (methods.length === 0)
     return problemResponse(
       exchange,
-      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists those that there are.'),
+      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists all paths.'),
     )
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {
