@@ -9,7 +9,7 @@ type Operation = SampledOperation & { operationId: string; 'x-codeSamples'?: obj
 type Document = {
   info: { description: string }
   paths: Record<string, Record<string, Operation>>
-  'x-error-codes': { code: string; httpStatus: number; apiErrorCode: number; about: string }[]
+  'x-error-codes': { code: string; httpStatus: number; apiErrorCode: number; about: string; remedy: string }[]
 }
 
 async function readDocument(): Promise<Document> {
@@ -33,10 +33,10 @@ function addSamples({ paths }: Document): void {
 /** The table of error codes, as a chapter of the introduction. */
 function addErrorCodes(document: Document): void {
   const rows = document['x-error-codes'].map(
-    ({ code, httpStatus, apiErrorCode, about }) =>
-      `| \`${code}\` | ${httpStatus} | ${apiErrorCode} | ${about.replaceAll('|', '\\|')} |`,
+    ({ code, httpStatus, apiErrorCode, about, remedy }) =>
+      `| \`${code}\` | ${httpStatus} | ${apiErrorCode} | ${about} ${remedy} |`,
   )
-  document.info.description += `\n\n# Error codes\n\n| Code | Status | Number | Meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}`
+  document.info.description += `\n\n# Error codes\n\n| Code | Status | Number | Cause, and what to do |\n| --- | --- | --- | --- |\n${rows.join('\n')}`
 }
 
 type Library = { createApiReference(at: string, configuration: object): void }

@@ -1,6 +1,6 @@
 // Adds to the OpenAPI document what its schemas do not say: meanings of properties, parameters and values, examples
 // of properties, and events of operations.
-import { ERROR_KINDS } from '../kernel/errors.ts'
+import { ERROR_KINDS, type ErrorCode } from '../kernel/errors.ts'
 import { EVENT_TYPES } from '../platform/events/catalogue.ts'
 import { newerTypesOf } from '../platform/events/types.ts'
 import { CAUSES } from '../servicing/events/stream/causes.ts'
@@ -9,6 +9,7 @@ import { BULK } from './bulk.ts'
 import { exampleProperties } from './examples.ts'
 import { PARAMETERS } from './parameters.ts'
 import { POLICIES } from './policies.ts'
+import { REMEDIES } from './remedies.ts'
 import { SERVICE } from './service.ts'
 import { SHARED } from './shared.ts'
 import { VALUES } from './values.ts'
@@ -28,6 +29,7 @@ export type Described = {
   paths: Record<string, Record<string, Operation>>
   webhooks?: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Schema> }
+  'x-error-codes'?: { code: string; remedy?: string }[]
 }
 
 /** Keys that were needed: a test holds that there are no others. */
@@ -126,4 +128,9 @@ export function describeDocument(document: Described, used: Used = nothingUsed()
     for (const operation of Object.values(methods)) describeBodies('webhook', operation, used)
   describeValues(document, used)
   exampleProperties(document)
+  for (const error of document['x-error-codes'] ?? [])
+    error.remedy = withoutLinks(REMEDIES[error.code as ErrorCode])
 }
+
+/** Pages of the documentation are not where the document is read. */
+const withoutLinks = (text: string): string => text.replace(/ \(\[[^\]]*\]\([^)]*\)\)/g, '')

@@ -132,6 +132,12 @@ test('every operation says what it needs, and what it emits where it changes som
   expect(eventsOf('post', '/notes')).toBe('Emits `note.create`, as far as it gets there.')
 })
 
+test('every error code says what to do about it', () => {
+  const errors = document['x-error-codes']!
+  expect(errors.length).toBeGreaterThan(50)
+  for (const { code, remedy } of errors) expect(remedy, code).toMatch(/^[A-Z][^[]{10,}\.$/)
+})
+
 test('no words are left over', () => {
   const used = nothingUsed()
   // As the routes make it, before any words.
