@@ -30,13 +30,13 @@ function addSamples({ paths }: Document): void {
       ]
 }
 
-/** The table of error codes, as a chapter of the introduction. */
+/** The error codes, as a chapter of the introduction: a list, since the page has no room for a table. */
 function addErrorCodes(document: Document): void {
-  const rows = document['x-error-codes'].map(
+  const items = document['x-error-codes'].map(
     ({ code, httpStatus, apiErrorCode, about, remedy }) =>
-      `| \`${code}\` | ${httpStatus} | ${apiErrorCode} | ${about} ${remedy} |`,
+      `- \`${code}\` (status ${httpStatus}, \`apiErrorCode\` ${apiErrorCode}). ${about} ${remedy}`,
   )
-  document.info.description += `\n\n# Error codes\n\n| Code | Status | Number | Cause, and what to do |\n| --- | --- | --- | --- |\n${rows.join('\n')}`
+  document.info.description += `\n\n# Error codes\n\n${items.join('\n')}`
 }
 
 type Library = { createApiReference(at: string, configuration: object): void }
@@ -92,6 +92,7 @@ async function start(): Promise<void> {
     persistAuth: false,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     hiddenClients: HIDDEN_SAMPLES,
+    featuredClients: ['shell/curl', 'python/requests'],
     generateOperationSlug: ({ operationId }: Operation) => operationId,
   })
 }
