@@ -133,7 +133,7 @@ export const BULK: Words = {
   'new.fees': 'Sum of fees, in major units.',
   'old.total': 'Sum of premiums, taxes and fees, in major units.',
   'new.total': 'Sum of premiums, taxes and fees, in major units.',
-  medianPercent: 'Half of the policies rise by more than that, in percent. Absent where none was compared.',
+  medianPercent: 'Median of the changes, in percent. Absent where no policy was compared.',
   policies: 'How many policies that is.',
   'decisions.accept': 'Policies that its underwriting would accept.',
   'decisions.none': 'Policies that its underwriting would leave to a person.',

@@ -57,7 +57,7 @@ export const VALUES: readonly Readonly<Record<string, string>>[] = [
     accept: 'Accept the offer. It is billed, where the product bills then.',
     issue: 'Put it in force.',
     invalidate: 'Take back the acceptance, with its invoice.',
-    update: 'Change its data. It is an application again.',
+    update: 'Change its data, while it is an application.',
   },
   {
     application: 'It is being prepared and can change.',
@@ -225,8 +225,8 @@ export const VALUES: readonly Readonly<Record<string, string>>[] = [
   { failed: 'It was given up.', diverted: 'It was put aside and can be sent again.' },
   { INPROGRESS: 'It is being put in force.', DEPLOYED: 'It is in force.' },
   {
-    'flag.entity.workflow.complete': 'Of older systems. Never set.',
-    'flag.entity.workflow.started': 'Of older systems. Never set.',
+    'flag.entity.workflow.complete': 'It is completed.',
+    'flag.entity.workflow.started': 'It is a draft.',
     'flag.entity.canceled': 'Of older systems. Never set.',
     'flag.entity.test': 'Of older systems. Never set.',
   },
@@ -290,7 +290,7 @@ export const VALUES: readonly Readonly<Record<string, string>>[] = [
     cancellation: 'A cancellation.',
     reinstatement: 'A reinstatement.',
     installment: 'A later installment of any of them.',
-    premiumReporting: 'A report of premium.',
+    premiumReporting: 'Of older systems. No invoice has it.',
     other: 'Anything else, such as fees.',
   },
   {
