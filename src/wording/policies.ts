@@ -108,6 +108,13 @@ export const POLICIES: Words = {
   fromConfigVersion: 'Version of the configuration before the upgrade.',
   toConfigVersion: 'Version of the configuration after it.',
 
+  'PolicyCreateRequest.paymentScheduleName':
+    'Name of a payment schedule of the product. Left out: its first.',
+  'PolicyUpdateRequest.paymentScheduleName':
+    'Name of another payment schedule of the product. Left out: it stays.',
+  'PolicyQuoteUpdateRequest.paymentScheduleName':
+    'Name of another payment schedule of the product. Left out: it stays.',
+
   // Transactions.
   action: 'Step to take with the record.',
   endorsementUpdate: 'What to change with the action `update`.',
@@ -118,9 +125,11 @@ export const POLICIES: Words = {
   invoice: 'What accepting it billed. Absent where nothing was billed yet.',
   renewalStartTimestamp: 'Start of the term that the renewal adds: the end of the last one.',
   'EndorsementResponse.startTimestamp': 'From when on the change applies.',
-  'EndorsementCreateRequest.startTimestamp': 'From when on the change applies. Left out: now.',
+  'EndorsementCreateRequest.startTimestamp':
+    'From when on the change applies. Left out: now, or the start of a policy that has not begun.',
   'EndorsementUpdateRequest.startTimestamp': 'From when on the change applies. Left out: it stays.',
-  'EndorsementIssueRequest.startTimestamp': 'From when on the change applies. Left out: now.',
+  'EndorsementIssueRequest.startTimestamp':
+    'From when on the change applies. Left out: now, or the start of a policy that has not begun.',
   'EndorsementCreateRequest.state': 'How far to take it at once. Left out: `application`.',
   'RenewalCreateRequest.state': 'How far to take it at once. Left out: `application`.',
   newPolicyEndTimestamp: 'Another end of the policy. Absent: it stays.',
@@ -178,9 +187,10 @@ export const POLICIES: Words = {
   'RenderedDocumentResponse.type': 'Format of the file.',
   'RenderTemplateResponse.type': 'Format that was asked for.',
   mimeType: 'Media type of the file, such as `image/png`.',
-  pageLayout: 'Size and margins of pages. Left out: by `@page` of the style sheet.',
-  orientation: 'Which side of the page is the longer one. Left out: `portrait`.',
-  'pageLayout.pageSize': 'Format of paper. Left out: `A4`.',
+  pageLayout:
+    'Size and margins of pages. Left out: by `@page` of the style sheet, else A4 with margins of 20 mm.',
+  orientation: 'How the page is turned. Left out: by `@page` of the style sheet, else `portrait`.',
+  'pageLayout.pageSize': 'Format of paper. Left out: by `@page` of the style sheet, else `A4`.',
   quoteLocator: 'The quote that the template is given.',
   'RenderDocumentRequest.policyLocator': 'The policy that the template is given.',
   'RenderDocumentRequest.endorsementLocator': 'The endorsement that the template is given.',

@@ -40,7 +40,7 @@ export const SERVICE: Words = {
   'AccountResponse.name': "The person's name, or what the program is.",
   'AccountAddRequest.email': 'Address of the person, for your own records. Bindery sends no mail.',
   'AccountResponse.state': 'Of older systems. Never sent.',
-  deleted: 'Whether it was deleted. Then it signs in no more.',
+  deleted: 'Whether it was deleted. Then nobody can sign in with it.',
   password:
     'What the person types to sign in. The rules of `GET /account/v1/passwordRules` apply to new ones.',
   oldPassword: 'What the person signed in with until now.',
@@ -77,7 +77,7 @@ export const SERVICE: Words = {
   // Auxiliary data.
   'AuxDataResponse.locator': 'Locator under which the text is kept: of a record of yours or of Bindery.',
   key: 'Name of the text under its locator.',
-  'AuxDataCreateRequest.value': 'The text. Left out: the entry is kept without one.',
+  'AuxDataCreateRequest.value': 'The text. Left out: it stays; a new entry gets an empty one.',
   'AuxDataResponse.value': 'The text, as it was sent.',
   auxData: 'Texts to write, each under its key.',
   'AuxDataKeySetResponse.keys': 'Keys of this page.',
@@ -178,7 +178,7 @@ export const SERVICE: Words = {
   'SecretUsageResponse.webhooks.name': 'What people call the webhook.',
   'TableUseResponse.name': 'Name of the version that was read.',
   'TableUseResponse.modificationLocator': 'The transaction that read the table.',
-  recordedAt: 'When the transaction was priced.',
+  recordedAt: 'When the transaction was recorded.',
   'TableDiffResponse.from': 'The version before.',
   'TableDiffResponse.to': 'The version after.',
   'from.name': 'Name of the version.',
