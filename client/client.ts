@@ -1,5 +1,5 @@
 // The typed client: every call of the contract, signed in, retried where possible, with refusals as errors.
-import createApi, { type Client, type ClientPathsWithMethod, type MaybeOptionalInit } from 'openapi-fetch'
+import createApi, { type Client } from 'openapi-fetch'
 import type { paths } from './contract.ts'
 import { type ItemOf, itemsOf, nextQuery } from './paging.ts'
 import { BinderyError } from './problem.ts'
@@ -8,13 +8,29 @@ import { claimsOf, type OwnToken, ownToken, type Session, type SignIn, signedInS
 
 type Api = Client<paths>
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
-type PathOf<M extends Method> = ClientPathsWithMethod<Api, M>
-type InitOf<M extends Method, P extends PathOf<M>> = M extends keyof paths[P]
-  ? MaybeOptionalInit<paths[P], M>
-  : never
+type PathOf<M extends Method> = {
+  [P in keyof paths]: paths[P] extends Record<M, unknown> ? P : never
+}[keyof paths]
+type OperationAt<M extends Method, P extends PathOf<M>> = M extends keyof paths[P] ? paths[P][M] : never
+
 type RequiredKeys<T> = { [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? never : K }[keyof T]
+type WithParams<Params> = [RequiredKeys<Params>] extends [never] ? { params?: Params } : { params: Params }
+/** Bodies keep the names that the contract gives them, so that the compiler shows those. */
+type WithBody<Operation> = Operation extends { requestBody: { content: infer Content } }
+  ? { body: Content[keyof Content] }
+  : Operation extends { requestBody?: { content: infer Content } | undefined }
+    ? { body?: Content[keyof Content] | null }
+    : { body?: never }
+/** What `fetch` takes too. */
+type Sending = Omit<RequestInit, 'body' | 'method' | 'headers'> & {
+  readonly headers?: Readonly<Record<string, string | undefined>> | Headers
+}
+type InitOf<M extends Method, P extends PathOf<M>> =
+  OperationAt<M, P> extends { parameters: infer Params }
+    ? WithParams<Params> & WithBody<OperationAt<M, P>> & Sending
+    : never
 /** The second argument; optional when nothing in it is required. */
-type InitArguments<Init> = [RequiredKeys<NonNullable<Init>>] extends [never] ? [init?: Init] : [init: Init]
+type InitArguments<Init> = [RequiredKeys<Init>] extends [never] ? [init?: Init] : [init: Init]
 
 type Success = 200 | 201 | 202 | 204
 /**
@@ -35,17 +51,17 @@ type As = {
   arrayBuffer: ArrayBuffer
   stream: ReadableStream<Uint8Array> | null
 }
+/** How the answer is read: by default as its type says. */
+type Form = keyof As | 'auto'
 /** The result of a call: the parsed body of a 2xx answer, or what `parseAs` asks for. */
-type Answered<M extends Method, P extends PathOf<M>, Init> = M extends keyof paths[P]
-  ? Init extends { parseAs: infer Form extends keyof As }
-    ? As[Form]
-    : ContentOf<paths[P][M]>
-  : never
+type Answered<M extends Method, P extends PathOf<M>, F extends Form> = F extends keyof As
+  ? As[F]
+  : ContentOf<OperationAt<M, P>>
 
-type Call<M extends Method> = <P extends PathOf<M>, Init extends InitOf<M, P>>(
+type Call<M extends Method> = <P extends PathOf<M>, F extends Form = 'auto'>(
   path: P,
-  ...init: InitArguments<Init>
-) => Promise<Answered<M, P, Init>>
+  ...init: InitArguments<InitOf<M, P> & { readonly parseAs?: F }>
+) => Promise<Answered<M, P, F>>
 
 type QueryOf<P extends PathOf<'get'>> = paths[P] extends { get: { parameters: { query?: infer Query } } }
   ? Exclude<Query, undefined>
@@ -67,15 +83,15 @@ export type BinderyClient = {
   readonly patch: Call<'patch'>
   readonly delete: Call<'delete'>
   /** Every item of a list, across all pages; the query applies to each of them. */
-  list<P extends PagedPath, Init extends InitOf<'get', P>>(
+  list<P extends PagedPath>(
     path: P,
-    ...init: InitArguments<Init>
-  ): AsyncGenerator<ItemOf<Answered<'get', P, Init>>, void, undefined>
+    ...init: InitArguments<InitOf<'get', P>>
+  ): AsyncGenerator<ItemOf<Answered<'get', P, 'auto'>>, void, undefined>
   /** The pages, for example for the token of the last one. */
-  pages<P extends PagedPath, Init extends InitOf<'get', P>>(
+  pages<P extends PagedPath>(
     path: P,
-    ...init: InitArguments<Init>
-  ): AsyncGenerator<Answered<'get', P, Init>, void, undefined>
+    ...init: InitArguments<InitOf<'get', P>>
+  ): AsyncGenerator<Answered<'get', P, 'auto'>, void, undefined>
   /** The tenant that the client is signed in to, in the form for paths; undefined for an administration account. */
   tenantLocator(): Promise<string | undefined>
   /**

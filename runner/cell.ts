@@ -1,11 +1,10 @@
 // The process that tenant code runs in, one call after the other (cells.ts starts it and ends it). Nothing here limits how long
 // a call takes: a function of the language can run for hours, and meanwhile nothing else of this thread does.
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
 import { frameReader, writeFrame } from './frames.ts'
+import { INTERPRETER_FILE } from './interpreter-file.ts'
 
 // Ends the process when the one that started it is gone, in a thread that tenant code does not hold up.
 const WATCH = `const parent = process.ppid
@@ -15,8 +14,7 @@ const watch = new Worker(WATCH, { eval: true, resourceLimits: { maxOldGeneration
 /** The types are the Worker's, which compiles nothing while it runs. */
 const { Module } = WebAssembly as unknown as { Module: new (bytes: Uint8Array) => WebAssembly.Module }
 
-const packageFile = createRequire(import.meta.url).resolve('@jitl/quickjs-wasmfile-release-sync/package.json')
-const wasm = readFileSync(join(dirname(packageFile), 'dist', 'emscripten-module.wasm'))
+const wasm = readFileSync(INTERPRETER_FILE)
 const interpreter = await quickjs(new Module(wasm))
 
 const programs = new Map<string, QuickjsProgram>()

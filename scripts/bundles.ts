@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
+import { referenceModule } from './reference-page.ts'
 import { replaceFile } from './replace-file.ts'
 
 const CACHED_FONTS = resolve('packages/pdf/fontkit-cached.ts')
@@ -64,6 +65,11 @@ const BUNDLES: readonly Bundle[] = [
     options: { conditions: ['workerd', 'import'], plugins: [platform], external: ['./*.bundle.mjs'] },
   },
   {
+    file: 'src/bundles/document.bundle.mjs',
+    entry: 'src/wording/apart.ts',
+    options: { conditions: ['workerd', 'import'], plugins: [platform] },
+  },
+  {
     file: 'src/bundles/patterns.bundle.mjs',
     entry: 'src/product/fields/pattern-engine.ts',
     options: { conditions: ['import'] },
@@ -82,11 +88,15 @@ const BUNDLES: readonly Bundle[] = [
 ]
 
 export async function buildBundles(): Promise<void> {
-  await Promise.all([...BUNDLES.map(buildBundle), buildConsole()])
+  await Promise.all([
+    ...BUNDLES.map(buildBundle),
+    buildPage('console', consoleModule()),
+    buildPage('reference', referenceModule()),
+  ])
 }
 
-const buildConsole = async (): Promise<void> =>
-  replaceFile('src/bundles/console.bundle.mjs', await consoleModule())
+const buildPage = async (name: string, module: Promise<string>): Promise<void> =>
+  replaceFile(`src/bundles/${name}.bundle.mjs`, await module)
 
 async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
   const { outputFiles } = await build({

@@ -7,9 +7,15 @@ const FOLDER = 'console'
 /** The browsers of the last two years: `light-dark()`, and `JSON.parse` that tells digits where it can. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5']
 
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+/** How a content security policy names an element with the text. */
+export const hashOf = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-async function built(entry: string): Promise<string> {
+/** A script or style of `console/` as one text that can stand within a page. `define` puts values in the place of names. */
+export async function builtForBrowsers(
+  entry: string,
+  define: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [`${FOLDER}/${entry}`],
     bundle: true,
@@ -19,6 +25,9 @@ async function built(entry: string): Promise<string> {
     legalComments: 'none',
     charset: 'utf8',
     write: false,
+    define,
+    // What the page loads from the service.
+    external: ['/docs/*'],
   })
   // What would end the element early, wherever it stands in a text.
   return outputFiles[0]!.text.trim().replaceAll('</', '<\\/')
@@ -26,7 +35,7 @@ async function built(entry: string): Promise<string> {
 
 /** Text of the module that has the page; src/bundles/console.bundle.d.mts says what it exports. */
 export async function consoleModule(): Promise<string> {
-  const [script, style] = await Promise.all([built('main.ts'), built('style.css')])
+  const [script, style] = await Promise.all([builtForBrowsers('main.ts'), builtForBrowsers('style.css')])
   const html = `<!doctype html>
 <html lang="en">
 <head>

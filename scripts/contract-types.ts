@@ -1,5 +1,6 @@
 // Writes an OpenAPI document as types of TypeScript, in the form that openapi-fetch takes: `paths`, `components` and `operations`.
-// A keyword that the service's own document does not use is an error, so that it cannot silently become a wrong type.
+// Schemas have names of their own, so that the compiler names them when a body is wrong. A keyword that the service's own document does
+// not use is an error, so that it cannot silently become a wrong type.
 
 /** What a schema may say, as far as the service's document does. */
 type Schema = {
@@ -54,7 +55,7 @@ const PRIMITIVES: Record<string, string> = {
 
 // Keywords, by whether a type depends on them.
 const WITHOUT_EFFECT =
-  'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enum-descriptions'
+  'description title example examples default deprecated pattern minLength maxLength minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems uniqueItems minProperties maxProperties writeOnly x-enumDescriptions'
 const WITH_EFFECT =
   '$ref type format const enum properties required additionalProperties items allOf anyOf oneOf'
 const KNOWN_KEYWORDS = new Set(`${WITHOUT_EFFECT} ${WITH_EFFECT}`.split(' '))
@@ -84,15 +85,17 @@ function propertyName(name: string): string {
   return isBare ? name : JSON.stringify(name)
 }
 
-/** `#/components/schemas/Policy` as `components["schemas"]["Policy"]`. */
+/** `#/components/schemas/Policy` as `Policy`, `#/components/headers/ETag` as `components["headers"]["ETag"]`. */
 function reference(ref: string): Type {
   const [, root, ...rest] = ref.split('/').map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (rest[0] === 'schemas') return plain(rest[1]!)
   return plain(`${root}${rest.map(part => `[${JSON.stringify(part)}]`).join('')}`)
 }
 
+/** A tab for each level: a third of the text would be spaces. */
 function block(members: readonly string[]): string {
   const lines = members.join('\n').split('\n')
-  return `{\n${lines.map(line => (line === '' ? '' : `    ${line}`)).join('\n')}\n}`
+  return `{\n${lines.map(line => (line === '' ? '' : `\t${line}`)).join('\n')}\n}`
 }
 
 /** What a part of the document says about itself, as a comment in front of its member. */
@@ -123,58 +126,70 @@ function comment(part: object): string {
 const member = (name: string, type: string, { about = {}, isOptional = false } = {}): string =>
   `${comment(about)}${propertyName(name)}${isOptional ? '?' : ''}: ${type};`
 
-const absent = (name: string): string => member(name, 'never', { isOptional: true })
+/**
+ * Lists that are sent may be read-only. A text that is sent alone may be any: one of the values that are named, held in a variable,
+ * is any text to the compiler.
+ */
+type Use = { readonly isSent: boolean; readonly isReceived: boolean }
 
-function objectType({
-  properties = {},
-  required = [],
-  additionalProperties: others,
-}: Schema): Type | undefined {
-  const parts: Type[] = []
-  const members = Object.entries(properties).map(([name, schema]) =>
-    member(name, schemaType(schema).text, { about: schema, isOptional: !required.includes(name) }),
+const propertiesOf = ({ properties = {}, required = [] }: Schema, use: Use): string[] =>
+  Object.entries(properties).map(([name, schema]) =>
+    member(name, schemaType(schema, use).text, { about: schema, isOptional: !required.includes(name) }),
   )
+
+function objectType(schema: Schema, use: Use): Type | undefined {
+  const { additionalProperties: others } = schema
+  const parts: Type[] = []
+  const members = propertiesOf(schema, use)
   if (members.length > 0) parts.push(plain(block(members)))
   if (others) {
-    const value = others === true || Object.keys(others).length === 0 ? 'unknown' : schemaType(others).text
+    const value =
+      others === true || Object.keys(others).length === 0 ? 'unknown' : schemaType(others, use).text
     parts.push(plain(block([`[key: string]: ${value};`])))
   }
   return parts.length === 0 ? undefined : join(parts, 'intersection')
 }
 
 /** The type that `type` and what belongs to it say, without what is composed with it. */
-function coreType(schema: Schema): Type | undefined {
+function coreType(schema: Schema, use: Use): Type | undefined {
   const { type } = schema
   if (typeof type === 'object')
     return join(
-      type.map(one => schemaType({ ...schema, type: one })),
+      type.map(one => schemaType({ ...schema, type: one }, use)),
       'union',
     )
   // A file to send is a Blob, not the text that JSON would make of it.
   if (schema.format === 'binary') return plain('Blob')
-  if (type === 'array')
-    return plain(`${inside(schema.items ? schemaType(schema.items) : plain('unknown'))}[]`)
-  return type !== undefined && type in PRIMITIVES ? plain(PRIMITIVES[type]!) : objectType(schema)
+  if (type === 'array') {
+    const list = `${inside(schema.items ? schemaType(schema.items, use) : plain('unknown'))}[]`
+    return use.isSent ? { text: `readonly ${list}`, form: 'union' } : plain(list)
+  }
+  return type !== undefined && type in PRIMITIVES ? plain(PRIMITIVES[type]!) : objectType(schema, use)
 }
 
-function schemaType(schema: Schema): Type {
+/** Any text, of which an editor still offers those that are named beside it. */
+const ANY_TEXT = plain('(string & {})')
+
+function schemaType(schema: Schema, use: Use): Type {
   const unknown = Object.keys(schema).filter(key => !KNOWN_KEYWORDS.has(key))
   if (unknown.length > 0) throw new Error(`scripts/contract-types.ts makes no type of ${unknown.join(', ')}.`)
   if (schema.$ref) return reference(schema.$ref)
   if (schema.const !== undefined && schema.const !== null) return literal(schema.const)
   if (schema.enum) {
-    const literals = schema.enum.map(literal)
+    const isText = use.isSent && !use.isReceived && schema.enum.some(value => typeof value === 'string')
+    const literals = [...schema.enum.map(literal), ...(isText ? [ANY_TEXT] : [])]
     return join(schema.type?.includes('null') ? [...literals, plain('null')] : literals, 'union')
   }
   if (schema.allOf && schema.required)
     throw new Error('scripts/contract-types.ts makes no type of allOf beside required.')
   const { allOf = [], anyOf = [], oneOf = [] } = schema
-  const core = coreType(schema)
+  const core = coreType(schema, use)
+  const typed = (one: Schema): Type => schemaType(one, use)
   let type = core ? [core] : []
-  if (allOf.length > 0) type = [join([...type, join(allOf.map(schemaType), 'intersection')], 'intersection')]
-  if (anyOf.length > 0) type = [join([...type, ...anyOf.map(schemaType)], 'union')]
+  if (allOf.length > 0) type = [join([...type, join(allOf.map(typed), 'intersection')], 'intersection')]
+  if (anyOf.length > 0) type = [join([...type, ...anyOf.map(typed)], 'union')]
   if (oneOf.length > 0) {
-    const choices = oneOf.map(schemaType)
+    const choices = oneOf.map(typed)
     type = choices.every(isPrimitive)
       ? [join([...type, ...choices], 'union')]
       : [join([...type, join(choices, 'union')], 'intersection')]
@@ -182,27 +197,32 @@ function schemaType(schema: Schema): Type {
   return type[0] ?? plain(schema.type === undefined ? 'unknown' : 'Record<string, never>')
 }
 
-const contentMembers = (content: Contents): string[] =>
-  Object.entries(content).map(([name, media]) =>
-    member(name, media.schema ? schemaType(media.schema).text : 'unknown', { about: media }),
+const SENT: Use = { isSent: true, isReceived: false }
+const RECEIVED: Use = { isSent: false, isReceived: true }
+
+/** Without their examples, which are most of the document. */
+const contentMembers = (content: Contents, use: Use): string[] =>
+  Object.entries(content).map(([name, { schema }]) =>
+    member(name, schema ? schemaType(schema, use).text : 'unknown'),
   )
 
 function headerType({ $ref, schema }: Header): string {
-  return ($ref ? reference($ref) : schema ? schemaType(schema) : plain('unknown')).text
+  return ($ref ? reference($ref) : schema ? schemaType(schema, RECEIVED) : plain('unknown')).text
 }
 
 function responseType({ headers = {}, content = {} }: Response): string {
   const named = Object.entries(headers).map(([name, header]) =>
     member(name, headerType(header), { about: header, isOptional: !header.$ref && !header.required }),
   )
-  const bodies = contentMembers(content)
+  const bodies = contentMembers(content, RECEIVED)
   return block([
     member('headers', block([...named, '[name: string]: unknown;'])),
-    bodies.length > 0 ? member('content', block(bodies)) : absent('content'),
+    ...(bodies.length > 0 ? [member('content', block(bodies))] : []),
   ])
 }
 
-const parameterType = ({ schema }: Parameter): string => (schema ? schemaType(schema).text : 'string')
+const parameterType = ({ schema }: Parameter): string =>
+  schema ? schemaType(schema, RECEIVED).text : 'string'
 
 /** The parameter itself, and its type: parameters that several calls share stand among the components. */
 function resolved(
@@ -216,43 +236,81 @@ function resolved(
 }
 
 function parametersMember(parameters: readonly (Parameter & { type: string })[]): string {
-  const places = PLACES.map(place => {
+  const places = PLACES.flatMap(place => {
     const here = parameters.filter(parameter => parameter.in === place)
-    if (here.length === 0) return absent(place)
+    if (here.length === 0) return []
     const members = here.map(({ type, ...about }) =>
       member(about.name, type, { about, isOptional: !about.required }),
     )
     return member(place, block(members), { isOptional: here.every(({ required }) => !required) })
   })
-  return member('parameters', block(places))
+  return member('parameters', places.length > 0 ? block(places) : '{}')
 }
 
 function pathType(item: Record<string, Operation>): string {
-  const methods = METHODS.map(method => {
+  const methods = METHODS.flatMap(method => {
     const about = item[method]
-    return about
-      ? member(method, `operations[${JSON.stringify(about.operationId)}]`, { about })
-      : absent(method)
+    return about ? member(method, `operations[${JSON.stringify(about.operationId)}]`, { about }) : []
   })
-  return block([parametersMember([]), ...methods])
+  return block(methods)
 }
 
 function bodyMember(body: Body | undefined): string {
-  if (!body) return absent('requestBody')
-  const content = member('content', block(contentMembers(body.content)))
+  if (!body) return member('requestBody', 'never', { isOptional: true })
+  const content = member('content', block(contentMembers(body.content, SENT)))
   return member('requestBody', block([content]), { about: body, isOptional: !body.required })
+}
+
+const REFUSED = 'ExceptionResponse'
+
+/** Most responses of the document are refusals, which differ by their codes alone. */
+const isRefusal = ({ $ref, headers, content = {} }: Response): boolean =>
+  $ref === undefined &&
+  headers === undefined &&
+  Object.values(content).length === 1 &&
+  content['application/json']?.schema?.$ref === `#/components/schemas/${REFUSED}`
+
+function answerType(response: Response): string {
+  if (response.$ref) return reference(response.$ref).text
+  return isRefusal(response) ? 'Refusal' : responseType(response)
 }
 
 function operationType(operation: Operation, shared: Record<string, Parameter>): string {
   const { parameters = [], requestBody, responses } = operation
   const answers = Object.entries(responses).map(([status, about]) =>
-    member(status, about.$ref ? reference(about.$ref).text : responseType(about), { about }),
+    member(status, answerType(about), { about }),
   )
   return block([
     parametersMember(parameters.map(parameter => resolved(parameter, shared))),
     bodyMember(requestBody),
     member('responses', block(answers)),
   ])
+}
+
+/** Names of the schemas that a part of the document leads to. */
+function reached(part: unknown, schemas: Record<string, Schema>, found = new Set<string>()): Set<string> {
+  if (typeof part !== 'object' || part === null) return found
+  const { $ref } = part as Schema
+  const name = typeof $ref === 'string' && $ref.startsWith(SCHEMAS) ? $ref.slice(SCHEMAS.length) : undefined
+  if (name !== undefined && !found.has(name)) {
+    found.add(name)
+    reached(schemas[name], schemas, found)
+  }
+  for (const [key, value] of Object.entries(part))
+    if (key !== 'example' && key !== 'examples') reached(value, schemas, found)
+  return found
+}
+
+const SCHEMAS = '#/components/schemas/'
+
+/** An interface where it can be one, since the compiler then shows its name alone. */
+function namedType(name: string, schema: Schema, use: Use): string {
+  const { properties, additionalProperties, allOf, anyOf, oneOf, type } = schema
+  const isRecord =
+    properties && Object.keys(properties).length > 0 && type === 'object' && !(allOf ?? anyOf ?? oneOf)
+  return isRecord && !additionalProperties
+    ? `${comment(schema)}export interface ${name} ${block(propertiesOf(schema, use))}`
+    : `${comment(schema)}export type ${name} = ${schemaType(schema, use).text};`
 }
 
 function componentsType({ schemas, responses, parameters, headers }: Components): string {
@@ -264,8 +322,9 @@ function componentsType({ schemas, responses, parameters, headers }: Components)
     const members = Object.entries(parts ?? {}).map(([key, about]) => member(key, type(about), { about }))
     return member(name, members.length > 0 ? block(members) : 'never')
   }
+  const names = Object.keys(schemas ?? {}).map(name => member(name, name))
   return block([
-    group('schemas', schemas, schema => schemaType(schema).text),
+    member('schemas', names.length > 0 ? block(names) : 'never'),
     group('responses', responses, responseType),
     group('parameters', parameters, parameterType),
     member('requestBodies', 'never'),
@@ -277,12 +336,29 @@ function componentsType({ schemas, responses, parameters, headers }: Components)
 /** The types of the document's calls, as the text of a module. Throws for what the document never had before. */
 export function contractTypes({ paths, components = {} }: OpenApiDocument): string {
   const items = Object.entries(paths).map(([path, item]) => member(path, pathType(item)))
-  const operations = Object.values(paths)
-    .flatMap(item => METHODS.flatMap(method => item[method] ?? []))
-    .map(operation => member(operation.operationId, operationType(operation, components.parameters ?? {})))
+  const all = Object.values(paths).flatMap(item => METHODS.flatMap(method => item[method] ?? []))
+  const { schemas = {}, parameters = {} } = components
+  const received = reached(
+    all.map(({ responses }) => responses),
+    schemas,
+  )
+  const sent = reached(
+    all.map(({ requestBody }) => requestBody),
+    schemas,
+  )
+  const named = Object.entries(schemas).map(([name, schema]) =>
+    namedType(name, schema, { isSent: sent.has(name), isReceived: received.has(name) }),
+  )
+  const operations = all.map(operation => member(operation.operationId, operationType(operation, parameters)))
   return [
     `export interface paths ${block(items)}`,
     'export type webhooks = Record<string, never>;',
+    ...named,
+    ...(REFUSED in schemas
+      ? [
+          `type Refusal = ${responseType({ content: { 'application/json': { schema: { $ref: SCHEMAS + REFUSED } } } })};`,
+        ]
+      : []),
     `export interface components ${componentsType(components)}`,
     'export type $defs = Record<string, never>;',
     `export interface operations ${block(operations)}`,

@@ -8,6 +8,9 @@ const PROGRAMS = {
   watched: resolve('scripts/watched-worker.ts'),
 }
 
+/** Files of the library that the page at /docs loads; wrangler.toml names them too. */
+export const LIBRARY_FOLDER = 'node_modules/@scalar/api-reference/dist/browser'
+
 export type LocalWorker = {
   /** The wrangler.toml. */
   config: string

@@ -114,7 +114,7 @@ async function main(): Promise<void> {
   const [command, count, ...rest] = positionals
   if (command === 'grow' && /^[1-9]\d{0,3}$/.test(count ?? '') && rest.length === 0)
     return growIn(Number(count), values)
-  throw new Misuse(`It is used so:\n\n${USAGE}`)
+  throw new Misuse(`Usage:\n\n${USAGE}`)
 }
 
 await main().catch((error: unknown) => {

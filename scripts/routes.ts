@@ -4,21 +4,35 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import type { Route } from '../src/platform/http/route.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** What the document is completed with is a file apart for the Worker alone; other such files are not needed here. */
+const apart: Plugin = {
+  name: 'apart',
+  setup: build =>
+    build.onResolve({ filter: /\.bundle\.mjs$/ }, ({ path }) =>
+      path === './document.bundle.mjs'
+        ? { path: join(ROOT, 'src/wording/apart.ts') }
+        : { path, external: true },
+    ),
+}
 
 export async function loadRoutes(): Promise<readonly Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'routes-'))
   const outfile = join(folder, 'app.mjs')
   try {
     await build({
-      entryPoints: [join(import.meta.dirname, '../src/app.ts')],
+      entryPoints: [join(ROOT, 'src/app.ts')],
       outfile,
       bundle: true,
       format: 'esm',
       platform: 'node',
       loader: { '.html': 'text', '.ttf': 'empty', '.wasm': 'empty' },
-      external: ['cloudflare:*', '*.bundle.mjs'],
+      external: ['cloudflare:*'],
+      plugins: [apart],
       logLevel: 'error',
     })
     const { ROUTES } = (await import(pathToFileURL(outfile).href)) as { ROUTES: readonly Route[] }

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare, type V4ModuleDefinition } from 'miniflare'
-import { givenWorker } from './local-worker.ts'
+import { givenWorker, LIBRARY_FOLDER } from './local-worker.ts'
 import { readSecrets } from './settings.ts'
 import { type BuiltWorker, builtWorker } from './worker-build.ts'
 
@@ -48,6 +48,7 @@ const miniflare = new Miniflare(
       {
         ...built.options,
         bindings: { ...built.options.bindings, ...secrets, ...worker.vars },
+        serviceBindings: { ASSETS: { disk: { path: resolve(LIBRARY_FOLDER), writable: false } } },
         modulesRoot: built.folder,
         modules: modulesOf(built),
       },

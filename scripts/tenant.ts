@@ -42,16 +42,16 @@ import { writeConfig } from './write-config.ts'
 const USAGE = `npm run tenant -- list
 npm run tenant -- create NAME [--type test|production] [--jurisdiction J | --location L]
 npm run tenant -- show NAME
-npm run tenant -- shards NAME N       N databases for it in all; new policyholders are spread over them
-npm run tenant -- migrate NAME        its databases first, before those of others
-npm run tenant -- suspend NAME [--reason TEXT]   every call is answered 503, timers and deliveries stand still
+npm run tenant -- shards NAME N       gives it N databases in all, over which new policyholders are spread
+npm run tenant -- migrate NAME        migrates its databases before those of others
+npm run tenant -- suspend NAME [--reason TEXT]   answers every call 503, stops timers and deliveries
 npm run tenant -- resume NAME
-npm run tenant -- restore NAME --to TIME         its databases as they were, like 2026-11-21T08:00:00Z
-npm run tenant -- move NAME --to ENVIRONMENT     with its databases and files
+npm run tenant -- restore NAME --to TIME         brings its databases back to 2026-11-21T08:00:00Z
+npm run tenant -- move NAME --to ENVIRONMENT     moves it with its databases and files
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 npm run tenant -- delete NAME [--yes]
 
-With --environment NAME the tenants of an environment at the provider, else those of this machine (BINDERY_DATA).`
+With --environment NAME these work on an environment at the provider, else on this machine (BINDERY_DATA).`
 
 const OPTIONS = {
   ...PLACE_OPTIONS,
@@ -74,6 +74,25 @@ async function tenantNamed(env: Env, name: string): Promise<Tenant> {
   return tenant
 }
 
+const HOUR_MS = 3_600_000
+
+/** What an operator asks about a tenant, by labels. */
+function factsOf(tenant: Tenant): [label: string, value: string][] {
+  const { name, type, hostName, locator, place, suspension, clockOffsetMs, quotas, allowedOrigins } = tenant
+  const facts: [string, string | undefined][] = [
+    ['name', name],
+    ['type', type],
+    ['host name', hostName],
+    ['locator', locator],
+    ['place', place || 'anywhere'],
+    ['state', suspension ? `suspended: ${suspension.reason}` : 'served'],
+    ['clock', clockOffsetMs > 0 ? `${(clockOffsetMs / HOUR_MS).toFixed(1)} hours ahead` : undefined],
+    ['quotas', quotas && JSON.stringify(quotas)],
+    ['origins', allowedOrigins?.join(' ')],
+  ]
+  return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
+}
+
 type Command = (env: Env, name: string, rest: readonly string[], values: Values) => Promise<void>
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -92,22 +111,16 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     say(`its users sign in${where} with the host name ${tenant.hostName}`)
   },
   async show(env, name) {
-    const {
-      shards,
-      isBehind,
-      sharesEventRows: _,
-      keepsBooks: _books,
-      ...tenant
-    } = await tenantNamed(env, name)
-    for (const [key, value] of Object.entries(tenant))
-      console.log(`${key.padEnd(14)}${typeof value === 'object' ? JSON.stringify(value) : value || '-'}`)
+    const tenant = await tenantNamed(env, name)
+    const { shards, isBehind } = tenant
+    for (const [label, value] of factsOf(tenant)) console.log(label.padEnd(14) + value)
     const claims = await claimsOf(env, tenant.locator)
     const held = shards.map((binding, shard) => {
       const bytes = claims[shard]?.bytes
       return bytes == null ? binding : `${binding} (${Math.round(shareOf(tenant, bytes) * 100)} % full)`
     })
     const at = isBehind ? ' (waits for a migration: npm run migrate)' : ''
-    console.log(`${'shards'.padEnd(14)}${held.join(' ')}${at}`)
+    console.log(`${'databases'.padEnd(14)}${held.join(' ')}${at}`)
     for (const [shard, { problem }] of claims.entries())
       if (problem) console.log(`${'problem'.padEnd(14)}${shards[shard]}: ${problem}`)
   },
@@ -154,11 +167,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   async quota(env, name, rest) {
     const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
-    say(`${name} has the quotas ${JSON.stringify(quotas)}, and else those of everybody`)
+    say(`${name} has the quotas ${JSON.stringify(quotas)}; all others are the defaults`)
   },
   async delete(env, name, _, { yes }) {
     const { type, shards } = await tenantNamed(env, name)
-    const what = `This deletes the ${type} tenant ${name} with all data in ${shards.length} databases.`
+    const what = `This deletes the ${type} tenant ${name} with all data in ${shards.length === 1 ? 'its database' : `its ${shards.length} databases`}.`
     if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was deleted.')
     await deleteTenant(env, name)
     say(`${name} is deleted; its databases are wiped and then free again`)
@@ -185,8 +198,7 @@ const environmentOf = (name: string | undefined): Environment | undefined =>
 /** Databases of this machine have no bookmarks, and no other environment beside them. */
 function requireProvider(command: string, name: string | undefined): Environment {
   const environment = environmentOf(name)
-  if (!environment)
-    throw new Misuse(`To ${command} a tenant needs --environment NAME: it works at the provider.`)
+  if (!environment) throw new Misuse(`'${command}' works at the provider only: add --environment NAME.`)
   writeConfig(environment)
   return environment
 }
@@ -200,6 +212,7 @@ function requireTo(to: string | undefined): string {
 const TAKES_MORE: ReadonlySet<string> = new Set(['shards', 'quota'])
 
 async function list(env: Env): Promise<void> {
+  console.log(['NAME', 'TYPE', 'HOST NAME', 'LOCATOR', 'PLACE', 'DATABASES'].join('\t'))
   for (const { name, type, hostName, locator, place, shards } of await listTenants(env))
     console.log([name, type, hostName, locator, place || '-', shards.length].join('\t'))
 }
@@ -210,7 +223,7 @@ async function main(): Promise<void> {
   const carryOut = Object.hasOwn(COMMANDS, command) ? COMMANDS[command] : undefined
   const isList = command === 'list' && name === undefined
   if (!isList && (!carryOut || !name || (rest.length > 0 && !TAKES_MORE.has(command))))
-    throw new Error(`It is used so:\n\n${USAGE}`)
+    throw new Error(`Usage:\n\n${USAGE}`)
   const { dataFolder } = readSettings(process.env, readSecrets())
   const environment = environmentOf(values.environment)
   if (!environment) requireStarted(dataFolder)

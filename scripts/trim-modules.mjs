@@ -30,13 +30,29 @@ const UNUSED_PATHS = [
   'dejavu-fonts-ttf/unicover.txt',
   // Types of experiments of the runtime.
   '@cloudflare/workers-types/experimental',
+  // All but the build for browsers, which the page at /docs loads in parts.
+  '@scalar/api-reference/dist/browser/standalone.js',
+  '@scalar/api-reference/dist/style.css',
+  '@scalar/api-reference/dist/vue-styles.css',
+  ...[
+    '_virtual',
+    'blocks',
+    'components',
+    'features',
+    'helpers',
+    'hooks',
+    'plugins',
+    'standalone',
+    'styles',
+  ].map(folder => `@scalar/api-reference/dist/${folder}`),
+  '@scalar/api-reference/CHANGELOG.md',
   // Viewers of recordings: tests record nothing.
   'playwright-core/lib/vite',
 ]
 
 const UNUSED_KINDS = [
-  // Source maps of the PDF libraries. Those of others are small, and the test runner reads them.
-  /^(?:@cantoo\/pdf-lib|pdfmake|pdfkit|fontkit)\/.*\.map$/,
+  // Source maps of the PDF libraries and of the reference. Those of others are small, and the test runner reads them.
+  /^(?:@cantoo\/pdf-lib|pdfmake|pdfkit|fontkit|@scalar\/api-reference)\/.*\.map$/,
   // Types for CommonJS.
   /\.d\.cts$/,
   // Weights and widths of fonts that no page asks for.

@@ -1,11 +1,25 @@
 // Runs the Worker and builds it again whenever a source changes: started by local-worker.ts.
-import { resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { unstable_startWorker } from 'wrangler'
-import { givenWorker } from './local-worker.ts'
+import { givenWorker, LIBRARY_FOLDER } from './local-worker.ts'
+import { replaceFile } from './replace-file.ts'
 
 const worker = givenWorker()
+// Beside the configuration, so that paths in it mean the same and secrets are found.
+const config = join(dirname(worker.config), 'wrangler.watched.generated.toml')
+replaceFile(
+  config,
+  `${readFileSync(worker.config, 'utf8')}
+[assets]
+directory = "${resolve(LIBRARY_FOLDER)}"
+binding = "ASSETS"
+run_worker_first = true
+html_handling = "none"
+`,
+)
 await unstable_startWorker({
-  config: worker.config,
+  config,
   ...(worker.script !== undefined && { entrypoint: worker.script }),
   bindings: Object.fromEntries(
     Object.entries(worker.vars ?? {}).map(([name, value]) => [name, { type: 'plain_text', value }]),

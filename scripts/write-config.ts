@@ -85,12 +85,15 @@ export function joinedConfig(environment?: Environment): string {
   const template = readFileSync('wrangler.toml', 'utf8')
   const [config, databases] = environment
     ? [environmentConfig(template, environment), readPool(environmentFolder(environment.name)).filter(isMade)]
-    : [withVariables(template, LOCAL_VARIABLES), readPool()]
+    : [withoutAssets(withVariables(template, LOCAL_VARIABLES)), readPool()]
   return [HEADER, config, formatPool(databases)].join('\n')
 }
 
 export const writeConfig = (environment?: Environment): void =>
   replaceFile(configFile(environment), joinedConfig(environment))
+
+/** Without the files beside the Worker: here the runtime would put two more Workers before each request for them. */
+const withoutAssets = (config: string): string => config.replace(/^(?:#.*\n)*\[assets\]\n(?:.+\n)*\n/m, '')
 
 const KEPT = /^(\[vars\]|\[\[d1_databases\]\]|\[\[r2_buckets\]\])/
 

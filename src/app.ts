@@ -2,6 +2,7 @@
 // loads a capability's routes on the first call of one.
 import { auditRoutes } from './access/audit/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
+import { loadDocumentWords } from './bundles/load.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
 import { autofillRoutes, integrationRoutes } from './extension/integrations/routes.ts'
 import { pluginRoutes } from './extension/plugins/routes.ts'
@@ -56,7 +57,7 @@ import { upgradeRoutes } from './transactions/upgrade/routes.ts'
 const { get } = forEverybody('Service')
 
 const documentRoute = get('/openapi.json', {
-  summary: 'This document, OpenAPI 3.1',
+  summary: 'Read this document, OpenAPI 3.1',
   answer: { description: 'The contract of every path.' },
   handle: async () => jsonText({ status: 200, text: await document() }),
 })
@@ -121,7 +122,7 @@ let cachedDocument: string | undefined
 
 async function document(): Promise<string> {
   if (cachedDocument !== undefined) return cachedDocument
-  const { default: examples } = await import('./platform/http/reference/examples.json')
-  cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples)
+  const { describeDocument, examples } = await loadDocumentWords()
+  cachedDocument = openApiDocument(ROUTES, eventNotifications(), examples as Examples, describeDocument)
   return cachedDocument
 }

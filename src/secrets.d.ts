@@ -24,4 +24,6 @@ interface __BaseEnv_Env {
   readonly PLUGIN_CALL_MS?: string
   /** Data points, where a dataset is bound (wrangler.toml, docs/observability.md). */
   readonly METRICS?: AnalyticsEngineDataset
+  /** Files of the library that shows the reference at /docs (wrangler.toml, `assets`). Tests of the service have none. */
+  readonly ASSETS?: Fetcher
 }

@@ -20,6 +20,20 @@ const RULES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   ],
 ]
 
+/** Also held on the pages that integrators and operators read first. */
+const STRICT_RULES: typeof RULES = [
+  [/\btell(?:s|ing)?\b|\btold\b/i, 'say, show, list, report or return'],
+  [/\bwhatever\b/i, 'a condition: even if, for any'],
+  [/\bof which\b/i, 'a sentence of its own'],
+  [/\bgood for\b/i, 'valid for, or used for'],
+  [/\bone's own machine\b/i, 'your own machine'],
+  [/\bwho does\b/i, 'anyone who'],
+  [/\bis used so\b/i, 'usage'],
+]
+
+const STRICT_PAGES =
+  /^(?:README|CHANGELOG|client\/README|cli\/README|cli\/starter\/README|docs\/(?:README|accounts|cli|client|commands|errors|events|export|http|integrations|local|observability|operate|quickstart|webhooks|work-lists))\.md$|^(?:src\/wording\/.*|cli\/main)\.ts$/
+
 /** Written by a command from the code, which is looked at itself. */
 const GENERATED = /^docs\/(?:measured|scale)\.md$/
 
@@ -28,7 +42,13 @@ const CODE = '{src,cli,durable,console,client,packages,scripts,tools}/**/*.ts'
 const files = (pattern: string): string[] =>
   globSync(pattern, { exclude: path => /node_modules|dist|contract\.ts$/.test(String(path)) }).map(String)
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...files('docs/*.md')].filter(path => !GENERATED.test(path))
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...files('{docs,client,cli}/*.md'),
+  ...files('{cli/starter,examples/**,packages/*}/README.md'),
+].filter(path => !GENERATED.test(path))
 
 /** Comments and texts of a line of code. */
 const wordsIn = (line: string): string =>
@@ -40,7 +60,8 @@ const wordsIn = (line: string): string =>
 const badWords = (path: string, text: string, isCode: boolean): string[] =>
   text.split('\n').flatMap((line, at) => {
     const words = isCode ? wordsIn(line) : line
-    return RULES.flatMap(([pattern, instead]) => {
+    const rules = STRICT_PAGES.test(path) ? [...RULES, ...STRICT_RULES] : RULES
+    return rules.flatMap(([pattern, instead]) => {
       const [found] = pattern.exec(words) ?? []
       return found === undefined ? [] : [`${path}:${at + 1}: '${found}': write ${instead}`]
     })

@@ -1,6 +1,5 @@
 // TypeScript declarations of what plugins are given, answer and find, made of what the service holds them to.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { z } from 'zod'
 import {
   AutofillResult,
@@ -16,6 +15,7 @@ import { ENTITIES } from '../../src/extension/plugins/script-api.ts'
 import { MAY_RETURN_NOTHING, PLUGIN_FUNCTIONS, type PluginFunction } from '../../src/product/configuration.ts'
 import type { DataNode } from '../../src/product/templates/data-tree.ts'
 import { PLUGIN_INPUTS } from '../../src/servicing/template-data/plugin-inputs.ts'
+import { SCRIPT_API_FILE } from '../files.ts'
 import type { JsonSchema } from './json-schema.ts'
 
 /** Undefined: whatever the function likes. */
@@ -137,8 +137,7 @@ const answerSchema = (schema: z.ZodType): JsonSchema =>
 
 /** The declarations of script-api.ts that authors see: all after those that the service alone needs. */
 function apiDeclarations(): string {
-  const file = join(import.meta.dirname, '../../src/extension/plugins/script-api.ts')
-  const text = readFileSync(file, 'utf8')
+  const text = readFileSync(SCRIPT_API_FILE, 'utf8')
   const begin = text.indexOf('/** How a range table is asked')
   if (begin < 0) throw new Error('script-api.ts has no declarations for authors.')
   return text

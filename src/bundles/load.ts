@@ -11,6 +11,9 @@ export const loadMerger = () => import('./merger.bundle.mjs')
 /** The console's page: console/. */
 export const loadConsole = () => import('./console.bundle.mjs')
 
+/** The page at /docs: console/reference/. */
+export const loadReference = () => import('./reference.bundle.mjs')
+
 /** The engine of patterns: src/product/fields/pattern-engine.ts. */
 export const loadPatterns = () => import('./patterns.bundle.mjs')
 
@@ -19,3 +22,6 @@ export const loadSandbox = () => import('./sandbox.bundle.mjs')
 
 /** What a deploy searches configurations with: src/servicing/template-data/analysis.ts. */
 export const loadAnalysis = () => import('./analysis.bundle.mjs')
+
+/** Words and examples of the OpenAPI document: src/wording/apart.ts. */
+export const loadDocumentWords = () => import('./document.bundle.mjs')

@@ -41,7 +41,7 @@ export function refusalOfFault(problem: unknown): Refusal | undefined {
   const chain = [...chainOf(problem)]
   const anyMatches = (pattern: RegExp): boolean => chain.some(({ message }) => pattern.test(message))
   if (chain.some(({ overloaded }) => overloaded === true) || anyMatches(OVERLOADED))
-    return new Refusal('overloaded', 'The service has too much to do; try again in a second.')
+    return new Refusal('overloaded', 'The service has too many requests; try again in a second.')
   if (anyMatches(FULL))
     return new Refusal(
       'databaseFull',

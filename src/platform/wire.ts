@@ -5,6 +5,7 @@ import { decimal } from '../kernel/money.ts'
 import { isLongerThan } from '../kernel/text.ts'
 import { type Instant, instant, readDateTime } from '../kernel/time.ts'
 import { breaks, describeProblem, rule } from './wire-problem.ts'
+import { CURRENCY, MILLISECONDS, REQUEST_DECIMAL, REQUEST_MILLISECONDS } from './wire-units.ts'
 
 // jitless: the runtime has no eval, and zod must not look for it.
 z.config({ jitless: true, customError: describeProblem })
@@ -83,10 +84,7 @@ export const RequestTimestamp = z
     breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')
     return z.NEVER
   })
-  .openapi({
-    description: 'Milliseconds since 1970-01-01T00:00Z: an integer, or its digits as text.',
-    example: 1589740898000,
-  })
+  .openapi({ description: REQUEST_MILLISECONDS, example: 1589740898000 })
 export const OptionalTimestamp = optional(RequestTimestamp)
 
 const DATE_TIME = 'must be a time as 2026-03-01T09:30:00Z, or milliseconds since 1970-01-01T00:00Z'
@@ -118,7 +116,7 @@ export const RequestDecimal = z
     breaks(ctx, DECIMAL)
     return z.NEVER
   })
-  .openapi({ description: 'A number, or the same as plain decimal text.', example: 250 })
+  .openapi({ description: REQUEST_DECIMAL, example: 250 })
 export const OptionalDecimal = optional(RequestDecimal)
 
 /** Forms and queries send numbers as text; other text is unchanged. */
@@ -208,7 +206,7 @@ export const Text = z.string()
 
 /** Milliseconds since the epoch, as text (brief 0.1). Write it with `String(instant)`. */
 export const Timestamp = z.string().openapi({
-  description: 'Milliseconds since 1970-01-01T00:00Z, as text.',
+  description: MILLISECONDS,
   example: '1589740898000',
   pattern: '^-?[0-9]+$',
 })
@@ -219,7 +217,7 @@ export const DateTime = z.string().openapi({ format: 'date-time' })
 /** Major units as a JSON number, rounded to the currency's minor units (brief 0.2). */
 export const Amount = z.number()
 
-export const Currency = z.string().openapi({ description: 'ISO 4217 code.', example: 'EUR' })
+export const Currency = z.string().openapi({ description: CURRENCY, example: 'EUR' })
 
 /** Each amount with its currency: `premium` and `premiumCurrency` (brief 3.4). */
 export const withCurrency = <S extends z.ZodType, N extends string>(amount: S, ...names: N[]) =>

@@ -108,7 +108,7 @@ function readRates(
   warn: (warning: string) => void,
 ): RatesByLocator {
   const invalidAnswer = (problems: readonly string[]): Refusal =>
-    rater.failed(`it answered what it may not: ${listed(problems)}`)
+    rater.failed(`it returned something that is not allowed: ${listed(problems)}`)
   const reply = RaterReply.safeParse(answer)
   if (!reply.success) throw invalidAnswer(reply.error.issues.map(one => problemOf(one)))
   const { exceptionMessage, pricedPerilCharacteristics: priced } = reply.data

@@ -178,14 +178,20 @@ describe('a service', () => {
       502,
       /^Service 'drivers' failed: it answered 500: closed on Sundays\.$/,
     ],
-    ['answers text', 'made', 200, 502, /'drivers' failed: it answered what it may not: must be an object/],
-    ['answers a list', [{}], 200, 502, /it answered what it may not: must be an object/],
+    [
+      'answers text',
+      'made',
+      200,
+      502,
+      /'drivers' failed: it returned something that is not allowed: must be an object/,
+    ],
+    ['answers a list', [{}], 200, 502, /it returned something that is not allowed: must be an object/],
     [
       'adds what is no exposure',
       { addExposures: [{}] },
       200,
       502,
-      /what it may not: 'addExposures\[0\]\.exposureName' is missing/,
+      /something that is not allowed: 'addExposures\[0\]\.exposureName' is missing/,
     ],
     ['refuses', { exceptionMessage: 'This driver is unknown.' }, 200, 409, /^This driver is unknown\.$/],
     [

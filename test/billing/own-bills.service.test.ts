@@ -491,7 +491,8 @@ describe('an answer that does not hold', () => {
       expect([status, invoices, issuedTimestamp]).toEqual([422, [], undefined])
       return body.message.replace(/[0-9a-f-]{36}/g, '…')
     }
-    const answered = 'Plugin createInstallments (main/installments.js) answered what it may not: '
+    const answered =
+      'Plugin createInstallments (main/installments.js) returned something that is not allowed: '
     expect(await refused('1')).toBe(
       `${answered}the items of charge '…/premium' (premium of sinking) come to 0.99 EUR, and its amount is 1.00.`,
     )
@@ -531,7 +532,7 @@ describe('an answer that does not hold', () => {
     )
     expect([status, body.message]).toEqual([
       422,
-      'Plugin createInstallments (main/installments.js) answered what it may not: the first installment of an endorsement has none of invoiceItems, and needs one.',
+      'Plugin createInstallments (main/installments.js) returned something that is not allowed: the first installment of an endorsement has none of invoiceItems, and needs one.',
     ])
     const after = await of.ok<EndorsementResponse>('GET', `/endorsements/${application.locator}`)
     expect([after.state, after.plannedInvoices]).toEqual(['application', undefined])

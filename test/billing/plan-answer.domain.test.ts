@@ -74,7 +74,7 @@ const refusal = (installments: Answer[], asked: Partial<PlanRequest> = {}): stri
 }
 
 const saying = (told: string): string =>
-  `Plugin createInstallments (main/installments.js) answered what it may not: ${told}.`
+  `Plugin createInstallments (main/installments.js) returned something that is not allowed: ${told}.`
 
 describe('an answer that holds', () => {
   it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {

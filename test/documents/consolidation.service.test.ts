@@ -299,7 +299,7 @@ describe('getPostIssuanceResult', () => {
     [
       'that names a document of another transaction',
       JSON.stringify({ documentConsolidations: [packet(['schedule.pdf', 'nobody'])] }),
-      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) answered what it may not: 'documentConsolidations\.0\.documentLocators' names nobody, which is not among documents\.$/,
+      /^Plugin getPostIssuanceResult \(main\/\w+\.js\) returned something that is not allowed: 'documentConsolidations\.0\.documentLocators' names nobody, which is not among documents\.$/,
     ],
     [
       'that names HTML',

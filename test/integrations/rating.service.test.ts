@@ -200,16 +200,20 @@ const nonsense: [what: string, behaviour: RaterBehaviour, message: RegExp][] = [
   ['sends elsewhere', { status: 302, headers: { location: '/elsewhere' } }, /302, and redirects are not/],
   ['answers no JSON', { text: '<html>' }, /its answer is no JSON\.$/],
   ['answers nothing', { text: '' }, /its answer is no JSON\.$/],
-  ['answers a list', { text: '[]' }, /answered what it may not: the answer must be an object, not a list\.$/],
+  [
+    'answers a list',
+    { text: '[]' },
+    /returned something that is not allowed: the answer must be an object, not a list\.$/,
+  ],
   [
     'gives a list for a rate',
     { rates: { '*': [] as never } },
-    /may not: '[0-9a-f-]{36}' must be an object, not a list/,
+    /not allowed: '[0-9a-f-]{36}' must be an object, not a list/,
   ],
   [
     'leaves one out',
     { rates: { '*': { yearlyPremium: 1 } }, leaveOneOut: true },
-    /not: no rate for [0-9a-f-]{36}\.$/,
+    /not allowed: no rate for [0-9a-f-]{36}\.$/,
   ],
   ['gives no amount', { rates: { '*': {} } }, /'[0-9a-f-]{36}' needs yearlyPremium or exactPremium/],
   ['gives no number', { rates: { '*': { yearlyPremium: 'NaN' } } }, /yearlyPremium' must be an amount/],

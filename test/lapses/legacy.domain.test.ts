@@ -209,9 +209,7 @@ describe('a lapsed policy', () => {
       { action: 'create', request },
       policy.attempt,
     )
-    expect((await refusalOf(extended)).message).toContain(
-      'is lapsed, so that an endorsement cannot move its end',
-    )
+    expect((await refusalOf(extended)).message).toContain('is lapsed, so an endorsement cannot move its end')
   })
 
   it('gets another payment schedule once it is back, over the payments that are to come', async () => {

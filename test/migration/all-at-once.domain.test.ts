@@ -105,7 +105,7 @@ it('a payment and a disbursement whose amounts do not fit are told the rest', ()
     'M1: currency must be EUR, the currency of the tenant.',
     expect.stringContaining("M1: paymentItems[0].invoiceId 'I9' must be the id of an invoice"),
     'D1: currency must be EUR, the currency of the tenant.',
-    'D1: sources[1].amount must lie above zero.',
+    'D1: sources[1].amount must be above zero.',
   ])
 })
 

@@ -162,14 +162,14 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     wire => (second(wire).issuedTime = BOOK_BEGINS - 1),
     'transaction',
     `${T}[1]`,
-    /^issuedTime must not lie before/,
+    /^issuedTime must not be earlier than/,
   ],
   [
     'a segment outside its term',
     wire => (second(wire).segment.startTime = BOOK_BEGINS + 365 * DAY),
     'transaction',
     `${T}[1]`,
-    /^segment.startTime must lie in its term/,
+    /^segment.startTime must be within its term/,
   ],
   [
     'a cancellation with coverage',

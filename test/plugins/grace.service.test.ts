@@ -196,7 +196,7 @@ describe('getPreGraceResult', () => {
   it.each([
     [
       '"thirty days"',
-      /answered what it may not: the answer must be an object, not text\. It is called again/,
+      /returned something that is not allowed: the answer must be an object, not text\. It is called again/,
     ],
     [
       '{"gracePeriodEndTimestamp":"2027-01-01"}',
@@ -317,7 +317,7 @@ describe('getPostPaymentReversal', () => {
     ],
     [
       '[]',
-      /^Plugin getPostPaymentReversal \(main\/\w+\.js\) answered what it may not: the answer must be an object, not a list\.$/,
+      /^Plugin getPostPaymentReversal \(main\/\w+\.js\) returned something that is not allowed: the answer must be an object, not a list\.$/,
     ],
     ['{"gracePeriodEndTimestamp":"soon"}', /'gracePeriodEndTimestamp' must be a time in milliseconds/],
     ['{"gracePeriodEndTimestamp":1000}', /gracePeriodEndTimestamp 1000 lies before the reversal at \d+\.$/],

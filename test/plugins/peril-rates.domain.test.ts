@@ -135,7 +135,7 @@ describe('rates that a plugin answered', () => {
     await expect(readPerilRates(answer, 'main/rater.js')).rejects.toMatchObject({
       code: 'pluginFailed',
       message:
-        "Plugin getPerilRates (main/rater.js) answered what it may not: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
+        "Plugin getPerilRates (main/rater.js) returned something that is not allowed: 'pricedPerilCharacteristics.b.yearlyPremium' must not be negative.",
     })
     expect(await readPerilRates({ exceptionMessage: 'too old' }, 'main/rater.js')).toEqual({
       rates: new Map(),
@@ -146,7 +146,10 @@ describe('rates that a plugin answered', () => {
   it('are refused with the place told once, and what is no number by its name', async () => {
     const refusal = async (answer: unknown): Promise<string> => {
       const problem = await readPerilRates(answer, 'main/rater.js').then(String, (one: Error) => one.message)
-      return problem.replace('Plugin getPerilRates (main/rater.js) answered what it may not: ', '')
+      return problem.replace(
+        'Plugin getPerilRates (main/rater.js) returned something that is not allowed: ',
+        '',
+      )
     }
     const of = (rate: unknown) => refusal({ pricedPerilCharacteristics: { 'a-1': rate } })
     expect([

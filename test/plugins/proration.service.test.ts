@@ -494,11 +494,11 @@ describe('an answer', () => {
       'throws',
       /^Plugin getProrationResult failed: main\/prorater\.js:\d+: Error: no proration today$/,
     ],
-    ['answers nothing', 'nothing', /\(main\/prorater\.js\) answered what it may not: 'items'/],
+    ['answers nothing', 'nothing', /\(main\/prorater\.js\) returned something that is not allowed: 'items'/],
     [
       'leaves an item out',
       'leavesOut',
-      /\(main\/prorater\.js\) answered what it may not: item '4' \(fee of 'service', 24\.00\): is not answered\.$/,
+      /\(main\/prorater\.js\) returned something that is not allowed: item '4' \(fee of 'service', 24\.00\): is not answered\.$/,
     ],
     ['answers one that it was not asked of', 'stranger', /there is no item 'nobody'\.$/],
     ['answers twice', 'twice', /item '0' is answered twice\.$/],

@@ -7,7 +7,7 @@ type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']
 /** The types of the schemas alone, without line breaks and indentation. */
 function typesOf(schemas: Schemas): string {
   const text = contractTypes({ paths: {}, components: { schemas } })
-  const [, types] = /schemas: \{(.*?)\};\n {4}responses: never;/s.exec(text)!
+  const [, types] = /never>;\n(.*?)\nexport interface components/s.exec(text)!
   return types!.replace(/\s+/g, ' ').trim()
 }
 
@@ -20,17 +20,13 @@ test.each<[string, Schemas[string], string]>([
   ['a map', { type: 'object', additionalProperties: { type: 'number' } }, '{ [key: string]: number; }'],
   ['a map of anything', { type: 'object', additionalProperties: true }, '{ [key: string]: unknown; }'],
   ['an object without properties', { type: 'object' }, 'Record<string, never>'],
-  ['another schema', { $ref: '#/components/schemas/Other' }, 'components["schemas"]["Other"]'],
+  ['another schema', { $ref: '#/components/schemas/Other' }, 'Other'],
   ['anything', {}, 'unknown'],
-  [
-    'either of two',
-    { anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] },
-    'components["schemas"]["Other"] | null',
-  ],
+  ['either of two', { anyOf: [{ $ref: '#/components/schemas/Other' }, { type: 'null' }] }, 'Other | null'],
   [
     'all of two',
     { allOf: [{ $ref: '#/components/schemas/Other' }, { anyOf: [{ type: 'string' }, { type: 'number' }] }] },
-    'components["schemas"]["Other"] & (string | number)',
+    'Other & (string | number)',
   ],
   [
     'properties that are required and that are not',
@@ -43,7 +39,10 @@ test.each<[string, Schemas[string], string]>([
     : schema.enum
       ? '/** @enum {string|null} */ '
       : ''
-  expect(typesOf({ Tested: schema })).toBe(`${comment}Tested: ${type};`)
+  const isRecord = type.startsWith('{ a:')
+  expect(typesOf({ Tested: schema })).toBe(
+    isRecord ? `export interface Tested ${type}` : `${comment}export type Tested = ${type};`,
+  )
 })
 
 test('a call has its parameters by place, its body and its answers', () => {
@@ -67,18 +66,52 @@ test('a call has its parameters by place, its body and its answers', () => {
   }).replace(/\s+/g, ' ')
   expect(text).toContain('patch: operations["patchPolicy"];')
   expect(text).toContain(
-    'patchPolicy: { parameters: { query?: never; header?: { "Idempotency-Key"?: components["parameters"]["Key"]; }; path: { locator: string; }; cookie?: never; };',
+    'patchPolicy: { parameters: { header?: { "Idempotency-Key"?: components["parameters"]["Key"]; }; path: { locator: string; }; };',
   )
   expect(text).toContain('requestBody: { content: { "application/json": number; }; };')
+  expect(text).toContain('responses: { 204: { headers: { ETag?: string; [name: string]: unknown; }; }; };')
+})
+
+test('what is sent takes constant lists, and any text beside those that it names', () => {
+  const Sent = {
+    type: 'object',
+    properties: {
+      list: { type: 'array', items: { type: 'string' } },
+      kind: { type: 'string', enum: ['a', 'b'] },
+      shared: { $ref: '#/components/schemas/Shared' },
+    },
+  }
+  const content = ($ref: string) => ({
+    'application/json': { schema: { $ref: `#/components/schemas/${$ref}` } },
+  })
+  const text = contractTypes({
+    paths: {
+      '/a': {
+        post: {
+          operationId: 'postA',
+          requestBody: { required: true, content: content('Sent') },
+          responses: { 200: { content: content('Shared') } },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        Sent,
+        Shared: { type: 'object', properties: { list: Sent.properties.list, kind: Sent.properties.kind } },
+      },
+    },
+  }).replace(/\s+/g, ' ')
+  const kind = '/** @enum {string} */ kind?: "a" | "b"'
   expect(text).toContain(
-    'responses: { 204: { headers: { ETag?: string; [name: string]: unknown; }; content?: never; }; };',
+    `export interface Sent { list?: readonly string[]; ${kind} | (string & {}); shared?: Shared; }`,
   )
+  expect(text).toContain(`export interface Shared { list?: readonly string[]; ${kind}; }`)
 })
 
 test('what a schema says of itself is a comment, which it cannot end', () => {
   const schema = { type: 'string', description: 'Up to */ here.', default: 'a' }
   expect(typesOf({ Tested: schema })).toBe(
-    '/** * @description Up to *\\/ here. * @default a */ Tested: string;',
+    '/** * @description Up to *\\/ here. * @default a */ export type Tested = string;',
   )
 })
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const REPORTS = ['docs/measured.md', 'docs/scale.md']
 
 const docs = readdirSync('docs').filter(name => name.endsWith('.md'))
-const pages = ['README.md', 'CONTRIBUTING.md', ...docs.map(name => join('docs', name))]
+const pages = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.map(name => join('docs', name))]
 
 /** As headings are addressed: lower case, without signs, hyphens between words. */
 const anchorsOf = (page: string): string[] =>

@@ -91,7 +91,9 @@ describe('npm start', () => {
       'growing.co.local.bindery.test',
     )
     expect(await command('tenant', 'shards', 'growing', '3')).toContain('growing has 3 databases')
-    expect(await command('tenant', 'show', 'growing')).toMatch(/^shards +TENANT_\d+ TENANT_\d+ TENANT_\d+$/m)
+    expect(await command('tenant', 'show', 'growing')).toMatch(
+      /^databases +TENANT_\d+ TENANT_\d+ TENANT_\d+$/m,
+    )
     expect(await command('tenant', 'migrate', 'growing')).toContain(
       'the 3 databases of growing are up to date',
     )

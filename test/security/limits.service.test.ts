@@ -109,9 +109,9 @@ describe('more requests than there may be are answered 429 with a time to wait',
     expect(await statuses(3, as(one))).toEqual([200, 200, 200])
     expect(await statuses(2, as(other))).toEqual([200, 429])
     const refused = await as(one)()
-    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('of the account') })
+    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('from the account') })
     const ofTenant = await as(other)()
-    expect(await ofTenant.json()).toMatchObject({ message: expect.stringContaining('of the tenant') })
+    expect(await ofTenant.json()).toMatchObject({ message: expect.stringContaining('from the tenant') })
   })
 })
 

@@ -234,7 +234,7 @@ export const FAULT_KINDS: readonly FaultKind[] = [
       const { policy, term, transaction } = place
       const early = later(transaction.issuedTime, -3)
       term.transactions.splice(1, 0, { transactionType: 'aggregate', issuedTime: early })
-      const says = 'issuedTime must not lie before that of the transaction before'
+      const says = 'issuedTime must not be earlier than that of the transaction before'
       return ofPolicy(policy, 'transaction', `${policy.id}/terms[0]/transactions[1]`, says)
     },
   },

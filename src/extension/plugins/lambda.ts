@@ -69,7 +69,7 @@ function answerText(value: unknown): string {
     return JSON.stringify(value)
   } catch (problem) {
     if (!(problem instanceof RangeError)) throw problem
-    throw new Refusal('pluginFailed', 'Plugin executeLambda answered what is nested too deep.')
+    throw new Refusal('pluginFailed', 'Plugin executeLambda returned a value that is nested too deeply.')
   }
 }
 

@@ -14,27 +14,27 @@ const signedIn = forSignedIn('Service')
 
 export const serviceRoutes: readonly Route[] = [
   get('/v1/ping', {
-    summary: 'Whether the service answers',
+    summary: 'Check that the service answers',
     answer: { description: 'Always "api".', schema: z.literal('api') },
     handle: async () => 'api' as const,
   }),
   signedIn.get('/v1/ping/authorized', {
-    summary: 'Whether the token is valid',
+    summary: 'Check that your token is valid',
     answer: { description: 'Always "api".', schema: z.literal('api') },
     handle: async () => 'api' as const,
   }),
   get('/health', {
-    summary: 'Whether the service runs',
-    description: 'Asks nothing of anybody else: for who starts it again when it hangs.',
-    answer: { description: 'It does.', schema: z.object({ status: z.literal('ok') }) },
+    summary: 'Check that the service runs',
+    description: 'Calls nothing else, so that a monitor can restart a service that hangs.',
+    answer: { description: 'The service runs.', schema: z.object({ status: z.literal('ok') }) },
     handle: async () => ({ status: 'ok' as const }),
   }),
   get('/ready', {
-    summary: 'Whether the service can work',
+    summary: 'Check that the service can work',
     description:
-      'Its keys are set, and its control database answers and has all migrations; else 503, and the message says what is missing. `databasesBehind` counts tenant databases that wait for a migration: their tenants are answered 503 until they have it.',
+      'Answers 200 when the keys are set and the control database answers and has all migrations. Otherwise it answers 503, and the message says what is missing. `databasesBehind` counts databases of tenants that wait for a migration: these tenants get 503 until then.',
     answer: {
-      description: 'It can.',
+      description: 'The service can work.',
       schema: z.object({ status: z.literal('ready'), databasesBehind: z.int() }),
     },
     handle: async (_, { env, calls }) => {

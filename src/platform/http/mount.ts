@@ -17,7 +17,10 @@ type Bindings = { Bindings: Env; Variables: { exchange: Exchange } }
 /** A route by method and path; its module is loaded with the first call. */
 export type ListedRoute = Pick<Route, 'method' | 'path'> & { readonly load: () => Promise<readonly Route[]> }
 
-export type Page = { readonly path: string; readonly respond: () => Response | Promise<Response> }
+export type Page = {
+  readonly path: string
+  readonly respond: (request: Request, env: Env) => Response | Promise<Response>
+}
 
 /** 2026-01-01 in the form of RFC 9745: deprecated since the first release. */
 const DEPRECATED_SINCE = '@1767225600'
@@ -75,7 +78,7 @@ export function mount(
   for (const { path, respond } of pages)
     app.get(honoPath(path), context => {
       context.get('exchange').operation = `GET ${path}`
-      return respond()
+      return respond(context.req.raw, context.env)
     })
   for (const listed of staticFirst(routes)) {
     let route: Route | undefined
@@ -132,7 +135,7 @@ async function unrouted(
   if (methods.length === 0)
     return problemResponse(
       exchange,
-      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists those that there are.'),
+      new Refusal('unknownPath', 'There is no such path; GET /openapi.json lists all paths.'),
     )
   const allow = [...methods, 'OPTIONS'].join(', ')
   if (request.method === 'OPTIONS') {

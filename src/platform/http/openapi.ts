@@ -18,23 +18,30 @@ import type { Access, Route } from './route.ts'
 
 const SCHEME = 'token'
 
-const INTRODUCTION = `Policies, policyholders, quotes and their configuration.
+const INTRODUCTION = `Bindery administers insurance policies: it quotes, issues, endorses, renews, cancels, bills and documents them.
 
-Send the token of \`POST /account/authenticate\`, or a long-lived one of \`POST /auth/users/tokens\`, as
-\`Authorization: Bearer <token>\`. Times are milliseconds since
-1970-01-01T00:00Z; amounts are numbers in the currency of the policy. A write with the header \`Idempotency-Key\`
-may be repeated: the repeat returns the original response. Every answer has an \`X-Request-Id\`, which finds it
-in the log and in the event stream, and a \`Server-Timing\`. \`ETag\`, \`If-None-Match\` and \`If-Match\`, \`Location\`,
-\`Link\` and \`X-D1-Bookmark\` are kept to where they are named. Whatever is refused is answered with an \`ExceptionResponse\`.`
+**Sign in** with \`POST /account/authenticate\`, and send the token as \`Authorization: Bearer <token>\`. Programs use a long-lived token of
+\`POST /auth/users/tokens\`.
+
+**Values.** Times are milliseconds since 1970-01-01T00:00Z, unless their description says ISO 8601. Amounts are numbers in major units of a
+currency. Locators are opaque texts.
+
+**Repeats.** You may repeat a write that has the header \`Idempotency-Key\`: the repeat returns the original response, and nothing happens twice.
+
+**Headers.** Every answer has an \`X-Request-Id\`, by which you find the request in the log and in the event stream, and a \`Server-Timing\`.
+Operations that list \`ETag\`, \`If-None-Match\`, \`If-Match\`, \`Location\`, \`Link\` or \`X-D1-Bookmark\` send or read them.
+
+**Errors** have the shape of \`ExceptionResponse\`: a stable code, and a message that says what is wrong and how to fix it.`
 
 const LICENSE = { name: 'All rights reserved', identifier: 'LicenseRef-Bindery' }
 
 const IdempotencyHeader = z.object({
   'Idempotency-Key': z.string().max(255).optional().openapi({
-    description: 'Visible ASCII. The same key with the same request is carried out once; kept for 30 days.',
+    description:
+      'A text of your choice (visible ASCII). Requests with the same key are carried out once, for 30 days.',
   }),
   'X-Idempotency-Key': z.string().max(255).optional().openapi({
-    description: 'The same under its older name; read where there is no `Idempotency-Key`.',
+    description: 'The older name of `Idempotency-Key`. Read only where that is missing.',
   }),
 })
 
@@ -54,7 +61,7 @@ const refusals = (route: Route, examples: Examples) => ({
       { ...refusal(description), ...((status === 429 || status === 503) && { headers: RetryAfter }) },
     ]),
   ),
-  default: refusal('Any other refusal.'),
+  default: refusal('Any other error.'),
 })
 
 const TOKENS = {
@@ -119,11 +126,12 @@ export type Notification = {
 const permissionText = (access: Route['access']): string =>
   access.kind === 'public' ? 'none' : access.permissions?.join(' | ') || 'signedIn'
 
-/** Slow: made on the first request for it. */
+/** Slow: made on the first request for it. `describe` adds words to the plain value of the document. */
 export function openApiDocument(
   routes: readonly Route[],
   notifications: readonly Notification[],
   examples: Examples,
+  describe: (document: never) => void,
 ): string {
   const { openAPIRegistry: registry, getOpenAPI31Document } = new OpenAPIHono()
   registry.registerComponent('securitySchemes', SCHEME, {
@@ -180,7 +188,11 @@ export function openApiDocument(
   const errors = Object.entries(ERROR_KINDS).map(
     ([code, { status: httpStatus, api: apiErrorCode, about }]) => ({ code, httpStatus, apiErrorCode, about }),
   )
-  return JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
+  const text = JSON.stringify({ ...withHeaders(document as Described, routes), 'x-error-codes': errors })
+  // Schemas may be shared within it; as a plain value each place has its own.
+  const described = JSON.parse(text)
+  describe(described as never)
+  return JSON.stringify(described)
 }
 
 // Headers of all operations: the platform handles them, not the capabilities.
@@ -188,59 +200,57 @@ const text = (description: string, example: string) => ({ description, schema: {
 
 const HEADERS = {
   'X-Request-Id': text(
-    'The id of the request: in the log, in the audit trail, and the `requestId` of the events that it caused.',
+    'Identifies the request: in the log, in the audit trail, and as `requestId` of the events that it caused.',
     '0b7f6c1e-9a51-4a57-9d52-0a4a3c8d2b00',
   ),
-  'X-Client-Request-Id': text('What the client called the request, where it did.', 'order-77'),
+  'X-Client-Request-Id': text('Your own name for the request, if you sent one.', 'order-77'),
   'Server-Timing': text(
-    'What the request took: milliseconds, round trips of each kind, and rows of the databases.',
+    'What the request cost: milliseconds, round trips of each kind, and rows of the databases.',
     'total;dur=12, d1;desc="1", object;desc="0", r2;desc="0", queue;desc="0", rows;desc="12 read, 0 written"',
   ),
   'X-D1-Bookmark': text(
-    'To be sent with the next request: who does reads what it wrote, from whichever copy of the database is next to it.',
+    'Send it with your next request, and that request reads what you wrote, from whichever copy of the database is nearest.',
     '0a1b2c3d.1.0=00000003-00000012-0000508f-2a1c',
   ),
   ETag: text(
-    'Of the record as it is shown. Weak (`W/`) where addresses of files in it change, and where it was compressed on its way; either may be sent back.',
+    'Digest of the record as it is shown. Weak (`W/`) if it contains addresses of files, or was compressed on its way. You may send back either form.',
     '"Zk3vUqO1v2mS0cXoP9d4xA"',
   ),
-  Location: text('The path at which the record that was made is read.', '/policy/100000064'),
+  Location: text('Path of the record that was made.', '/policy/100000064'),
   Link: text(
-    'Where a list goes on (`next`), came from (`prev`) and begins (`first`); of a deprecated path what takes its place (`successor-version`).',
+    'The next (`next`), previous (`prev`) and first (`first`) page of a list; for a deprecated path, the one that replaces it (`successor-version`).',
     '</policyholders?pageSize=2&pagingToken=AAAB>; rel="next"',
   ),
-  Deprecation: text('Since when the path is deprecated (RFC 9745).', '@1767225600'),
+  Deprecation: text('Time from which the path is deprecated (RFC 9745).', '@1767225600'),
 } as const
 
 type HeaderName = keyof typeof HEADERS
 
-const parameter = (name: string, description: string, example: string) => ({
+// Without `example`: samples of the reference would send it.
+const parameter = (name: string, description: string) => ({
   name,
   in: 'header',
   required: false,
-  ...text(description, example),
+  description,
+  schema: { type: 'string' },
 })
 
 const PARAMETERS = {
   IfNoneMatch: parameter(
     'If-None-Match',
-    'The ETag of the answer that the client has: if it would be sent the same, it is answered 304 without a body.',
-    '"Zk3vUqO1v2mS0cXoP9d4xA"',
+    'The `ETag` of the answer that you have, with its quotation marks. If the service would send the same again, it answers 304 without a body.',
   ),
   IfMatch: parameter(
     'If-Match',
-    'The ETag of the record as the client knows it: if it is another by now, nothing is done, and the answer is 412.',
-    '"Zk3vUqO1v2mS0cXoP9d4xA"',
+    'The `ETag` of the record as you know it, with its quotation marks. If the record has changed since, nothing is done, and the answer is 412.',
   ),
   Bookmark: parameter(
     'X-D1-Bookmark',
-    'That of the last answer of the same tenant.',
-    HEADERS['X-D1-Bookmark'].example,
+    'The `X-D1-Bookmark` of your last answer from the same tenant. The request then reads what that one wrote.',
   ),
   ClientRequestId: parameter(
     'X-Client-Request-Id',
-    'What the client calls the request: at most 128 visible characters of ASCII. It is in the log, and in the answer.',
-    'order-77',
+    'Your name for the request, such as `order-77`: at most 128 visible characters of ASCII. It appears in the log and in the answer.',
   ),
 } as const
 
@@ -255,9 +265,9 @@ const refused = (description: string, headers: object = {}) => ({
 const header = (name: HeaderName) => ({ [name]: { $ref: `#/components/headers/${name}` } })
 
 const RESPONSES = {
-  NotModified: { description: 'The client has it; there is no body.', headers: header('ETag') },
+  NotModified: { description: 'You have this answer already; there is no body.', headers: header('ETag') },
   NotAcceptable: refused('The `Accept` header leaves out JSON.'),
-  PreconditionFailed: refused('The record is not as `If-Match` says.', header('ETag')),
+  PreconditionFailed: refused('The record has changed since the `ETag` in `If-Match`.', header('ETag')),
 }
 
 type ResponseName = keyof typeof RESPONSES

@@ -21,7 +21,7 @@ const isUnlimited = ({ ENVIRONMENT }: Limits): boolean => ENVIRONMENT === 'local
 const tooMany = (whose: string): Refusal =>
   new Refusal(
     'tooManyRequests',
-    `There are too many requests of ${whose}; try again in ${PERIOD_SECONDS} seconds.`,
+    `Too many requests from ${whose}; try again in ${PERIOD_SECONDS} seconds.`,
     {},
     PERIOD_SECONDS,
   )

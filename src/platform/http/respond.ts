@@ -124,7 +124,10 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
   )
   return (
     refusalOfFault(problem) ??
-    new Refusal('internal', 'The service failed. Tell its operator the referenceId, which finds the log.')
+    new Refusal(
+      'internal',
+      'The service failed. Report the referenceId to its operator: it finds the request in the log.',
+    )
   )
 }
 

@@ -13,6 +13,7 @@ import {
   Texts,
   Timestamp,
 } from '../../platform/wire.ts'
+import { EXACT_DECIMAL } from '../../platform/wire-units.ts'
 
 /** Perils of one worksheet; others are asked for by `exposureLocator` or `perilLocator`. */
 export const MOST_EXPLAINED_PERILS = 200
@@ -31,7 +32,7 @@ export type ExplainQuery = z.infer<typeof ExplainQuery>
 export const explainOf = ({ explain, ...selection }: ExplainQuery): { explain?: typeof selection } =>
   explain ? { explain: selection } : {}
 
-const Exact = Text.openapi({ description: 'An exact decimal.', example: '453.25' })
+const Exact = Text.openapi({ description: EXACT_DECIMAL, example: '453.25' })
 const OptionalExact = Exact.optional()
 
 const WorksheetLookup = component('WorksheetLookup', {

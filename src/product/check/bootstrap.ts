@@ -144,10 +144,10 @@ function compileResources(
     if (other) wrong(`'${name}' has two files, '${file.path}' and '${other.path}'. Leave one out.`)
     const { staticName } = entry
     const type = typeOf(file.type, staticName, declared)
-    if (!isName(name, type)) wrong(`'${name}' is no name of a resource: ${NAME_RULE}`)
+    if (!isName(name, type)) wrong(`'${name}' is not a name for a resource: ${NAME_RULE}`)
     const longest = type === 'customFont' ? LONGEST_FONT_STATIC_NAME : LONGEST_RESOURCE_NAME
     if (!RESOURCE_NAME.test(staticName) || staticName.length > longest)
-      wrong(`'${staticName}' is no static name: ${NAME_RULE}`)
+      wrong(`'${staticName}' is not a static name: ${NAME_RULE}`)
     const otherType = typeOfStaticName.get(staticName) ?? type
     if (otherType !== type)
       wrong(`The static name '${staticName}' is that of a ${otherType} and of a ${type}. Rename one of them.`)

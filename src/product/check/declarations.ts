@@ -141,7 +141,7 @@ type Tables = {
 const staticNameProblem = (name: string): string | undefined =>
   RESOURCE_NAME.test(name) && name.length <= LONGEST_RESOURCE_NAME
     ? undefined
-    : 'is no static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+    : 'is not a static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
 
 /** Reports contradictions; undefined without declarations. */
 export function compileResourceTables(

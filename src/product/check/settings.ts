@@ -133,7 +133,7 @@ export function compileSettings(archive: Archive, productNames: readonly string[
 /** Resources brief 0.3 and 5. */
 function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): void {
   for (const [staticName, { items }] of Object.entries(secrets)) {
-    const message = `'${staticName}' is no static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
+    const message = `'${staticName}' is not a static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
     if (!RESOURCE_NAME.test(staticName) || staticName.length > LONGEST_RESOURCE_NAME)
       report.at(staticName).error('badName', message)
     for (const item of Object.keys(items)) {
@@ -186,7 +186,7 @@ export function withJurisdiction(
   }
   if (requiresJurisdiction && field.conditions.length > 0)
     wrong(
-      `The product requires a jurisdiction, and '${field.name}' applies under a condition only. Take the condition away.`,
+      `The product requires a jurisdiction, and '${field.name}' applies under a condition only. Remove the condition.`,
     )
   const undeclared = (field.values ?? []).filter(value => jurisdictions && !jurisdictions.includes(value))
   const shown = undeclared.slice(0, MOST_SHOWN).map(value => `'${value}'`)

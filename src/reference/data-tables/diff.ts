@@ -101,7 +101,7 @@ async function revisionSide(
   )
     throw new Refusal(
       'notFound',
-      `'${text}' is no time, as 2026-11-21T12:00:00Z, and '${name}' never had contents of that locator.`,
+      `'${text}' is not a time like 2026-11-21T12:00:00Z, and '${name}' never had contents of that locator.`,
     )
   const contents =
     (await findContents(database, revision.locator)) ??

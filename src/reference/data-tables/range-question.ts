@@ -33,7 +33,7 @@ export function rangeQuestion(
   const wrong = (message: string): Refusal =>
     new Refusal('pluginFailed', `rangeLookup in '${name}': ${message}`)
   const exact = canonicalDecimal(bound.trim())
-  if (exact === undefined) throw wrong(`the bound '${bound}' is no plain decimal number.`)
+  if (exact === undefined) throw wrong(`the bound '${bound}' is not a plain decimal number.`)
   if (!isOneOf(RANGE_OPERATIONS, operation))
     throw wrong(`there is no operation '${operation}'; there are ${RANGE_OPERATIONS.join(', ')}.`)
   const operations = Object.entries(columns).map(([column, one]) => {

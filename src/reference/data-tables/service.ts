@@ -72,7 +72,7 @@ export async function showRecord(
 
 function sortableBound(text: string): string {
   const decimal = canonicalDecimal(text.trim())
-  if (decimal === undefined) throw invalidParameter(`The boundValue '${text}' is no plain decimal number.`)
+  if (decimal === undefined) throw invalidParameter(`The boundValue '${text}' is not a plain decimal number.`)
   return sortableDecimal(decimal)
 }
 

@@ -118,7 +118,7 @@ function inUse(
     ...(configVersion === undefined ? [] : [`configuration version ${configVersion}`]),
   ]
   return wrongState(
-    `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Take the references away, or send force=true.`,
+    `The secret '${name}' (${staticName}) is in use: ${users.slice(0, 20).join(', ')}. Remove the references, or send force=true.`,
   )
 }
 

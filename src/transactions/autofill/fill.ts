@@ -217,7 +217,7 @@ function serviceFiller(context: RequestContext, policy: PolicyLocator, name: str
       const unfit = (problems: readonly string[]) => {
         const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
         const listed = `${problems.slice(0, MOST_LISTED).join('; ')}${more}`
-        return integrationFailed(integration, `it answered what it may not: ${listed}`)
+        return integrationFailed(integration, `it returned something that is not allowed: ${listed}`)
       }
       const call = `${name}\n${JSON.stringify(input)}`
       const before = known.get(call)

@@ -146,7 +146,7 @@ function contentOf(
   const elements = elementsAt(aggregate, line, modification.effectiveAt, surroundingsOf(loaded))
   if (elements.length === 0)
     throw wrongState(
-      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so that it has no values to choose.`,
+      `Policy ${aggregate.policy.locator} covers nothing at the time of this transaction, so it has no values to choose from.`,
     )
   return {
     elements,

@@ -107,11 +107,11 @@ function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { e
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw wrongState(
-      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so that an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on, so an endorsement cannot move its end; reinstate it first, or cancel it from an earlier time.`,
     )
   if (lapseInForce(before))
     throw wrongState(
-      `Policy ${locator} is lapsed, so that an endorsement cannot move its end; reinstate it first.`,
+      `Policy ${locator} is lapsed, so an endorsement cannot move its end; reinstate it first.`,
     )
   if (endAt < effectiveEnd && !affected.some(segment => segment.start < endAt && endAt <= segment.end))
     throw wrongState(

@@ -146,10 +146,19 @@ describe('the service', () => {
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = headers.get('content-security-policy')!
     expect(policy).toContain("default-src 'none'")
-    for (const tag of ['script', 'style']) {
-      const inline = new RegExp(`<${tag}>([^]*?)</${tag}>`).exec(body)![1]!
-      expect(policy).toContain(`${tag}-src 'sha256-${createHash('sha256').update(inline).digest('base64')}'`)
-    }
+    const inline = /<script type="module">([\s\S]*?)<\/script>/.exec(body)![1]!
+    const hash = createHash('sha256').update(inline).digest('base64')
+    expect(policy).toContain(`script-src 'self' 'sha256-${hash}'`)
+    expect(policy).not.toContain('unsafe-eval')
     expect(body).not.toMatch(/https?:\/\/|src=/)
   })
+
+  it.each(['/docs/1.0.0/main.js', '/docs/1.0.0/chunks/a.js', '/docs/1.0.0/..%2fsecret', '/docs/a/b/c'])(
+    'has no file of the reference at %s',
+    async path => {
+      const { status, body } = await callApi<Refused>('GET', path)
+      expect(status).toBe(404)
+      expect(body.code).toBe('unknownPath')
+    },
+  )
 })

@@ -63,7 +63,7 @@ describe('tables that config.json declares as resources', () => {
     ],
     [{ tables: { base: {} } }, /^'tables\.base\.columns' is missing/],
     [{ tables: { base: { columns: {} } } }, /^'base' declares no columns/],
-    [{ tables: { 'no name': { columns: { a: {} } } } }, /^'no name' is no static name/],
+    [{ tables: { 'no name': { columns: { a: {} } } } }, /^'no name' is not a static name/],
     [{ tables: { base: { columns: { a: {}, A: {} } } } }, /^'base' declares the column 'A' twice/],
     [
       { tables: { base: { columns: { a: {} }, selectionTimeBasis: 'now' } } },
@@ -96,7 +96,7 @@ describe('tables that config.json declares as resources', () => {
       seal: { selectionTimeBasis: 'currentTime' },
     })
     expect(messages({ templateSnippets: { 'a-b': {} } })).toEqual([
-      expect.stringMatching(/^'a-b' is no static name/),
+      expect.stringMatching(/^'a-b' is not a static name/),
     ])
   })
 

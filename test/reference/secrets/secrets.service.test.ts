@@ -330,6 +330,6 @@ it('declarations of secrets are checked when the configuration is deployed', asy
     body: form,
   })
   expect(success).toBe(false)
-  expect(logfile).toContain("'no name' is no static name")
+  expect(logfile).toContain("'no name' is not a static name")
   expect(logfile).toContain('secrets.x.items.a.dataType')
 })

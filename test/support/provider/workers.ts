@@ -31,7 +31,8 @@ export async function runDeployed(
   const file = join(accountFolder, `${name}.toml`)
   writeFileSync(file, config.replace(/^main = .*\n/m, ''))
   const { workerOptions } = unstable_getMiniflareWorkerOptions(file)
-  const { bindings, ...stores } = workerOptions as V4WorkerOptions
+  // The library of the reference is not tried here.
+  const { bindings, assets: _, ...stores } = workerOptions as V4WorkerOptions
   built ??= versionOf(process.cwd())
   const runtime = new Miniflare(
     convertV4MiniflareOptions({

@@ -23,6 +23,7 @@ export type Version = V4ModuleDefinition[]
 /** Modules apart that are built into the one file here; the others (papers, the console) are not there. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   './analysis.bundle.mjs': ['src/servicing/template-data/analysis.ts'],
+  './document.bundle.mjs': ['src/wording/apart.ts'],
   './patterns.bundle.mjs': ['src/product/fields/pattern-engine.ts', 'src/platform/fields/pattern-engine.ts'],
   './sandbox.bundle.mjs': [
     'src/extension/plugins/sandboxed.ts',

@@ -1,25 +1,10 @@
-// The reference: one HTML file that reads /openapi.json in the browser and nothing from other hosts.
-import { createHash } from 'node:crypto'
-import html from './reference.html'
+// The reference at /docs. The library that shows it is served from files beside the Worker (wrangler.toml, `assets`): only this page loads it.
+import { loadReference } from '../../../bundles/load.ts'
+import { Refusal } from '../../../kernel/errors.ts'
+import type { Page } from '../mount.ts'
 
-/** Hash of the page's only element with the tag, for its policy: no other script or style runs. */
-function inlineHash(tag: 'script' | 'style'): string {
-  const text = html.slice(html.indexOf(`<${tag}>`) + tag.length + 2, html.indexOf(`</${tag}>`))
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-}
-
-let policy: string | undefined
-
-export function referencePage(): Response {
-  policy ??= [
-    "default-src 'none'",
-    `script-src ${inlineHash('script')}`,
-    `style-src ${inlineHash('style')}`,
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ')
+async function referencePage(): Promise<Response> {
+  const { html, policy } = await loadReference()
   return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -30,3 +15,31 @@ export function referencePage(): Response {
     },
   })
 }
+
+/** The version is in the path, so that a browser may keep the file: another version has another address. */
+async function libraryFile(request: Request, { ASSETS }: Env): Promise<Response> {
+  const [, , asked, ...path] = new URL(request.url).pathname.split('/')
+  const { version } = await loadReference()
+  const file = path.join('/')
+  const found =
+    ASSETS && asked === version && /^(?:chunks\/)?[\w.-]+\.js$/.test(file)
+      ? await ASSETS.fetch(new URL(`/${file}`, request.url))
+      : undefined
+  if (!found?.ok) {
+    await found?.body?.cancel()
+    throw new Refusal('unknownPath', `The library of the reference at /docs has no file '${file}' here.`)
+  }
+  return new Response(found.body, {
+    headers: {
+      'content-type': 'text/javascript; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+export const REFERENCE_PAGES: readonly Page[] = [
+  { path: '/docs', respond: referencePage },
+  { path: '/docs/{version}/{file}', respond: libraryFile },
+  { path: '/docs/{version}/chunks/{file}', respond: libraryFile },
+]

@@ -231,7 +231,7 @@ function constraintOf(
     own.error('badConstraint', message)
     return {}
   }
-  const badTable = `'${table}' is no static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`
+  const badTable = `'${table}' is not a static name of a table: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.`
   if (!RESOURCE_NAME.test(table)) own.at('table').error('badConstraint', badTable)
   const where: FieldConstraint['where'] = []
   for (const [column, condition] of Object.entries(constraint.where)) {

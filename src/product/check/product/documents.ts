@@ -49,7 +49,7 @@ export function compileDocuments(
     if (file.scope === 'invoice' && !isPrerendered && SUFFIXES.some(one => INVOICE + one === templateName))
       own.at('templateName').warning('documentTwice', twice)
     for (const name of fonts) {
-      const message = `'${name}' is no static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+      const message = `'${name}' is not a static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
       if (!RESOURCE_NAME.test(name)) own.at('customFonts').error('badSnippetName', message)
     }
     const tooMany = `The document '${fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`

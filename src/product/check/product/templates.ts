@@ -141,7 +141,7 @@ export function checkSnippetNames(
   archive: ArchiveReport,
 ): void {
   for (const name of names) {
-    const message = `'${name}' is no static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+    const message = `'${name}' is not a static name that a snippet could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
     if (!RESOURCE_NAME.test(name)) report.error('badSnippetName', message)
   }
   const included = isVelocity(path)

@@ -1,6 +1,6 @@
 // The event stream (contract 2; brief 9).
 import { z } from '@hono/zod-openapi'
-import { EVENT_TYPES, eventTypes } from '../../../platform/events/catalogue.ts'
+import { eventTypes } from '../../../platform/events/catalogue.ts'
 import { CUSTOM_EVENT_TYPE, streamTypes } from '../../../platform/events/types.ts'
 import {
   component,
@@ -36,19 +36,9 @@ const CustomType = z
   .openapi('CustomEventType', { description: 'A type of a plugin’s own making.' })
 
 /** Older names, of which the stream shows most. */
-const OlderType = z.union([
-  z
-    .enum(eventTypes)
-    .openapi('EventType', { 'x-enum-descriptions': Object.values(EVENT_TYPES).map(({ about }) => about) }),
-  CustomType,
-])
+const OlderType = z.union([z.enum(eventTypes).openapi('EventType'), CustomType])
 
-const StreamedType = z.union([
-  z
-    .enum(streamTypes)
-    .openapi('StreamEventType', { 'x-enum-descriptions': streamTypes.map(type => EVENT_TYPES[type].about) }),
-  CustomType,
-])
+const StreamedType = z.union([z.enum(streamTypes).openapi('StreamEventType'), CustomType])
 
 /** Flat: the locators that exist, and the properties of the type. */
 export const EventStreamData = z.record(Text, Text).openapi('EventStreamData')

@@ -251,7 +251,7 @@ export function amountOf(work: Work, { id, sources, currency }: DisbursementMigr
     const wrong = (rule: string): void =>
       findings.wrong('disbursements', id, `sources[${index}].amount ${rule}`)
     if (typeof exact === 'string') wrong(exact)
-    else if (exact.minor <= 0) wrong('must lie above zero.')
+    else if (exact.minor <= 0) wrong('must be above zero.')
     return typeof exact === 'string' ? none : exact
   })
   if (sources.length === 0) findings.wrong('disbursements', id, 'sources must have at least one source.')

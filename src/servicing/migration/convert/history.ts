@@ -54,7 +54,7 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
       const earlier = term.transactions[at - 1]
       if (earlier && issuedTime < earlier.issuedTime)
         wrong(
-          'issuedTime must not lie before that of the transaction before: they apply in the order in which they are listed.',
+          'issuedTime must not be earlier than that of the transaction before: they apply in the order in which they are listed.',
         )
       if (issuedTime > now) warnings.add('transaction', place, 'issuedTime lies in the future.')
       if (createdAt !== undefined && createdAt > issuedTime)
@@ -132,7 +132,7 @@ function checkPlace(
     return
   }
   if (segment.startTime < term.startTime || segment.startTime >= term.endTime)
-    wrong('segment.startTime must lie in its term.')
+    wrong('segment.startTime must be within its term.')
   if (segment.segmentType === 'coverage' && category === 'cancellation')
     wrong('segment.segmentType must be gap: that is what a cancellation leaves.')
   if (segment.segmentType === 'gap' && category === 'reinstatement')

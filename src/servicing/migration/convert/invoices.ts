@@ -223,7 +223,7 @@ export function readPayments(work: Work): void {
       const wrong = (rule: string): void => findings.wrong('payments', id, `paymentItems[${at}].${rule}`)
       if (typeof amount === 'string') wrong(`amount ${amount}`)
       else if (invoiceId === undefined) {
-        if (amount.minor < 0) wrong('amount must not lie below zero: what no invoice asks for is credit.')
+        if (amount.minor < 0) wrong('amount must not be below zero: what no invoice asks for is credit.')
         credit = plus(credit, amount)
       } else if (!work.invoices.has(invoiceId))
         wrong(

@@ -93,7 +93,7 @@ describe('a document of the newer words', () => {
     [{ scope: 'invoice', trigger: 'issued' }, 'is of invoices, and made when one is generated'],
     [{ scope: 'invoice', generatingEvent: 'issue' }, 'is of invoices, and made when one is generated'],
     [{ pageLayout: { marginTop: '1in' }, portrait: true }, "has a 'pageLayout' beside"],
-    [{ customFonts: ['brand-sans'] }, "'brand-sans' is no static name that a font could have"],
+    [{ customFonts: ['brand-sans'] }, "'brand-sans' is not a static name that a font could have"],
     [{ customFonts: [...'abcdefghi'] }, 'lists 9 fonts, and 8 are the most'],
     [
       { trigger: 'declined' },

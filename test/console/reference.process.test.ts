@@ -1,0 +1,122 @@
+// The page at /docs in a real browser, against the service as a process. `npm run docs:screenshots` keeps the picture that it makes.
+import { writeFileSync } from 'node:fs'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { BROWSER, type ConsoleBrowser, startBrowser } from './page.ts'
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the reference is not tried.')
+
+describe.skipIf(!BROWSER)('the reference at /docs', () => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  /** Errors of scripts, of the policy and of requests, and requests to other hosts: there are none. */
+  const faults: unknown[] = []
+
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await service?.remove()
+  })
+
+  /** The page, or one operation of it: the link is its heading and name. */
+  async function open(link?: string): Promise<{ page: Page; section: Locator }> {
+    const { page, faults: thrown } = await browser.open()
+    faults.push(thrown)
+    page.on('console', message => {
+      if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
+    })
+    page.on('request', request => {
+      if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(service.origin))
+        faults.push(request.url())
+    })
+    page.on('response', response => {
+      if (response.status() >= 400) faults.push(`${response.status()} ${response.url()}`)
+    })
+    await page.goto(`${service.origin}/docs${link === undefined ? '' : `#tag/${link}`}`)
+    const section = page.locator(`[id$="/tag/${link}"]`)
+    if (link !== undefined) await section.getByRole('button', { name: /Test Request/ }).waitFor()
+    return { page, section }
+  }
+
+  test('shows what the document says, from this service alone', async () => {
+    const { page } = await open()
+    await page.getByRole('heading', { name: 'Bindery', exact: true }).waitFor()
+    await page.getByText('idempotencyConflict').first().waitFor()
+    for (const tag of ['Policies', 'Quotes', 'Webhooks'])
+      await page.getByRole('button', { name: `Open Group - ${tag}`, exact: true }).waitFor()
+    expect(await page.locator('#reference').textContent()).not.toMatch(/undefined|\[object/)
+  })
+
+  test('finds an operation by words and opens it', async () => {
+    const { page } = await open()
+    await page
+      .getByRole('button', { name: /Search/ })
+      .first()
+      .click()
+    await page.keyboard.type('invoices of a policy')
+    await page.getByRole('option', { name: '/policy/{policyLocator}/checkInvoices' }).click()
+    await page.waitForURL(/#tag\/invoices\/getPolicyCheckInvoices$/)
+    await page
+      .locator('[id$="/getPolicyCheckInvoices"]')
+      .getByRole('button', { name: /Test Request/ })
+      .waitFor()
+  })
+
+  test('names the parameters of an operation, also those that many operations share', async () => {
+    const { section } = await open('quotes/getPolicyQuotes')
+    const text = await section.textContent()
+    for (const name of ['policyLocator', 'If-None-Match', 'X-D1-Bookmark', 'quotes.read', 'unauthenticated'])
+      expect(text).toContain(name)
+    expect(text).not.toContain('undefined')
+  })
+
+  test('is shown in a picture', async () => {
+    const { page } = await open('policies/postPolicy')
+    await page.setViewportSize({ width: 1180, height: 760 })
+    const picture = await page.screenshot()
+    if (process.env.BINDERY_SCREENSHOTS) writeFileSync('docs/reference.png', picture)
+    expect(picture.length).toBeGreaterThan(15_000)
+    expect(picture.length).toBeLessThan(200 * 1_024)
+  })
+
+  test('has samples in curl, TypeScript and Python, and no others', async () => {
+    const { page, section } = await open('quotes/getPolicyQuotes')
+    const has = (text: string) => section.locator('pre').filter({ hasText: text }).first().waitFor()
+    const choose = async (name: string): Promise<string[]> => {
+      await section.getByRole('button', { name: /^Change code sample language/ }).click()
+      const offered = await page.getByRole('option').allTextContents()
+      await page.getByRole('option', { name }).click()
+      return offered.map(text => text.trim())
+    }
+    await has('curl')
+    expect(await choose('TypeScript')).toEqual(['TypeScript', 'Requests', 'Curl'])
+    await has("from 'bindery/client'")
+    await choose('Requests')
+    await has('requests.get(')
+  })
+
+  test('sends a request with a token and shows what came', async () => {
+    const { authorizationToken } = await fetch(`${service.origin}/account/authenticate`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        username: 'alice.agent',
+        password: 'password',
+        hostName: service.example().hostname,
+      }),
+    }).then(answer => answer.json() as Promise<{ authorizationToken: string }>)
+    const { page, section } = await open('service/getV1PingAuthorized')
+    await section.getByRole('button', { name: /Test Request/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByPlaceholder('Token').fill(authorizationToken)
+    await dialog.getByRole('button', { name: /Send get/ }).click()
+    await dialog.getByText('200 OK').waitFor()
+  })
+
+  test('meets no error, no refusal of its policy, and no other host', () => {
+    expect(faults.flat()).toEqual([])
+  })
+})
