@@ -19,6 +19,11 @@ export const ERROR_KINDS = {
   versionConflict: kind(409, 1011, 'The record has changed since; read it again.'),
   idempotencyConflict: kind(409, 1012, 'The Idempotency-Key was used with another body.'),
   preconditionFailed: kind(412, 1017, "The record's tag is not the one in `If-Match`, but `currentETag`."),
+  previewOutdated: kind(
+    409,
+    1022,
+    'What `If-Previewed` names is not what would be done now, by `previewReason`; preview again.',
+  ),
   notAcceptable: kind(406, 1018, 'The Accept header leaves out what the answer is.'),
   alreadyExists: kind(409, 1013, 'A record of that name exists.'),
   tooManyRequests: kind(429, 1014, 'Too many requests; try again after Retry-After seconds.'),
@@ -72,6 +77,8 @@ export type RefusalDetails = {
   searchableFields?: readonly string[]
   /** The current ETag when `If-Match` fails. */
   currentETag?: string
+  /** What moved since the preview that `If-Previewed` names. */
+  previewReason?: string
   /** Epoch milliseconds from which a reader of the event stream continues. */
   timestamp?: string
 }

@@ -4,7 +4,7 @@ import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
 import type { UploadBody } from './body/upload.ts'
 import { ExceptionResponse } from './error-contract.ts'
-import { isTagged, SUCCESSORS, writeOf } from './records.ts'
+import { isTagged, SUCCESSORS, takesPreview, writeOf } from './records.ts'
 import {
   addExample,
   type Examples,
@@ -232,6 +232,11 @@ const PARAMETERS = {
     'The ETag of the record as the client knows it: if it is another by now, nothing is done, and the answer is 412.',
     '"Zk3vUqO1v2mS0cXoP9d4xA"',
   ),
+  IfPreviewed: parameter(
+    'If-Previewed',
+    'The `previewToken` of a preview: the write does what was previewed, at that price, or nothing (409 `previewOutdated`).',
+    'eyJhbGciOiJFZERTQSIsInR5cCI6InByZXZpZXcrand0In0.eyJwb2xpY3kiOjEwMH0.c2lnbmF0dXJl',
+  ),
   Bookmark: parameter(
     'X-D1-Bookmark',
     'That of the last answer of the same tenant.',
@@ -287,6 +292,7 @@ function parametersOf(route: Route): ParameterName[] {
   const conditions: [ParameterName, boolean][] = [
     ['IfNoneMatch', isTagged(route) && answersJson(route)],
     ['IfMatch', writeOf(route).changes !== undefined],
+    ['IfPreviewed', takesPreview(route)],
     ['Bookmark', isTenants(route)],
     ['ClientRequestId', true],
   ]
