@@ -11,6 +11,7 @@ import { type Answer, callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { externallyRated, openRater, register } from '../support/rater.ts'
 
 type Refused = { code: string; message: string; previewReason?: string }
 type Made = { locator: string; state: string; startTimestamp?: string } & Refused
@@ -21,7 +22,7 @@ let motor: Motor
 let other: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('previewed', motorWithoutPapers())
   other = await motorTenant('previewed-too', motorWithoutPapers())
 })
@@ -170,6 +171,21 @@ describe('nothing is done when anything moved', () => {
     const applied = await motor.post(`/policies/${policy.locator}/endorsements`, body)
     expect(applied.status, JSON.stringify(applied.body)).toBe(200)
     expect(outdated(await endorse(policy, body, previewToken))[2]).toBe('policy')
+  })
+
+  it('a rater that answers another price, while the policy stays as it was', async () => {
+    const rater = await openRater()
+    const rated = await motorTenant('previewed-rated', externallyRated('acme'))
+    await register(rated, 'acme', rater)
+    const policy = await issued(rated)
+    const body = endorsing(policy)
+    const { previewToken } = await preview(policy, { endorsement: body }, rated)
+    await rater.answers({ rates: { '*': { yearlyPremium: 130 } } })
+    const sent = { token: rated.token }
+    expect(outdated(await endorse(policy, body, previewToken, sent))[2]).toBe('price')
+    expect((await rated.get(`/policy/${policy.locator}`)).body.modifications).toEqual(policy.modifications)
+    await rater.answers({ rates: { '*': { yearlyPremium: 120 } } })
+    expect((await endorse(policy, body, previewToken, sent)).status).toBe(200)
   })
 
   it('fifteen minutes later', async () => {
