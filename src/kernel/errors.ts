@@ -23,6 +23,7 @@ export const ERROR_KINDS = {
     1017,
     'The record has changed since the tag in `If-Match`; `currentETag` is its tag now.',
   ),
+  previewOutdated: kind(409, 1022, 'The write would not do what was previewed; `previewReason` says why.'),
   notAcceptable: kind(406, 1018, 'The Accept header leaves out the type of the answer.'),
   alreadyExists: kind(409, 1013, 'A record of that name exists.'),
   tooManyRequests: kind(429, 1014, 'Too many requests; try again after Retry-After seconds.'),
@@ -80,6 +81,8 @@ export type RefusalDetails = {
   searchableFields?: readonly string[]
   /** The current ETag when `If-Match` fails. */
   currentETag?: string
+  /** What moved since the preview that `If-Previewed` names. */
+  previewReason?: string
   /** Epoch milliseconds from which a reader of the event stream continues. */
   timestamp?: string
 }

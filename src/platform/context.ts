@@ -38,6 +38,8 @@ export type RequestContext = {
   readonly idempotency: IdempotencyKey | undefined
   /** The required version of the record to change (platform/http/entity-tags.ts); undefined for any. */
   readonly ifMatch?: IfMatch | undefined
+  /** The token of the preview that the write must carry out, unread; undefined without one. */
+  readonly previewToken?: string | undefined
   /** Whether it may enlarge the tenant's data; erasure and background work do not. */
   readonly adds?: boolean
   readonly calls: Calls

@@ -15,6 +15,7 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   versionConflict: 'Read the record again, and repeat the change if it is still right.',
   idempotencyConflict: 'Use a new `Idempotency-Key` for another request.',
   preconditionFailed: 'Read the record again; `currentETag` is its tag now.',
+  previewOutdated: 'Preview the transaction again, look at it, and send its new `previewToken`.',
   notAcceptable: 'Let `Accept` include `application/json`, or leave it out.',
   alreadyExists: 'Use the record that there is, or choose another name.',
   tooManyRequests: 'Wait `Retry-After` seconds and try again.',

@@ -14,7 +14,7 @@ import { EndorsementCreateRequest } from '../../src/transactions/endorsements/co
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
-import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import type { PolicyPreview, PreviewedTransaction } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
@@ -137,7 +137,7 @@ const words = ({ code, message }: Refusal) => ({
 })
 
 /** Every transaction of an invoice names a segment of the policy, and all of them come to what is due. */
-function itemised({ invoices, policyWhenIssued }: PolicyPreviewResponse): void {
+function itemised({ invoices, policyWhenIssued }: PreviewedTransaction): void {
   const perils = policyWhenIssued.exposures.flatMap(exposure => exposure.perils)
   const segments = new Set(perils.flatMap(peril => peril.characteristics.map(one => one.locator)))
   for (const { financialTransactions: items, totalDue } of invoices) {

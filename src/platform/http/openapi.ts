@@ -4,7 +4,7 @@ import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
 import type { UploadBody } from './body/upload.ts'
 import { ExceptionResponse } from './error-contract.ts'
-import { isTagged, SUCCESSORS, writeOf } from './records.ts'
+import { isTagged, SUCCESSORS, takesPreview, writeOf } from './records.ts'
 import {
   addExample,
   type Examples,
@@ -244,6 +244,10 @@ const PARAMETERS = {
     'If-Match',
     'The `ETag` of the record as you know it, with its quotation marks. If the record has changed since, nothing is done, and the answer is 412.',
   ),
+  IfPreviewed: parameter(
+    'If-Previewed',
+    'The `previewToken` of a preview: the write does what was previewed, at that price, or nothing (409 `previewOutdated`).',
+  ),
   Bookmark: parameter(
     'X-D1-Bookmark',
     'The `X-D1-Bookmark` of your last answer from the same tenant. The request then reads what that one wrote.',
@@ -297,6 +301,7 @@ function parametersOf(route: Route): ParameterName[] {
   const conditions: [ParameterName, boolean][] = [
     ['IfNoneMatch', isTagged(route) && answersJson(route)],
     ['IfMatch', writeOf(route).changes !== undefined],
+    ['IfPreviewed', takesPreview(route)],
     ['Bookmark', isTenants(route)],
     ['ClientRequestId', true],
   ]

@@ -14,6 +14,17 @@ export type WriteOf = {
   readonly shows?: true
 }
 
+/** Writes that carry out what `POST /policies/{policyLocator}/preview` shows, so they take its token as `If-Previewed`. */
+const PREVIEWED: ReadonlySet<string> = new Set([
+  'POST /policies/{policyLocator}/endorsements',
+  'POST /policies/{policyLocator}/renewals',
+  'POST /policies/{policyLocator}/cancellations',
+  'PATCH /cancellations/{locator}/reinstate',
+])
+
+export const takesPreview = ({ method, path }: Pick<Route, 'method' | 'path'>): boolean =>
+  PREVIEWED.has(`${method.toUpperCase()} ${path}`)
+
 const POLICY = '/policy/{policyLocator}'
 const QUOTE = '/quotes/{quoteLocator}'
 const ENDORSEMENT = '/endorsements/{endorsementLocator}'

@@ -16,7 +16,7 @@ import { checkTarget, type Exchange, queryValues } from './exchange.ts'
 import { mayNameFiles, withFileAddresses } from './file-links.ts'
 import { type Callers, requireAccess, type SignedIn } from './permissions.ts'
 import { limitAddress, limitCaller } from './rate-limits.ts'
-import { writeOf } from './records.ts'
+import { takesPreview, writeOf } from './records.ts'
 import { answerResponse } from './respond.ts'
 import type { Access, Route } from './route.ts'
 
@@ -64,6 +64,7 @@ export async function serve(
           }),
           idempotency: route.method === 'get' ? undefined : idempotencyKey(exchange, env, who.caller, sent),
           ifMatch: ifMatchOf(route, exchange),
+          previewToken: previewTokenOf(route, exchange),
           ...(mayAdd(route) && { adds: true }),
         }
       : { ...open, requestHeaders: exchange.request.headers }
@@ -142,6 +143,22 @@ function ifMatchOf(route: Route, { request }: Exchange): IfMatch | undefined {
       `${route.method.toUpperCase()} ${route.path} takes no If-Match: there is no one record that it changes. Send it without.`,
     )
   return ifMatch
+}
+
+/** A token is some 700 characters. */
+const LONGEST_PREVIEW_TOKEN = 4_096
+
+/** As with `If-Match`: a write that cannot check the condition refuses it. */
+function previewTokenOf(route: Route, { request }: Exchange): string | undefined {
+  const token = request.headers.get('if-previewed')?.trim()
+  if (route.method === 'get' || token === undefined) return undefined
+  if (!takesPreview(route))
+    throw invalidParameter(
+      `${route.method.toUpperCase()} ${route.path} takes no If-Previewed: no preview shows what it does. Send the previewed transaction in one request that also issues it.`,
+    )
+  if (token.length > LONGEST_PREVIEW_TOKEN)
+    throw invalidParameter(`If-Previewed may have at most ${LONGEST_PREVIEW_TOKEN} characters.`)
+  return token
 }
 
 type ReadBody = { body: unknown; file: FilePart | Upload | undefined; sent: SentBody }

@@ -104,6 +104,10 @@ export const cancellationKind = defineKind<'cancellation'>({
         const { modificationLocator } = cancellationOf(planned.aggregate, cancellation)
         return { planned, modificationLocator: modificationLocator! }
       },
+      issuedBy: asked =>
+        asked.kind === 'cancellation' && asked.operation.action === 'create' && asked.operation.request.issue
+          ? { request: asked.operation.request, at: () => asked }
+          : undefined,
     },
   },
   pluginRecords: { Cancellation: pluginRecord(CANCELLATIONS) },
@@ -220,6 +224,12 @@ export const reinstatementKind = defineKind<'reinstatement'>({
         const { planned, reinstatement } = await previewReinstatement(loaded, of, request, attempt)
         const { modificationLocator } = reinstatementOf(planned.aggregate, reinstatement)
         return { planned, modificationLocator: modificationLocator! }
+      },
+      issuedBy(asked) {
+        if (asked.kind !== 'reinstatement' || asked.operation.action !== 'create') return undefined
+        const { cancellation, request } = asked.operation
+        if (!request.issue) return undefined
+        return { request: { cancellationLocator: String(cancellation), ...request }, at: () => asked }
       },
     },
   },

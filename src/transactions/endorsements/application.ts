@@ -128,7 +128,7 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
 }
 
 /** The default start: now, or the start of a contract that has not begun. */
-const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
+export const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
 /**

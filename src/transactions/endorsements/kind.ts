@@ -1,33 +1,38 @@
 // Endorsements and renewals: one record with the same actions. Each action validates, prices, underwrites, then bills.
 
-import type { z } from 'zod'
 import { planBills } from '../../billing/billing.ts'
 import { invoicedAtOnce } from '../../billing/schedule.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
 import { openInstallments } from '../../policy/bills/amounts-due.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { type Endorsement, type EndorsementState, endorsementOf } from '../../policy/records/transactions.ts'
 import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
-import { assertPolicyAllows, chain, type Planned } from '../../policy/transitions.ts'
+import { chain, type Planned } from '../../policy/transitions.ts'
 import { type Attempt, assertUnderwritten } from '../../rating/rate.ts'
-import type { Autofill } from '../autofill/fill.ts'
 import type { ConflictHandling } from '../cancellations/contract.ts'
 import {
   defineKind,
   hasConflicts,
+  type Issuing,
   type Previewed,
   pluginRecord,
   type Response,
   withoutConflicts,
 } from '../mechanism/kind.ts'
 import { explainedPriceChange, priceChangeOf } from '../mechanism/price-change.ts'
-import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
+import type { RenewalCreateRequest } from '../renewals/contract.ts'
 import { rateTransactionAgain } from './again.ts'
-import { type CreateOperation, planApplication, planEndorsementUpdate, planReferral } from './application.ts'
-import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
+import {
+  type CreateOperation,
+  planApplication,
+  planEndorsementUpdate,
+  planReferral,
+  startingNow,
+} from './application.ts'
+import type { EndorsementCreateRequest } from './contract.ts'
+import { fillNewEndorsement, fillNewRenewal, fillOperation } from './filling.ts'
 import {
   assertEndorsementAllows,
   type EndorsementOperation,
@@ -78,6 +83,11 @@ async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: A
 
 const created = (request: EndorsementCreateRequest): CreateOperation => ({ action: 'create', request })
 const renewed = (request: RenewalCreateRequest): CreateOperation => ({ action: 'renew', request })
+
+const issuing = <Request extends CreateOperation['request']>(
+  request: Request,
+  at: Issuing<Request>['at'],
+): Issuing<Request> | undefined => (request.state === 'issued' ? { request, at } : undefined)
 
 export const endorsementKind = defineKind<'endorsement'>({
   name: 'endorsement',
@@ -143,10 +153,22 @@ export const endorsementKind = defineKind<'endorsement'>({
     endorsement: {
       fill: fillNewEndorsement,
       carryOut: (loaded, request, attempt) => previewOf(loaded, created(request), attempt),
+      issuedBy(asked) {
+        if (asked.kind !== 'endorsement' || asked.operation.action !== 'create') return undefined
+        const { request } = asked.operation
+        return issuing(request, (at, { aggregate }) => {
+          const { startTimestamp = startingNow(aggregate, at) } = request
+          return { ...asked, operation: created({ ...request, startTimestamp }) }
+        })
+      },
     },
     renewal: {
       fill: fillNewRenewal,
       carryOut: (loaded, request, attempt) => previewOf(loaded, renewed(request), attempt),
+      issuedBy: asked =>
+        asked.kind === 'endorsement' && asked.operation.action === 'renew'
+          ? issuing(asked.operation.request, () => asked)
+          : undefined,
     },
   },
   pluginRecords: { Endorsement: pluginRecord(ENDORSEMENTS), Renewal: pluginRecord(RENEWALS) },
@@ -315,74 +337,3 @@ function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread 
     [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))
   if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
 }
-
-/**
- * Adds the values of plugins and services. Refuses (409) first where the policy cannot be endorsed, so that
- * nothing is called in vain.
- */
-async function fillNewEndorsement(
-  request: EndorsementCreateRequest,
-  loaded: Loaded,
-  autofill: Autofill,
-): Promise<EndorsementCreateRequest> {
-  assertPolicyAllows(loaded.aggregate, 'endorse')
-  const at = (request.startTimestamp ?? autofill.now) as Instant
-  const filling = { operation: 'endorsement', operationType: 'create' } as const
-  return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
-}
-
-/**
- * Adds the values of plugins and services. Refuses (409) first where the policy cannot be renewed, so that
- * nothing is called in vain.
- */
-async function fillNewRenewal(
-  request: RenewalCreateRequest,
-  loaded: Loaded,
-  autofill: Autofill,
-): Promise<RenewalCreateRequest> {
-  assertPolicyAllows(loaded.aggregate, 'renew')
-  const at = loaded.aggregate.policy.effectiveEnd
-  const filling = { operation: 'renewal', operationType: 'create' } as const
-  return await autofill.fill(loaded, 'renewal', request, RenewalCreateRequest, filling, {
-    at,
-    begins: 'term',
-  })
-}
-
-/** Only requests that create or update a transaction are filled in. */
-async function fillOperation(
-  operation: EndorsementOperation,
-  loaded: Loaded,
-  autofill: Autofill,
-): Promise<EndorsementOperation> {
-  switch (operation.action) {
-    case 'create':
-      return { ...operation, request: await fillNewEndorsement(operation.request, loaded, autofill) }
-    case 'renew':
-      return { ...operation, request: await fillNewRenewal(operation.request, loaded, autofill) }
-    case 'update': {
-      const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
-      assertEndorsementAllows(endorsement, 'update')
-      const { kind, locator } = endorsement
-      const contract: z.ZodType = kind === 'renewal' ? RenewalUpdateRequest : EndorsementUpdateRequest
-      const update = await autofill.fill(
-        loaded,
-        kind,
-        operation.update,
-        contract as z.ZodType<typeof operation.update>,
-        { operation: kind, operationType: 'update', [`${kind}Locator`]: String(locator) },
-        {
-          at: (updatedStart(operation.update) ?? endorsement.startAt) as Instant,
-          ...(kind === 'renewal' && { begins: 'term' as const }),
-          asked: endorsement.changes.fieldValues,
-        },
-      )
-      return { ...operation, update }
-    }
-    default:
-      return operation
-  }
-}
-
-const updatedStart = (update: object): number | null | undefined =>
-  'startTimestamp' in update ? (update.startTimestamp as number | null | undefined) : undefined

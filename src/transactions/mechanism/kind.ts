@@ -27,6 +27,7 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationValueResponse, PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import type { Autofill } from '../autofill/fill.ts'
+import type { IfPreviewed } from './preview-token.ts'
 
 /**
  * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value
@@ -97,6 +98,14 @@ export type Pending = ConflictResponse & {
 export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
+  /** The same transaction as an operation, if it goes as far as the preview: to its issue. */
+  issuedBy(operation: PolicyOperation): Issuing<Request> | undefined
+}
+
+/** `at`: the operation, where times that the request leaves out are those of the preview. */
+export type Issuing<Request> = {
+  readonly request: Request
+  at(previewed: Instant, loaded: Loaded): PolicyOperation
 }
 
 /** The plan of a previewed transaction, and the modification that it makes. */
@@ -307,6 +316,8 @@ export type PolicyMessage = {
   idempotency?: IdempotencyKey
   /** `If-Match`: the operation's record must have one of these tags. */
   ifMatch?: IfMatch
+  /** `If-Previewed`: the operation must be what was previewed, at the same price. */
+  ifPreviewed?: IfPreviewed
   /** As in RequestContext. */
   adds?: boolean
   /** As in Calls; set by `askPolicy`. */

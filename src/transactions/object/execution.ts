@@ -1,7 +1,6 @@
 // Load, decide, commit, answer inside a policy's object (docs/design.md, section 5). Operations of a policy run one by
 // one; D1's guards keep writes safe when two instances run.
 import '../kinds.ts'
-import { sql } from 'drizzle-orm'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
 import { type LocatorSupply, locatorSupply, shardOfDigits, supplyOf } from '../../kernel/locators.ts'
@@ -9,7 +8,6 @@ import { type Instant, now } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
   commit,
-  type Guard,
   GuardTripped,
   isBySubject,
   type JsonAnswer,
@@ -28,11 +26,7 @@ import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/a
 import { journalQueries } from '../../policy/store/journal.ts'
 import { creditGuard, loadNewPolicyContext, loadPart, loadPolicy } from '../../policy/store/loading.ts'
 import { type Loaded, NeedsWholePolicy, type Part } from '../../policy/surroundings.ts'
-import { policies } from '../../policy/tables/policies.ts'
 import type { Planned } from '../../policy/transitions.ts'
-import { policyholders } from '../../policyholders/tables.ts'
-import type { Policyholder } from '../../policyholders/values.ts'
-import { configurationVersions } from '../../product/tables.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
@@ -52,6 +46,8 @@ import {
 } from '../mechanism/kind.ts'
 import { RefusedPayOut } from '../payments/kind.ts'
 import { withConsequences } from './consequences.ts'
+import { configurationGuard, policyGuard, policyholderGuard } from './guards.ts'
+import { asPreviewed, assertPreviewed, assertPreviewedPrice, rowOfUse } from './previewed.ts'
 
 type Session = {
   readonly context: RequestContext
@@ -129,9 +125,9 @@ function attemptAgain(session: Session): Promise<Answer> {
  */
 async function attempt(session: Session): Promise<Answer> {
   const { message } = session
-  // `If-Match` needs the whole policy.
-  const part =
-    message.ifMatch === undefined ? kindNamed(message.operation.kind).part?.(message.operation) : undefined
+  // `If-Match` and `If-Previewed` need the whole policy.
+  const isConditional = message.ifMatch !== undefined || message.ifPreviewed !== undefined
+  const part = isConditional ? undefined : kindNamed(message.operation.kind).part?.(message.operation)
   const tables = new RatingTables(session.context)
   const on = (some: Part | undefined) => tables.inRounds(() => attemptOn(some, session, tables))
   try {
@@ -182,7 +178,9 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   const trust = isReadOnly(operation) ? 'unguarded' : 'guarded'
   const loaded = await tables.openWith(remembered(session, trust, part))
   assertMatch(message, loaded)
-  const filled = (await kind.fill?.(operation, loaded, autofill)) ?? operation
+  await assertPreviewed(message, loaded, database)
+  const completed = (await kind.fill?.(operation, loaded, autofill)) ?? operation
+  const filled = asPreviewed(message, completed, loaded)
   const attempt = attemptWith(await digits(kind.locators?.(filled) ?? 0))
   const recorded = (planned: Planned, more: Partial<Recording>, from = context) =>
     record(
@@ -212,6 +210,7 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   if (!outcome) return EMPTY
   if ('answer' in outcome) return outcome.answer
   const { planned, subject, ...more } = outcome
+  assertPreviewedPrice(message, loaded, planned.aggregate)
   return await recorded(planned, {
     ...more,
     subject: subject === undefined ? String(locator) : `${locator}/${subject}`,
@@ -308,7 +307,7 @@ type Recording = {
 
 /** Commits the plan, pays its invoices from the policyholder's credit, and remembers the result. */
 async function record(
-  { context, database, memory, plugins }: Session,
+  { context, database, memory, plugins, message }: Session,
   recording: Recording,
 ): Promise<Answer> {
   const { before, loaded, planned: plan, attempt, response, subject } = recording
@@ -337,6 +336,7 @@ async function record(
       ...differenceQueries(database, before, after, loaded.unread),
       ...termQueries(database, loaded.product, before, after, loaded.unread),
       ...plugins.facts(),
+      ...rowOfUse(message, database),
       ...tableUseRows(database, attempt.tables?.used ?? [], before, after, context.now),
       ...jobQueries(database, before, after, now()),
       ...scheduleRows(database, after, schedules, context.now),
@@ -365,34 +365,3 @@ const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate):
   [...after.modifications.values()].some(
     one => one.underwriting !== undefined && one !== before?.modifications.get(one.locator),
   )
-
-const locatorGiven = sql.placeholder('locator')
-const versionGiven = sql.placeholder('version')
-const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
-const POLICY_IS_NEW = sql`${storedPolicy} is null`
-const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
-const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
-  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
-const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
-  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
-
-/** Fails the batch if the policy has changed since it was read, or was created at the same time. */
-function policyGuard(before: PolicyAggregate | undefined, { policy: { locator } }: PolicyAggregate): Guard {
-  const name = 'guard_policy_version'
-  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
-  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
-}
-
-/** True in the batch while the version has the configuration that the plan used. */
-const configurationGuard = (version: number, hash: string): Guard => ({
-  name: 'guard_configuration_hash',
-  holds: CONFIGURATION_IS_UNCHANGED,
-  values: { version, hash },
-})
-
-/** The policyholder is unchanged since the price used it. */
-const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
-  name: 'guard_policyholder_version',
-  holds: POLICYHOLDER_IS_UNCHANGED,
-  values: { locator, version },
-})

@@ -31,6 +31,7 @@ import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
+import { readPreview } from '../mechanism/preview-token.ts'
 
 /** 404 for text that cannot be a locator. */
 export function policyLocator(text: string): PolicyLocator {
@@ -85,7 +86,9 @@ export async function operate(
   const { tenant, caller, requestId, idempotency, ifMatch, adds = false } = context
   const locator = typeof policy === 'string' ? policyLocator(policy) : policy
   shardOfPolicy(tenant, locator)
-  const sender = { tenant, caller, requestId, idempotency, ifMatch, adds }
+  const ifPreviewed =
+    context.previewToken === undefined ? undefined : await readPreview(context, context.previewToken)
+  const sender = { tenant, caller, requestId, idempotency, ifMatch, ifPreviewed, adds }
   const answer = await askPolicy(context, { ...sender, locator, operation })
   if (!isBySubject(answer)) return jsonText(answer)
   return jsonText({ status: answer.status, text: JSON.stringify(await reread(answer.subject)) })

@@ -1,6 +1,6 @@
 // Previews a transaction: price, underwriting, bills and the resulting policy (brief 10.8).
 import { z } from '@hono/zod-openapi'
-import { Amount, Currency, component, optionalRecord } from '../../platform/wire.ts'
+import { Amount, Currency, component, optionalRecord, Text, Timestamp } from '../../platform/wire.ts'
 import { breaks } from '../../platform/wire-problem.ts'
 import {
   AutomatedUnderwritingResultResponse,
@@ -63,5 +63,15 @@ export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
   conflicts: z
     .array(ConflictResponse)
     .describe('What stands in the way. The rest of the answer is as if it had been invalidated first.'),
+  previewToken: Text.describe(
+    'Sent as `If-Previewed` with the request that makes and issues the transaction: it does what this answer shows, or nothing. Only this account can use it, once.',
+  ),
+  previewTokenExpiresTimestamp: Timestamp.describe('15 minutes from now.'),
 })
 export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>
+
+/** The answer before it is signed. */
+export type PreviewedTransaction = Omit<
+  PolicyPreviewResponse,
+  'previewToken' | 'previewTokenExpiresTimestamp'
+>

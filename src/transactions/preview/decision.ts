@@ -12,14 +12,14 @@ import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, conflictsOf, type PreviewOf } from '../mechanism/kind.ts'
 import { previewedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/settling.ts'
-import type { PolicyPreview, PolicyPreviewResponse, PreviewedInvoiceResponse } from './contract.ts'
+import type { PolicyPreview, PreviewedInvoiceResponse, PreviewedTransaction } from './contract.ts'
 
 /** Refuses like the transaction itself, except for underwriting's decision and for conflicts. */
 export async function decidePreview(
   loaded: Loaded,
   preview: PolicyPreview,
   attempt: Attempt,
-): Promise<PolicyPreviewResponse> {
+): Promise<PreviewedTransaction> {
   const { product } = loaded
   const { planned, modificationLocator } = await previewed(preview).carryOut(loaded, preview.request, attempt)
   const { aggregate } = (await withCredit(loaded.aggregate, loaded, planned, attempt)).planned

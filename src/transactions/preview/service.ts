@@ -11,6 +11,7 @@ import type { Selection } from '../../rating/worksheet/record.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
+import { digestOfPrice, digestOfRequest, signPreview } from '../mechanism/preview-token.ts'
 import { explainingOf } from '../mechanism/price-change.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
@@ -31,7 +32,7 @@ export async function previewOf(
   const externalRater = externalRaters(context, shard)
   const readTables = tableReader(context)
   try {
-    return await tables.inRounds(async () => {
+    const shown = await tables.inRounds(async () => {
       const plugins = sessions.begin()
       const autofill = new Autofill(context, locator, plugins, tables)
       const request = await previewed(preview).fill?.(preview.request, loaded, autofill)
@@ -48,6 +49,15 @@ export async function previewOf(
       }
       return await autofill.explaining(decidePreview(loaded, filled, attempt))
     })
+    const { token, expiresAt } = await signPreview(context, {
+      policy: locator,
+      operation: preview.kind,
+      body: digestOfRequest(preview.request),
+      version: loaded.aggregate.policy.version,
+      price: digestOfPrice(shown.price),
+      at: now,
+    })
+    return { ...shown, previewToken: token, previewTokenExpiresTimestamp: String(expiresAt) }
   } catch (problem) {
     throw sessions.withoutSecrets(problem)
   } finally {

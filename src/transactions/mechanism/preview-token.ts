@@ -1,0 +1,122 @@
+// A preview's token says what was previewed, of which policy, for whom and at what price. The write that sends it as
+// `If-Previewed` does exactly that, or nothing (docs/design.md, section 4).
+import { hash, randomUUID } from 'node:crypto'
+import { jwtVerify, SignJWT } from 'jose'
+import { invalidParameter, Refusal } from '../../kernel/errors.ts'
+import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { TOKEN_ALGORITHM, tokenKeys } from '../../platform/token-keys.ts'
+import { canonical } from '../../product/difference/values.ts'
+import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
+
+export const PREVIEW_LIFE_MS = 15 * 60 * 1000
+
+/** Access tokens have another type: neither passes for the other. */
+const TYPE = 'preview+jwt'
+
+/** What was previewed. `body` and `price` are digests. */
+export type PreviewedFacts = {
+  readonly policy: PolicyLocator
+  readonly operation: string
+  readonly body: string
+  readonly version: number
+  readonly price: string
+  /** In the tenant's time. */
+  readonly at: Instant
+}
+
+/** A verified token. It may have expired: a repeat with the same `Idempotency-Key` still gets its answer. */
+export type IfPreviewed = PreviewedFacts & {
+  readonly id: string
+  readonly account: Uuid
+  /** Real time. */
+  readonly expiresAt: number
+}
+
+type Signing = Pick<RequestContext, 'env' | 'tenant' | 'caller'>
+
+export async function signPreview(
+  { env, tenant, caller }: Signing,
+  facts: PreviewedFacts,
+): Promise<{ token: string; expiresAt: number }> {
+  const { signing } = await tokenKeys(env)
+  const signedAt = Math.floor(now() / 1000)
+  const expiresAt = signedAt + PREVIEW_LIFE_MS / 1000
+  const token = await new SignJWT({ ...facts, generation: tenant.generation })
+    .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: TYPE, kid: signing.kid })
+    .setAudience(tenant.locator)
+    .setSubject(caller.accountLocator)
+    .setJti(randomUUID())
+    .setIssuedAt(signedAt)
+    .setExpirationTime(expiresAt)
+    .sign(signing.key)
+  return { token, expiresAt: expiresAt * 1000 }
+}
+
+const foreign = () =>
+  invalidParameter(
+    'If-Previewed must be the previewToken of an answer of POST /policies/{policyLocator}/preview of this tenant, as it was sent.',
+  )
+
+/** Refuses (400) what this service did not sign for the tenant. */
+export async function readPreview(
+  { env, tenant }: Pick<RequestContext, 'env' | 'tenant'>,
+  token: string,
+): Promise<IfPreviewed> {
+  const { verifying } = await tokenKeys(env)
+  const { payload } = await jwtVerify(
+    token,
+    ({ kid = '' }) => {
+      const key = verifying.get(kid)
+      if (!key) throw foreign()
+      return key
+    },
+    {
+      algorithms: [TOKEN_ALGORITHM],
+      typ: TYPE,
+      audience: tenant.locator,
+      // Expiry is checked where the write is decided, after repeats are answered.
+      currentDate: new Date(0),
+      requiredClaims: ['exp', 'sub', 'jti'],
+    },
+  ).catch(() => {
+    throw foreign()
+  })
+  if (payload.generation !== tenant.generation) throw foreign()
+  const { policy, operation, body, version, price, at } = payload as unknown as PreviewedFacts
+  return {
+    ...{ policy, operation, body, version, price, at },
+    id: payload.jti!,
+    account: payload.sub as Uuid,
+    expiresAt: payload.exp! * 1000,
+  }
+}
+
+const digest = (text: string): string => hash('sha256', text, 'base64url')
+
+/** What a final state in the request says does not matter to a preview: it always shows the transaction issued. */
+export function digestOfRequest(request: object): string {
+  const { state: _, issue: __, ...rest } = request as { state?: unknown; issue?: unknown }
+  return digest(canonical(rest))
+}
+
+/** Of all amounts. New records have other locators when they are really made. */
+export const digestOfPrice = ({ worksheet: _, ...price }: PolicyPriceChangeResponse): string =>
+  digest(JSON.stringify(price, (name, value) => (/locator$/i.test(name) ? undefined : value)))
+
+const REASONS = {
+  expired: 'The preview has expired',
+  used: 'The preview was carried out already',
+  account: 'The preview was made by another account',
+  operation: 'The preview was of another operation',
+  body: 'The preview was of another request',
+  policy: 'The policy has changed since the preview',
+  price: 'The price has changed since the preview',
+} as const
+
+/** 409: nothing was done, since it would not be what was previewed. */
+export const previewOutdated = (reason: keyof typeof REASONS): Refusal =>
+  new Refusal('previewOutdated', `${REASONS[reason]}. Preview it again, and decide again.`, {
+    previewReason: reason,
+  })

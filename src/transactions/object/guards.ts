@@ -1,0 +1,42 @@
+// What a write of a policy rests on, as conditions that D1 checks in the batch (docs/design.md, section 5).
+import { sql } from 'drizzle-orm'
+import type { Guard } from '../../platform/commit.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { policies } from '../../policy/tables/policies.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import type { Policyholder } from '../../policyholders/values.ts'
+import { configurationVersions } from '../../product/tables.ts'
+
+const locatorGiven = sql.placeholder('locator')
+const versionGiven = sql.placeholder('version')
+const storedPolicy = sql`(select ${policies.version} from ${policies} where ${policies.locator} = ${locatorGiven})`
+const POLICY_IS_NEW = sql`${storedPolicy} is null`
+const POLICY_IS_UNCHANGED = sql`${storedPolicy} = ${versionGiven}`
+const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} from ${configurationVersions}
+  where ${configurationVersions.version} = ${versionGiven}) = ${sql.placeholder('hash')}`
+const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
+  where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
+
+/** Fails the batch if the policy has changed since it was read, or was created at the same time. */
+export function policyGuard(
+  before: PolicyAggregate | undefined,
+  { policy: { locator } }: PolicyAggregate,
+): Guard {
+  const name = 'guard_policy_version'
+  if (!before) return { name, holds: POLICY_IS_NEW, values: { locator } }
+  return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
+}
+
+/** True in the batch while the version has the configuration that the plan used. */
+export const configurationGuard = (version: number, hash: string): Guard => ({
+  name: 'guard_configuration_hash',
+  holds: CONFIGURATION_IS_UNCHANGED,
+  values: { version, hash },
+})
+
+/** The policyholder is unchanged since the price used it. */
+export const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: POLICYHOLDER_IS_UNCHANGED,
+  values: { locator, version },
+})

@@ -1,0 +1,86 @@
+// `If-Previewed`: a write does what was previewed, at that price, or nothing (docs/design.md, section 4).
+import { eq } from 'drizzle-orm'
+import { invalidRequest } from '../../kernel/errors.ts'
+import { now } from '../../kernel/time.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { writes } from '../../platform/tables.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { Loaded } from '../../policy/surroundings.ts'
+import { allKinds, type Issuing, type PolicyMessage, type PolicyOperation } from '../mechanism/kind.ts'
+import {
+  digestOfPrice,
+  digestOfRequest,
+  type IfPreviewed,
+  previewOutdated,
+} from '../mechanism/preview-token.ts'
+import { recordedPriceChange } from '../mechanism/price-change.ts'
+
+/** Beside the callers' keys, which have other forms: a token is used once. */
+const keyOfUse = ({ id }: IfPreviewed): string => `preview:${id}`
+
+/** Refuses (409) another operation, request, account or policy than was previewed. */
+export async function assertPreviewed(
+  { operation, ifPreviewed, caller, locator }: PolicyMessage,
+  loaded: Loaded,
+  database: Database,
+): Promise<void> {
+  if (!ifPreviewed) return
+  const { expiresAt, account, version, body, policy } = ifPreviewed
+  if (account !== caller.accountLocator) throw previewOutdated('account')
+  const { name, issuing } = issuedBy(operation)
+  if (name !== ifPreviewed.operation || policy !== locator) throw previewOutdated('operation')
+  if (digestOfRequest(issuing.request) !== body) throw previewOutdated('body')
+  if (version !== loaded.aggregate.policy.version)
+    throw previewOutdated((await isUsed(ifPreviewed, database)) ? 'used' : 'policy')
+  if (expiresAt <= now()) throw previewOutdated('expired')
+}
+
+/** The operation, filled in, with the times of the preview where the request leaves them out. */
+export const asPreviewed = (
+  { ifPreviewed }: PolicyMessage,
+  operation: PolicyOperation,
+  loaded: Loaded,
+): PolicyOperation => (ifPreviewed ? issuedBy(operation).issuing.at(ifPreviewed.at, loaded) : operation)
+
+function issuedBy(operation: PolicyOperation): { name: string; issuing: Issuing<object> } {
+  for (const { previews = {} } of allKinds())
+    for (const [name, preview] of Object.entries(previews)) {
+      const issuing = preview?.issuedBy(operation)
+      if (issuing) return { name, issuing }
+    }
+  throw invalidRequest(
+    'With If-Previewed the request must also issue the transaction, since that is what was previewed: state "issued", or issue true.',
+  )
+}
+
+async function isUsed(ifPreviewed: IfPreviewed, database: Database): Promise<boolean> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ key: writes.key })
+      .from(writes)
+      .where(eq(writes.key, keyOfUse(ifPreviewed))),
+  ])
+  return rows.length > 0
+}
+
+/** Refuses (409) a transaction at another price. */
+export function assertPreviewedPrice(
+  { ifPreviewed }: PolicyMessage,
+  { aggregate: before, product }: Loaded,
+  after: PolicyAggregate,
+): void {
+  if (!ifPreviewed) return
+  const made = [...after.modifications.values()].filter(one => !before.modifications.has(one.locator))
+  const prices = made.map(one => digestOfPrice(recordedPriceChange(after, one, product)))
+  if (prices.length !== 1 || prices[0] !== ifPreviewed.price) throw previewOutdated('price')
+}
+
+/** In the batch of the write. The policy's guard fails first when the token was used: its version has changed then. */
+export const rowOfUse = ({ ifPreviewed }: PolicyMessage, database: Database): Query[] =>
+  ifPreviewed
+    ? [
+        database.build
+          .insert(writes)
+          .values({ key: keyOfUse(ifPreviewed), bodyHash: '', status: 0, subject: '', at: now() }),
+      ]
+    : []
