@@ -32,7 +32,7 @@ const STRICT_RULES: typeof RULES = [
 ]
 
 const STRICT_PAGES =
-  /^(?:README|CHANGELOG|client\/README|cli\/README|cli\/starter\/README|docs\/(?:README|accounts|cli|client|commands|errors|events|export|http|integrations|local|observability|operate|quickstart|webhooks|work-lists))\.md$|^(?:src\/wording\/.*|cli\/main)\.ts$/
+  /^(?:README|CHANGELOG|client\/README|cli\/README|cli\/starter\/README|docs\/(?:README|accounts|cli|client|commands|errors|events|export|http|integrations|local|observability|operate|quickstart|security|webhooks|work-lists))\.md$|^(?:src\/wording\/.*|cli\/main)\.ts$/
 
 /** Written by a command from the code, which is looked at itself. */
 const GENERATED = /^docs\/(?:measured|scale)\.md$/
