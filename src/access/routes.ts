@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { permissionsHeld } from '../platform/http/permissions.ts'
 import { forEverybody, forSignedIn, type Route } from '../platform/http/route.ts'
 import { tokenKeys } from '../platform/token-keys.ts'
-import { component, OptionalText, Text } from '../platform/wire.ts'
+import { component, DateTime, OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
 import * as contract from './contract.ts'
@@ -58,7 +58,41 @@ export const OwnPermissionsResponse = component('OwnPermissionsResponse', {
   }),
 })
 
+export const WhoAmIResponse = component('WhoAmIResponse', {
+  accountLocator: Text,
+  username: Text,
+  accountType: Text,
+  tenant: z
+    .object({ locator: Text, name: Text, hostName: Text, type: z.enum(['test', 'production']) })
+    .optional()
+    .describe('Absent for an administration account.'),
+  tokenExpiresAt: DateTime.optional().describe('Of a long-lived token; absent after a sign-in.'),
+  permissions: OwnPermissionsResponse.shape.permissions,
+})
+
 export const ownPermissionRoutes: readonly Route[] = [
+  signedIn.get('/auth/whoami', {
+    summary: 'Say who calls, for which tenant, and with which permissions',
+    description: 'What a pipeline asks first, to see that it has the right token. Reads nothing.',
+    answer: { schema: WhoAmIResponse, description: 'The caller.' },
+    handle: async (_, { caller, tenant }) => ({
+      accountLocator: caller.accountLocator,
+      username: caller.username,
+      accountType: caller.accountType,
+      ...(tenant && {
+        tenant: {
+          locator: tenant.locator,
+          name: tenant.name,
+          hostName: tenant.hostName,
+          type: tenant.type,
+        },
+      }),
+      ...(caller.tokenExpiresAt !== undefined && {
+        tokenExpiresAt: new Date(caller.tokenExpiresAt).toISOString(),
+      }),
+      permissions: permissionsHeld(caller),
+    }),
+  }),
   signedIn.get('/auth/permissions', {
     summary: 'List what the caller may do',
     description:

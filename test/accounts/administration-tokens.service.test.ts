@@ -94,6 +94,7 @@ describe('a long-lived token of an administration account', () => {
         access === 'public' ||
         path === '/v1/ping/authorized' ||
         path === '/auth/permissions' ||
+        path === '/auth/whoami' ||
         /^\/(?:configuration|deployments|assets)\//.test(path),
     )
     for (const { method, path } of operations.filter(one => !mine.includes(one))) {

@@ -46,7 +46,12 @@ it('every route of a tenant or of the platform asks for permissions that exist',
 it('without a permission: what needs no token, and what concerns the caller alone', () => {
   const without = ROUTES.filter(({ access }) => access.kind === 'signedIn' && !access.permissions)
   expect(without.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(['/v1/ping/authorized', '/account/renewAuthentication', '/auth/permissions']),
+    expect.arrayContaining([
+      '/v1/ping/authorized',
+      '/account/renewAuthentication',
+      '/auth/permissions',
+      '/auth/whoami',
+    ]),
   )
   expect(
     without.filter(({ path }) => !/^\/(?:v1\/ping|account|auth)\//.test(path)).map(({ path }) => path),

@@ -12,7 +12,7 @@ import {
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { missigned, madeToken as token, unsigned, withClaims } from '../support/made-tokens.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
 import { filledPath, type Operation, readApi } from '../support/openapi.ts'
 
 const OTHER_TENANT = newUuid(0)
@@ -252,6 +252,37 @@ it('GET /auth/permissions says what the caller may', async () => {
   expect(plain.body.permissions).toEqual(
     ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission)),
   )
+})
+
+it('GET /auth/whoami says who calls, for which tenant, and until when its token holds', async () => {
+  type Who = { accountLocator: string; tokenExpiresAt?: string; permissions: string[] }
+  const answer = await callApi<Who>('GET', '/auth/whoami', { token: motor.token })
+  expect(answer.body).toEqual({
+    accountLocator: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    username: 'alice.agent',
+    accountType: 'account.tenant.employee',
+    tenant: {
+      locator: motor.tenantLocator,
+      name: motor.tenantName,
+      hostName: motor.hostname,
+      type: 'test',
+    },
+    permissions: ALL_PERMISSIONS.filter(permission => holds('account.tenant.employee', permission)),
+  })
+  expect(roundTrips(answer)).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
+  const anna = await motor.signIn('anna.admin')
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString()
+  const { accountLocator } = (await callApi<Who>('GET', '/auth/whoami', { token: anna })).body
+  const made = await callApi<string>('POST', '/auth/users/tokens', {
+    token: anna,
+    body: { name: 'pipeline', permissions: ['policies.read'], tenants: [], expiresAt },
+  })
+  const { body: who } = await callApi<Who>('GET', '/auth/whoami', { token: made.body })
+  expect([who.accountLocator, who.tokenExpiresAt, who.permissions]).toEqual([
+    accountLocator,
+    expiresAt,
+    ['policies.read'],
+  ])
 })
 
 it('a refusal is in the audit trail, once an hour for an account and a route', async () => {
