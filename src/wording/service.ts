@@ -37,6 +37,9 @@ export const SERVICE: Words = {
   policyholders: 'Policyholders of this page.',
 
   // Accounts.
+  'WhoAmIResponse.tenant.locator': 'Locator of the tenant that the token is for, as paths name it.',
+  'WhoAmIResponse.tenant.name': 'What the tenant is called where it was created.',
+  'WhoAmIResponse.tenant.type': 'Whether the tenant is for tests or for real business.',
   'AccountResponse.name': "The person's name, or what the program is.",
   'AccountAddRequest.email': 'Address of the person, for your own records. Bindery sends no mail.',
   'AccountResponse.state': 'Of older systems. Never sent.',

@@ -11,6 +11,7 @@ export const VALUES: readonly Readonly<Record<string, string>>[] = [
     block: 'The request is refused with 409 while such a transaction is open.',
     invalidate: 'Such transactions are invalidated, with their invoices.',
   },
+  { test: 'For trying things out: it can be emptied.', production: 'For real business.' },
   {
     running: 'It is being worked on.',
     paused: 'A person stopped it for now.',
