@@ -20,7 +20,7 @@ const RULES: readonly (readonly [pattern: RegExp, instead: string])[] = [
   ],
 ]
 
-/** Also held on the pages that integrators and operators read first. */
+/** Also held on the pages that authors, integrators and operators read first. */
 const STRICT_RULES: typeof RULES = [
   [/\btell(?:s|ing)?\b|\btold\b/i, 'say, show, list, report or return'],
   [/\bwhatever\b/i, 'a condition: even if, for any'],
@@ -32,7 +32,7 @@ const STRICT_RULES: typeof RULES = [
 ]
 
 const STRICT_PAGES =
-  /^(?:README|CHANGELOG|client\/README|cli\/README|cli\/starter\/README|docs\/(?:README|accounts|cli|client|commands|errors|events|export|http|integrations|local|observability|operate|quickstart|security|webhooks|work-lists))\.md$|^(?:src\/wording\/.*|cli\/main)\.ts$/
+  /^(?:README|CHANGELOG|client\/README|cli\/README|cli\/starter\/README|docs\/(?:README|accounts|books|cli|client|commands|errors|events|export|http|integrations|liquid|local|observability|operate|overview|permissions|plugins|quickstart|rate-change|reports|resources|security|strict|testing|tutorial|velocity|webhooks|work-lists|worksheet))\.md$|^(?:src\/wording\/.*|cli\/main)\.ts$/
 
 /** Written by a command from the code, which is looked at itself. */
 const GENERATED = /^docs\/(?:measured|scale)\.md$/

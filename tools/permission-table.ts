@@ -24,11 +24,11 @@ const INTRODUCTION = `# Permissions
 
 Written from the routes and \`src/platform/http/permissions.ts\` by \`npm run docs:permissions\`; a test holds it.
 
-A permission is \`group.action\`. A route names those of which any one is enough. Who calls holds what its account type
+A permission is \`group.action\`. A route names permissions, and any one of them is enough. A caller holds what its account type
 holds; or, in its place, what the roles of the tenant's configuration give it (below), or the list of its long-lived
 token. Anyone who lacks a route's permission is answered 403, before the query and the body are read, with the permission
 by name; \`GET /auth/permissions\` lists what the caller holds, and \`GET /auth/whoami\` also who it is. The tenant comes first: another tenant's locator is
-answered 404, whatever the caller holds.
+answered 404, even if the caller holds every permission.
 
 \`custom\` is for what is one's own: who holds it, and no other permission of the route, may act on its own account and on
 what it created (\`requireReach\`).
