@@ -29,7 +29,8 @@ export async function runDeployed(
   const { versions, domains } = readAccount(accountFolder).workers[name]!
   const { config, secrets } = versions.at(-1)!
   const file = join(accountFolder, `${name}.toml`)
-  writeFileSync(file, config.replace(/^main = .*\n/m, ''))
+  // Files beside a Worker cannot be asked for by one that is not named.
+  writeFileSync(file, config.replace(/^(?:main|run_worker_first) = .*\n/gm, ''))
   const { workerOptions } = unstable_getMiniflareWorkerOptions(file)
   // The library of the reference is not tried here.
   const { bindings, assets: _, ...stores } = workerOptions as V4WorkerOptions
