@@ -1,7 +1,7 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
-import { loadConsole } from './bundles/load.ts'
+import { loadConsole, loadReference } from './bundles/load.ts'
 import { mount } from './platform/http/mount.ts'
-import { REFERENCE_PAGES } from './platform/http/reference/page.ts'
+import { referencePages } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
 import { CALLERS } from './wiring.ts'
 
@@ -27,7 +27,11 @@ async function consolePage(): Promise<Response> {
   })
 }
 
-const app = mount(ROUTE_INDEX, [...REFERENCE_PAGES, { path: '/console', respond: consolePage }], CALLERS)
+const app = mount(
+  ROUTE_INDEX,
+  [...referencePages(loadReference), { path: '/console', respond: consolePage }],
+  CALLERS,
+)
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),

@@ -1,10 +1,11 @@
 // The reference at /docs. The library that shows it is served from files beside the Worker (wrangler.toml, `assets`): only this page loads it.
-import { loadReference } from '../../../bundles/load.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import type { Page } from '../mount.ts'
 
-async function referencePage(): Promise<Response> {
-  const { html, policy } = await loadReference()
+/** The page, its content security policy, and the version of the library that it loads. */
+type Reference = { readonly html: string; readonly policy: string; readonly version: string }
+
+function pageResponse({ html, policy }: Reference): Response {
   return new Response(html, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -17,9 +18,8 @@ async function referencePage(): Promise<Response> {
 }
 
 /** The version is in the path, so that a browser may keep the file: another version has another address. */
-async function libraryFile(request: Request, { ASSETS }: Env): Promise<Response> {
+async function libraryFile({ version }: Reference, request: Request, { ASSETS }: Env): Promise<Response> {
   const [, , asked, ...path] = new URL(request.url).pathname.split('/')
-  const { version } = await loadReference()
   const file = path.join('/')
   const found =
     ASSETS && asked === version && /^(?:chunks\/)?[\w.-]+\.js$/.test(file)
@@ -38,8 +38,11 @@ async function libraryFile(request: Request, { ASSETS }: Env): Promise<Response>
   })
 }
 
-export const REFERENCE_PAGES: readonly Page[] = [
-  { path: '/docs', respond: referencePage },
-  { path: '/docs/{version}/{file}', respond: libraryFile },
-  { path: '/docs/{version}/chunks/{file}', respond: libraryFile },
-]
+export function referencePages(load: () => Promise<Reference>): readonly Page[] {
+  const file: Page['respond'] = async (request, env) => await libraryFile(await load(), request, env)
+  return [
+    { path: '/docs', respond: async () => pageResponse(await load()) },
+    { path: '/docs/{version}/{file}', respond: file },
+    { path: '/docs/{version}/chunks/{file}', respond: file },
+  ]
+}
