@@ -76,7 +76,7 @@ export class ProgressFile {
     this.#write({ ended: migration })
   }
 
-  addAccount(account: string, locator: string, policies: Readonly<Record<string, string>> = {}): void {
+  addAccount(account: string, locator: string, policies: Readonly<Record<string, string>>): void {
     this.#write({ account, locator, policies })
   }
 

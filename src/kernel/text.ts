@@ -66,3 +66,7 @@ function isNear(a: string, b: string): boolean {
     return /^[a-z]+$/.test(left + right)
   return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }
+
+/** Two hexadecimal digits for each byte. */
+export const hexOf = (bytes: ArrayBuffer): string =>
+  [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')

@@ -1,5 +1,6 @@
 // The protocol between the service and its plugin runner, over HTTP on the loopback address (docs/plugins.md). A call names a program that
 // was sent before.
+import { hexOf } from '../../kernel/text.ts'
 
 /** The first part of every path. Change it whenever one side would misread the other. */
 export const PROTOCOL = 'v1'
@@ -24,5 +25,5 @@ export async function runnerSecret(tokenSecret: string, start: string): Promise<
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', bytes(tokenSecret), algorithm, false, ['sign'])
   const signature = await crypto.subtle.sign('HMAC', key, bytes(`plugin runner ${start}`))
-  return [...new Uint8Array(signature)].map(byte => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(signature)
 }

@@ -1,4 +1,5 @@
 import journal from '../../../migrations/tenant/meta/_journal.json' with { type: 'json' }
+import { hexOf } from '../../kernel/text.ts'
 import { carryOutMove, moveOf, type Steps, withMarks } from './moves.ts'
 import type { MigrationTarget } from './target.ts'
 
@@ -22,9 +23,6 @@ const RECORD = `create table if not exists migration (
 const BREAKPOINT = '--> statement-breakpoint'
 
 const NAME = /^\d{4}_[a-z0-9_]+$/
-
-const hexOf = (bytes: ArrayBuffer): string =>
-  [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')
 
 /** Sorted in order of application. */
 export async function readMigrations(files: Record<string, string>): Promise<Migration[]> {

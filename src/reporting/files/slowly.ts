@@ -1,4 +1,5 @@
 // Moves the bytes of a file little by little: a large one would keep everybody else from the thread.
+import { hexOf } from '../../kernel/text.ts'
 
 /** Bytes of a file that are read or sent at once, and between two rests: what moves much keeps others from the thread. */
 const BYTES_AT_ONCE = 64 * 1024
@@ -43,6 +44,3 @@ async function eachSlowly(
       await rest()
     }
 }
-
-export const hexOf = (bytes: ArrayBuffer): string =>
-  [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')

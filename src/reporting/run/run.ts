@@ -2,6 +2,7 @@
 // the report has come to. A crash, deploy or eviction repeats only what was not recorded, whose file is then written again.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
+import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -114,8 +115,7 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
 function resting(): () => Promise<void> {
   let begun = Date.now()
   return async () => {
-    // The clock moves, and others have their turn, only while something is waited for; a wait for nothing is none.
-    await scheduler.wait(1)
+    await letOthersRun()
     await scheduler.wait(Math.min(2 * (Date.now() - begun), LONGEST_REST_MS))
     begun = Date.now()
   }

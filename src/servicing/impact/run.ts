@@ -4,6 +4,7 @@
 import { PluginSessions } from '../../extension/plugins/sessions.ts'
 import { transientLocators, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
+import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -112,8 +113,7 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   for (const aggregate of aggregates) {
     // A portion is recorded whole or not at all: were it cut short, another attempt at it could write a file with other policies.
     if (run.isHalted()) return impact
-    // Lets other requests run: if the database answers at once, nothing else would. A wait of nothing lets them in late.
-    await scheduler.wait(1)
+    await letOthersRun()
     const one = await comparedAggregate(
       run,
       impact,

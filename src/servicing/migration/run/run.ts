@@ -1,6 +1,7 @@
 // The work of one alarm: some accounts, recorded in portions together with their states. A crash, deploy or eviction repeats only
 // what was not committed.
 import type { Uuid } from '../../../kernel/locators.ts'
+import { letOthersRun } from '../../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../../platform/calls.ts'
 import { commit, GuardTripped } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
@@ -166,8 +167,7 @@ async function prepare(
   const prepared: PreparedAccount[] = []
   for (const account of portion) {
     if (run.isHalted()) break
-    // Lets other requests run: if the database answers at once, nothing else would. A wait of nothing lets them in late.
-    await scheduler.wait(1)
+    await letOthersRun()
     try {
       prepared.push(await prepareAccount(run, context, account))
     } catch (problem) {
