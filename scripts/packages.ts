@@ -1,7 +1,7 @@
 // `npm run package`: two tarballs for other projects, in dist/. `bindery` has the typed client, `bindery-cli` the command line. Each has
 // all of its code, so that nothing else is installed with it.
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 import { INTERPRETER_FILE } from '../runner/interpreter-file.ts'
@@ -200,5 +200,5 @@ export async function writePackages(): Promise<void> {
 
 if (import.meta.main) {
   await writePackages()
-  for (const name of ['bindery', 'bindery-cli']) if (existsSync(tarballOf(name))) console.log(tarballOf(name))
+  for (const name of ['bindery', 'bindery-cli']) console.log(tarballOf(name))
 }
