@@ -11,6 +11,8 @@ import { BODY, sourceKey } from '../../src/servicing/migration/files.ts'
 import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { countsQuery, newMigrationQueries, readCounts } from '../../src/servicing/migration/store.ts'
 import { generateAccount } from '../../tools/book/account.ts'
+import { callOk } from '../support/api.ts'
+import { told } from '../support/carried-over.ts'
 import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { motorTenant } from '../support/motor.ts'
 
@@ -18,7 +20,7 @@ let shard: { tenantLocator: Uuid; generation: number; shard: number }
 let database: Database
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
+  await prepareDatabases({ tenants: 2 })
   const { tenantLocator } = await motorTenant('calls')
   shard = { tenantLocator: tenantLocator as Uuid, generation: 1, shard: 0 }
   database = openDatabase(boundDatabase(poolBinding(1)), noCalls())
@@ -26,24 +28,34 @@ beforeAll(async () => {
   await migrated('warm', 1, 1)
 })
 
+/** What `generateAccount` and `toldAccount` write: a migration request of one account. */
+type Account = {
+  readonly accountData: { readonly id: string }
+} & Partial<Record<'policies' | 'invoices' | 'payments' | 'disbursements', readonly unknown[]>>
+
+/** Migrates made-up accounts. */
+const migrated = (seed: string, accounts: number, policies: number, isHalted = (): boolean => false) =>
+  migratedAccounts(
+    Array.from({ length: accounts }, (_, at) => generateAccount({ seed, policies }, at)),
+    isHalted,
+  )
+
 /**
  * Writes a migration as a request leaves it, but wakes no object, so that nobody else works on it; then works on it as
  * the object's alarm does. What that took.
  */
-async function migrated(
-  seed: string,
-  accounts: number,
-  policies: number,
+async function migratedAccounts(
+  requests: readonly Account[],
   isHalted = (): boolean => false,
 ): Promise<Calls & { leases: number }> {
   const tenant = (await tenantOfShard(env, shard))!
   const locator = newUuid(0)
-  const texts = Array.from({ length: accounts }, (_, at) => {
-    const account = generateAccount({ seed, policies }, at)
-    const { invoices, payments, disbursements } = account
+  const accounts = requests.length
+  const texts = requests.map(account => {
+    const { policies = [], invoices = [], payments = [], disbursements = [] } = account
     return {
       originalId: account.accountData.id,
-      totalItems: 1 + policies + invoices.length + payments.length + disbursements.length,
+      totalItems: 1 + policies.length + invoices.length + payments.length + disbursements.length,
       bytes: new TextEncoder().encode(JSON.stringify(account)),
     }
   })
@@ -99,6 +111,32 @@ describe('an account that is migrated', () => {
     // At most a lease of sequence numbers, and once in half a minute the alarm for timers.
     expect(small.object).toBeLessThanOrEqual(2)
     expect(large.object).toBeLessThanOrEqual(2)
+  })
+
+  it('is the same for one that another tenant exported, whose policies are told with their history', async () => {
+    const from = await motorTenant('exported')
+    const policyholderLocator = await from.newPolicyholder()
+    for (let at = 0; at < 3; at += 1) {
+      const { body: policy } = await from.createPolicy({ policyholderLocator })
+      await callOk('POST', `/policy/${policy.locator}/issue`, { token: from.token })
+      await callOk('POST', `/policies/${policy.locator}/endorsements`, {
+        token: from.token,
+        body: {
+          ...{ endorsementName: 'change_of_risk', state: 'issued', fieldValues: { claims_free_years: 9 } },
+          startTimestamp: Number(policy.originalContractStartTimestamp) + 180 * 86_400_000,
+        },
+      })
+    }
+    const accounts = await told(await from.signIn('anna.admin'))
+    expect(accounts.flatMap(one => one.policies).map(one => one.as)).toEqual([
+      'history',
+      'history',
+      'history',
+    ])
+    const calls = await migratedAccounts(accounts.map(one => one.request as Account))
+    expect(calls).toMatchObject({ d1: OF_AN_ALARM + 1 + calls.leases, r2: 1, queue: 0 })
+    expect(calls.leases).toBeLessThanOrEqual(1)
+    expect(calls.object).toBeLessThanOrEqual(2)
   })
 
   it('shares with others what an alarm reads, and the batch in which sixteen are recorded', async () => {

@@ -1,28 +1,16 @@
 // The way out by the way in: a tenant's export, migrated into another tenant, gives the same policies and the same sums as of now.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
-import {
-  type AuxDataRecord,
-  type ToldAccount,
-  toldAccount,
-} from '../../src/reporting/export/account/account.ts'
-import { differencesNow } from '../../src/reporting/export/account/compare.ts'
-import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
+import type { AuxDataRecord, ToldAccount } from '../../src/reporting/export/account/account.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { generateAccount } from '../../tools/book/account.ts'
-import { callApi, callOk } from '../support/api.ts'
+import { callOk } from '../support/api.ts'
+import { expectSameNow, exported, migrate, originalsOf, told } from '../support/carried-over.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { settledMigration } from '../support/settled-migration.ts'
 
 const DAY_MS = 86_400_000
-
-type Mapping = {
-  readonly originalAccountId: string
-  readonly accountLocator: string
-  readonly policies: Record<string, { readonly originalId: string }>
-}
 
 let from: Motor
 let to: Motor
@@ -30,38 +18,6 @@ const tokens = { from: '', to: '' }
 
 /** Policies by what happened to them. */
 const sold: Record<string, string> = {}
-
-async function all<T>(token: string, kind: string): Promise<T[]> {
-  const found: T[] = []
-  for (let query = ''; ; ) {
-    const { body } = await callApi<string>('GET', `/export/${kind}/records${query}`, { token })
-    const lines = body
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
-    const last = lines.pop()
-    found.push(...lines.map(one => one.record as T))
-    if (last.kind === 'end') return found
-    query = `?pagingToken=${last.pagingToken}`
-  }
-}
-
-async function told(token: string): Promise<ToldAccount[]> {
-  const policies = await all<PolicyRecord>(token, 'policies')
-  const disbursements = await all<DisbursementRecord & { policyholderLocator: string }>(
-    token,
-    'disbursements',
-  )
-  const auxData = await all<AuxDataRecord>(token, 'auxData')
-  return (await all<PolicyholderResponse>(token, 'policyholders')).map(holder => {
-    const own = policies.filter(one => one.policyholderLocator === holder.locator)
-    return toldAccount({
-      ...{ holder, policies: own },
-      disbursements: disbursements.filter(one => one.policyholderLocator === holder.locator),
-      auxData: auxData.filter(one => own.some(({ locator }) => locator === one.locator)),
-    })
-  })
-}
 
 async function issued(name: string, changes: object = {}): Promise<string> {
   const policyholderLocator = await from.newPolicyholder()
@@ -104,18 +60,8 @@ const cancel = (locator: string, days: number) =>
   })
 
 let first: ToldAccount[]
-let mappings: Mapping[]
 
-const root = () => `/migration/${to.tenantLocator}/migrations`
-
-async function migrate(accounts: readonly ToldAccount[], longestMs = 60_000) {
-  const { locator } = await callOk<{ locator: string }>('POST', root(), {
-    token: tokens.to,
-    body: accounts.map(one => one.request),
-  })
-  const migration = await settledMigration(`${root()}/${locator}`, tokens.to, longestMs)
-  return { locator, migration }
-}
+const target = () => ({ tenantLocator: to.tenantLocator, token: tokens.to })
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 2 })
@@ -169,7 +115,7 @@ beforeAll(async () => {
   await settledMigration(`${path}/${migration.locator}`, tokens.from, 60_000)
 }, 120_000)
 
-const now = (): Promise<PolicyRecord[]> => all(tokens.to, 'policies')
+const now = (): Promise<PolicyRecord[]> => exported(tokens.to, 'policies')
 
 describe('an export in another tenant', () => {
   it('is told: issued policies with their history or as they are now, and what is left behind', async () => {
@@ -189,35 +135,16 @@ describe('an export in another tenant', () => {
   })
 
   it('has the same policies as of now, each with its cover, price, bills and payments', async () => {
-    const { locator, migration } = await migrate(first)
+    const migration = await migrate(first, target())
     expect([migration.migrationState, migration.accounts.failed]).toEqual(['finished', 0])
-    const { body } = await callApi<{ items: Mapping[] }>(
-      'GET',
-      `${root()}/${locator}/mappings/list?count=100`,
-      {
-        token: tokens.to,
-      },
-    )
-    mappings = body.items ?? (body as unknown as Mapping[])
-    const originals = new Map(
-      mappings.flatMap(one =>
-        Object.entries(one.policies).map(([after, { originalId }]) => [after, originalId] as const),
-      ),
-    )
-    const before = new Map((await all<PolicyRecord>(tokens.from, 'policies')).map(one => [one.locator, one]))
-    const after = await now()
-    const carried = first.flatMap(one => one.policies).filter(one => one.as !== 'left')
-    expect(after.length).toBe(carried.length)
-    const names = new Map(Object.entries(sold).map(([name, one]) => [one, name]))
-    for (const record of after) {
-      const original = originals.get(record.locator)!
-      expect([
-        names.get(original) ?? 'migrated before',
-        differencesNow(before.get(original)!, record),
-      ]).toEqual([names.get(original) ?? 'migrated before', []])
-    }
+    await expectSameNow({ token: tokens.from }, target(), {
+      migration: migration.locator,
+      count: first.flatMap(one => one.policies).filter(one => one.as !== 'left').length,
+      names: Object.fromEntries(Object.entries(sold).map(([name, one]) => [one, name])),
+    })
+    const originals = await originalsOf(migration.locator, target())
     const paid = [...originals].find(([, original]) => original === sold.paid)![0]
-    const auxData = await all<AuxDataRecord>(tokens.to, 'auxData')
+    const auxData = await exported<AuxDataRecord>(tokens.to, 'auxData')
     expect(auxData.filter(one => one.locator === paid && one.key === 'crm')).toMatchObject([
       { value: 'A-17' },
     ])
@@ -241,11 +168,11 @@ describe('an export in another tenant', () => {
 
   it('changes nothing when it is imported once more', async () => {
     const before = JSON.stringify(await now())
-    const { locator, migration } = await migrate(first)
+    const migration = await migrate(first, target())
     expect([migration.migrationState, migration.accounts.completed]).toEqual(['failed', 0])
     const failures = await callOk<{ items: object[] }>(
       'GET',
-      `${root()}/${locator}/failures/list?count=100`,
+      `/migration/${to.tenantLocator}/migrations/${migration.locator}/failures/list?count=100`,
       {
         token: tokens.to,
       },

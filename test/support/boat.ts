@@ -11,6 +11,7 @@ export type Boats = DeployedTenant & {
   insured(changes: {
     yearly: string
     paymentScheduleName: string
+    productName?: string
     policyEndTimestamp?: Instant
   }): Promise<PolicyResponse>
   call<Body>(

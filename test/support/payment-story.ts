@@ -14,6 +14,8 @@ import type { Loaded, NewPolicyContext } from '../../src/policy/surroundings.ts'
 import type { Planned } from '../../src/policy/transitions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
+import { openGracePeriod } from '../../src/transactions/lapses/grace-periods.ts'
+import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/kind.ts'
 import { decideCreation, decideDiscard, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
@@ -60,25 +62,32 @@ const WEIGHTS: Record<BookStep['kind'], number> = {
   withdraw: 1,
   takeQuoteBack: 1,
   discard: 1,
+  lapse: 0,
   wait: 6,
 }
 
-export const bookSteps: fc.Arbitrary<BookStep[]> = fc.array(
-  fc.record({
-    kind: fc.oneof(
-      ...Object.entries(WEIGHTS).map(([kind, weight]) => ({
-        weight,
-        arbitrary: fc.constant(kind as BookStep['kind']),
-      })),
-    ),
-    policy: fc.nat(3),
-    which: fc.nat(9),
-    thousandths: fc.oneof(fc.constant(1_000), fc.integer({ min: 1, max: 2_500 })),
-    firmly: fc.boolean(),
-    days: fc.integer({ min: 1, max: 60 }),
-  }),
-  { minLength: 5, maxLength: 30, size: 'max' },
-)
+const stepsWith = (weights: Readonly<Record<BookStep['kind'], number>>): fc.Arbitrary<BookStep[]> =>
+  fc.array(
+    fc.record({
+      kind: fc.oneof(
+        ...Object.entries(weights).map(([kind, weight]) => ({
+          weight,
+          arbitrary: fc.constant(kind as BookStep['kind']),
+        })),
+      ),
+      policy: fc.nat(3),
+      which: fc.nat(9),
+      thousandths: fc.oneof(fc.constant(1_000), fc.integer({ min: 1, max: 2_500 })),
+      firmly: fc.boolean(),
+      days: fc.integer({ min: 1, max: 60 }),
+    }),
+    { minLength: 5, maxLength: 30, size: 'max' },
+  )
+
+export const bookSteps = stepsWith(WEIGHTS)
+
+/** Policies that are not paid in time lapse, and what they owed is written off. */
+export const lapsingSteps = stepsWith({ ...WEIGHTS, lapse: 8 })
 
 /** A policyholder without policies; amounts in the currency. */
 export function emptyBook(example: Example, currency?: CurrencyCode): Book {
@@ -187,6 +196,23 @@ const ACTIONS = {
     }
     return (await decideReinstatement(loaded, operation, attemptAt(now))).planned
   },
+  /** Past due first, and lapsed when it comes again. */
+  lapse: async (loaded, { which }, now) => {
+    const { invoices } = loaded.aggregate
+    const grace = openGracePeriod(loaded.aggregate)
+    const owed = picked(
+      [...invoices.values()].filter(one => isOutstanding(one) && one.dueAt <= now),
+      which,
+    )
+    const operation: LapseOperation | undefined = grace
+      ? {
+          action: 'updateGrace',
+          gracePeriod: grace.locator,
+          terms: { endAt: now, resetCancelEffective: false },
+        }
+      : owed && { action: 'pastDue', invoice: owed.locator }
+    return operation && (await decideLapse(loaded, operation, attemptAt(now))).planned
+  },
   withdraw: async (loaded, _, now) =>
     (await decideCancellation(loaded, { action: 'withdraw' }, attemptAt(now))).planned,
   takeQuoteBack: async (loaded, _, now) => {
@@ -207,6 +233,7 @@ const INSTEAD: Partial<Record<BookStep['kind'], BookStep['kind']>> = {
   nextInvoice: 'issue',
   payFromCredit: 'payPart',
   reverse: 'pay',
+  lapse: 'issue',
 }
 
 /** The book after the step, or what is done in its place; the same one where that is refused too. */

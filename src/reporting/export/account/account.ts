@@ -3,7 +3,7 @@
 import type { PolicyholderResponse } from '../../../policyholders/contract.ts'
 import type { PolicyRecord } from '../policy-record.ts'
 import { termsAsNow } from './as-now.ts'
-import { dueOf, paidOf, standing } from './bills.ts'
+import { paidOf, standing } from './bills.ts'
 import { type ToldBill, toldBills, toldTerms } from './history.ts'
 import { type DisbursementRecord, toldMoney } from './money.ts'
 import { amountText, minorOf, Untellable } from './words.ts'
@@ -226,7 +226,7 @@ function notesOn(record: PolicyRecord): string[] {
     ...open(record.reinstatements, 'reinstatement'),
     ...waiting.map(one => {
       const paid = standing(one).reduce((sum, { amount }) => sum + minorOf(amount, record.currency), 0)
-      const due = `${amountText(dueOf(one), record.currency)} ${record.currency}`
+      const due = `${amountText(minorOf(one.totalDue, record.currency), record.currency)} ${record.currency}`
       return `invoice ${one.locator} of a transaction that is not issued, of ${due}${paid === 0 ? '' : '; what was paid of it is credit'}`
     }),
     ...(hasMedia(record) ? ['files of media fields'] : []),

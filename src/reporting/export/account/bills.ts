@@ -28,20 +28,63 @@ export const paidOf = (invoice: Pick<RecordedInvoice, 'payments' | 'totalDueCurr
     0,
   )
 
-/** What another bill took over is what was paid before. */
-export const dueOf = (invoice: RecordedInvoice): number =>
-  invoice.settlementType === 'carriedForward'
-    ? paidOf(invoice)
-    : minorOf(invoice.totalDue, invoice.totalDueCurrency)
+/** An invoice that is carried over, with what it asks for in minor units. */
+export type CarriedInvoice = RecordedInvoice & { readonly due: number }
 
-/** Those that are carried over: of issued transactions, not void, and not taken over by another bill before anything was paid. */
-export const carriedInvoices = ({ invoices }: Pick<PolicyRecord, 'invoices'>): RecordedInvoice[] =>
-  invoices.filter(
-    one =>
-      one.transactionIssued &&
-      one.settlementType !== 'invalidated' &&
-      (one.settlementType !== 'carriedForward' || paidOf(one) !== 0),
+const minorDue = ({ totalDue, totalDueCurrency }: RecordedInvoice): number =>
+  minorOf(totalDue, totalDueCurrency)
+
+/**
+ * Those that are carried over: of issued transactions, and not void. What another bill took over is what was paid before; where that is
+ * nothing, the invoice is left out.
+ */
+export function carriedInvoices(
+  record: Pick<PolicyRecord, 'invoices' | 'futureInvoices' | 'price' | 'currency'>,
+): CarriedInvoice[] {
+  const carried = record.invoices
+    .filter(one => one.transactionIssued && one.settlementType !== 'invalidated')
+    .map((one): CarriedInvoice => {
+      const isTakenOver = one.settlementType === 'carriedForward'
+      return { ...one, due: isTakenOver ? paidOf(one) : minorDue(one) }
+    })
+  return withoutGivenUp(carried, excessOf(record, carried)).filter(
+    one => one.settlementType !== 'carriedForward' || one.due !== 0,
   )
+}
+
+/** By how much bills come to more than what the policy costs. */
+function excessOf(
+  { futureInvoices, price, currency }: Pick<PolicyRecord, 'futureInvoices' | 'price' | 'currency'>,
+  invoices: readonly CarriedInvoice[],
+): number {
+  if (!price) return 0
+  const planned = futureInvoices.flatMap(one => one.financialTransactions).filter(isPayable)
+  const billed =
+    invoices.reduce((sum, { due }) => sum + due, 0) +
+    planned.reduce((sum, { amount }) => sum + minorOf(amount, currency), 0)
+  return billed - minorOf(price.total, currency)
+}
+
+/**
+ * A bill after a lapse charges once more what was written off before it, since that is not given back (brief 4.5). Bills then come to
+ * that much more than the policy costs. So what was written off counts as taken over by that bill.
+ */
+function withoutGivenUp(invoices: readonly CarriedInvoice[], excess: number): CarriedInvoice[] {
+  const rests = invoices.map(one => (one.settlementType === 'writtenOff' ? one.due - paidOf(one) : 0))
+  if (excess <= 0 || rests.reduce((sum, rest) => sum + rest, 0) < excess) return [...invoices]
+  let left = excess
+  return invoices.map((one, at): CarriedInvoice => {
+    const taken = Math.min(left, Math.max(0, rests[at]!))
+    left -= taken
+    if (taken === 0) return one
+    return {
+      ...one,
+      due: one.due - taken,
+      financialTransactions: [],
+      ...(taken === rests[at] && { settlementType: 'carriedForward' }),
+    }
+  })
+}
 
 const isPayable = ({ type }: Item): boolean => type !== 'commission'
 
@@ -56,7 +99,7 @@ export function billsOf(record: PolicyRecord): Bill[] {
         dueTime: Number(one.dueTimestamp),
         generateTime: Number(one.createdTimestamp),
       },
-      minor: dueOf(one),
+      minor: one.due,
       items: one.settlementType === 'carriedForward' ? [] : one.financialTransactions,
     }),
   )

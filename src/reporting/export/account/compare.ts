@@ -1,6 +1,6 @@
 // A policy before and after it was carried over: what is the same as of now, and where it is not.
 import type { PolicyRecord } from '../policy-record.ts'
-import { carriedInvoices, dueOf, paidOf, standing } from './bills.ts'
+import { carriedInvoices, paidOf, standing } from './bills.ts'
 import { amountText, dataOf, isInForce, minorOf, termsOf } from './words.ts'
 
 /** Where the two differ as of now, each with both values; empty if they are the same. At most ten. */
@@ -65,10 +65,10 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
     invoices: byText(
       carriedInvoices(record)
         // Those that came to nothing settle nothing.
-        .filter(one => dueOf(one) !== 0 || standing(one).length > 0)
+        .filter(one => one.due !== 0 || standing(one).length > 0)
         .map(one => ({
           ...{ start: one.startTimestamp, end: one.endTimestamp, due: one.dueTimestamp },
-          total: amountText(dueOf(one), currency),
+          total: amountText(one.due, currency),
           state:
             one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
           outstanding: one.outstandingAmount === undefined ? undefined : amount(one.outstandingAmount),
@@ -102,7 +102,7 @@ export function sumsNow(record: PolicyRecord): SumsNow {
     list.reduce((sum, one) => sum + minor(one), 0)
   return {
     price: price ? minorOf(price.total, currency) : 0,
-    invoiced: sumOf(invoices, dueOf),
+    invoiced: sumOf(invoices, one => one.due),
     paid: sumOf(invoices, paidOf),
     outstanding: sumOf(invoices, one => minorOf(one.outstandingAmount ?? 0, currency)),
     planned: sumOf(

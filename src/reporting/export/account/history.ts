@@ -294,6 +294,8 @@ class History {
     const peril = this.#perils.get(item.perilCharacteristicsLocator!)
     if (!peril) throw new Untellable('an item of no peril')
     const id = peril.renewalGroup
+    if (item.type === 'holdback')
+      return { id, chargeType: 'holdback', ...(item.taxName !== undefined && { tag: item.taxName }) }
     if (item.taxName !== undefined) return { id, chargeType: 'tax', tag: item.taxName }
     if (item.type === 'commission') return { id, chargeType: 'commission', tag: item.commissionRecipient! }
     return { id, chargeType: 'premium' }

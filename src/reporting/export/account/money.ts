@@ -1,6 +1,6 @@
 // Invoices and payments of an account in the words of a migration request, with the totals that it must come to.
 import type { PolicyRecord } from '../policy-record.ts'
-import { carriedInvoices, dueOf, standing } from './bills.ts'
+import { type CarriedInvoice, carriedInvoices, standing } from './bills.ts'
 import { amountText, minorOf } from './words.ts'
 
 type RecordedInvoice = PolicyRecord['invoices'][number]
@@ -47,7 +47,7 @@ export function toldMoney(
       ),
   ]
   const sums = { invoiced: 0, paid: 0, credit: 0, disbursed: 0 }
-  for (const invoice of told) if (stateOf(invoice) !== 'discarded') sums.invoiced += dueOf(invoice)
+  for (const invoice of told) if (stateOf(invoice) !== 'discarded') sums.invoiced += invoice.due
   for (const { received, credit } of payments) {
     sums.paid += received
     sums.credit += credit
@@ -77,13 +77,13 @@ export function toldMoney(
 type State = 'open' | 'settled' | 'discarded'
 
 /** One that was given up after a part was paid is open, and its rest is given up. */
-function stateOf(invoice: RecordedInvoice): State {
+function stateOf(invoice: CarriedInvoice): State {
   if (invoice.settlementStatus !== 'settled') return 'open'
   if (invoice.settlementType !== 'writtenOff') return 'settled'
   return standing(invoice).length === 0 ? 'discarded' : 'open'
 }
 
-function invoiceRequest(invoice: RecordedInvoice): object {
+function invoiceRequest(invoice: CarriedInvoice): object {
   const state = stateOf(invoice)
   return {
     id: invoice.locator,
