@@ -65,6 +65,11 @@ const BUNDLES: readonly Bundle[] = [
     options: { conditions: ['workerd', 'import'], plugins: [platform], external: ['./*.bundle.mjs'] },
   },
   {
+    file: 'src/bundles/difference.bundle.mjs',
+    entry: 'src/product/difference/configurations.ts',
+    options: { conditions: ['workerd', 'import'], plugins: [platform] },
+  },
+  {
     file: 'src/bundles/document.bundle.mjs',
     entry: 'src/wording/apart.ts',
     options: { conditions: ['workerd', 'import'], plugins: [platform] },

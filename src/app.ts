@@ -37,6 +37,7 @@ import { migrationRoutes } from './servicing/migration/routes.ts'
 import { noteRoutes } from './servicing/notes/routes.ts'
 import { policyholderRoutes } from './servicing/policyholders/routes.ts'
 import { quickQuoteRoutes } from './servicing/quick-quotes/routes.ts'
+import { searchRoutes } from './servicing/search/routes.ts'
 import { secretUsageRoutes } from './servicing/secrets/routes.ts'
 import { workListRoutes } from './servicing/work-lists/routes.ts'
 import { bootstrapRoutes } from './tenants/bootstrap/routes.ts'
@@ -102,6 +103,7 @@ export const ROUTES: readonly Route[] = [
   ...templateSnippetRoutes,
   ...integrationRoutes,
   ...deprecatedRoutes,
+  ...searchRoutes,
   ...workListRoutes,
   ...noteRoutes,
   ...dataTableRoutes,

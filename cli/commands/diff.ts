@@ -1,4 +1,4 @@
-import type { Change, Hunk, RowChange } from '../../src/product/difference/change.ts'
+import { type Change, countsOf, type Hunk, type RowChange } from '../../src/product/difference/change.ts'
 import { configurationChanges, fileChanges, inOrder } from '../../src/product/difference/configurations.ts'
 import { percentText } from '../../src/product/difference/values.ts'
 import { readConfiguration } from '../configuration-source.ts'
@@ -27,12 +27,6 @@ export async function diff(
   )
   return EXIT.ok
 }
-
-const countsOf = (changes: readonly Change[]) => ({
-  count: changes.length,
-  breaks: changes.filter(({ inForce }) => inForce?.effect === 'breaks').length,
-  binds: changes.filter(({ inForce }) => inForce?.effect === 'binds').length,
-})
 
 function summaryText({ count, breaks, binds }: ReturnType<typeof countsOf>, { colors }: Terminal): string {
   const breaking = `${breaks} ${breaks === 1 ? 'leaves' : 'leave'} policies in force unreadable by the new configuration`

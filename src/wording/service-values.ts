@@ -9,6 +9,30 @@ const UNDELIVERED: Meanings = {
 
 /** The values that belong together, each with its meaning. */
 export const SERVICE_VALUES: readonly Meanings[] = [
+  { ERROR: 'It refuses a deploy.', WARNING: 'It is deployed all the same.' },
+  {
+    settings: 'Currency, time zone, jurisdictions and what concerns all products.',
+    product: 'A product as a whole.',
+    fields: 'Fields of policies, exposures, perils, policyholders and payments.',
+    exposures: 'What can be insured.',
+    perils: 'What it can be insured against.',
+    rates: 'Templates that set premiums.',
+    tables: 'Tables of the configuration.',
+    underwriting: 'Templates that decide whether a risk is accepted.',
+    fees: 'Fees of the product, and the templates that add them.',
+    taxes: 'Taxes of the product, and the templates that set them.',
+    billing: 'Payment schedules and terms of payment.',
+    transactions: 'Endorsements, renewals, cancellations and lapses.',
+    documents: 'Documents, their templates and static files.',
+    plugins: 'Scripts, and the functions that a product takes from them.',
+    rules: 'Constraints and events of plugins.',
+    resources: 'What is declared for resources, and resources of new tenants.',
+    access: 'Roles and test users.',
+  },
+  {
+    breaks: 'Their data cannot be read any more, so they stay on their version.',
+    binds: 'They need other data when they are next changed.',
+  },
   { test: 'For trying things out: it can be emptied.', production: 'For real business.' },
   {
     running: 'It is being worked on.',

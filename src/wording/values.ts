@@ -44,6 +44,15 @@ const POLICY_VALUES: readonly Meanings[] = [
   },
   { pdf: 'PDF.', html: 'HTML.' },
   {
+    policy: 'The policy itself.',
+    quote: 'A quote.',
+    ...TRANSACTIONS,
+    invoice: 'An invoice.',
+    gracePeriod: 'A grace period.',
+    lapse: 'A lapse.',
+    lapseReinstatement: 'The reinstatement of a lapsed policy.',
+  },
+  {
     account: 'One bill for all policies of the account. It is noted only.',
     inherit: 'As the account has it. It is noted only.',
     policy: 'A bill for each policy. Bindery always bills so.',

@@ -101,6 +101,7 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
   ]),
   'POST /payments/{paymentLocator}/reverse': { changes: '/payments/{paymentLocator}', shows: true },
   'POST /policyholder/update': { changes: HOLDER, shows: true },
+  'POST /policies/{policyLocator}/documents/makeAgain': { changes: POLICY },
   'PUT /auxData/{locator}': { changes: AUX_DATA },
   'POST /policy/{tenantLocator}/quickquotes': { makes: '/policy/{tenantLocator}/quickquotes/{locator}' },
   'POST /media': { makes: '/media/{locator}' },

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { MARGIN } from '../../../packages/pdf/page.ts'
 import {
   component,
+  Flag,
   filePart,
   Locator,
   Name,
@@ -10,6 +11,7 @@ import {
   OptionalName,
   OptionalText,
   optional,
+  RequestBoolean,
   Text,
   Timestamp,
   TimestampIfAny,
@@ -26,7 +28,7 @@ export const DocumentState = z.enum(['draft', 'ready', 'dataError', 'renderError
  * `url` is signed and valid until `urlExpirationTimestamp`; both are absent until the document is made (resources brief
  * 4.2). A `ready` document has a `failureMessage` if no font has some of its letters and they print as boxes.
  */
-export const PolicyDocumentResponse = component('PolicyDocumentResponse', {
+const document = {
   locator: Text,
   displayName: Text,
   fileName: Text,
@@ -37,8 +39,50 @@ export const PolicyDocumentResponse = component('PolicyDocumentResponse', {
   urlExpirationTimestamp: TimestampIfAny,
   state: DocumentState.optional(),
   failureMessage: OptionalText,
-})
+}
+
+export const PolicyDocumentResponse = component('PolicyDocumentResponse', document)
 export type PolicyDocumentResponse = z.infer<typeof PolicyDocumentResponse>
+
+/** Records that have documents. */
+export const DOCUMENT_SUBJECTS = [
+  'policy',
+  'quote',
+  'endorsement',
+  'renewal',
+  'cancellation',
+  'reinstatement',
+  'invoice',
+  'gracePeriod',
+  'lapse',
+  'lapseReinstatement',
+] as const
+
+/** A document of any record of a policy, with the record. */
+export const RecordDocumentResponse = component('RecordDocumentResponse', {
+  ...document,
+  recordType: z.enum(DOCUMENT_SUBJECTS),
+  recordLocator: Text,
+  isUploaded: Flag,
+})
+export type RecordDocumentResponse = z.infer<typeof RecordDocumentResponse>
+
+export const RecordDocumentsQuery = z.object({
+  recordType: optional(z.enum(DOCUMENT_SUBJECTS)),
+  recordLocator: OptionalLocator.describe('Only documents of this record.'),
+  failed: optional(RequestBoolean).describe('true: only those that could not be made.'),
+})
+export type RecordDocumentsQuery = z.infer<typeof RecordDocumentsQuery>
+
+/** Documents that one request makes again: as many as a policy's object makes within a minute or so. */
+const MOST_MADE_AGAIN = 200
+
+export const MakeDocumentsAgainRequest = component('MakeDocumentsAgainRequest', {
+  documentLocators: optional(z.array(Locator).min(1).max(MOST_MADE_AGAIN)).describe(
+    'These, whatever their state; without it all documents of the policy that could not be made.',
+  ),
+})
+export type MakeDocumentsAgainRequest = z.infer<typeof MakeDocumentsAgainRequest>
 
 /** A file that a media field names; `url` is signed and valid until `expiresTimestamp` (brief 3.4). */
 export const Media = component('Media', {

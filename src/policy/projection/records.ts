@@ -6,7 +6,7 @@ import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { restDue, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../contract/billing.ts'
-import type { Media, PolicyDocumentResponse } from '../contract/documents.ts'
+import type { Media, PolicyDocumentResponse, RecordDocumentResponse } from '../contract/documents.ts'
 import type {
   ExposureModificationResponse,
   PerilModificationResponse,
@@ -119,6 +119,15 @@ export const documentResponse = (document: PolicyDocument): PolicyDocumentRespon
   state: document.state,
   failureMessage: document.failure,
 })
+
+/** Each with the record that it belongs to. */
+export const documentsOfRecords = (documents: Iterable<PolicyDocument>): RecordDocumentResponse[] =>
+  Array.from(documents, document => ({
+    ...documentResponse(document),
+    recordType: document.subject,
+    recordLocator: document.subjectLocator,
+    isUploaded: isUploaded(document),
+  }))
 
 const ofRecord = (
   { documents }: PolicyAggregate,

@@ -4,7 +4,7 @@ import type { CancellationLocator, EndorsementLocator, Uuid } from '../../kernel
 import type { Instant } from '../../kernel/time.ts'
 import type { DocumentDefinition } from '../../product/configuration.ts'
 import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
-import type { DocumentType } from '../contract/documents.ts'
+import type { DOCUMENT_SUBJECTS, DocumentType } from '../contract/documents.ts'
 import { type PolicyAggregate, recordFinder, type Stamped } from './aggregate.ts'
 import type { InvoicedTransaction, Payment } from './invoice.ts'
 
@@ -153,17 +153,7 @@ export const lapseReinstatementOf = recordFinder('lapseReinstatements', 'reinsta
  * What a document belongs to. `renewal` and `endorsement` are separate, as in responses. `reinstatement` is one of a
  * cancellation, `lapseReinstatement` one of a legacy lapse.
  */
-export type DocumentSubject =
-  | 'policy'
-  | 'quote'
-  | 'endorsement'
-  | 'renewal'
-  | 'cancellation'
-  | 'reinstatement'
-  | 'invoice'
-  | 'gracePeriod'
-  | 'lapse'
-  | 'lapseReinstatement'
+export type DocumentSubject = (typeof DOCUMENT_SUBJECTS)[number]
 
 /**
  * Progress (resources brief 4.2). `draft`: not made yet; `dataError`: its template's data could not be collected;

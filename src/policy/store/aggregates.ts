@@ -12,6 +12,7 @@ import {
   type QuoteLocator,
   type Uuid,
 } from '../../kernel/locators.ts'
+import type { CurrencyCode } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query, Statement } from '../../platform/database.ts'
@@ -25,7 +26,7 @@ import { valuesOf } from '../../product/fields/values.ts'
 import type { Candidate } from '../../reference/data-tables/record-store.ts'
 import { tableUses } from '../../reference/tables.ts'
 import { type CollectionName, noRecords, type PolicyAggregate, putRecords } from '../records/aggregate.ts'
-import { dataOfPayment, type Medium, mediumPath } from '../records/transactions.ts'
+import { dataOfPayment, type Medium, mediumPath, type PolicyDocument } from '../records/transactions.ts'
 import { fieldOwners, type Loaded, NOTHING_UNREAD, type Unread, unshared } from '../surroundings.ts'
 import { invoices, payments } from '../tables/billing.ts'
 import { media } from '../tables/documents.ts'
@@ -153,6 +154,24 @@ const LOCATOR = byChoice((build, condition) =>
 
 export const policyLocatorQuery = (database: Database, selection: PolicySelection): Query =>
   chosenQueries(database, selection, LOCATOR)[0]
+
+/** For records without amounts. */
+const NO_CURRENCY = 'XXX' as CurrencyCode
+
+/** The documents of a policy without the rest of it, in one round trip. Undefined when there is no such policy. */
+export async function readDocuments(
+  database: Database,
+  locator: PolicyLocator,
+): Promise<PolicyDocument[] | undefined> {
+  const documents = ROWS[COLLECTION_NAMES.indexOf('documents')]!
+  const documentOf = COLLECTIONS.documents.fromRow
+  const [found, rows] = (await database.batch(chosenQueries(database, { locator }, LOCATOR, documents))) as [
+    unknown[],
+    Row[],
+  ]
+  if (found.length === 0) return undefined
+  return rows.map(row => documentOf(row as never, NO_CURRENCY) as PolicyDocument)
+}
 
 /** How many results `aggregateQueries` has in a batch. */
 export const AGGREGATE_QUERIES = 1 + COLLECTION_NAMES.length

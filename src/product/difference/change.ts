@@ -66,6 +66,13 @@ export type Change = {
   readonly hunks?: readonly Hunk[]
 }
 
+/** All changes, and those of them that policies in force cannot follow, or follow when they are next changed. */
+export const countsOf = (changes: readonly Change[]) => ({
+  count: changes.length,
+  breaks: changes.filter(({ inForce }) => inForce?.effect === 'breaks').length,
+  binds: changes.filter(({ inForce }) => inForce?.effect === 'binds').length,
+})
+
 /** Where a change is, without what it is. */
 export type Place = Pick<Change, 'area' | 'path' | 'subject'> & { readonly product?: string }
 

@@ -219,7 +219,8 @@ export function folded(text: string): string {
 /** ASCII needs no normalisation, and each code point is one unit. */
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
-function termOf(value: string): string {
+/** Folded, and cut to what is indexed. */
+export function termOf(value: string): string {
   const text = folded(value)
   if (isAscii(text)) return text.slice(0, LONGEST_TERM)
   return Array.from(text).slice(0, LONGEST_TERM).join('')

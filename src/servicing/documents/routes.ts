@@ -1,8 +1,12 @@
+import { z } from '@hono/zod-openapi'
 import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
 import {
   AddDocumentForm,
   AddDocumentQuery,
+  MakeDocumentsAgainRequest,
   PolicyDocumentRemoveRequest,
+  RecordDocumentResponse,
+  RecordDocumentsQuery,
   RenderDocumentRequest,
   RenderedDocumentResponse,
 } from '../../policy/contract/documents.ts'
@@ -10,7 +14,7 @@ import { PolicyResponse } from '../../policy/contract/response.ts'
 import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { RenderQuery, RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
 
-const { post } = forTenant('Documents')
+const { get, post } = forTenant('Documents')
 const templates = forTenant('Templates')
 const policy = { schema: PolicyResponse, description: 'The policy.' }
 
@@ -39,6 +43,28 @@ export const documentRoutes: readonly Route[] = [
     answer: policy,
     handle: async ({ params, body }, context) =>
       jsonText(await (await service()).removeDocument(context, params.policyLocator, body.documentLocator)),
+  }),
+  get('/policies/{policyLocator}/documents', {
+    summary: 'List the documents of a policy and of all its records',
+    description: 'Bindery only. Those of quotes that were not chosen, and of invoices, are among them.',
+    permission: 'policies.read',
+    query: RecordDocumentsQuery,
+    answer: {
+      schema: z.array(RecordDocumentResponse),
+      description: 'In the order in which they were asked for.',
+    },
+    handle: async ({ params, query }, context) =>
+      (await service()).listDocuments(context, params.policyLocator, query),
+  }),
+  post('/policies/{policyLocator}/documents/makeAgain', {
+    summary: 'Make documents of a policy again',
+    description:
+      'Bindery only. For documents that could not be made, once the template or the configuration is repaired; named ones are made again also if they are there, and keep their locator. Each shows the policy as it was when the document was first asked for, by the template that is in force now. Until it is made its state is `draft`; `document.ready` or `document.failed` tells what came of it. A template that no longer wants the document removes it.',
+    permission: 'policies.write',
+    body: { schema: MakeDocumentsAgainRequest, required: false },
+    answer: { schema: z.array(RecordDocumentResponse), description: 'All documents of the policy.' },
+    handle: async ({ params, body }, context) =>
+      jsonText(await (await service()).makeDocumentsAgain(context, params.policyLocator, body)),
   }),
   post('/document/renderPolicyDocument', {
     summary: 'Render a template over a policy, for authors of templates',

@@ -1,4 +1,4 @@
-import { Refusal } from '../../kernel/errors.ts'
+import { notFound, Refusal } from '../../kernel/errors.ts'
 import {
   type CancellationLocator,
   derivedUuid,
@@ -6,6 +6,7 @@ import {
   newUuid,
   type PolicyLocator,
   type QuoteLocator,
+  readUuid,
   shardOfDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
@@ -13,9 +14,17 @@ import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
 import { fileKey, homeDatabase, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
-import type { RenderDocumentRequest, RenderedDocumentResponse } from '../../policy/contract/documents.ts'
+import type {
+  MakeDocumentsAgainRequest,
+  RecordDocumentResponse,
+  RecordDocumentsQuery,
+  RenderDocumentRequest,
+  RenderedDocumentResponse,
+} from '../../policy/contract/documents.ts'
+import { documentsOfRecords } from '../../policy/projection/records.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
 import { type DocumentSubject, documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
+import { readDocuments } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { staticFiles } from '../../product/cache.ts'
@@ -39,7 +48,7 @@ import {
   withStoredFile,
 } from '../../transactions/documents/job-store.ts'
 import { creationOf, TEMPLATE_ENDINGS } from '../../transactions/documents/planned.ts'
-import { uploadedName } from '../../transactions/documents/upload.ts'
+import { noDocument, uploadedName } from '../../transactions/documents/upload.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 import type { RenderTemplateRequest, RenderTemplateResponse } from './contract.ts'
 import { fileOf, imageName, makeDocument, makingContext, type Product } from './make.ts'
@@ -67,6 +76,40 @@ export async function removeDocument(
   const policy = policyLocator(policyText)
   return await withoutStoredFile(context, `Policy ${policy}`, documentLocator, document =>
     operate(context, policy, { kind: 'removeDocument', document }),
+  )
+}
+
+/** In the order in which they were asked for. 404 when there is no such policy. */
+export async function listDocuments(
+  { env, tenant, calls }: RequestContext,
+  policyText: string,
+  { recordType, recordLocator, failed }: RecordDocumentsQuery = {},
+): Promise<RecordDocumentResponse[]> {
+  const policy = policyLocator(policyText)
+  const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
+  const found = await readDocuments(database, policy)
+  if (!found) throw notFound('policy', policyText)
+  const isChosen = ({ subject, subjectLocator, state }: PolicyDocument): boolean =>
+    (recordType === undefined || subject === recordType) &&
+    (recordLocator === undefined || subjectLocator === recordLocator) &&
+    (failed !== true || (state !== 'draft' && state !== 'ready'))
+  return documentsOfRecords(found.filter(isChosen))
+}
+
+/** Answers with all documents of the policy. */
+export async function makeDocumentsAgain(
+  context: RequestContext,
+  policyText: string,
+  { documentLocators }: MakeDocumentsAgainRequest = {},
+): Promise<JsonAnswer> {
+  const policy = policyLocator(policyText)
+  const documents = documentLocators?.map(text => {
+    const locator = readUuid(text)
+    if (locator === undefined) throw noDocument({ title: `Policy ${policy}` }, text)
+    return locator
+  })
+  return await operate(context, policy, { kind: 'makeDocumentsAgain', documents }, () =>
+    listDocuments(context, policyText),
   )
 }
 

@@ -18,6 +18,7 @@ import {
   Timestamp,
   TimestampIfAny,
 } from '../../platform/wire.ts'
+import { AREAS } from '../../product/difference/change.ts'
 
 const zipFile = filePart('zipFile')
 
@@ -109,6 +110,122 @@ export const DeploymentStatusResponse = component('DeploymentStatusResponse', {
   version: Version.optional(),
 })
 export type DeploymentStatusResponse = z.infer<typeof DeploymentStatusResponse>
+
+export const ConfigurationValidationForm = z
+  .object({
+    tenantName: OptionalLongName.describe(
+      'Checks also against what this tenant has: its policies, users and raters.',
+    ),
+    version: optional(requestInteger(1)).describe(
+      'Checks as a repair of this version; without it, as a deploy of the next one.',
+    ),
+    zipFile,
+  })
+  .refine(({ tenantName, version }) => version === undefined || tenantName !== undefined, {
+    path: ['tenantName'],
+    message: 'Name the tenant whose version it is.',
+  })
+export type ConfigurationValidationForm = z.infer<typeof ConfigurationValidationForm>
+
+export const ConfigurationFinding = component('ConfigurationFinding', {
+  severity: z.enum(['ERROR', 'WARNING']),
+  path: Text.describe('The file in the archive; `(archive)` where it is none.'),
+  line: Integer.optional(),
+  column: Integer.optional(),
+  code: Text.describe('Stays the same from release to release, such as `selectWithoutValues`.'),
+  message: Text,
+})
+
+const validated = {
+  success: Flag.describe('Whether it would be deployed: no finding is an error.'),
+  errors: Integer,
+  warnings: Integer,
+  findings: z.array(ConfigurationFinding).describe('The first 1,000, in the order of the log of a deploy.'),
+}
+
+export const ConfigurationValidationResponse = component('ConfigurationValidationResponse', validated)
+export type ConfigurationValidationResponse = z.infer<typeof ConfigurationValidationResponse>
+
+export const ConfigurationDifferenceForm = z.object({
+  tenantName: LongName,
+  version: optional(requestInteger(1)).describe('The version to compare with; by default the latest.'),
+  zipFile,
+})
+export type ConfigurationDifferenceForm = z.infer<typeof ConfigurationDifferenceForm>
+
+const CellChange = component('ConfigurationCellChange', {
+  column: Text,
+  from: Text,
+  to: Text,
+  percent: z.number().optional().describe('By how much a number changed; absent where one of them is none.'),
+})
+
+const RowChange = component('ConfigurationRowChange', {
+  kind: z.enum(['added', 'removed', 'changed']),
+  key: z.array(Text).readonly().describe('Cells that tell the row from the others.'),
+  cells: z.array(CellChange).readonly().optional().describe('Of a changed row: the cells that differ.'),
+  row: z.record(Text, Text).readonly().optional().describe('Of an added or removed row: all its cells.'),
+})
+
+const Lines = z.array(Text).readonly()
+
+const HunkChange = component('ConfigurationHunk', {
+  oldLine: Integer.describe('Number of the first line in the earlier text, from 1.'),
+  newLine: Integer.describe('Number of the first line in the later text, from 1.'),
+  removed: Lines,
+  added: Lines,
+})
+
+export const ConfigurationChange = component('ConfigurationChange', {
+  kind: z.enum(['added', 'removed', 'changed']),
+  area: z.enum(AREAS),
+  product: OptionalText.describe('Absent where it concerns all products.'),
+  path: Text.describe('The file of the archive to look at.'),
+  subject: Text.describe("What it is about, such as `field 'usage' of exposure 'vehicle'`."),
+  detail: Text.describe('What is different, without the subject; empty where `kind` says it all.'),
+  inForce: z
+    .object({
+      effect: z.enum(['breaks', 'binds']),
+      why: Text,
+    })
+    .optional()
+    .describe('What it means for policies in force; absent where it means nothing for them.'),
+  rows: z.array(RowChange).readonly().optional().describe('Of a table, the first 100.'),
+  moreRows: Integer.optional().describe('Rows that are left out.'),
+  hunks: z.array(HunkChange).readonly().optional().describe('Of a template or script, the first 200 lines.'),
+  moreHunks: Integer.optional().describe('Hunks that are left out.'),
+})
+export type ConfigurationChange = z.infer<typeof ConfigurationChange>
+
+const changes = {
+  count: Integer.describe('Changes, those left out included.'),
+  breaks: Integer.describe('Changes by which data of policies in force cannot be read any more.'),
+  binds: Integer.describe('Changes by which policies in force need other data when they are next changed.'),
+  changes: z.array(ConfigurationChange).describe('The first 1,000, those of all products first.'),
+}
+const ConfigurationChanges = z.object(changes)
+export type ConfigurationChanges = z.infer<typeof ConfigurationChanges>
+
+const FromVersion = Version.optional().describe('The version compared with; absent where there is none.')
+
+export const ConfigurationDifferenceResponse = component('ConfigurationDifferenceResponse', {
+  ...validated,
+  fromVersion: FromVersion,
+  ...changes,
+})
+export type ConfigurationDifferenceResponse = z.infer<typeof ConfigurationDifferenceResponse>
+
+export const VersionChangesQuery = DeploymentQuery.extend({
+  since: optional(requestInteger(1)).describe('An earlier version; by default the one before.'),
+})
+export type VersionChangesQuery = z.infer<typeof VersionChangesQuery>
+
+export const VersionChangesResponse = component('VersionChangesResponse', {
+  fromVersion: FromVersion,
+  toVersion: Version,
+  ...changes,
+})
+export type VersionChangesResponse = z.infer<typeof VersionChangesResponse>
 
 const named = { name: Text, displayName: Text }
 

@@ -9,8 +9,9 @@ const { post } = forAdministration('Configuration deployment')
 const signedIn = forSignedIn('Configuration deployment')
 const tenant = forTenant('Configuration deployment')
 
-/** Loaded by the first call: much code for rare calls. */
+/** Loaded by first calls: much code for rare calls. */
 const deploying = () => import('./service.ts')
+const reviewing = () => import('./review.ts')
 
 const DESCRIPTION =
   'The archive is checked wholly before anything changes. A mistake in it is answered 200 with `success` false, and `logfile` lists every problem with its file and line.'
@@ -76,6 +77,30 @@ export const configurationRoutes: readonly Route[] = [
     answer: deployedAs(contract.DeployProductionAssetResponse),
     handle: async ({ body, file }, context) => (await deploying()).deployAssets(body, file, context),
   }),
+  post('/configuration/validate', {
+    summary: 'Check an archive without deploying it',
+    description:
+      'With everything that a deploy checks, and with `tenantName` against what the tenant has. Nothing is changed, and a tenant need not exist.',
+    permission: 'deployments.deploy',
+    form: withZip(contract.ConfigurationValidationForm),
+    answer: {
+      schema: contract.ConfigurationValidationResponse,
+      description: 'Whether it would be deployed, and what was found.',
+    },
+    handle: async ({ body, file }, context) => (await reviewing()).validateConfiguration(body, file, context),
+  }),
+  post('/configuration/diff', {
+    summary: 'What deploying an archive would change',
+    description:
+      'Compared by meaning, as `bindery diff` does: spelling and the order of properties do not count. An archive with errors is answered 200 with `success` false and no changes; so is one for a tenant that has no configuration yet, with `success` true.',
+    permission: 'deployments.deploy',
+    form: withZip(contract.ConfigurationDifferenceForm),
+    answer: {
+      schema: contract.ConfigurationDifferenceResponse,
+      description: 'The changes, and what they mean for policies in force.',
+    },
+    handle: async ({ body, file }, context) => (await reviewing()).compareArchive(body, file, context),
+  }),
   signedIn.get('/deployments/versions', {
     summary: 'List deploys and repairs',
     description: 'Oldest first; a repair is another entry of the same version.',
@@ -97,11 +122,24 @@ export const configurationRoutes: readonly Route[] = [
   signedIn.get('/deployments/{configVersion}', {
     summary: 'The archive of a version',
     description:
-      'For administrators: an archive has the passwords of its test users. Everybody can list what was deployed and when with GET /deployments/versions.',
+      '`latest` is the newest. For administrators: an archive has the passwords of its test users. Everybody can list what was deployed and when with GET /deployments/versions.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },
     handle: ({ params, query }, context) => readVersion(params.configVersion, query, context),
+  }),
+  signedIn.get('/deployments/{configVersion}/changes', {
+    summary: 'What a version changed',
+    description:
+      'Compared by meaning with the version before it, or with `since`; the first version has none before it and answers no changes. `latest` is the newest. A repair counts as part of its version.',
+    permission: 'deployments.download',
+    query: contract.VersionChangesQuery,
+    answer: {
+      schema: contract.VersionChangesResponse,
+      description: 'The changes, and what they mean for policies in force.',
+    },
+    handle: async ({ params, query }, context) =>
+      (await reviewing()).compareVersions(params.configVersion, query, context),
   }),
   tenant.get('/products', {
     permission: 'products.list',

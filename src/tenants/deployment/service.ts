@@ -200,7 +200,8 @@ async function storedResult(context: RequestContext): Promise<DeployResult | Jso
   return stored && resultOf(context.tenant, stored)
 }
 
-async function readUpload(
+/** Checks an archive as a deploy does. Without `upload` it has errors, which are among the findings. */
+export async function readUpload(
   file: FilePart | undefined,
   type: TenantType,
 ): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {

@@ -6,10 +6,12 @@ import { signedAddress } from '../../platform/http/file-links.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
 import { homeDatabase, readTenant, type Tenant } from '../../platform/tenancy.ts'
 import {
+  allVersionsQuery,
   archivePath,
   deploymentsQuery,
   latestVersion,
   loadConfiguration,
+  type VersionRow,
   versionQuery,
 } from '../../product/cache.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -35,17 +37,17 @@ export async function readVersion(
   context: SignedInContext,
 ): Promise<contract.DeploymentResponse> {
   const tenant = await tenantToRead(tenantName, context)
-  if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
-  const version = Number(configVersion)
+  const version = versionAsked(configVersion)
   const database = homeDatabase({ ...context, tenant })
-  const [[row], deployments] = await database.batch([
+  const [[row], all] = await database.batch([
     versionQuery(database, version),
     deploymentsQuery(database, version),
   ])
   if (!row) throw notFound('configuration version', configVersion)
+  const deployments = all.filter(one => one.version === row.version)
   const { address, expiresAt } = signedAddress(context, tenant, {
     path: archivePath(row.hash),
-    fileName: `${tenant.name}-${version}.zip`,
+    fileName: `${tenant.name}-${row.version}.zip`,
   })
   return {
     url: address,
@@ -54,6 +56,35 @@ export async function readVersion(
       .reverse()
       .map(({ hash, kind, deployedAt }) => ({ hash, kind, deployedTimestamp: String(deployedAt) })),
   }
+}
+
+/** Undefined for `latest`. 404 for what is no version. */
+function versionAsked(configVersion: string): number | undefined {
+  if (configVersion === 'latest') return undefined
+  if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
+  return Number(configVersion)
+}
+
+/**
+ * A version, and an earlier one: `since`, else the one before it, which the first does not have. 404 when there is no such
+ * version, or none of `since` before it.
+ */
+export async function readDeployed(
+  context: RequestContext,
+  configVersion: string,
+  since: number | undefined,
+): Promise<{ row: VersionRow; earlier: VersionRow | undefined }> {
+  const version = versionAsked(configVersion)
+  const database = homeDatabase(context)
+  const [versions] = await database.batch([allVersionsQuery(database)])
+  const sorted = versions.sort((a, b) => a.version - b.version)
+  const row = version === undefined ? sorted.at(-1) : sorted.find(one => one.version === version)
+  if (!row) throw notFound('configuration version', configVersion)
+  const earlier = sorted.filter(one => one.version < row.version)
+  if (since === undefined) return { row, earlier: earlier.at(-1) }
+  const asked = earlier.find(one => one.version === since)
+  if (!asked) throw notFound(`configuration version before ${row.version}`, String(since))
+  return { row, earlier: asked }
 }
 
 /** Whether the version (or the latest) is deployed. The next version may be in progress; 404 for a later one. */
@@ -104,7 +135,10 @@ const productResponse = (
 })
 
 /** An administration account names the tenant. A tenant's account reads its own; 404 for any other name. */
-async function tenantToRead(tenantName: string | undefined, context: SignedInContext): Promise<Tenant> {
+export async function tenantToRead(
+  tenantName: string | undefined,
+  context: SignedInContext,
+): Promise<Tenant> {
   const { env, calls, tenant: own, caller } = context
   if (own) {
     if (tenantName !== undefined && tenantName !== own.name) throw notFound('tenant', tenantName)

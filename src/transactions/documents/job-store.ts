@@ -47,7 +47,7 @@ export type JobChange = 'none' | 'more' | 'progress' | 'done'
 export function jobChange(before: PolicyAggregate | undefined, after: PolicyAggregate): JobChange {
   if (before?.documents === after.documents) return 'none'
   const [was, is] = [before ? waiting(before) : [], waiting(after)]
-  if (is.some(one => !before?.documents.has(one.locator))) return 'more'
+  if (is.some(one => before?.documents.get(one.locator)?.state !== 'draft')) return 'more'
   if (was.length === is.length) return 'none'
   return is.length === 0 ? 'done' : 'progress'
 }

@@ -3,6 +3,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
+import { documentsOfRecords } from '../../policy/projection/records.ts'
 import {
   type PolicyAggregate,
   putRecords,
@@ -24,6 +25,7 @@ declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     addDocument: { document: PolicyDocument }
     removeDocument: { document: Uuid }
+    makeDocumentsAgain: { documents?: readonly Uuid[] | undefined }
     documentsMade: { made: readonly Made[]; policyholderVersion?: number }
   }
 }
@@ -39,6 +41,14 @@ const removal = defineKind<'removeDocument'>({
   name: 'removeDocument',
   decide: ({ aggregate }, { document }) => ({
     planned: planRemoval(aggregate, policyAsOwner(aggregate), document),
+  }),
+})
+
+const remaking = defineKind<'makeDocumentsAgain'>({
+  name: 'makeDocumentsAgain',
+  decide: ({ aggregate }, { documents }, { attempt }) => ({
+    planned: planRemaking(aggregate, documents, attempt.now),
+    response: loaded => documentsOfRecords(loaded.aggregate.documents.values()),
   }),
 })
 
@@ -58,7 +68,7 @@ const making = defineKind<'documentsMade'>({
   },
 })
 
-export const documentKinds = [addition, removal, making]
+export const documentKinds = [addition, removal, remaking, making]
 
 /** Causes no transaction (contract 1). */
 export function planUpload(before: PolicyAggregate, document: PolicyDocument, now: Instant): Planned {
@@ -93,6 +103,36 @@ export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator
   if (owner.isIssued)
     throw wrongState(`${owner.title} is issued; its documents can be removed only before that.`)
   return { aggregate: { ...before, documents: removeRecords(before.documents, [locator]) }, events: [] }
+}
+
+/**
+ * The documents wait to be made once more: those named, or all that failed. Each shows the policy as it was when the document was
+ * asked for, by the template that is in force now. Refuses uploads, and documents whose parts are gone.
+ */
+function planRemaking(before: PolicyAggregate, locators: readonly Uuid[] | undefined, now: Instant): Planned {
+  const { policy, documents } = before
+  if (policy.discardedAt !== undefined)
+    throw wrongState(`Policy ${policy.locator} is discarded; its documents are no longer made.`)
+  const chosen = locators
+    ? locators.map(locator => documentToRemake(before, locator))
+    : recordsWhere(documents, isFailed)
+  const again = chosen
+    .filter(one => one.state !== 'draft')
+    .map((one): PolicyDocument => ({ ...one, state: 'draft', failure: undefined, updatedAt: now }))
+  return { aggregate: { ...before, documents: putRecords(documents, again) }, events: [] }
+}
+
+const isFailed = ({ state }: PolicyDocument): boolean => state !== 'draft' && state !== 'ready'
+
+function documentToRemake(before: PolicyAggregate, locator: Uuid): PolicyDocument {
+  const document = before.documents.get(locator)
+  if (!document) throw noDocument(policyAsOwner(before), locator)
+  if (isUploaded(document))
+    throw wrongState(`Document ${locator} was uploaded; only documents that templates made are made again.`)
+  const gone = document.sources?.find(source => !before.documents.has(source))
+  if (gone !== undefined)
+    throw wrongState(`Document ${locator} was put together from others, of which ${gone} is no more.`)
+  return document
 }
 
 export type Made = { locator: Uuid } & (

@@ -58,15 +58,12 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
     const present = isNew && isFirst ? NO_STATE : await readPresent(context, upload)
     const before = await configurationOf(context, present.latest)
     const { inUse } = await changesOf(context, before, upload)
-    const version = (present.latest?.version ?? 0) + 1
+    const version = nextVersion(present)
     return write({
       kind: 'deploy',
       version,
       guards: [{ name: 'guard_configuration_version', holds: store.latestVersionIs(version - 1) }],
-      findings: [
-        ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
-        ...(version === 1 ? [] : lateBootstrap(upload)),
-      ],
+      findings: deployFindings(upload, version, inUse),
       bootstrap: version === 1 ? upload.configuration.bootstrap : undefined,
       connected: present.connected,
       accounts: accountsOf(context, upload, present, before),
@@ -82,15 +79,10 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
   const write = releaseWriter(context, upload)
   return untilCommitted(async () => {
     const present = await readPresent(context, upload, version)
-    if (!present.asked)
-      throw new Refusal(
-        'unknownConfigVersion',
-        `There is no configuration version ${version}; GET /deployments/versions lists them.`,
-      )
+    if (!present.asked) throw unknownVersion(version)
     const before = await configurationOf(context, present.asked)
     const { scopes, inUse } = await changesOf(context, before, upload, version)
-    const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
-    if (inUse.length > 0) return { refused: inUse.map(change => finding('ERROR', change, advice)) }
+    if (inUse.length > 0) return { refused: repairProblems(version, inUse) }
     const holds: SQL[] = [store.versionHasHash(version, present.asked.hash)]
     if (scopes.length > 0) holds.push(store.noPolicyOf(scopes, version))
     return write({
@@ -106,6 +98,54 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
     })
   })
 }
+
+/**
+ * What `deployVersion` would say of the archive, or with a version `repairVersion`: errors if it would refuse it. Nothing is
+ * written. 400 when there is no such version.
+ */
+export async function foreseenFindings(
+  context: RequestContext,
+  upload: Upload,
+  version?: number,
+): Promise<Finding[]> {
+  const present = await readPresent(context, upload, version)
+  if (version !== undefined && !present.asked) throw unknownVersion(version)
+  const isRepair = version !== undefined
+  const before = await configurationOf(context, isRepair ? present.asked : present.latest)
+  const { inUse } = await changesOf(context, before, upload, version)
+  if (isRepair && inUse.length > 0) return repairProblems(version, inUse)
+  const accounts =
+    !isRepair || present.latest?.version === version
+      ? accountsOf(context, upload, present, before)
+      : NO_ACCOUNT_CHANGES
+  return [
+    ...unconnected(upload, present.connected),
+    ...(isRepair ? lateBootstrap(upload) : deployFindings(upload, nextVersion(present), inUse)),
+    ...accounts.findings,
+  ]
+}
+
+const nextVersion = ({ latest }: CurrentState): number => (latest?.version ?? 0) + 1
+
+export const unknownVersion = (version: number): Refusal =>
+  new Refusal(
+    'unknownConfigVersion',
+    `There is no configuration version ${version}; GET /deployments/versions lists them.`,
+  )
+
+const deployFindings = (upload: Upload, version: number, inUse: readonly IncompatibleChange[]): Finding[] => [
+  ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
+  ...(version === 1 ? [] : lateBootstrap(upload)),
+]
+
+function repairProblems(version: number, inUse: readonly IncompatibleChange[]): Finding[] {
+  const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
+  return inUse.map(change => finding('ERROR', change, advice))
+}
+
+/** Warnings of the archive, but for those on raters that the tenant has connected. */
+const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
+  findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
 
 /** A new tenant's resources are created with its first configuration only. */
 function lateBootstrap({ configuration }: Upload): Finding[] {
@@ -282,10 +322,11 @@ function releaseWriter(
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
     const row = { version, hash, timeZone, currency, externalRaters, roles }
-    const found = upload.findings.filter(
-      ({ integration }) => integration === undefined || !connected.includes(integration),
-    )
-    const result = deployedResult(tenant, version, [...found, ...findings, ...accounts.findings])
+    const result = deployedResult(tenant, version, [
+      ...unconnected(upload, connected),
+      ...findings,
+      ...accounts.findings,
+    ])
     const answer = await commitAudited(context, database, {
       guards,
       facts: [

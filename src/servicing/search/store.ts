@@ -1,0 +1,142 @@
+// Finds records by values of any of their searchable fields, and policies by locators of their records. The work has a bound:
+// a seek for each field that is indexed, and at most so many terms, whatever the tenant holds.
+import { type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { type PolicyLocator, readDigits, readUuid, type Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { Database, Query } from '../../platform/database.ts'
+import { premium, stateAt } from '../../policy/list/store.ts'
+import { type PolicySelection, policyLocatorQuery } from '../../policy/store/aggregates.ts'
+import { policies, policyTerms } from '../../policy/tables/policies.ts'
+import { policyholders, policyholderTerms } from '../../policyholders/tables.ts'
+import { termOf } from '../../product/fields/values.ts'
+
+/** Values that begin with the longest word and are looked at. */
+const MOST_LOOKED_AT = 2_000
+
+/** Names of fields that terms are looked up in. */
+const MOST_FIELDS = 200
+
+/** Characters of policyholders in an answer; a longer one is shorter than `count`. */
+const MOST_CHARACTERS = 4_000_000
+
+/** What is looked for, folded as the terms are. */
+export type Words = {
+  readonly whole: string
+  /** The longest first, which finds the fewest. */
+  readonly each: readonly string[]
+}
+
+export function wordsOf(text: string): Words {
+  const each = [...new Set(text.split(/\s+/).map(termOf))].sort((a, b) => b.length - a.length)
+  return { whole: termOf(text), each }
+}
+
+type Terms = {
+  readonly table: SQLiteTable
+  readonly owner: SQLiteColumn
+}
+
+const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.policyholderLocator }
+const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
+
+/** U+10FFFF is the highest character: an upper bound for every term with the prefix. */
+const begins = (term: SQL, word: string): SQL => sql`${term} >= ${word} and ${term} < ${`${word}\u{10ffff}`}`
+
+/** Tables `looked`, which repeats locators, and `hit`. The primary key of terms begins with the field, so each field is a seek. */
+function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
+  const column = sql.raw(`"${owner.name === 'policyLocator' ? 'policy_locator' : 'policyholder_locator'}"`)
+  const beginning = (word: string): SQL => sql`
+    select t.${column} from field cross join ${table} as t
+    where field.name is not null and t.field = field.name and ${begins(sql`t.term`, word)} limit ${MOST_LOOKED_AT}`
+  const also = others.map(
+    word => sql`and exists (
+      select 1 from ${table} as o where o.${column} = looked.locator and ${begins(sql`o.term`, word)})`,
+  )
+  return sql`with recursive
+    field(name) as (
+      select min(field) from ${table}
+      union all
+      select (select min(field) from ${table} where field > name) from field where name is not null limit ${MOST_FIELDS}),
+    looked(locator) as (${beginning(lead!)}),
+    entire(locator) as (${others.length > 0 ? beginning(whole) : sql`select null where false`}),
+    hit(locator) as (
+      select locator from looked where true ${sql.join(also, sql` `)} union select locator from entire)`
+}
+
+type Row<Locator> = { readonly locator: Locator | null; readonly looked: number }
+
+/** Locators, newest first; a last row has only how many values were looked at. */
+function foundQuery<Locator>(
+  { build }: Database,
+  terms: Terms,
+  owners: typeof policies | typeof policyholders,
+  words: Words,
+  most: number,
+) {
+  const { locator, createdAt } = owners
+  return build.all<Row<Locator>>(sql`${hits(terms, words)}
+    select * from (
+      select ${locator} as "locator", 0 as "looked" from hit cross join ${owners} on ${locator} = hit.locator
+      order by ${createdAt} desc, ${locator} desc limit ${most})
+    union all select null, (select count(*) from looked)`)
+}
+
+export const readFound = <Locator>(
+  rows: readonly Row<Locator>[],
+): { locators: Locator[]; isCut: boolean } => ({
+  locators: rows.flatMap(({ locator }) => locator ?? []),
+  isCut: rows.at(-1)!.looked >= MOST_LOOKED_AT,
+})
+
+export const holdersFoundQuery = (database: Database, words: Words, most: number) =>
+  foundQuery<Uuid>(database, OF_HOLDERS, policyholders, words, most)
+
+export const policiesFoundQuery = (database: Database, words: Words, most: number) =>
+  foundQuery<PolicyLocator>(database, OF_POLICIES, policies, words, most)
+
+/** Which policy has a record of that locator. Each query answers at most one row. */
+export function ownerQueries(database: Database, text: string): Query[] {
+  const digits = readDigits(text)
+  const uuid = readUuid(text)
+  const selections: PolicySelection[] = []
+  if (digits !== undefined)
+    selections.push({ locator: digits as PolicyLocator }, { transactionLocator: digits })
+  if (uuid !== undefined)
+    selections.push({ invoiceLocator: uuid }, { paymentLocator: uuid }, { transactionLocator: uuid })
+  return selections.map(selection => policyLocatorQuery(database, selection))
+}
+
+/** Newest first. */
+export const holdersQuery = ({ build }: Database, locators: readonly Uuid[]) =>
+  build
+    .select({ policyholder: policyholders })
+    .from(
+      sql`(select locator, sum(size) over (order by created_at desc, locator desc) - size as size_before from (
+        select ${policyholders.locator}, ${policyholders.createdAt}, length(${policyholders.entity}) as size
+        from ${policyholders} where ${policyholders.locator} in (select value from json_each(${JSON.stringify(locators)})))) as page`,
+    )
+    .crossJoin(policyholders)
+    .where(sql`${policyholders.locator} = page.locator and page.size_before < ${MOST_CHARACTERS}`)
+    .orderBy(sql`${policyholders.createdAt} desc`, sql`${policyholders.locator} desc`)
+
+/** Summaries of the named policies and, beside them, of those of the policyholders; newest first. */
+export function summariesQuery(
+  { build }: Database,
+  { locators, holders }: { readonly locators: readonly PolicyLocator[]; readonly holders: readonly Uuid[] },
+  now: Instant,
+  most: number,
+) {
+  const { locator, createdAt, policyholderLocator } = policies
+  const ofHolders = sql`select ${locator} from ${policies}
+    where ${policyholderLocator} in (select value from json_each(${JSON.stringify(holders)}))
+    order by ${createdAt} desc limit ${most}`
+  return build
+    .select({ policy: policies, state: stateAt(now).as('state'), premium: premium.as('premium') })
+    .from(
+      sql`(select value as locator from json_each(${JSON.stringify(locators)}) union select locator from (${ofHolders})) as page`,
+    )
+    .crossJoin(policies)
+    .where(sql`${locator} = page.locator`)
+    .orderBy(sql`${createdAt} desc`, sql`${locator} desc`)
+}

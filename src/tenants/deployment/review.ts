@@ -1,0 +1,157 @@
+// What an archive would do before anybody deploys it, and what changed between versions. Nothing is written.
+import { requireTenant } from '../../access/rights.ts'
+import { loadDifference } from '../../bundles/load.ts'
+import { notFound } from '../../kernel/errors.ts'
+import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
+import type { FilePart } from '../../platform/http/body/form.ts'
+import type { SignedInContext } from '../../platform/http/route.ts'
+import { homeDatabase, readTenant, type Tenant } from '../../platform/tenancy.ts'
+import { type ArchiveFile, readArchive } from '../../product/archive/read.ts'
+import { loadConfiguration, type VersionRow, versionQuery, withArchive } from '../../product/cache.ts'
+import type { Configuration, Finding } from '../../product/configuration.ts'
+import { type Change, countsOf } from '../../product/difference/change.ts'
+import type { Files } from '../../product/difference/configurations.ts'
+import type * as contract from './contract.ts'
+import { foreseenFindings, unknownVersion } from './release/release.ts'
+import { readUpload } from './service.ts'
+import { readDeployed, tenantToRead } from './versions.ts'
+
+/** Findings that an answer has; the counts are of all. */
+const MOST_FINDINGS = 1_000
+
+/**
+ * Changes that an answer has, and of each the rows and the lines: nobody reads 100,000 rates that are all different, and the
+ * summary of the change counts them.
+ */
+const MOST_CHANGES = 1_000
+const MOST_ROWS = 100
+const MOST_LINES = 200
+
+/** As a deploy checks it; with a tenant, also against what the tenant has. */
+export async function validateConfiguration(
+  { tenantName, version }: contract.ConfigurationValidationForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Promise<contract.ConfigurationValidationResponse> {
+  const tenant = tenantName === undefined ? undefined : await tenantNamed(tenantName, context)
+  const { upload, findings } = await readUpload(file, tenant?.type ?? 'test')
+  if (!upload || !tenant) return validation(findings)
+  return validation(await foreseenFindings({ ...context, tenant }, upload, version))
+}
+
+/** What deploying an archive would change in a version of the tenant: by default the latest. */
+export async function compareArchive(
+  { tenantName, version }: contract.ConfigurationDifferenceForm,
+  file: FilePart | undefined,
+  context: AdministrationContext,
+): Promise<contract.ConfigurationDifferenceResponse> {
+  const tenant = await tenantNamed(tenantName, context)
+  const { upload, findings } = await readUpload(file, tenant.type)
+  if (!upload) return { ...validation(findings), ...NO_CHANGES }
+  const database = homeDatabase({ ...context, tenant })
+  const [[row]] = await database.batch([versionQuery(database, version)])
+  if (!row && version !== undefined) throw unknownVersion(version)
+  if (!row) return { ...validation(findings), ...NO_CHANGES }
+  const before = await deployedVersion({ ...context, tenant }, row)
+  const after = { configuration: upload.configuration, files: comparedFiles(readArchive(upload.zip).files) }
+  return {
+    ...validation(findings),
+    fromVersion: String(row.version),
+    ...(await changesBetween(before, after)),
+  }
+}
+
+/** What a version changed in an earlier one: by default the one before it, which the first does not have. */
+export async function compareVersions(
+  configVersion: string,
+  { tenantName, since }: contract.VersionChangesQuery,
+  context: SignedInContext,
+): Promise<contract.VersionChangesResponse> {
+  const tenant = await tenantToRead(tenantName, context)
+  const own: RequestContext = { ...context, tenant }
+  const { row, earlier } = await readDeployed(own, configVersion, since)
+  if (!earlier) return { toVersion: String(row.version), ...NO_CHANGES }
+  const [before, after] = [await deployedVersion(own, earlier), await deployedVersion(own, row)]
+  return {
+    fromVersion: String(earlier.version),
+    toVersion: String(row.version),
+    ...(await changesBetween(before, after)),
+  }
+}
+
+async function tenantNamed(name: string, { env, calls, caller }: AdministrationContext): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
+  requireTenant(caller, tenant)
+  return tenant
+}
+
+function validation(findings: readonly Finding[]): contract.ConfigurationValidationResponse {
+  const errors = findings.filter(({ severity }) => severity === 'ERROR').length
+  return {
+    success: errors === 0,
+    errors,
+    warnings: findings.length - errors,
+    findings: findings.slice(0, MOST_FINDINGS).map(({ severity, path, line, column, code, message }) => ({
+      ...{ severity, path, code, message },
+      ...(line !== undefined && { line }),
+      ...(column !== undefined && { column }),
+    })),
+  }
+}
+
+type Compared = { readonly configuration: Configuration; readonly files: Files }
+
+async function deployedVersion(
+  { env, tenant, calls }: RequestContext,
+  { hash }: VersionRow,
+): Promise<Compared> {
+  const { configuration } = await loadConfiguration(env, tenant, hash, calls)
+  return {
+    configuration,
+    files: await withArchive(env, tenant, hash, calls, async files => comparedFiles(files)),
+  }
+}
+
+/** Files that are used as they are; all others are compared by what they were compiled to. */
+const comparedFiles = (files: readonly ArchiveFile[]): Files =>
+  files
+    .filter(({ path }) => path.startsWith('bootstrap/') || path.includes('/static_documents/'))
+    .map(({ path, bytes }) => ({ path, bytes: bytes() }))
+
+const NO_CHANGES: contract.ConfigurationChanges = { count: 0, breaks: 0, binds: 0, changes: [] }
+
+async function changesBetween(before: Compared, after: Compared): Promise<contract.ConfigurationChanges> {
+  const { configurationChanges, fileChanges, inOrder } = await loadDifference()
+  const changes = inOrder([
+    ...configurationChanges(before.configuration, after.configuration),
+    ...fileChanges(before.files, after.files),
+  ])
+  return { ...countsOf(changes), changes: changes.slice(0, MOST_CHANGES).map(changeShown) }
+}
+
+function changeShown({ rows, hunks, ...change }: Change): contract.ConfigurationChange {
+  return {
+    ...change,
+    ...(rows && { rows: rows.slice(0, MOST_ROWS) }),
+    ...(rows && rows.length > MOST_ROWS && { moreRows: rows.length - MOST_ROWS }),
+    ...(hunks && linesShown(hunks)),
+  }
+}
+
+/** Whole hunks as long as they have room; `moreHunks` counts the others. A long one is cut. */
+function linesShown(
+  hunks: NonNullable<Change['hunks']>,
+): Pick<contract.ConfigurationChange, 'hunks' | 'moreHunks'> {
+  let room = MOST_LINES
+  const shown = hunks.flatMap(({ oldLine, newLine, removed, added }) => {
+    if (room <= 0) return []
+    const kept = {
+      removed: removed.slice(0, room),
+      added: added.slice(0, Math.max(0, room - removed.length)),
+    }
+    room -= removed.length + added.length
+    return [{ oldLine, newLine, ...kept }]
+  })
+  return { hunks: shown, ...(shown.length < hunks.length && { moreHunks: hunks.length - shown.length }) }
+}

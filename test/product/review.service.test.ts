@@ -1,0 +1,267 @@
+// An archive looked at before it is deployed, and what changed between versions; nothing of it is written.
+import { beforeAll, describe, expect, test } from 'vitest'
+import type {
+  ConfigurationDifferenceResponse,
+  ConfigurationValidationResponse,
+  DeploymentResponse,
+  VersionChangesResponse,
+} from '../../src/tenants/deployment/contract.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type ArchiveFiles, archiveOf, deployExample, deployForm } from '../support/examples.ts'
+import { roundTrips } from '../support/motor.ts'
+import {
+  administratorToken,
+  boat,
+  type DeployFields,
+  deploymentsOf,
+  freeDatabases,
+  insertPolicy,
+  rowsOf,
+  users,
+} from './deploying.ts'
+
+const HULL = 'products/boat/policy/exposures/hull/exposure.json'
+const TABLE = 'products/boat/policy/tables/rates.csv'
+const STATIC = 'products/boat/policy/static_documents/terms.pdf'
+
+const rates = (rows: number, rate: string): string =>
+  `key,value\n${Array.from({ length: rows }, (_, at) => `k${at},${rate}`).join('\n')}\n`
+
+/** Without the field `length`, which policies have. */
+const withoutLength: ArchiveFiles = {
+  [HULL]: JSON.stringify({ name: 'hull', displayName: 'Hull', fields: [] }),
+}
+
+let tenantName: string
+
+async function look<Body>(
+  path: '/configuration/validate' | '/configuration/diff',
+  files: ArchiveFiles,
+  fields: DeployFields = {},
+): Promise<Answer<Body>> {
+  const token = await administratorToken()
+  await callApi('GET', '/v1/ping/authorized', { token })
+  return callApi('POST', path, { token, body: deployForm(archiveOf(files), fields) })
+}
+
+const validate = (files: ArchiveFiles, fields?: DeployFields) =>
+  look<ConfigurationValidationResponse>('/configuration/validate', files, fields)
+
+const diff = (files: ArchiveFiles, fields: DeployFields = { tenantName }) =>
+  look<ConfigurationDifferenceResponse>('/configuration/diff', files, fields)
+
+const changesOf = async (version: string, query = '') =>
+  callApi<VersionChangesResponse>('GET', `/deployments/${version}/changes?tenantName=${tenantName}${query}`, {
+    token: await administratorToken(),
+  })
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 6 })
+  const tenant = await deployExample(
+    { ...boat(100, users('ann')), [TABLE]: rates(150, '1'), [STATIC]: '%PDF-1.4 a' },
+    'review',
+  )
+  tenantName = tenant.tenantName
+  await insertPolicy(tenantName, 1)
+}, 60_000)
+
+describe('POST /configuration/validate', () => {
+  test('says that an archive would be deployed, for a tenant that does not exist, and makes nothing', async () => {
+    const free = await freeDatabases()
+    const { status, body } = await validate(boat())
+    expect([status, body.success, body.errors]).toEqual([200, true, 0])
+    expect(body.findings.length).toBe(body.warnings)
+    expect(await freeDatabases()).toBe(free)
+  })
+
+  test('lists mistakes with their file, line and column, as a deploy would', async () => {
+    const files = boat(100, { [HULL]: '{ "name": "hull",\n  "displayName": }' })
+    const { status, body } = await validate(files)
+    expect([status, body.success]).toEqual([200, false])
+    expect(body.errors).toBeGreaterThan(0)
+    expect(body.findings.find(one => one.severity === 'ERROR')).toMatchObject({
+      severity: 'ERROR',
+      path: HULL,
+      line: 2,
+      code: expect.any(String),
+    })
+  })
+
+  test('says what the tenant has that the archive would leave behind: a warning for a deploy, an error for a repair', async () => {
+    const files = { ...boat(), ...withoutLength }
+    const deploying = await validate(files, { tenantName })
+    expect(deploying.body).toMatchObject({ success: true, errors: 0 })
+    const lost = { path: HULL, code: 'fieldRemoved' }
+    expect(deploying.body.findings).toContainEqual(expect.objectContaining({ ...lost, severity: 'WARNING' }))
+    const repairing = await validate(files, { tenantName, version: '1' })
+    expect(repairing.body).toMatchObject({ success: false, errors: 1 })
+    expect(repairing.body.findings).toEqual([expect.objectContaining({ ...lost, severity: 'ERROR' })])
+    expect(await deploymentsOf(tenantName)).toEqual(['deploy 1'])
+  })
+
+  test('says what a deploy says of users that were made through the interface', async () => {
+    await rowsOf(tenantName, `update account set source = 'interface' where username = 'ann'`)
+    const { body } = await validate({ ...boat(), ...users('ann') }, { tenantName })
+    expect(body.findings.map(one => one.code)).toContain('usernameTaken')
+    await rowsOf(tenantName, `update account set source = 'archive' where username = 'ann'`)
+  })
+
+  test('answers wrong input', async () => {
+    const of = async (files: ArchiveFiles, fields: DeployFields) => {
+      const { status, body } = await look<{ code: string }>('/configuration/validate', files, fields)
+      return [status, body.code]
+    }
+    expect(await of(boat(), { tenantName: 'nobody' })).toEqual([404, 'notFound'])
+    expect(await of(boat(), { tenantName, version: '7' })).toEqual([400, 'unknownConfigVersion'])
+    expect(await of(boat(), { version: 'x' })).toEqual([400, 'invalidRequest'])
+    expect(await of(boat(), { version: '1' })).toEqual([400, 'invalidRequest'])
+    const token = await administratorToken()
+    const none = await callApi<{ code: string }>('POST', '/configuration/validate', {
+      token,
+      body: new FormData(),
+    })
+    expect([none.status, none.body.code]).toEqual([400, 'invalidRequest'])
+    const text = await callApi('POST', '/configuration/validate', {
+      token,
+      body: deployForm(new Uint8Array([1, 2, 3]), {}),
+    })
+    expect(text).toMatchObject({
+      status: 200,
+      body: { success: false, errors: 1, findings: [{ path: '(archive)' }] },
+    })
+  })
+})
+
+describe('POST /configuration/diff', () => {
+  test('says what a deploy would change, and what that means for policies in force', async () => {
+    const changed = {
+      ...boat(110, users('ann')),
+      ...withoutLength,
+      [TABLE]: rates(150, '2'),
+      [STATIC]: '%PDF-1.4 b',
+    }
+    const answer = await diff(changed)
+    const { success, fromVersion, count, breaks, binds, changes } = answer.body
+    expect({ success, fromVersion, count, breaks, binds }).toEqual({
+      ...{ success: true, fromVersion: '1', count: 4, breaks: 1, binds: 0 },
+    })
+    expect(changes.map(({ kind, area, subject }) => [kind, area, subject])).toEqual([
+      ['removed', 'fields', "field 'length' of exposure 'hull'"],
+      ['changed', 'rates', expect.stringContaining('sinking')],
+      ['changed', 'tables', "table 'rates'"],
+      ['changed', 'documents', "static document 'terms.pdf'"],
+    ])
+    const [field, premium, table] = changes
+    expect(field!.inForce?.effect).toBe('breaks')
+    expect(premium!.hunks).toEqual([
+      {
+        oldLine: 1,
+        newLine: 1,
+        removed: ['{{ 100 | set_year_premium }}'],
+        added: ['{{ 110 | set_year_premium }}'],
+      },
+    ])
+    expect([table!.rows!.length, table!.moreRows]).toEqual([100, 50])
+    expect(table!.rows![0]).toEqual({
+      ...{ kind: 'changed', key: ['k0'] },
+      cells: [{ column: 'value', from: '1', to: '2', percent: 100 }],
+    })
+    expect(await deploymentsOf(tenantName)).toEqual(['deploy 1'])
+    // The tenant, and the version's row; its archive, and what it was compiled to unless that is in memory.
+    const { d1, r2, object } = roundTrips(answer)
+    expect([d1, object]).toEqual([2, 0])
+    expect(r2).toBeLessThanOrEqual(2)
+  })
+
+  test('has no changes where both mean the same, or with nothing to compare, or with mistakes', async () => {
+    const same = { ...boat(100, users('ann')), [TABLE]: rates(150, '1'), [STATIC]: '%PDF-1.4 a' }
+    expect((await diff(same)).body).toMatchObject({ fromVersion: '1', count: 0, changes: [] })
+    const wrong = await diff({ ...same, [HULL]: '{' })
+    expect(wrong.body).toMatchObject({ success: false, count: 0, changes: [] })
+    expect(wrong.body.fromVersion).toBeUndefined()
+  })
+
+  test('shows the first 200 lines of a template, and counts the hunks that are left out', async () => {
+    const lines = (mark: string) =>
+      Array.from({ length: 400 }, (_, at) => (at % 4 === 0 ? `{% assign a${at} = ${mark} %}` : '')).join('\n')
+    const path = 'products/boat/policy/exposures/hull/perils/sinking.premium.liquid'
+    const long = (mark: string) => ({
+      ...boat(100, users('bob')),
+      [path]: `${lines(mark)}\n{{ 100 | set_year_premium }}`,
+    })
+    const { tenantName: own } = await deployExample(long('1'), 'longtemplate')
+    const { body } = await diff(long('2'), { tenantName: own })
+    const [change] = body.changes.filter(one => one.hunks)
+    expect(change!.hunks!.length).toBe(100)
+    expect(change!.moreHunks).toBeUndefined()
+    const { body: all } = await diff(
+      {
+        ...boat(),
+        [path]: `${lines('2').replaceAll('%}\n', '%}{% assign b = 1 %}\n{% assign c = 1 %}\n')}\n{{ 100 | set_year_premium }}`,
+      },
+      { tenantName: own },
+    )
+    const [cut] = all.changes.filter(one => one.hunks)
+    const shown = cut!.hunks!.reduce((sum, { removed, added }) => sum + removed.length + added.length, 0)
+    expect(shown).toBeLessThanOrEqual(200)
+    expect(cut!.moreHunks).toBe(100 - cut!.hunks!.length)
+  })
+
+  test('needs a tenant that the caller may see', async () => {
+    expect((await diff(boat(), { tenantName: 'nobody' })).status).toBe(404)
+    expect((await diff(boat(), {})).status).toBe(400)
+    expect((await diff(boat(), { tenantName, version: '9' })).status).toBe(400)
+  })
+})
+
+describe('GET /deployments/{configVersion}/changes', () => {
+  test('compares a version with the one before it, or with an earlier one', async () => {
+    const token = await administratorToken()
+    for (const premium of [120, 130]) {
+      const files = { ...boat(premium, users('ann')), [TABLE]: rates(150, '1'), [STATIC]: '%PDF-1.4 a' }
+      const form = deployForm(archiveOf(files), { tenantName, recreate: 'false' })
+      expect(
+        (await callApi<{ success: boolean }>('POST', '/configuration/studio/deploy', { token, body: form }))
+          .body.success,
+      ).toBe(true)
+    }
+    const premiumOf = ({ body }: Answer<VersionChangesResponse>) => [
+      body.fromVersion,
+      body.toVersion,
+      ...body.changes.flatMap(one => one.hunks ?? []).flatMap(({ removed, added }) => [...removed, ...added]),
+    ]
+    const line = (premium: number) => `{{ ${premium} | set_year_premium }}`
+    expect(premiumOf(await changesOf('3'))).toEqual(['2', '3', line(120), line(130)])
+    expect(premiumOf(await changesOf('latest', '&since=1'))).toEqual(['1', '3', line(100), line(130)])
+    expect((await changesOf('1')).body).toEqual({
+      toVersion: '1',
+      count: 0,
+      breaks: 0,
+      binds: 0,
+      changes: [],
+    })
+    const latest = await callApi<DeploymentResponse>('GET', `/deployments/latest?tenantName=${tenantName}`, {
+      token,
+    })
+    expect(latest.body.tenantAssets.map(one => one.kind)).toEqual(['deploy'])
+    expect(latest.body.url).toBeDefined()
+  })
+
+  test('answers 404 for versions that there are not, and for tenants of others', async () => {
+    for (const [version, query] of [
+      ['9', ''],
+      ['0', ''],
+      ['x', ''],
+      ['2', '&since=2'],
+      ['1', '&since=1'],
+    ] as const)
+      expect([version, query, (await changesOf(version, query)).status]).toEqual([version, query, 404])
+    expect((await changesOf('2', '&since=x')).status).toBe(400)
+    const other = await deployExample(boat(100, users('bob')), 'otherreview')
+    const foreign = await callApi('GET', `/deployments/latest/changes?tenantName=${tenantName}`, {
+      token: other.token,
+    })
+    expect([403, 404]).toContain(foreign.status)
+  })
+})
