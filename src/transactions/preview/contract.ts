@@ -7,7 +7,7 @@ import {
   FutureInvoiceResponse,
   InvoiceType,
 } from '../../policy/contract/billing.ts'
-import { ConflictResponse } from '../../policy/contract/requests.ts'
+import { ConflictResponse, PolicyIssueRequest } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { CancellationCreateRequest } from '../cancellations/contract.ts'
@@ -17,19 +17,23 @@ import { RenewalCreateRequest } from '../renewals/contract.ts'
 
 /** In the form of the request that would make it. */
 export type PolicyPreview =
+  | { kind: 'issue'; request: PolicyIssueRequest }
   | { kind: 'endorsement'; request: EndorsementCreateRequest }
   | { kind: 'renewal'; request: RenewalCreateRequest }
   | { kind: 'cancellation'; request: CancellationCreateRequest }
   | { kind: 'reinstatement'; request: ReinstatementPreviewRequest }
 
-const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
+const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
 /**
- * Exactly one of the four. A final state in the request (`state`, `issue`) does not matter: the preview shows
+ * Exactly one of the five. A final state in the request (`state`, `issue`) does not matter: the preview shows
  * the transaction issued.
  */
 export const PolicyPreviewRequest = z
   .object({
+    issue: optionalRecord(PolicyIssueRequest).describe(
+      'Issues the finalized policy as it is: an empty object. Its price is that of the accepted quote.',
+    ),
     endorsement: optionalRecord(EndorsementCreateRequest),
     renewal: optionalRecord(RenewalCreateRequest),
     cancellation: optionalRecord(CancellationCreateRequest),
