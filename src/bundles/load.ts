@@ -23,5 +23,8 @@ export const loadSandbox = () => import('./sandbox.bundle.mjs')
 /** What a deploy searches configurations with: src/servicing/template-data/analysis.ts. */
 export const loadAnalysis = () => import('./analysis.bundle.mjs')
 
+/** The Model Context Protocol and its tools: src/agents/protocol/serve.ts. */
+export const loadAgents = () => import('./agents.bundle.mjs')
+
 /** Words and examples of the OpenAPI document: src/wording/apart.ts. */
 export const loadDocumentWords = () => import('./document.bundle.mjs')
