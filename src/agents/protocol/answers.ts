@@ -18,7 +18,7 @@ const MOST_ENTRIES = 100
  * Characters that people do not see but models read: controls, signs of format such as directions and tags, and selectors of
  * variants that no font has. Joiners stay, since names in some scripts need them.
  */
-const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029\u{e0100}-\u{e01ef}]/gu
+const UNSEEN = /(?![\n\t\u200c\u200d])(?:\p{Cc}|\p{Cf}|[\u2028\u2029]|[\u{e0100}-\u{e01ef}])/gu
 
 const shortened = (text: string): string =>
   text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}… (cut; ${text.length} characters)` : text

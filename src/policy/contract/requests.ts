@@ -162,10 +162,6 @@ export const PolicyUpdateRequest = component('PolicyUpdateRequest', {
 })
 export type PolicyUpdateRequest = z.infer<typeof PolicyUpdateRequest>
 
-/** Nothing: what is issued is the policy as it was finalized. */
-export const PolicyIssueRequest = component('PolicyIssueRequest', {})
-export type PolicyIssueRequest = z.infer<typeof PolicyIssueRequest>
-
 export const PolicyLocatorQuery = z.object({ displayId: Locator })
 
 /** The policy with the displayId, or with a record that has it. */

@@ -17,11 +17,7 @@ import type {
   AutomatedUnderwritingResultResponse,
   PolicyPriceResponse,
 } from '../../policy/contract/billing.ts'
-import type {
-  PolicyCreateRequest,
-  PolicyIssueRequest,
-  PolicyUpdateRequest,
-} from '../../policy/contract/requests.ts'
+import type { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import {
   type DraftContext,
   type DraftResult,
@@ -310,7 +306,7 @@ declare module '../mechanism/kind.ts' {
     underwriting: object
   }
   interface Previews {
-    issue: PolicyIssueRequest
+    issue: object
   }
 }
 

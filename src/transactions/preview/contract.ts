@@ -7,7 +7,7 @@ import {
   FutureInvoiceResponse,
   InvoiceType,
 } from '../../policy/contract/billing.ts'
-import { ConflictResponse, PolicyIssueRequest } from '../../policy/contract/requests.ts'
+import { ConflictResponse } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { CancellationCreateRequest } from '../cancellations/contract.ts'
@@ -17,11 +17,14 @@ import { RenewalCreateRequest } from '../renewals/contract.ts'
 
 /** In the form of the request that would make it. */
 export type PolicyPreview =
-  | { kind: 'issue'; request: PolicyIssueRequest }
+  | { kind: 'issue'; request: object }
   | { kind: 'endorsement'; request: EndorsementCreateRequest }
   | { kind: 'renewal'; request: RenewalCreateRequest }
   | { kind: 'cancellation'; request: CancellationCreateRequest }
   | { kind: 'reinstatement'; request: ReinstatementPreviewRequest }
+
+/** What is issued is the policy as it was finalized: there is nothing to choose. */
+const NOTHING = z.object({})
 
 const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
@@ -31,7 +34,7 @@ const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement
  */
 export const PolicyPreviewRequest = z
   .object({
-    issue: optionalRecord(PolicyIssueRequest).describe(
+    issue: optionalRecord(NOTHING).describe(
       'Issues the finalized policy as it is: an empty object. Its price is that of the accepted quote.',
     ),
     endorsement: optionalRecord(EndorsementCreateRequest),
