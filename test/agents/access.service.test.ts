@@ -3,11 +3,11 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { limitAgent } from '../../src/platform/http/rate-limits.ts'
 import { forgetTenants, TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
-import { type Agent, agentOf, agentToken, EVERYTHING, postMessage } from '../support/agent.ts'
+import { type Agent, agentOf, agentToken, EVERYTHING, noteOperation, postMessage } from '../support/agent.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
-import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { administrator } from '../support/sign-in.ts'
 
 let motor: Motor
@@ -267,6 +267,12 @@ describe('the protocol', () => {
 })
 
 describe('round trips', () => {
+  // A long-lived token is looked up again every 5 s, an access token is not.
+  let signedIn: Agent
+  beforeAll(async () => {
+    signedIn = await agentOf(admin)
+  })
+
   it.each([
     ['find_policies', {}, { d1: 1 }],
     ['find_policyholders', {}, { d1: 1 }],
@@ -281,10 +287,58 @@ describe('round trips', () => {
   ] as const)('of %s', async (name, args, trips) => {
     const ofPolicy = ['read_policy', 'explain_policy', 'read_quotes', 'read_bills'].includes(name)
     const all = ofPolicy ? { policy, ...args } : args
-    await agent.call(name, all)
-    const answer = await agent.call(name, all)
+    await signedIn.call(name, all)
+    const answer = await signedIn.call(name, all)
     expect(answer.isError, answer.text).toBe(false)
     expect(answer.trips).toEqual({ object: 0, r2: 0, queue: 0, ...trips })
+  })
+
+  it('of a new policy: each step by itself', async () => {
+    const { request } = plainYear()
+    const {
+      productName,
+      policyStartTimestamp: start,
+      policyEndTimestamp: end,
+      ...content
+    } = request.policy as Record<string, unknown>
+    const trips: [string, Record<string, number>][] = []
+    const step = async (name: string, args: object) => {
+      const answer = await signedIn.call(name, args)
+      expect(answer.isError, answer.text).toBe(false)
+      const { d1, object } = answer.trips
+      trips.push([name, { d1: d1!, object: object! }])
+      return answer.data
+    }
+    const carryOut = async ({ preview }: { preview: string }) => {
+      const data = await step('carry_out', { preview })
+      noteOperation(data)
+      return data
+    }
+    const holder = await carryOut(await step('preview_policyholder', { values: request.policyholder.values }))
+    await step('read_policyholder', { policyholder: holder.policyholder })
+    const risk = {
+      policyholder: holder.policyholder,
+      product: productName,
+      startAt: new Date(Number(start)).toISOString(),
+      endAt: new Date(Number(end)).toISOString(),
+      ...content,
+    }
+    await step('price_risk', risk)
+    const made = await carryOut(await step('preview_quote', risk))
+    await carryOut(await step('preview_issue', { policy: made.policy }))
+    const report = await step('start_report', { name: 'inForce' })
+    await step('read_report', { report: report.report })
+    expect(trips.filter(([name]) => name !== 'start_report')).toEqual([
+      ['preview_policyholder', { d1: 1, object: 0 }],
+      ['carry_out', { d1: 4, object: 0 }],
+      ['read_policyholder', { d1: 1, object: 0 }],
+      ['price_risk', { d1: 2, object: 0 }],
+      ['preview_quote', { d1: 3, object: 0 }],
+      ['carry_out', { d1: 4, object: 1 }],
+      ['preview_issue', { d1: 2, object: 0 }],
+      ['carry_out', { d1: 3, object: 1 }],
+      ['read_report', { d1: 1, object: 0 }],
+    ])
   })
 
   it('of a preview and of carrying it out', async () => {
@@ -294,15 +348,15 @@ describe('round trips', () => {
       category: 'other',
       effectiveAt: '2027-06-01T00:00:00Z',
     }
-    const shown = await agent.call('preview_cancellation', cancelling)
+    const shown = await signedIn.call('preview_cancellation', cancelling)
     expect(shown.trips).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
-    const done = await agent.call('carry_out', { preview: shown.data.preview })
+    const done = await signedIn.call('carry_out', { preview: shown.data.preview })
     expect(done.isError, done.text).toBe(false)
     expect(done.trips).toEqual({ d1: 3, object: 1, r2: 0, queue: 0 })
   })
 
   it('of nothing but the protocol: none', async () => {
-    const { headers } = await postMessage(token, LIST)
+    const { headers } = await postMessage(admin, LIST)
     expect(roundTrips({ headers })).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
   })
 })

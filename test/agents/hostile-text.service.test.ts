@@ -1,6 +1,6 @@
 // Text that people wrote reaches a model as data, marked as such, whatever it says.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { clean, marked, NOTICE } from '../../src/agents/protocol/answers.ts'
+import { clean, dataResult, marked, NOTICE } from '../../src/agents/protocol/answers.ts'
 import { type Agent, agentOf, agentToken, EVERYTHING } from '../support/agent.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -71,6 +71,15 @@ describe('what a model gets', () => {
   it('has marks that nobody knows beforehand', () => {
     const marks = Array.from({ length: 20 }, () => /<(data-[0-9a-f]{16})>/.exec(marked({}))![1])
     expect(new Set(marks).size).toBe(20)
+  })
+
+  it('is at most 40,000 characters: more is refused with what to do', () => {
+    const { isError, structuredContent } = dataResult({ list: Array(200).fill('x'.repeat(300)) })
+    expect([isError, structuredContent]).toEqual([
+      true,
+      expect.objectContaining({ problem: expect.objectContaining({ status: 413 }) }),
+    ])
+    expect(dataResult({ list: ['x'] }).isError).toBeUndefined()
   })
 
   it('is short, and says what was cut', () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { PREVIEW_LIFE_MS } from '../../src/transactions/mechanism/preview-token.ts'
 import { type Agent, agentOf, agentToken, EVERYTHING } from '../support/agent.ts'
 import { callOk } from '../support/api.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 
@@ -133,12 +133,12 @@ describe('from a question to an issued policy', () => {
 describe('nothing is carried out', () => {
   const reasonOf = ({ isError, problem }: Awaited<ReturnType<Agent['call']>>) => [
     isError,
-    problem?.code,
+    problem?.status,
     problem?.details?.previewReason,
   ]
 
   it('without a preview', async () => {
-    expect(reasonOf(await carryOut(`pv_${'a'.repeat(24)}`))).toEqual([true, 'previewOutdated', 'unknown'])
+    expect(reasonOf(await carryOut(`pv_${'a'.repeat(24)}`))).toEqual([true, 409, 'unknown'])
     for (const preview of ['', 'no preview', '../policy', 42])
       expect((await agent.call('carry_out', { preview })).isError).toBe(true)
   })
@@ -156,11 +156,11 @@ describe('nothing is carried out', () => {
     const { preview } = await agent.ask('preview_issue', { policy })
     await agent.ask('carry_out', { preview })
     const again = await carryOut(preview)
-    expect(reasonOf(again)).toEqual([true, 'previewOutdated', 'used'])
+    expect(reasonOf(again)).toEqual([true, 409, 'used'])
     expect(again.next).toContain('do not repeat it')
     const holder = await agent.ask('preview_policyholder', { values: request.policyholder.values })
     await agent.ask('carry_out', { preview: holder.preview })
-    expect(reasonOf(await carryOut(holder.preview))).toEqual([true, 'previewOutdated', 'used'])
+    expect(reasonOf(await carryOut(holder.preview))).toEqual([true, 409, 'used'])
   })
 
   it('of many at the same moment, one gets through', async () => {
@@ -173,7 +173,7 @@ describe('nothing is carried out', () => {
     const policy = await quoted()
     const { preview } = await agent.ask('preview_issue', { policy })
     const other = await agentOf(motor.token)
-    expect(reasonOf(await carryOut(preview, other))).toEqual([true, 'previewOutdated', 'account'])
+    expect(reasonOf(await carryOut(preview, other))).toEqual([true, 409, 'account'])
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
     await agent.ask('carry_out', { preview })
   })
@@ -185,7 +185,7 @@ describe('nothing is carried out', () => {
     await agent.ask('carry_out', { preview: other.preview })
     const before = await read(policy)
     const refused = await carryOut(preview)
-    expect(reasonOf(refused)).toEqual([true, 'previewOutdated', 'policy'])
+    expect(reasonOf(refused)).toEqual([true, 409, 'policy'])
     expect(refused.next).toContain('Preview it again')
     expect(await read(policy)).toEqual(before)
   })
@@ -197,8 +197,28 @@ describe('nothing is carried out', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     vi.setSystemTime(Date.now() + PREVIEW_LIFE_MS)
     for (const { preview } of [issue, holder])
-      expect(reasonOf(await carryOut(preview))).toEqual([true, 'previewOutdated', 'expired'])
+      expect(reasonOf(await carryOut(preview))).toEqual([true, 409, 'expired'])
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
+  })
+
+  it('that was kept longer than that, since a timer removes it', async () => {
+    const { preview } = await agent.ask('preview_policyholder', { values: request.policyholder.values })
+    const kept = async () => {
+      const { results } = await boundDatabase(poolBinding(1))
+        .prepare('select answer from "write" where key = ?')
+        .bind(`agent:${preview}`)
+        .all<{ answer: string }>()
+      return results.map(one => one.answer)
+    }
+    const [sealed] = await kept()
+    expect(sealed).toMatch(/^v1\./)
+    const moved = await callOk<{ completed: boolean }>('POST', '/test/clock', {
+      token: motor.token,
+      body: { advance: { amount: 15, unit: 'minute' } },
+    })
+    expect(moved.completed).toBe(true)
+    expect(await kept()).toEqual([])
+    expect(reasonOf(await carryOut(preview))).toEqual([true, 409, 'unknown'])
   })
 
   it('that the interface refuses: wrong values of a quote leave no policy', async () => {

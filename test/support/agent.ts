@@ -97,7 +97,7 @@ const CALLS: Record<string, string> = {
 }
 
 /** What it emitted is held against the call that the agent had made. */
-function noteOperation({ operation, requestId }: { operation: string; requestId: string }): void {
+export function noteOperation({ operation, requestId }: { operation: string; requestId: string }): void {
   const [method, path] = CALLS[operation]!.split(' ') as [string, string]
   noteCall(method, path, requestId)
 }

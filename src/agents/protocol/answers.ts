@@ -51,6 +51,7 @@ export function dataResult(found: object): CallToolResult {
   const data = clean(found)
   if (JSON.stringify(data).length > LONGEST_ANSWER)
     return problemResult({
+      status: 413,
       code: 'tooLarge',
       message: `The answer would be longer than ${LONGEST_ANSWER} characters.`,
       next: 'Ask for less: a smaller page, one exposure, or a narrower search.',
@@ -59,6 +60,8 @@ export function dataResult(found: object): CallToolResult {
 }
 
 type Problem = {
+  /** Of the interface, such as 409. */
+  readonly status: number
   readonly code: string
   readonly message: string
   readonly next: string
@@ -137,6 +140,7 @@ export function refusalResult(thrown: unknown): CallToolResult {
   if (!(thrown instanceof Refused)) {
     console.error(JSON.stringify({ at: 'agents', problem: String(thrown) }))
     return problemResult({
+      status: 500,
       code: 'internal',
       message: 'The tool failed.',
       next: 'Look whether it was done before you try again.',
@@ -146,7 +150,7 @@ export function refusalResult(thrown: unknown): CallToolResult {
   const { code = 'unknown', message = '', previewReason } = body ?? {}
   const details = detailsOf(body ?? {})
   const next = nextOf(status, code, previewReason)
-  return problemResult({ code, message, next, ...(details !== undefined && { details }) })
+  return problemResult({ status, code, message, next, ...(details !== undefined && { details }) })
 }
 
 /** The first of a list, and how many more there are. */

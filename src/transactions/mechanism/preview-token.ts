@@ -7,7 +7,7 @@ import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { TOKEN_ALGORITHM, tokenKeys } from '../../platform/token-keys.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type { PolicyAggregate, Stamped } from '../../policy/records/aggregate.ts'
 import { canonical } from '../../product/difference/values.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 
@@ -117,15 +117,23 @@ const STAMPED = [
   'invoices',
 ] as const
 
+type StampedRecord = Stamped & {
+  readonly locator: number | string
+  readonly state?: string
+  readonly statuses?: readonly unknown[]
+}
+
+/** States beside the time, since several changes may have one time. */
+const stampOf = ({ locator, updatedAt, state, statuses }: StampedRecord): string =>
+  [locator, updatedAt, state, statuses?.length].join(' ')
+
 /**
  * Of when the records of a policy last changed, documents left out: those are made in the background and raise the policy's
  * version, but no transaction rests on them.
  */
 export function digestOfPolicy(aggregate: PolicyAggregate): string {
   const { policy, payments, lapses } = aggregate
-  const stamps = STAMPED.flatMap(name =>
-    [...aggregate[name].values()].map(({ locator, updatedAt }) => `${locator} ${updatedAt}`),
-  )
+  const stamps = STAMPED.flatMap(name => [...aggregate[name].values()].map(stampOf))
   const paid = [...payments.values()].map(({ locator, reversedAt }) => `${locator} ${reversedAt ?? ''}`)
   const all = [...stamps, ...paid, ...lapses.keys()].sort()
   return digest([policy.updatedAt, policy.configVersion, ...all].join('\n'))
