@@ -79,6 +79,11 @@ const BUNDLES: readonly Bundle[] = [
     entry: 'src/product/fields/pattern-engine.ts',
     options: { conditions: ['import'] },
   },
+  {
+    file: 'src/bundles/agents.bundle.mjs',
+    entry: 'src/agents/protocol/serve.ts',
+    options: { conditions: ['workerd', 'import'] },
+  },
   { file: 'runner/main.bundle.mjs', entry: 'runner/main.ts', options: { platform: 'node' } },
   {
     file: 'scripts/run-worker.bundle.mjs',

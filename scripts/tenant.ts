@@ -7,7 +7,7 @@ import { Refusal } from '../src/kernel/errors.ts'
 import { noCalls } from '../src/platform/calls.ts'
 import type { Place } from '../src/platform/tenancy/places.ts'
 import { readQuotas, shareOf } from '../src/platform/tenancy/quotas.ts'
-import { readTenant, type Tenant } from '../src/platform/tenancy.ts'
+import { agentsAreAllowed, readTenant, type Tenant } from '../src/platform/tenancy.ts'
 import {
   addShards,
   createTenant,
@@ -89,6 +89,7 @@ function factsOf(tenant: Tenant): [label: string, value: string][] {
     ['clock', clockOffsetMs > 0 ? `${(clockOffsetMs / HOUR_MS).toFixed(1)} hours ahead` : undefined],
     ['quotas', quotas && JSON.stringify(quotas)],
     ['origins', allowedOrigins?.join(' ')],
+    ['agents', agentsAreAllowed(tenant) ? 'may come' : 'are kept out'],
   ]
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined)
 }

@@ -75,6 +75,7 @@ interface __BaseEnv_Env {
 	SIGN_IN_LIMIT: RateLimit;
 	ACCOUNT_LIMIT: RateLimit;
 	TENANT_LIMIT: RateLimit;
+	AGENT_LIMIT: RateLimit;
 	LOADER: WorkerLoader;
 	ENVIRONMENT: "local";
 	DOMAIN: "bindery.test";

@@ -28,6 +28,7 @@ const erasureOwner = async (): Promise<TimerOwner> => {
 
 export const TIMER_OWNERS: TimerOwners = {
   'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
+  'agent.preview.expiry': async () => (await import('./agents/kept-previews.ts')).removePreview,
   'cancellation.effective': ofPolicy,
   'document.file.gone': async () => (await import('./transactions/documents/job-store.ts')).deleteGoneFile,
   'event.schedule': async () => (await import('./transactions/custom-events/service.ts')).scheduleDue,

@@ -1,5 +1,6 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole, loadReference } from './bundles/load.ts'
+import type { Door } from './platform/http/door.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePages } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
@@ -27,10 +28,18 @@ async function consolePage(): Promise<Response> {
   })
 }
 
+/** Software agents (docs/agents.md). */
+const AGENTS: Door = {
+  path: '/mcp',
+  metadata: '/.well-known/oauth-protected-resource',
+  load: async () => (await import('./agents/door.ts')).answerAgent,
+}
+
 const app = mount(
   ROUTE_INDEX,
   [...referencePages(loadReference), { path: '/console', respond: consolePage }],
   CALLERS,
+  [AGENTS],
 )
 
 export default {

@@ -26,5 +26,8 @@ export const loadAnalysis = () => import('./analysis.bundle.mjs')
 /** What differs between two configurations: src/product/difference. */
 export const loadDifference = () => import('./difference.bundle.mjs')
 
+/** The Model Context Protocol and its tools: src/agents/protocol/serve.ts. */
+export const loadAgents = () => import('./agents.bundle.mjs')
+
 /** Words and examples of the OpenAPI document: src/wording/apart.ts. */
 export const loadDocumentWords = () => import('./document.bundle.mjs')

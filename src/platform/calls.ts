@@ -61,9 +61,14 @@ export const noCalls = (): Calls => ({
   rowsWritten: 0,
 })
 
+/** Adds the figures of a request that was made within another. */
+export function addFigures(to: Calls, more: Calls): void {
+  for (const name of FIGURES) to[name] += more[name]
+}
+
 /** Adds what a Durable Object reports of its own calls to the caller's figures. */
 export function addCalls(to: Calls, more: Calls): void {
-  for (const name of FIGURES) to[name] += more[name]
+  addFigures(to, more)
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
   for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
   for (const [binding, bytes] of Object.entries(more.sizes ?? {})) noteSize(to, binding, bytes)

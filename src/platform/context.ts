@@ -16,6 +16,8 @@ export type Caller = {
   readonly permissions?: readonly string[]
   /** Expiry of a long-lived token, in real time. Absent after a sign-in with a password. */
   readonly tokenExpiresAt?: Instant
+  /** Whether a software agent calls for the account, through `/mcp`: audit entries say so. */
+  readonly isAgent?: boolean
   /** Tenants of an administration account's long-lived token (access/rights.ts, `requireTenant`). */
   readonly tenants?: readonly string[]
 }

@@ -34,6 +34,8 @@ export type Tenant = {
   readonly hasTables: boolean
   /** Origins of pages that may read answers, e.g. `https://portal.example`; absent for none. */
   readonly allowedOrigins?: readonly string[]
+  /** Whether software agents may come through /mcp; absent: of a test tenant only (agents/door.ts). */
+  readonly allowsAgents?: boolean
   /** Own limits (platform/tenancy/quotas.ts); absent for none. */
   readonly quotas?: Quotas
   /** Location of its databases, objects and files. Empty: anywhere. */
@@ -67,6 +69,10 @@ export type Tenant = {
  */
 export const tenantNow = ({ clockOffsetMs }: Pick<Tenant, 'clockOffsetMs'>): Instant =>
   (now() + clockOffsetMs) as Instant
+
+/** Test tenants let software agents come, production tenants do not, unless the tenant says otherwise. */
+export const agentsAreAllowed = ({ allowsAgents, type }: Pick<Tenant, 'allowsAgents' | 'type'>): boolean =>
+  allowsAgents ?? type === 'test'
 
 /** How long an isolate trusts what it read of a tenant (docs/design.md, section 1). */
 export const TENANT_TRUST_MS = 5_000
@@ -206,7 +212,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
   const { status, operation, isWaking, createdAt, ...row } = first.tenant
-  const { locator, autofill, allowedOrigins, quotas, suspension, restores, ...kept } = row
+  const { locator, autofill, allowedOrigins, allowsAgents, quotas, suspension, restores, ...kept } = row
   const opensAt = rows.map(row => row.opensAt as Instant)
   const closesAt = rows.map(row => row.closesAt as Instant | null)
   const have = (name: string): boolean => rows.every(({ migration }) => (migration ?? '') >= name)
@@ -215,6 +221,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     locator: locator as Uuid,
     ...(Object.keys(autofill).length > 0 && { autofill }),
     ...(allowedOrigins.length > 0 && { allowedOrigins }),
+    ...(allowsAgents !== null && { allowsAgents }),
     ...(Object.keys(quotas).length > 0 && { quotas }),
     ...(suspension && { suspension }),
     ...(restores.length > 0 && { restores }),

@@ -77,9 +77,11 @@ function bound(issue: z.core.$ZodRawIssue & { code: 'too_big' | 'too_small' }): 
   return `must be ${side} ${limit}`
 }
 
-function alternatives(values: readonly unknown[]): string {
+const alternatives = (values: readonly unknown[]): string => `must be one of ${named(values)}`
+
+function named(values: readonly unknown[]): string {
   const shown = values.slice(0, 12).map(value => `'${String(value)}'`)
-  return `must be one of ${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
+  return `${shown.join(', ')}${values.length > shown.length ? ` … (${values.length} in all)` : ''}`
 }
 
 /** The error map of every schema without its own words. */
@@ -94,6 +96,8 @@ export function describeProblem(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
     case 'too_small':
       return `${subject(issue.path)} ${bound(issue)}.`
+    case 'unrecognized_keys':
+      return `${subject(issue.path)} has unknown properties: ${named(issue.keys)}.`
     case 'custom':
       return `${subject(issue.path)} ${issue.params?.rule ?? 'is not valid'}.`
     default:

@@ -3,20 +3,21 @@ import { recordAudit } from '../access/audit/store.ts'
 import { invalidRequest } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
 import { forTenant, type Route } from '../platform/http/route.ts'
-import { controlDatabase, forgetTenants } from '../platform/tenancy.ts'
+import { agentsAreAllowed, controlDatabase, forgetTenants } from '../platform/tenancy.ts'
 import {
   component,
   Flag,
   Integer,
   OptionalTimestamp,
   optionalRecord,
+  RequestBoolean,
   requestInteger,
   Text,
   Timestamp,
 } from '../platform/wire.ts'
 import { breaks } from '../platform/wire-problem.ts'
 import { moveClock } from './clock.ts'
-import { putAllowedOrigins } from './store.ts'
+import { putAgentAccess, putAllowedOrigins } from './store.ts'
 
 /** A calendar span in the tenant's time zone. */
 export const ClockAdvance = component('ClockAdvance', {
@@ -71,12 +72,38 @@ export const AllowedOrigins = component('AllowedOrigins', {
 })
 export type AllowedOrigins = z.infer<typeof AllowedOrigins>
 
+const AgentAccessRequest = component('AgentAccessRequest', {
+  allowed: RequestBoolean.describe('Whether software agents may come through `/mcp`.'),
+})
+type AgentAccessRequest = z.infer<typeof AgentAccessRequest>
+
+const AgentAccessResponse = component('AgentAccessResponse', {
+  allowed: Flag.describe('Whether software agents may come through `/mcp`.'),
+})
+type AgentAccessResponse = z.infer<typeof AgentAccessResponse>
+
 export const settingRoutes: readonly Route[] = [
   get('/tenant/allowedOrigins', {
     summary: 'Which pages may read answers',
     permission: 'tenants.read',
     answer: { schema: AllowedOrigins, description: 'The origins.' },
     handle: async (_, { tenant }) => ({ allowedOrigins: [...(tenant.allowedOrigins ?? [])] }),
+  }),
+  get('/tenant/agentAccess', {
+    summary: 'Whether software agents may come',
+    description: 'Bindery only. Through `/mcp` (docs/agents.md).',
+    permission: 'tenants.read',
+    answer: { schema: AgentAccessResponse, description: 'Whether they may.' },
+    handle: async (_, { tenant }) => ({ allowed: agentsAreAllowed(tenant) }),
+  }),
+  put('/tenant/agentAccess', {
+    summary: 'Let software agents come, or keep them out',
+    description:
+      'Bindery only. Agents come through `/mcp` with long-lived tokens, and may do what the tokens may (docs/agents.md). Unless it is set, they may come to test tenants, and not to production tenants. Everywhere within 5 seconds.',
+    permission: 'tenants.write',
+    body: { schema: AgentAccessRequest, required: true },
+    answer: { schema: AgentAccessResponse, description: 'As it is now.' },
+    handle: ({ body }, context) => setAgentAccess(body, context),
   }),
   put('/tenant/allowedOrigins', {
     summary: 'Set which pages may read answers',
@@ -88,6 +115,21 @@ export const settingRoutes: readonly Route[] = [
     handle: ({ body }, context) => setAllowedOrigins(body, context),
   }),
 ]
+
+async function setAgentAccess(
+  { allowed }: AgentAccessRequest,
+  context: RequestContext,
+): Promise<AgentAccessResponse> {
+  const { env, tenant, calls } = context
+  await recordAudit(context, {
+    action: 'tenants.write',
+    subject: 'agentAccess',
+    details: { allowed },
+  })
+  await putAgentAccess(controlDatabase(env, calls), tenant.locator, allowed)
+  forgetTenants()
+  return { allowed }
+}
 
 /** As browsers send it; neither `*` nor `null`. */
 function checkedOrigin(text: string): string {

@@ -142,6 +142,15 @@ export const putAllowedOrigins = (
     ...origins.map(origin => database.build.insert(allowedOrigins).values({ origin, tenantLocator })),
   ])
 
+export const putAgentAccess = (
+  database: Database,
+  tenantLocator: Uuid,
+  allowsAgents: boolean,
+): Promise<unknown> =>
+  database.batch([
+    database.build.update(tenants).set({ allowsAgents }).where(eq(tenants.locator, tenantLocator)),
+  ])
+
 const forgetOriginsQuery = (database: Database, locator: Uuid): Query =>
   database.build.delete(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator))
 

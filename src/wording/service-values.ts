@@ -85,6 +85,7 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'tokens.delete': 'A long-lived token was deleted.',
     'tokens.revoke': 'All tokens of an account were revoked.',
     'credentials.delete': 'Passwords and tokens of an account were removed.',
+    'agents.carryOut': 'A software agent was about to carry out what it had previewed.',
   },
   { locator: 'By what Bindery calls the record.', originalId: 'By what the other system calls it.' },
   {

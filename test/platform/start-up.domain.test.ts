@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
@@ -36,4 +37,36 @@ test('an isolate starts without contracts, routes and services', async () => {
   expect(evaluated).toContain('durable/delivery.ts')
   const room = /(?:^|\/)(?:contract|routes|service)(?:-[\w-]+)?\.ts$|\/contract\/|^src\/platform\/wire\.ts$/
   expect(evaluated.filter(name => room.test(name) || name === '@hono/zod-openapi')).toEqual([])
+})
+
+test('an isolate starts without what only agents need, and so do all routes', async () => {
+  const evaluated = await evaluatedAtStart()
+  expect(evaluated).toContain('src/platform/http/door.ts')
+  expect(
+    evaluated.filter(name => name.includes('agents') || name.startsWith('@modelcontextprotocol/')),
+  ).toEqual([])
+  const { metafile } = await build({
+    entryPoints: ['src/worker.ts'],
+    write: false,
+    metafile: true,
+    bundle: true,
+    format: 'esm',
+    packages: 'external',
+    external: ['cloudflare:*', '*.bundle.mjs', '*.ttf', '*.wasm'],
+    loader: { '.html': 'text', '.sql': 'text' },
+    logLevel: 'silent',
+  })
+  const files = Object.keys(metafile.inputs).filter(name => name.startsWith('src/agents/'))
+  expect(files.sort()).toEqual([
+    'src/agents/door.ts',
+    'src/agents/kept-previews.ts',
+    'src/agents/product-fields.ts',
+  ])
+})
+
+test('what agents need is one file of less than 800 kB that compiles no code', () => {
+  const bundle = readFileSync('src/bundles/agents.bundle.mjs', 'utf8')
+  expect(bundle.length).toBeLessThan(800_000)
+  expect(bundle).not.toMatch(/\bajv\b|\beval\(/i)
+  expect([...bundle.matchAll(/^import|\bfrom"(?!data:)/gm)]).toEqual([])
 })

@@ -342,7 +342,7 @@ describe('a preview', () => {
       const { status, body: problem } = await ask<{ message: string }>(policy, body)
       expect(status).toBe(400)
       expect(problem.message).toContain(
-        'must have exactly one of endorsement, renewal, cancellation, reinstatement',
+        'must have exactly one of issue, endorsement, renewal, cancellation, reinstatement',
       )
     }
   })

@@ -13,6 +13,7 @@ import { decideCancellation } from '../../src/transactions/cancellations/decisio
 import { EndorsementCreateRequest } from '../../src/transactions/endorsements/contract.ts'
 import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
+import { decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import type { PolicyPreview, PreviewedTransaction } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
@@ -93,6 +94,8 @@ function previewOf({ loaded }: Story, { kind, which, thousandths, ends }: Asked)
 async function carriedOut({ loaded, now }: Story, { kind, request }: PolicyPreview): Promise<Planned> {
   const attempt = attemptAt(now)
   switch (kind) {
+    case 'issue':
+      return await decideIssue(loaded, attempt)
     case 'endorsement': {
       const whole = { ...request, state: 'issued' as const, conflictHandling: 'invalidate' as const }
       return (await decideEndorsement(loaded, { action: 'create', request: whole }, attempt)).planned

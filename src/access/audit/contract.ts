@@ -28,6 +28,7 @@ const ACTIONS = {
   accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
   tokens: ['write', 'delete', 'revoke'],
   credentials: ['delete'],
+  agents: ['carryOut'],
 } as const
 
 type Subject = keyof typeof ACTIONS
@@ -61,7 +62,7 @@ const AuditResponse = component('AuditResponse', {
   ),
   details: z.record(Text, z.unknown()).openapi({
     description:
-      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Values are not kept here.',
+      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Of what an agent carried out: the `operation` and its `preview`. Whatever an agent did has `by` `agent`. Values are not kept here.',
     example: { keys: ['score'], plugin: 'getPerilRates' },
   }),
   username: Text,

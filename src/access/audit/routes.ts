@@ -14,7 +14,7 @@ export const auditRoutes: readonly Route[] = [
   get('/audit/list', {
     summary: 'Read the audit trail',
     description:
-      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
+      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; of what software agents carried out; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
     permission: 'audit.list',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },

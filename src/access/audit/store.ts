@@ -40,6 +40,7 @@ export const auditRows = (
     audits,
     entries.map(entry => ({
       ...entry,
+      details: detailsBy(caller, entry.details),
       locator: newUuid(shard),
       createdAt: now,
       accountLocator: caller.accountLocator,
@@ -47,6 +48,12 @@ export const auditRows = (
       requestId,
     })),
   )
+
+/** Says of what a software agent did that it was one. */
+const detailsBy = (
+  { isAgent }: Pick<Caller, 'isAgent'>,
+  details: AuditEntry['details'],
+): AuditEntry['details'] => (isAgent ? { ...details, by: 'agent' } : details)
 
 /** `subject` defaults to the entry's. */
 type AuditedCommit = Omit<Commit, 'shard' | 'subject'> & {
@@ -144,7 +151,7 @@ export async function recordRefusal(
     createdAt: at,
     action: 'permission.refused',
     subject: `${method.toUpperCase()} ${path}`,
-    details: { permissions, accountType },
+    details: detailsBy(caller, { permissions, accountType }),
     accountLocator,
     username,
     requestId,

@@ -106,7 +106,7 @@ export const ExceptionResponse = component(
       .describe('When a field was searched that cannot be: those that can.'),
     currentETag: OptionalText.describe('With 412: the ETag that the record has now.'),
     previewReason: OptionalText.describe(
-      'With `previewOutdated`: `expired`, `used`, `account`, `operation`, `body`, `policy` or `price`.',
+      'With `previewOutdated`: `expired`, `used`, `account`, `operation`, `body`, `policy` or `price`; to an agent also `unknown`.',
     ),
     timestamp: OptionalText.describe(
       'With `streamRestored`: the time in epoch milliseconds to read the event stream from.',

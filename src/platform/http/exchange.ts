@@ -16,6 +16,8 @@ export type Exchange = {
   readonly clientRequestId: string | undefined
   /** W3C Trace Context. */
   readonly traceId: string | undefined
+  /** Whether it was made for a software agent, by the door at `/mcp` (door.ts). */
+  readonly isOfAgent: boolean
   /** Method and path template, once known: logs contain no client's path. */
   operation?: string
   /** Known after the token is checked. */
@@ -35,11 +37,13 @@ function clientRequestIdOf(headers: Headers): string | undefined {
   return id !== null && CLIENT_ID.test(id) ? id : undefined
 }
 
-export const beginExchange = (request: Request): Exchange => ({
+/** `within`: the figures of a request that a door made (door.ts). */
+export const beginExchange = (request: Request, within?: Calls): Exchange => ({
   request,
   url: new URL(request.url),
   requestId: newUuid(0),
-  calls: noCalls(),
+  calls: within ?? noCalls(),
+  isOfAgent: within !== undefined,
   now: now(),
   clientRequestId: clientRequestIdOf(request.headers),
   traceId: TRACE.exec(request.headers.get('traceparent') ?? '')?.[1],

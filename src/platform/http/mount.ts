@@ -4,6 +4,7 @@ import type { Params, Result, Router } from 'hono/router'
 import type { H, RouterRoute } from 'hono/types'
 import { Refusal } from '../../kernel/errors.ts'
 import { discardRest } from './body/bytes.ts'
+import { callsWithin, challenge, type Door, enter, metadataResponse } from './door.ts'
 import { beginExchange, checkTarget, type Exchange } from './exchange.ts'
 import type { Callers } from './permissions.ts'
 import { share, sharePreflight } from './protection.ts'
@@ -66,11 +67,12 @@ export function mount(
   routes: readonly (Route | ListedRoute)[],
   pages: readonly Page[],
   callers: Callers,
+  doors: readonly Door[] = [],
 ): Hono<Bindings> {
   const router = new SegmentRouter<[H, RouterRoute]>()
   const app = new Hono<Bindings>({ strict: false, router })
   app.use(async (context, next) => {
-    const exchange = beginExchange(context.req.raw)
+    const exchange = beginExchange(context.req.raw, callsWithin(context.req.raw))
     context.set('exchange', exchange)
     await next()
     conclude(exchange, context.env, context.res)
@@ -80,6 +82,7 @@ export function mount(
       context.get('exchange').operation = `GET ${path}`
       return respond(context.req.raw, context.env)
     })
+  for (const door of doors) openDoor(app, door, callers)
   for (const listed of staticFirst(routes)) {
     let route: Route | undefined
     app.on(listed.method, honoPath(listed.path), async context => {
@@ -106,6 +109,30 @@ export function mount(
   })
   app.onError((problem, context) => problemResponse(context.get('exchange'), problem))
   return app
+}
+
+function openDoor(app: Hono<Bindings>, door: Door, callers: Callers): void {
+  for (const path of [door.metadata, `${door.metadata}${door.path}`])
+    app.get(path, ({ get, env }) => {
+      const exchange = get('exchange')
+      exchange.operation = `GET ${path}`
+      return metadataResponse(door, env, exchange)
+    })
+  app.post(door.path, async context => {
+    const { env, executionCtx } = context
+    const exchange = context.get('exchange')
+    exchange.operation = `POST ${door.path}`
+    const later = (work: Promise<unknown>): void => executionCtx.waitUntil(work)
+    const fetch = async (request: Request): Promise<Response> => await app.fetch(request, env, executionCtx)
+    const response = await enter(door, exchange, { env, later, callers, fetch }).catch(async problem => {
+      await discardRest(exchange.request)
+      return problemResponse(exchange, problem)
+    })
+    if (response.status === 401) response.headers.set('www-authenticate', challenge(door, env, exchange))
+    response.headers.append('vary', 'authorization')
+    if (isOfPage(exchange)) await share(exchange, env, response)
+    return response
+  })
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']

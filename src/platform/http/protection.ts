@@ -32,7 +32,7 @@ const EXPOSED =
   'x-request-id, x-client-request-id, x-d1-bookmark, etag, link, location, server-timing, retry-after, deprecation, allow'
 const PREFLIGHT_MAX_AGE_SECONDS = '600'
 const REQUEST_HEADERS =
-  'authorization, content-type, idempotency-key, if-match, if-none-match, if-previewed, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
+  'authorization, content-type, idempotency-key, if-match, if-none-match, if-previewed, mcp-method, mcp-name, mcp-protocol-version, range, traceparent, x-client-request-id, x-d1-bookmark, x-idempotency-key, x-request-id'
 
 /**
  * The calling page's origin, if it may read the answer. Never allows credentials that a browser adds by itself: there are

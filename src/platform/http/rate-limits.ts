@@ -2,6 +2,7 @@
 // colleagues behind one address do not slow each other down, and guessing does not use up a tenant's share. The platform counts
 // in memory in each location: no round trip.
 import { Refusal } from '../../kernel/errors.ts'
+import { entityTag } from './entity-tags.ts'
 import type { SignedIn } from './permissions.ts'
 import type { Route } from './route.ts'
 
@@ -9,7 +10,13 @@ const PERIOD_SECONDS = 10
 
 type Limits = Pick<
   Env,
-  'ENVIRONMENT' | 'TRUSTED_PROXIES' | 'ADDRESS_LIMIT' | 'SIGN_IN_LIMIT' | 'ACCOUNT_LIMIT' | 'TENANT_LIMIT'
+  | 'ENVIRONMENT'
+  | 'TRUSTED_PROXIES'
+  | 'ADDRESS_LIMIT'
+  | 'SIGN_IN_LIMIT'
+  | 'ACCOUNT_LIMIT'
+  | 'TENANT_LIMIT'
+  | 'AGENT_LIMIT'
 >
 
 /**
@@ -89,4 +96,11 @@ export async function limitCaller(
   ])
   if (!account) throw tooMany('the account')
   if (!all) throw tooMany('the tenant')
+}
+
+/** For a software agent, beside what holds for its account: refuses (429) when too many came with its token. */
+export async function limitAgent(limits: Limits, { headers }: Request): Promise<void> {
+  if (isUnlimited(limits)) return
+  if (!(await hasRoom(limits.AGENT_LIMIT, entityTag(headers.get('authorization') ?? ''))))
+    throw tooMany('agents with this token')
 }

@@ -16,6 +16,7 @@ export type WriteOf = {
 
 /** Writes that carry out what `POST /policies/{policyLocator}/preview` shows, so they take its token as `If-Previewed`. */
 const PREVIEWED: ReadonlySet<string> = new Set([
+  'POST /policy/{policyLocator}/issue',
   'POST /policies/{policyLocator}/endorsements',
   'POST /policies/{policyLocator}/renewals',
   'POST /policies/{policyLocator}/cancellations',

@@ -89,7 +89,7 @@ export async function serve(
  * The origin of addresses in answers is configured and never taken from the request's `Host`, which the caller chooses. Only
  * a local service without the setting uses the request's.
  */
-function publicOrigin(
+export function publicOrigin(
   { PUBLIC_ORIGIN: origin, ENVIRONMENT }: { readonly PUBLIC_ORIGIN: string; readonly ENVIRONMENT: string },
   { url }: Exchange,
   tenant: Pick<Tenant, 'hostName'> | undefined,
@@ -110,10 +110,11 @@ async function admit(
   { env, later }: Pick<RequestContext, 'env' | 'later'>,
   { signedIn, recordRefusal }: Callers,
 ): Promise<SignedIn> {
-  const who = await signedIn(exchange, env).catch(async problem => {
+  const found = await signedIn(exchange, env).catch(async problem => {
     await limitAddress(env, exchange.request, route)
     throw problem
   })
+  const who: SignedIn = exchange.isOfAgent ? { ...found, caller: { ...found.caller, isAgent: true } } : found
   if (who.tenant) exchange.tenant = who.tenant
   await limitCaller(env, who)
   if (tenantLocator !== undefined && who.tenant && tenantLocator.toLowerCase() !== who.tenant.locator)

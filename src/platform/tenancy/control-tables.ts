@@ -26,6 +26,8 @@ export const tenants = sqliteTable(
     hasTables: integer({ mode: 'boolean' }).notNull().default(false),
     /** Origins of pages that may read its answers (PUT /tenant/allowedOrigins). */
     allowedOrigins: text({ mode: 'json' }).$type<readonly string[]>().notNull().default(sql`'[]'`),
+    /** Whether software agents may come through /mcp (PUT /tenant/agentAccess); null: of a test tenant only. */
+    allowsAgents: integer({ mode: 'boolean' }),
     /** From `npm run tenant -- quota`. */
     quotas: text({ mode: 'json' }).$type<Quotas>().notNull().default(sql`'{}'`),
     /** Location of its databases, objects and files; never changes. Empty: anywhere. */

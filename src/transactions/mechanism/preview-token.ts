@@ -7,6 +7,7 @@ import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { TOKEN_ALGORITHM, tokenKeys } from '../../platform/token-keys.ts'
+import type { PolicyAggregate, Stamped } from '../../policy/records/aggregate.ts'
 import { canonical } from '../../product/difference/values.ts'
 import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 
@@ -15,12 +16,14 @@ export const PREVIEW_LIFE_MS = 15 * 60 * 1000
 /** Access tokens have another type: neither passes for the other. */
 const TYPE = 'preview+jwt'
 
-/** What was previewed. `body` and `price` are digests. */
+/** What was previewed. `body`, `state` and `price` are digests. */
 export type PreviewedFacts = {
   readonly policy: PolicyLocator
   readonly operation: string
   readonly body: string
   readonly version: number
+  /** Digest of what of the policy matters (`digestOfPolicy`); absent from tokens of the release before. */
+  readonly state?: string
   readonly price: string
   /** In the tenant's time. */
   readonly at: Instant
@@ -84,9 +87,10 @@ export async function readPreview(
     throw foreign()
   })
   if (payload.generation !== tenant.generation) throw foreign()
-  const { policy, operation, body, version, price, at } = payload as unknown as PreviewedFacts
+  const { policy, operation, body, version, state, price, at } = payload as unknown as PreviewedFacts
   return {
     ...{ policy, operation, body, version, price, at },
+    ...(state !== undefined && { state }),
     id: payload.jti!,
     account: payload.sub as Uuid,
     expiresAt: payload.exp! * 1000,
@@ -101,6 +105,40 @@ export function digestOfRequest(request: object): string {
   return digest(canonical(rest))
 }
 
+/** Every change of these is stamped, and what else a policy has changes only with one of them. */
+const STAMPED = [
+  'quotes',
+  'modifications',
+  'endorsements',
+  'cancellations',
+  'reinstatements',
+  'gracePeriods',
+  'lapseReinstatements',
+  'invoices',
+] as const
+
+type StampedRecord = Stamped & {
+  readonly locator: number | string
+  readonly state?: string
+  readonly statuses?: readonly unknown[]
+}
+
+/** States beside the time, since several changes may have one time. */
+const stampOf = ({ locator, updatedAt, state, statuses }: StampedRecord): string =>
+  [locator, updatedAt, state, statuses?.length].join(' ')
+
+/**
+ * Of when the records of a policy last changed, documents left out: those are made in the background and raise the policy's
+ * version, but no transaction rests on them.
+ */
+export function digestOfPolicy(aggregate: PolicyAggregate): string {
+  const { policy, payments, lapses } = aggregate
+  const stamps = STAMPED.flatMap(name => [...aggregate[name].values()].map(stampOf))
+  const paid = [...payments.values()].map(({ locator, reversedAt }) => `${locator} ${reversedAt ?? ''}`)
+  const all = [...stamps, ...paid, ...lapses.keys()].sort()
+  return digest([policy.updatedAt, policy.configVersion, ...all].join('\n'))
+}
+
 /** Of all amounts. New records have other locators when they are really made. */
 export const digestOfPrice = ({ worksheet: _, ...price }: PolicyPriceChangeResponse): string =>
   digest(JSON.stringify(price, (name, value) => (/locator$/i.test(name) ? undefined : value)))
@@ -113,6 +151,7 @@ const REASONS = {
   body: 'The preview was of another request',
   policy: 'The policy has changed since the preview',
   price: 'The price has changed since the preview',
+  unknown: 'There is no such preview, or no longer',
 } as const
 
 /** 409: nothing was done, since it would not be what was previewed. */

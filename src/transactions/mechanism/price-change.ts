@@ -123,8 +123,11 @@ function recordedViews(
   const quote = boundQuote(aggregate)
   const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
   const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
+  const before = policyView(aggregate, quote, product, earlier)
+  // A view always has its quote's modification. New business is compared with nothing.
+  const isFirst = modification.quoteLocator !== undefined
   return {
-    before: policyView(aggregate, quote, product, earlier),
+    before: isFirst ? { ...before, line: [], exposures: [] } : before,
     after: policyView(aggregate, quote, product, upTo),
   }
 }

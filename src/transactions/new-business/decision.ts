@@ -305,6 +305,9 @@ declare module '../mechanism/kind.ts' {
     price: { due: boolean; quote?: QuoteLocator; explain?: Selection }
     underwriting: object
   }
+  interface Previews {
+    issue: object
+  }
 }
 
 const creation: FirstKind<'create'> = {
@@ -343,6 +346,16 @@ const finalization = defineKind<'finalize'>({
 const issue = defineKind<'issue'>({
   name: 'issue',
   decide: async (loaded, _, { attempt }) => ({ planned: await decideIssue(loaded, attempt) }),
+  previews: {
+    issue: {
+      async carryOut(loaded, _, attempt) {
+        const planned = await decideIssue(loaded, attempt)
+        const { modification } = quoteParts(planned.aggregate, acceptedQuote(planned.aggregate)!)
+        return { planned, modificationLocator: modification.locator }
+      },
+      issuedBy: asked => (asked.kind === 'issue' ? { request: {}, at: () => asked } : undefined),
+    },
+  },
 })
 
 const discard = defineKind<'discard'>({

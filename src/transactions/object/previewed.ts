@@ -4,10 +4,12 @@ import { invalidRequest } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { writes } from '../../platform/tables.ts'
+import { isIssued } from '../../policy/fold/line.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { allKinds, type Issuing, type PolicyMessage, type PolicyOperation } from '../mechanism/kind.ts'
 import {
+  digestOfPolicy,
   digestOfPrice,
   digestOfRequest,
   type IfPreviewed,
@@ -25,15 +27,19 @@ export async function assertPreviewed(
   database: Database,
 ): Promise<void> {
   if (!ifPreviewed) return
-  const { expiresAt, account, version, body, policy } = ifPreviewed
+  const { expiresAt, account, body, policy } = ifPreviewed
   if (account !== caller.accountLocator) throw previewOutdated('account')
   const { name, issuing } = issuedBy(operation)
   if (name !== ifPreviewed.operation || policy !== locator) throw previewOutdated('operation')
   if (digestOfRequest(issuing.request) !== body) throw previewOutdated('body')
-  if (version !== loaded.aggregate.policy.version)
+  if (hasChanged(ifPreviewed, loaded.aggregate))
     throw previewOutdated((await isUsed(ifPreviewed, database)) ? 'used' : 'policy')
   if (expiresAt <= now()) throw previewOutdated('expired')
 }
+
+/** Since the preview; new documents are no change. */
+const hasChanged = ({ version, state }: IfPreviewed, aggregate: PolicyAggregate): boolean =>
+  version !== aggregate.policy.version && state !== digestOfPolicy(aggregate)
 
 /** The operation, filled in, with the times of the preview where the request leaves them out. */
 export const asPreviewed = (
@@ -70,7 +76,9 @@ export function assertPreviewedPrice(
   after: PolicyAggregate,
 ): void {
   if (!ifPreviewed) return
-  const made = [...after.modifications.values()].filter(one => !before.modifications.has(one.locator))
+  const made = [...after.modifications.values()].filter(
+    one => isIssued(one) && before.modifications.get(one.locator)?.issuedAt === undefined,
+  )
   const prices = made.map(one => digestOfPrice(recordedPriceChange(after, one, product)))
   if (prices.length !== 1 || prices[0] !== ifPreviewed.price) throw previewOutdated('price')
 }

@@ -17,19 +17,26 @@ import { RenewalCreateRequest } from '../renewals/contract.ts'
 
 /** In the form of the request that would make it. */
 export type PolicyPreview =
+  | { kind: 'issue'; request: object }
   | { kind: 'endorsement'; request: EndorsementCreateRequest }
   | { kind: 'renewal'; request: RenewalCreateRequest }
   | { kind: 'cancellation'; request: CancellationCreateRequest }
   | { kind: 'reinstatement'; request: ReinstatementPreviewRequest }
 
-const KINDS = ['endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
+/** What is issued is the policy as it was finalized: there is nothing to choose. */
+const NOTHING = z.object({})
+
+const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
 /**
- * Exactly one of the four. A final state in the request (`state`, `issue`) does not matter: the preview shows
+ * Exactly one of the five. A final state in the request (`state`, `issue`) does not matter: the preview shows
  * the transaction issued.
  */
 export const PolicyPreviewRequest = z
   .object({
+    issue: optionalRecord(NOTHING).describe(
+      'Issues the finalized policy as it is: an empty object. Its price is that of the accepted quote.',
+    ),
     endorsement: optionalRecord(EndorsementCreateRequest),
     renewal: optionalRecord(RenewalCreateRequest),
     cancellation: optionalRecord(CancellationCreateRequest),

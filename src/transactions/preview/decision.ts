@@ -40,11 +40,15 @@ export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['req
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }
 
-/** New invoices, and all bills that are planned after the transaction, by the time of their invoices. */
+/** Invoices of the transaction, and all bills that are planned after it, by the time of their invoices. */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()
-  const made = recordsWhere(after.invoices, one => !before.invoices.has(one.locator) && !isVoid(one))
+  // Where invoices are made on acceptance, those of new business are there before the issue.
+  const isIssuedBefore = ({ policyModificationLocator: by }: Invoice): boolean =>
+    before.modifications.get(by)?.issuedAt !== undefined
+  const isMade = (one: Invoice): boolean => !before.invoices.has(one.locator) || !isIssuedBefore(one)
+  const made = recordsWhere(after.invoices, one => isMade(one) && !isVoid(one))
   return [...made.map(invoice => installmentOf(after, invoice)), ...futureInstallments(after)]
     .sort((a, b) => a.issueAt - b.issueAt || a.start - b.start || a.number - b.number)
     .map(installment => {

@@ -7,7 +7,8 @@ const { post } = forTenant('Policies')
 
 export const previewRoutes: readonly Route[] = [
   post('/policies/{policyLocator}/preview', {
-    summary: 'What an endorsement, a renewal, a cancellation or a reinstatement would come to',
+    summary:
+      'What issuing a policy, an endorsement, a renewal, a cancellation or a reinstatement would come to',
     description:
       'Price, underwriting, invoices and the policy as it would be once the transaction is issued now, and what stands in its way. Nothing is stored. What is wrong with the request is refused as the transaction itself would be; what underwriting does not accept is answered, not refused.',
     permission: ['policies.read', 'policies.price'],

@@ -11,7 +11,7 @@ import type { Selection } from '../../rating/worksheet/record.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
-import { digestOfPrice, digestOfRequest, signPreview } from '../mechanism/preview-token.ts'
+import { digestOfPolicy, digestOfPrice, digestOfRequest, signPreview } from '../mechanism/preview-token.ts'
 import { explainingOf } from '../mechanism/price-change.ts'
 import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
@@ -54,6 +54,7 @@ export async function previewOf(
       operation: preview.kind,
       body: digestOfRequest(preview.request),
       version: loaded.aggregate.policy.version,
+      state: digestOfPolicy(loaded.aggregate),
       price: digestOfPrice(shown.price),
       at: now,
     })

@@ -1,0 +1,1 @@
+ALTER TABLE `tenant` ADD `allows_agents` integer;

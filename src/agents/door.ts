@@ -1,0 +1,107 @@
+// `/mcp`: software agents, by the Model Context Protocol (docs/agents.md). This side knows the tenant and its databases; the protocol and
+// its tools are a bundle apart, which reaches the service through `Host` alone.
+import { version } from '../../package.json'
+import { loadAgents } from '../bundles/load.ts'
+import { ERROR_KINDS, forbidden, invalidRequest, Refusal, tooLarge } from '../kernel/errors.ts'
+import { readJson } from '../platform/http/body/json.ts'
+import type { Entry } from '../platform/http/door.ts'
+import { agentsAreAllowed, type Tenant } from '../platform/tenancy.ts'
+import { beginPreviewed, keepPreview, takePreview } from './kept-previews.ts'
+import { productFields } from './product-fields.ts'
+import type { Answered, Asked, Host } from './protocol/host.ts'
+
+/** Of one message. */
+const LARGEST_MESSAGE_BYTES = 65_536
+
+/** Of what an agent gets: the list of tools is the longest. */
+const LONGEST_RESPONSE = 262_144
+
+/** Refuses (403) a tenant that keeps agents out, and says how to let them in. */
+function requireAgents(tenant: Tenant): void {
+  if (agentsAreAllowed(tenant)) return
+  throw forbidden(
+    `Agents may not come to the ${tenant.type} tenant '${tenant.name}'. An administrator of it lets them in: PUT /tenant/agentAccess with {"allowed": true}.`,
+  )
+}
+
+function requireMessage(message: unknown): void {
+  if (Array.isArray(message))
+    throw invalidRequest('Send one message of JSON-RPC at a time, not a list of them.')
+  if ((message as { method?: unknown })?.method === 'subscriptions/listen')
+    throw invalidRequest('There are no subscriptions here: read_events answers what happened since a cursor.')
+}
+
+/** Throws Refusals before the protocol has its say; what that answers has its own form. */
+export async function answerAgent({ request, context, dispatch }: Entry): Promise<Response> {
+  requireAgents(context.tenant)
+  const { value: message } = await readJson(request, { largestBytes: LARGEST_MESSAGE_BYTES })
+  requireMessage(message)
+  const { serveAgent } = await loadAgents()
+  const { url, method, headers } = request
+  const response = await serveAgent(
+    new Request(url, { method, headers }),
+    message,
+    hostFor({ request, context, dispatch }),
+  )
+  return await whole(response)
+}
+
+/** Read to its end, so that the round trips of the tool are known when the answer leaves. */
+async function whole(response: Response): Promise<Response> {
+  const text = await response.text()
+  if (text.length > LONGEST_RESPONSE)
+    throw tooLarge(`The answer would have more than ${LONGEST_RESPONSE} characters; ask for less.`)
+  const { status } = response
+  const headers = new Headers(response.headers)
+  return new Response(text === '' ? null : text, { status, headers })
+}
+
+function hostFor({ request, context, dispatch }: Entry): Host {
+  const { locator, name, type } = context.tenant
+  return {
+    tenant: { locator, name, type },
+    version,
+    call: asked => calling(asked, { request, context, dispatch }),
+    products: () => answered(productFields(context)),
+    keep: previewed => answered(keepPreview(context, previewed)),
+    take: preview => answered(takePreview(context, preview)),
+    begin: (preview, previewed) => answered(beginPreviewed(context, preview, previewed)),
+  }
+}
+
+/** Calls a route of this service as the agent's account. */
+async function calling(
+  { method, path, query = {}, body, ifPreviewed }: Asked,
+  { request, context, dispatch }: Entry,
+): Promise<Answered> {
+  const url = new URL(path, request.url)
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  const headers = new Headers({
+    authorization: request.headers.get('authorization')!,
+    'x-client-request-id': context.requestId,
+  })
+  if (body) headers.set('content-type', 'application/json')
+  if (ifPreviewed !== undefined) headers.set('if-previewed', ifPreviewed)
+  const response = await dispatch(
+    new Request(url, { method, headers, ...(body && { body: JSON.stringify(body) }) }),
+  )
+  const text = await response.text()
+  const requestId = response.headers.get('x-request-id') ?? undefined
+  return {
+    status: response.status,
+    body: text === '' ? {} : JSON.parse(text),
+    ...(requestId && { requestId }),
+  }
+}
+
+/** In the form of a route's answer, a Refusal too. */
+async function answered(work: Promise<unknown>): Promise<Answered> {
+  try {
+    return { status: 200, body: await work }
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem
+    const { code, message, details } = problem
+    return { status: ERROR_KINDS[code].status, body: { code, message, ...details } }
+  }
+}

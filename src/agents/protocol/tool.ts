@@ -1,0 +1,62 @@
+// A tool is one value: its name, what it takes and gives, and what it calls.
+import type { McpServer } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { dataResult, refusalResult } from './answers.ts'
+import type { Host } from './host.ts'
+
+export type Tool = {
+  readonly name: string
+  readonly title: string
+  /** For the model: what it answers, and when to use it. */
+  readonly about: string
+  readonly input: z.ZodObject
+  readonly output: z.ZodType
+  /** `carries out`: the one that changes records of customers. `makes`: something beside them, such as a report. */
+  readonly effect: 'reads' | 'makes' | 'carries out'
+  readonly run: (input: never, host: Host) => Promise<object>
+}
+
+export const defineTool = <Input extends z.ZodObject, Output extends z.ZodType<object>>(
+  tool: Omit<Tool, 'input' | 'output' | 'run'> & {
+    readonly input: Input
+    readonly output: Output
+    readonly run: (input: z.output<Input>, host: Host) => Promise<z.input<Output> & object>
+  },
+): Tool => tool
+
+export function register(
+  server: McpServer,
+  { name, title, about, input, output, effect, run }: Tool,
+  host: Host,
+): void {
+  server.registerTool(
+    name,
+    {
+      title,
+      description: about,
+      inputSchema: input,
+      outputSchema: resultOf(output),
+      annotations: {
+        readOnlyHint: effect === 'reads',
+        destructiveHint: effect === 'carries out',
+        idempotentHint: effect === 'reads',
+        openWorldHint: false,
+      },
+    },
+    async args => await run(args as never, host).then(dataResult, refusalResult),
+  )
+}
+
+/** Made once for a tool, since a server is made for each request. */
+const results = new WeakMap<z.ZodType, z.ZodObject>()
+
+function resultOf(output: z.ZodType): z.ZodObject {
+  const known =
+    results.get(output) ??
+    z.object({
+      notice: z.string().describe('How to take the data.'),
+      data: output.describe('What was asked for.'),
+    })
+  results.set(output, known)
+  return known
+}

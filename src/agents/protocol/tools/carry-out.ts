@@ -1,0 +1,82 @@
+// The one tool that changes records of customers. It takes a preview and nothing else, so it can do nothing but what was previewed.
+import { z } from 'zod'
+import { ok } from '../answers.ts'
+import type { Json, Previewed } from '../host.ts'
+import { defineTool } from '../tool.ts'
+import { isoOf, Money, money, Time, Underwriting, underwriting } from '../values.ts'
+
+const Done = z.strictObject({
+  operation: z.string(),
+  policy: z.string().optional(),
+  policyholder: z.string().optional(),
+  record: z
+    .string()
+    .optional()
+    .describe('Locator of the endorsement, renewal, cancellation or reinstatement.'),
+  state: z.string(),
+  issued: Time.optional(),
+  premium: Money.optional(),
+  underwriting: Underwriting.optional(),
+  requestId: z.string().optional().describe('Events and the audit trail have it.'),
+  next: z.string(),
+})
+
+const READ = 'It is done. read_policy and read_bills show the policy as it is now.'
+
+/** What a new quote came to: it is priced and underwritten, or declined. */
+function quoted(policy: Json) {
+  const [made] = policy.modifications
+  const result = underwriting(made?.automatedUnderwritingResult)
+  const isAccepted = result?.decision === 'accept'
+  return {
+    policy: policy.locator,
+    state: isAccepted ? 'finalized' : 'declined',
+    premium: money(policy.characteristics.at(-1), 'grossPremium'),
+    underwriting: result,
+    next: isAccepted
+      ? 'The policy is quoted and accepted, and not issued. Call preview_issue.'
+      : 'Underwriting did not accept it. Show its notes to the person; only people can decide otherwise.',
+  }
+}
+
+function doneOf({ operation, subject }: Previewed, body: Json) {
+  if (operation === 'policyholder')
+    return {
+      policyholder: body.locator,
+      state: 'created',
+      next: 'The policyholder is made. price_risk and preview_quote take its locator.',
+    }
+  if (operation === 'quote') return quoted(body)
+  if (operation === 'issue')
+    return { policy: subject, state: 'issued', issued: isoOf(body.issuedTimestamp), next: READ }
+  return {
+    policy: subject,
+    record: body.locator,
+    state: body.state,
+    issued: isoOf(body.issuedTimestamp),
+    next: READ,
+  }
+}
+
+export const carryOut = defineTool({
+  name: 'carry_out',
+  title: 'Carry out what was previewed',
+  about:
+    'Does exactly what a preview showed, once, within 15 minutes, at that price. Call it only after a person has seen the preview and agreed. It is refused when anything has changed since.',
+  effect: 'carries out',
+  input: z.strictObject({
+    preview: z
+      .string()
+      .regex(/^pv_[a-z2-7]{1,40}$/)
+      .describe('The preview of a tool that previews.'),
+  }),
+  output: Done,
+  async run({ preview }, host) {
+    const previewed: Previewed = await ok(host.take(preview))
+    await ok(host.begin(preview, previewed))
+    const asking = host.call(previewed.asked)
+    const body = await ok(asking)
+    const { requestId } = await asking
+    return { operation: previewed.operation, requestId, ...doneOf(previewed, body) }
+  },
+})

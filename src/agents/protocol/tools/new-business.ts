@@ -1,0 +1,135 @@
+// From a question to a quote: the price of a risk, a new policyholder and a new quote. Each that is more than a price is previewed,
+// and made by carry_out.
+import { z } from 'zod'
+import { ok } from '../answers.ts'
+import { type Host, type Json, pathOf } from '../host.ts'
+import { defineTool } from '../tool.ts'
+import {
+  ExposureIn,
+  FieldGroupsIn,
+  FieldValuesIn,
+  isoOf,
+  Money,
+  money,
+  msIfAny,
+  NameIn,
+  policyholderIn,
+  Time,
+  TimeIn,
+} from '../values.ts'
+import { keep, kept } from './previews.ts'
+
+const risk = {
+  policyholder: policyholderIn,
+  product: NameIn,
+  startAt: TimeIn.optional().describe('Left out: midnight today.'),
+  endAt: TimeIn.optional().describe('Left out: a year later.'),
+  fieldValues: FieldValuesIn.optional(),
+  fieldGroups: FieldGroupsIn.optional(),
+  exposures: z.array(ExposureIn).max(50),
+  paymentSchedule: NameIn.optional().describe('A name that read_product lists. Left out: the first.'),
+}
+
+type Risk = z.output<z.ZodObject<typeof risk>>
+
+const requestOf = ({ policyholder, product, startAt, endAt, paymentSchedule, ...content }: Risk) => ({
+  policyholderLocator: policyholder,
+  productName: product,
+  policyStartTimestamp: msIfAny(startAt),
+  policyEndTimestamp: msIfAny(endAt),
+  paymentScheduleName: paymentSchedule,
+  ...content,
+})
+
+const priced = {
+  start: Time.optional(),
+  end: Time.optional(),
+  price: z
+    .strictObject({
+      premium: Money.optional(),
+      taxes: Money.optional(),
+      fees: Money.optional(),
+      total: Money.optional(),
+    })
+    .optional(),
+  perils: z.array(z.strictObject({ exposure: z.string(), peril: z.string(), premium: Money.optional() })),
+  problem: z.string().optional().describe('Why there is no price.'),
+}
+
+const MOST_PERILS = 40
+
+/** A quick quote: priced, neither checked nor underwritten; it is no policy. */
+async function priceOf(risk: Risk, host: Host) {
+  const path = pathOf`/policy/${host.tenant.locator}/quickquotes`
+  const quick = await ok(host.call({ method: 'POST', path, body: requestOf(risk) }))
+  const { price } = quick
+  const perils = (price?.exposurePrices ?? []).flatMap((exposure: Json) =>
+    exposure.perilPrices.map((peril: Json) => ({
+      exposure: exposure.name,
+      peril: peril.name,
+      premium: money(peril, 'premium'),
+    })),
+  )
+  return {
+    start: isoOf(quick.policyStartTimestamp),
+    end: isoOf(quick.policyEndTimestamp),
+    price: price && {
+      premium: money(price, 'grossPremium'),
+      taxes: money(price, 'grossTaxes'),
+      fees: money(price, 'grossFees'),
+      total: money(price, 'total'),
+    },
+    perils: perils.slice(0, MOST_PERILS),
+    problem: quick.problem?.message,
+  }
+}
+
+const priceRisk = defineTool({
+  name: 'price_risk',
+  title: 'Price a risk',
+  about:
+    'What a new policy would cost, without making one. Values are not checked and nothing is underwritten; preview_quote and carry_out do that. Needs a policyholder, whose values may count for the price.',
+  effect: 'makes',
+  input: z.strictObject(risk),
+  output: z.strictObject(priced),
+  run: priceOf,
+})
+
+const previewPolicyholder = defineTool({
+  name: 'preview_policyholder',
+  title: 'Preview a new policyholder',
+  about:
+    'Prepares a new policyholder with these values. Look first whether find_policyholders finds the person.',
+  effect: 'makes',
+  input: z.strictObject({ values: FieldValuesIn.describe('By the policyholderFields of read_product.') }),
+  output: z.strictObject({ ...kept, values: z.number().int(), next: z.string() }),
+  async run({ values }, host) {
+    const asked = { method: 'POST', path: '/policyholder/create', body: { completed: true, values } } as const
+    return {
+      ...(await keep(host, 'policyholder', 'new', asked)),
+      values: Object.keys(values).length,
+      next: 'Show the values to the person. If they agree, call carry_out with preview; it checks them and makes the policyholder.',
+    }
+  },
+})
+
+const previewQuote = defineTool({
+  name: 'preview_quote',
+  title: 'Preview a new quote',
+  about:
+    'Prepares a quote for a new policy: carry_out checks its values, prices and underwrites it. It is not issued then; preview_issue follows. The price here is one of price_risk.',
+  effect: 'makes',
+  input: z.strictObject(risk),
+  output: z.strictObject({ ...kept, ...priced, next: z.string() }),
+  async run(asked, host) {
+    const price = await priceOf(asked, host)
+    const body = { ...requestOf(asked), finalize: true }
+    return {
+      ...price,
+      ...(await keep(host, 'quote', asked.product, { method: 'POST', path: '/policy', body })),
+      next: 'Show the price to the person. If they agree, call carry_out with preview, then preview_issue with the policy that it answers.',
+    }
+  },
+})
+
+export const newBusinessTools = [priceRisk, previewPolicyholder, previewQuote]

@@ -1,0 +1,260 @@
+// Tools that preview. Nothing is written but the preview itself, which is kept for 15 minutes.
+import { z } from 'zod'
+import { firstOf, ok } from '../answers.ts'
+import { type Asked, type Host, type Json, pathOf } from '../host.ts'
+import { defineTool } from '../tool.ts'
+import {
+  ExposureIn,
+  FieldGroupsIn,
+  FieldValuesIn,
+  isoOf,
+  Locator,
+  Money,
+  MoreCount,
+  money,
+  msIfAny,
+  msOf,
+  NameIn,
+  PerilIn,
+  policyIn,
+  Time,
+  TimeIn,
+  Underwriting,
+  underwriting,
+} from '../values.ts'
+
+export const kept = {
+  preview: z.string().describe('What carry_out takes.'),
+  expires: Time.optional(),
+  operation: z.string(),
+}
+
+/** Keeps the call that was previewed. */
+export async function keep(host: Host, operation: string, subject: string, asked: Asked) {
+  const { preview, expiresTimestamp } = await ok(host.keep({ operation, subject, asked }))
+  return { preview: String(preview), expires: isoOf(expiresTimestamp), operation }
+}
+
+const Bill = z.strictObject({
+  type: z.string(),
+  made: Time.optional(),
+  due: Time.optional(),
+  total: Money.optional(),
+})
+
+const Change = z.strictObject({ now: Money.optional(), change: Money.optional() })
+
+const Preview = z.strictObject({
+  ...kept,
+  policy: z.string(),
+  price: z
+    .strictObject({ premium: Change, taxes: Change, fees: Change, total: Change })
+    .describe('After the transaction, and by how much it changes. Total: premium, taxes and fees.'),
+  underwriting: Underwriting.optional().describe('Unless it accepts, carry_out is refused.'),
+  coverEnds: Time.optional(),
+  bills: z.array(Bill).describe('Bills that the transaction makes and all that are planned after it.'),
+  moreBills: MoreCount,
+  blockedBy: z
+    .array(z.strictObject({ kind: z.string(), locator: z.string(), state: z.string() }))
+    .describe(
+      'Pending transactions. Unless invalidateConflicts was set, carry_out is refused while there are any.',
+    ),
+  next: z.string(),
+})
+
+const change = (price: Json, after: string, by: string) => ({
+  now: money(price, after),
+  change: money(price, by),
+})
+
+const NEXT =
+  'Show the price and what changes to the person whom you work for. If they agree, call carry_out with preview and nothing else.'
+
+type Kind = 'issue' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+
+/** The preview of the interface, with the call that issues exactly that. */
+async function preview(host: Host, policy: string, kind: Kind, request: object, asked: Asked) {
+  const path = pathOf`/policies/${policy}/preview`
+  const shown = await ok(host.call({ method: 'POST', path, body: { [kind]: request } }))
+  const { price, policyWhenIssued, previewToken } = shown
+  const bills = firstOf<Json>(shown.invoices, 12)
+  return {
+    ...(await keep(host, kind, policy, { ...asked, ifPreviewed: previewToken })),
+    policy,
+    price: {
+      premium: change(price, 'newGrossPremium', 'grossPremiumChange'),
+      taxes: change(price, 'newGrossTaxes', 'grossTaxesChange'),
+      fees: change(price, 'newGrossFees', 'grossFeesChange'),
+      total: change(price, 'newTotal', 'totalChange'),
+    },
+    underwriting: underwriting(shown.automatedUnderwritingResult),
+    coverEnds: isoOf(policyWhenIssued.effectiveContractEndTimestamp),
+    bills: bills.some.map(one => ({
+      type: one.invoiceType,
+      made: isoOf(one.issueTimestamp),
+      due: isoOf(one.dueTimestamp),
+      total: money(one, 'totalDue'),
+    })),
+    moreBills: bills.more,
+    blockedBy: shown.conflicts
+      .slice(0, 10)
+      .map(({ kind, locator, state }: Json) => ({ kind, locator, state })),
+    next: NEXT,
+  }
+}
+
+const invalidateConflicts = z
+  .boolean()
+  .default(false)
+  .describe('Whether quoted and accepted transactions in the way are taken back. Ask the person first.')
+
+const conflictHandling = (invalidates: boolean) =>
+  invalidates ? { conflictHandling: 'invalidate' as const } : {}
+
+const previewIssue = defineTool({
+  name: 'preview_issue',
+  title: 'Preview the issue of a policy',
+  about:
+    'What issuing a policy that was quoted and accepted (see preview_quote) comes to: its price and bills.',
+  effect: 'makes',
+  input: z.strictObject({ policy: policyIn }),
+  output: Preview,
+  run: ({ policy }, host) =>
+    preview(host, policy, 'issue', {}, { method: 'POST', path: pathOf`/policy/${policy}/issue` }),
+})
+
+const groupUpdate = z.strictObject({
+  fieldGroupLocator: Locator,
+  fieldName: NameIn,
+  fieldValues: FieldValuesIn,
+})
+
+const fieldChanges = {
+  fieldValues: FieldValuesIn.optional(),
+  addFieldGroups: FieldGroupsIn.optional(),
+  updateFieldGroups: z.array(groupUpdate).max(50).optional(),
+  removeFieldGroups: z.array(Locator).max(50).optional(),
+}
+
+const PerilUpdate = z.strictObject({
+  ...PerilIn.omit({ name: true, fieldGroups: true }).shape,
+  perilLocator: Locator,
+  ...fieldChanges,
+})
+
+const ExposureUpdate = z.strictObject({
+  exposureLocator: Locator,
+  ...fieldChanges,
+  addPerils: z.array(PerilIn).max(50).optional(),
+  updatePerils: z.array(PerilUpdate).max(50).optional(),
+  endPerils: z.array(Locator).max(50).optional(),
+})
+
+const policyChanges = {
+  ...fieldChanges,
+  addExposures: z.array(ExposureIn).max(50).optional(),
+  updateExposures: z.array(ExposureUpdate).max(50).optional(),
+  endExposures: z.array(Locator).max(50).optional(),
+  newPaymentScheduleName: NameIn.optional(),
+}
+
+const previewEndorsement = defineTool({
+  name: 'preview_endorsement',
+  title: 'Preview an endorsement',
+  about:
+    'What a change of a policy comes to: new values, more or fewer exposures and perils. read_policy has their locators, read_product the names of endorsements and fields.',
+  effect: 'makes',
+  input: z.strictObject({
+    policy: policyIn,
+    endorsementName: NameIn,
+    startAt: TimeIn.optional().describe('From when on. Left out: from now on.'),
+    newPolicyEndAt: TimeIn.optional().describe('Only to move the end of the policy.'),
+    ...policyChanges,
+    reprice: z.boolean().optional().describe('Only where read_product says askForReprice.'),
+    invalidateConflicts,
+  }),
+  output: Preview,
+  run({ policy, startAt, newPolicyEndAt, invalidateConflicts: invalidates, ...changes }, host) {
+    const request = {
+      ...changes,
+      startTimestamp: msIfAny(startAt),
+      newPolicyEndTimestamp: msIfAny(newPolicyEndAt),
+      ...conflictHandling(invalidates),
+    }
+    const path = pathOf`/policies/${policy}/endorsements`
+    const asked = { method: 'POST', path, body: { ...request, state: 'issued' } } as const
+    return preview(host, policy, 'endorsement', request, asked)
+  },
+})
+
+const previewRenewal = defineTool({
+  name: 'preview_renewal',
+  title: 'Preview a renewal',
+  about: 'What another term of a policy comes to. It begins where the policy ends.',
+  effect: 'makes',
+  input: z.strictObject({
+    policy: policyIn,
+    endAt: TimeIn.describe('When the new term ends.'),
+    ...policyChanges,
+  }),
+  output: Preview,
+  run({ policy, endAt, ...changes }, host) {
+    const request = { ...changes, renewalEndTimestamp: msOf(endAt) }
+    const path = pathOf`/policies/${policy}/renewals`
+    const asked = { method: 'POST', path, body: { ...request, state: 'issued' } } as const
+    return preview(host, policy, 'renewal', request, asked)
+  },
+})
+
+const previewCancellation = defineTool({
+  name: 'preview_cancellation',
+  title: 'Preview a cancellation',
+  about: 'What ending a policy before its time comes to: what is given back, and what is kept.',
+  effect: 'makes',
+  input: z.strictObject({
+    policy: policyIn,
+    name: NameIn.describe('A kind of cancellation of the product.'),
+    effectiveAt: TimeIn,
+    category: NameIn.optional().describe('Why, as the product names it.'),
+    invalidateConflicts,
+  }),
+  output: Preview,
+  run({ policy, name, effectiveAt, category, invalidateConflicts: invalidates }, host) {
+    const request = {
+      name,
+      effectiveTimestamp: msOf(effectiveAt),
+      cancellationCategory: category,
+      ...conflictHandling(invalidates),
+    }
+    const path = pathOf`/policies/${policy}/cancellations`
+    const asked = { method: 'POST', path, body: { ...request, issue: true } } as const
+    return preview(host, policy, 'cancellation', request, asked)
+  },
+})
+
+const previewReinstatement = defineTool({
+  name: 'preview_reinstatement',
+  title: 'Preview a reinstatement',
+  about: 'What bringing back the cover of a cancelled policy comes to.',
+  effect: 'makes',
+  input: z.strictObject({
+    policy: policyIn,
+    cancellation: Locator.describe('Locator of the cancellation that it takes back; carry_out answered it.'),
+    effectiveAt: TimeIn.optional().describe('From when on. Left out: without a gap.'),
+  }),
+  output: Preview,
+  run({ policy, cancellation, effectiveAt }, host) {
+    const request = { effectiveTimestamp: msIfAny(effectiveAt) }
+    const path = pathOf`/cancellations/${cancellation}/reinstate`
+    const asked = { method: 'PATCH', path, body: { ...request, issue: true } } as const
+    return preview(host, policy, 'reinstatement', { cancellationLocator: cancellation, ...request }, asked)
+  },
+})
+
+export const previewTools = [
+  previewIssue,
+  previewEndorsement,
+  previewRenewal,
+  previewCancellation,
+  previewReinstatement,
+]

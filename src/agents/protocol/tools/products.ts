@@ -1,0 +1,138 @@
+// Products and their fields, as tools and as resources.
+import { type McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
+import { z } from 'zod'
+import { clean, marked, ok, Refused } from '../answers.ts'
+import type { Host, Json } from '../host.ts'
+import { defineTool } from '../tool.ts'
+import { NameIn } from '../values.ts'
+
+const ProductSummary = z.strictObject({
+  name: z.string(),
+  title: z.string(),
+  exposures: z.array(z.string()),
+  paymentSchedules: z.array(z.string()).describe('The first is the usual one.'),
+})
+
+const listProducts = defineTool({
+  name: 'list_products',
+  title: 'List products',
+  about: 'The products of the latest configuration. read_product has the fields of one.',
+  effect: 'reads',
+  input: z.strictObject({}),
+  output: z.strictObject({
+    timeZone: z.string().describe('Policies begin and end at midnight there.'),
+    currency: z.string(),
+    products: z.array(ProductSummary),
+  }),
+  async run(_, host) {
+    const { timeZone, currency, products } = await ok(host.products())
+    return { timeZone, currency, products: products.map(summaryOf) }
+  },
+})
+
+const summaryOf = ({ name, title, exposures, paymentSchedules }: Json) => ({
+  name,
+  title,
+  exposures: exposures.map((one: Json) => one.name),
+  paymentSchedules: paymentSchedules.map((one: Json) => one.name),
+})
+
+const Field: z.ZodType = z.strictObject({
+  name: z.string(),
+  title: z.string(),
+  type: z.string(),
+  required: z.boolean(),
+  repeatable: z.boolean().optional(),
+  searchable: z.boolean().optional(),
+  onlyIf: z.array(z.strictObject({ field: z.string(), values: z.array(z.string()) })).optional(),
+  values: z.array(z.string()).optional().describe('The only ones allowed.'),
+  pattern: z.string().optional(),
+  minimum: z.string().optional(),
+  maximum: z.string().optional(),
+  most: z.number().optional().describe('Of a text its characters, of a group how many.'),
+  table: z.string().optional().describe('Its values are looked up there.'),
+  get fields() {
+    return z.array(Field).optional().describe('Of a group.')
+  },
+})
+
+const part = { name: z.string(), title: z.string(), fields: z.array(Field) }
+
+const Product = z.strictObject({
+  ...part,
+  timeZone: z.string(),
+  currency: z.string(),
+  configVersion: z.number().int(),
+  policyholderFields: z.array(Field),
+  exposures: z.array(z.strictObject({ ...part, perils: z.array(z.strictObject(part)) })),
+  paymentSchedules: z.array(z.strictObject({ name: z.string(), title: z.string() })),
+  endorsements: z
+    .array(z.strictObject({ name: z.string(), title: z.string(), askForReprice: z.boolean() }))
+    .describe('What preview_endorsement takes as endorsementName.'),
+  cancellations: z
+    .array(z.strictObject({ name: z.string(), title: z.string(), categories: z.array(z.string()) }))
+    .describe('What preview_cancellation takes as name and category.'),
+})
+
+async function productNamed(host: Host, name: string) {
+  const { products, ...shared } = await ok(host.products())
+  const found = products.find((one: Json) => one.name === name)
+  if (found) return { ...shared, ...found }
+  const message = `There is no product '${name}'.`
+  throw new Refused({ status: 400, body: { code: 'invalidRequest', message } })
+}
+
+const readProduct = defineTool({
+  name: 'read_product',
+  title: 'Read a product',
+  about:
+    'The fields of a product, of its exposures and perils and of policyholders: names, types, allowed values, and which are required. Read it before you price, quote or endorse.',
+  effect: 'reads',
+  input: z.strictObject({ product: NameIn }),
+  output: Product,
+  run: ({ product }, host) => productNamed(host, product),
+})
+
+export const productTools = [listProducts, readProduct]
+
+const LIST = 'bindery://products'
+
+const json = { mimeType: 'text/plain' } as const
+
+const contentsOf = (uri: URL, data: unknown) => ({
+  contents: [{ uri: uri.href, ...json, text: marked(clean(data)) }],
+})
+
+export function registerProductResources(server: McpServer, host: Host): void {
+  server.registerResource(
+    'products',
+    LIST,
+    { title: 'Products', description: 'The products of the latest configuration.', ...json },
+    async uri =>
+      contentsOf(
+        uri,
+        await ok(host.products()).then(({ products, ...shared }) => ({
+          ...shared,
+          products: products.map(summaryOf),
+        })),
+      ),
+  )
+  const list = async () => ({
+    resources: (await ok(host.products())).products.map(({ name, title }: Json) => ({
+      name: String(name),
+      title: String(title),
+      uri: `${LIST}/${encodeURIComponent(name)}`,
+      ...json,
+    })),
+  })
+  server.registerResource(
+    'product',
+    new ResourceTemplate(`${LIST}/{name}`, { list }),
+    {
+      title: 'A product',
+      description: 'Its fields, exposures, perils, endorsements and cancellations.',
+      ...json,
+    },
+    async (uri, { name }) => contentsOf(uri, await productNamed(host, decodeURIComponent(String(name)))),
+  )
+}

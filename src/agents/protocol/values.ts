@@ -1,0 +1,105 @@
+// Values that many tools take or show. Times are ISO 8601, which models read better than milliseconds.
+import { z } from 'zod'
+import type { Json } from './host.ts'
+
+export const Locator = z
+  .string()
+  .regex(/^[A-Za-z0-9-]{1,64}$/, 'must be the locator of a record, as a tool answered it')
+  .describe('Locator of the record.')
+
+export const policyIn = Locator.describe('Locator of the policy.')
+export const policyholderIn = Locator.describe('Locator of the policyholder.')
+
+export const NameIn = z.string().min(1).max(80)
+
+export const TimeIn = z.iso
+  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-12-01T00:00:00+01:00' })
+  .describe('With its zone: 2026-12-01T00:00:00+01:00, or 2026-11-30T23:00:00Z.')
+
+export const More = z.string().max(2_000).optional().describe('The `more` of the page before: its next page.')
+
+const ValueIn = z.union([z.string().max(2_000), z.array(z.string().max(2_000)).max(200)])
+
+export const FieldValuesIn = z
+  .record(z.string().max(100), ValueIn)
+  .describe(
+    'By name of the field: a text, or a list of texts where the field is repeatable. read_product names the fields.',
+  )
+
+const FieldGroupIn = z.strictObject({ fieldName: NameIn, fieldValues: FieldValuesIn })
+
+export const FieldGroupsIn = z
+  .array(FieldGroupIn)
+  .max(50)
+  .describe('Values of fields of the type group, one for each.')
+
+const amounts = Object.fromEntries(
+  ['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'].map(
+    name => [name, z.string().max(30).optional().describe('Decimal number; an indemnity also: unlimited.')],
+  ),
+)
+
+export const PerilIn = z.strictObject({
+  name: NameIn,
+  fieldValues: FieldValuesIn.optional(),
+  fieldGroups: FieldGroupsIn.optional(),
+  ...amounts,
+})
+
+export const ExposureIn = z.strictObject({
+  exposureName: NameIn.describe('Kind of exposure, as the product names it.'),
+  fieldValues: FieldValuesIn.optional(),
+  fieldGroups: FieldGroupsIn.optional(),
+  perils: z.array(PerilIn).max(50),
+})
+
+/** Milliseconds since 1970, as the interface takes them. */
+export const msOf = (iso: string): string => String(Date.parse(iso))
+
+export const msIfAny = (iso: string | undefined): string | undefined =>
+  iso === undefined ? undefined : msOf(iso)
+
+/** ISO 8601 of milliseconds as text; undefined for none. */
+export function isoOf(ms: string | undefined): string | undefined {
+  const time = new Date(Number(ms))
+  return ms === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
+}
+
+export const Time = z.string().describe('ISO 8601, in UTC.')
+
+export const Money = z.strictObject({ amount: z.number(), currency: z.string() }).describe('In major units.')
+
+/** An amount of a record and its currency; undefined where there is none. */
+export function money(record: Json, name: string): z.infer<typeof Money> | undefined {
+  const amount = record?.[name]
+  return typeof amount === 'number'
+    ? { amount, currency: String(record[`${name}Currency`] ?? '') }
+    : undefined
+}
+
+export const FieldValues = z.record(z.string(), z.array(z.string()))
+
+/** A tool reads so many fields of one record at most. */
+const MOST_FIELDS = 80
+
+export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
+  Object.fromEntries(
+    Object.entries((values ?? {}) as Record<string, unknown>)
+      .slice(0, MOST_FIELDS)
+      .map(([name, value]) => [name, (Array.isArray(value) ? value : [value]).slice(0, 20).map(String)]),
+  )
+
+export const Underwriting = z.strictObject({ decision: z.string(), notes: z.array(z.string()) })
+
+export const underwriting = (result: Json): z.infer<typeof Underwriting> | undefined =>
+  result && {
+    decision: String(result.decision),
+    notes: ((result.notes ?? []) as unknown[]).slice(0, 10).map(String),
+  }
+
+export const MoreCount = z.number().int().optional().describe('How many more there are that are not shown.')
+
+export const NextPage = z
+  .string()
+  .optional()
+  .describe('Send it as `more` for the next page; absent on the last.')

@@ -1,0 +1,201 @@
+// `If-Previewed` where other things happen at the same time: documents, pay-outs, autofill, transactions in the way; and the issue of a policy.
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import { whenMade } from '../documents/waiting.ts'
+import { type Answer, callApi } from '../support/api.ts'
+import { autofilled } from '../support/autofilled.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+
+type Refused = { code: string; message: string; previewReason?: string }
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 3 })
+  motor = await motorTenant('moves', motorWithoutPapers())
+})
+
+const created = async (of = motor, changes = {}): Promise<PolicyResponse> =>
+  (await of.createPolicy(changes)).body
+
+const issued = async (of = motor, changes = {}): Promise<PolicyResponse> =>
+  (await of.post(`/policy/${(await created(of, changes)).locator}/issue`)).body
+
+async function preview(policy: PolicyResponse, body: object, of = motor): Promise<PolicyPreviewResponse> {
+  const answer = await of.post<PolicyPreviewResponse>(`/policies/${policy.locator}/preview`, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(200)
+  return answer.body
+}
+
+const send = <Body = Refused>(
+  path: string,
+  body: object | undefined,
+  previewed: string,
+  of = motor,
+  key?: string,
+) =>
+  callApi<Body>('POST', path, {
+    token: of.token,
+    ...(body && { body }),
+    headers: { 'if-previewed': previewed, ...(key !== undefined && { 'idempotency-key': key }) },
+  })
+
+const endorsing = ({ exposures }: PolicyResponse, value = '49000') => ({
+  endorsementName: 'change_of_risk',
+  updateExposures: [{ exposureLocator: exposures[0]!.locator, fieldValues: { vehicle_value: value } }],
+})
+
+const endorse = (policy: PolicyResponse, body: object, previewed: string, of = motor) =>
+  send<EndorsementResponse & Refused>(
+    `/policies/${policy.locator}/endorsements`,
+    { ...body, state: 'issued' },
+    previewed,
+    of,
+  )
+
+const outdated = ({ status, body }: Answer<Refused>) => [status, body.code, body.previewReason]
+
+describe('the issue of a policy', () => {
+  it('is previewed with the price of its quote, and issued at that', async () => {
+    const policy = await created()
+    const { price, invoices, policyWhenIssued, conflicts, previewToken } = await preview(policy, {
+      issue: {},
+    })
+    const quoted = (await motor.get<{ totalDue: number }>(`/policy/${policy.locator}/price`)).body
+    expect([price.newTotal, price.totalChange, conflicts]).toEqual([quoted.totalDue, quoted.totalDue, []])
+    expect(invoices.map(one => one.totalDue)).toEqual([quoted.totalDue])
+    expect(policyWhenIssued.issuedTimestamp).toBeDefined()
+    expect((await motor.get(`/policy/${policy.locator}`)).body.issuedTimestamp).toBeUndefined()
+    const done = await send<PolicyResponse>(`/policy/${policy.locator}/issue`, undefined, previewToken)
+    expect(done.status, JSON.stringify(done.body)).toBe(200)
+    expect(done.body.invoices.map(one => one.totalDue)).toEqual([quoted.totalDue])
+    expect(roundTrips(done)).toEqual({ d1: 1, object: 1, r2: 0, queue: 0 })
+    expect(outdated(await send(`/policy/${policy.locator}/issue`, undefined, previewToken))).toEqual([
+      409,
+      'previewOutdated',
+      'used',
+    ])
+  })
+
+  it('is not previewed before the policy is finalized, nor twice', async () => {
+    const draft = await created(motor, { finalize: false })
+    const early = await motor.post<Refused>(`/policies/${draft.locator}/preview`, { issue: {} })
+    expect([early.status, early.body.code]).toEqual([409, 'wrongState'])
+    const policy = await issued()
+    const late = await motor.post<Refused>(`/policies/${policy.locator}/preview`, { issue: {} })
+    expect([late.status, late.body.code]).toEqual([409, 'wrongState'])
+    const both = await motor.post<Refused>(`/policies/${policy.locator}/preview`, {
+      issue: {},
+      endorsement: endorsing(policy),
+    })
+    expect(both.status).toBe(400)
+  })
+
+  it('is refused when another quote took the place of the one that was previewed', async () => {
+    const policy = await created()
+    const { previewToken } = await preview(policy, { issue: {} })
+    const [quote] = (await motor.get<{ locator: string }[]>(`/policies/${policy.locator}/quotes`)).body
+    const act = (locator: string, action: string) =>
+      callApi('PATCH', `/quotes/${locator}/${action}`, { token: motor.token })
+    expect((await act(quote!.locator, 'invalidate')).status).toBe(200)
+    expect((await act(quote!.locator, 'accept')).status).toBe(200)
+    expect(outdated(await send(`/policy/${policy.locator}/issue`, undefined, previewToken))[2]).toBe('policy')
+    const again = await preview(policy, { issue: {} })
+    const elsewhere = await created()
+    expect(outdated(await send(`/policy/${elsewhere.locator}/issue`, undefined, again.previewToken))[2]).toBe(
+      'operation',
+    )
+    expect((await send(`/policy/${policy.locator}/issue`, undefined, again.previewToken)).status).toBe(200)
+  })
+
+  it('gives a repeat with its key the first answer', async () => {
+    const policy = await created()
+    const { previewToken } = await preview(policy, { issue: {} })
+    const path = `/policy/${policy.locator}/issue`
+    const first = await send(path, undefined, previewToken, motor, 'issue-once')
+    const repeated = await send(path, undefined, previewToken, motor, 'issue-once')
+    expect([first.status, repeated.status, repeated.body]).toEqual([200, 200, first.body])
+  })
+})
+
+describe('documents', () => {
+  it('that are made in the background outdate no preview', async () => {
+    const of = await motorTenant('moves-papers', exampleFiles('motor'))
+    const policy = await issued(of)
+    expect(policy.documents.filter(one => one.state === 'draft').length).toBeGreaterThan(0)
+    const { previewToken } = await preview(policy, { endorsement: endorsing(policy) }, of)
+    const read = async () => (await of.get(`/policy/${policy.locator}`)).body
+    await whenMade(read, one => one.documents)
+    const made = await endorse(policy, endorsing(policy), previewToken, of)
+    expect([made.status, made.body.state], JSON.stringify(made.body)).toEqual([200, 'issued'])
+  })
+
+  it('that are uploaded outdate none; a payment does', async () => {
+    const policy = await issued()
+    const body = endorsing(policy)
+    const { previewToken } = await preview(policy, { endorsement: body })
+    const form = new FormData()
+    form.set('document', new Blob(['%PDF-1.4\n%%EOF\n'], { type: 'application/pdf' }), 'terms.pdf')
+    const uploaded = await callApi(
+      'POST',
+      `/policy/${policy.locator}/addDocument?displayName=Terms&documentType=terms`,
+      {
+        token: motor.token,
+        body: form,
+      },
+    )
+    expect(uploaded.status, JSON.stringify(uploaded.body)).toBe(200)
+    expect((await endorse(policy, body, previewToken)).status).toBe(200)
+    const second = await preview(policy, { endorsement: endorsing(policy, '47000') })
+    const [invoice] = policy.invoices
+    await motor.post(`/invoice/${invoice!.locator}/pay`, { fieldValues: { method: ['card'] } })
+    expect(outdated(await endorse(policy, endorsing(policy, '47000'), second.previewToken))[2]).toBe('policy')
+  })
+})
+
+describe('transactions in the way', () => {
+  it('are taken back by a write that says so, as its preview showed; else the write is refused', async () => {
+    const policy = await issued()
+    const pending = await motor.post<EndorsementResponse>(`/policies/${policy.locator}/endorsements`, {
+      ...endorsing(policy, '30000'),
+      state: 'quoted',
+    })
+    expect(pending.status, JSON.stringify(pending.body)).toBe(200)
+    const blocking = await preview(policy, { endorsement: endorsing(policy) })
+    expect(blocking.conflicts).toMatchObject([{ locator: pending.body.locator }])
+    const refused = await endorse(policy, endorsing(policy), blocking.previewToken)
+    expect([refused.status, refused.body.code]).toEqual([409, 'wrongState'])
+    const body = { ...endorsing(policy), conflictHandling: 'invalidate' }
+    const { previewToken, price } = await preview(policy, { endorsement: body })
+    const made = await endorse(policy, body, previewToken)
+    expect([made.status, made.body.state], JSON.stringify(made.body)).toEqual([200, 'issued'])
+    expect((await motor.get(`/endorsements/${made.body.locator}/price`)).body).toEqual(price)
+    expect((await motor.get<EndorsementResponse>(`/endorsements/${pending.body.locator}`)).body.state).toBe(
+      'invalidated',
+    )
+  })
+})
+
+describe('autofill', () => {
+  it('fills in what was previewed with what the preview had', async () => {
+    const of = await motorTenant(
+      'moves-filled',
+      autofilled(`exports.getDataAutofill = data => data.operation === 'newBusiness' ? {} : {
+        updateExposures: (data.updates.updateExposures ?? []).map(one => ({ ...one, fieldValues: { ...one.fieldValues, vehicle_value: '36000' } })),
+      }`),
+    )
+    const policy = await issued(of)
+    const body = endorsing(policy, '31000')
+    const { previewToken, price } = await preview(policy, { endorsement: body }, of)
+    const made = await endorse(policy, body, previewToken, of)
+    expect([made.status, made.body.state], JSON.stringify(made.body)).toEqual([200, 'issued'])
+    expect((await of.get(`/endorsements/${made.body.locator}/price`)).body).toEqual(price)
+    const after = (await of.get(`/policy/${policy.locator}`)).body
+    const [exposure] = after.exposures
+    expect(exposure!.characteristics.at(-1)!.fieldValues.vehicle_value).toEqual(['36000'])
+  })
+})
