@@ -28,6 +28,7 @@ const ACTIONS = {
   accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
   tokens: ['write', 'delete', 'revoke'],
   credentials: ['delete'],
+  providers: ['write', 'delete'],
 } as const
 
 type Subject = keyof typeof ACTIONS
