@@ -106,7 +106,7 @@ function newProvider(
   redirects: readonly string[],
   person: (subject: string) => Readonly<Record<string, unknown>> | undefined,
 ): Provider {
-  const provider = new Provider(issuer, {
+  return new Provider(issuer, {
     clients: [
       {
         client_id: CLIENT.id,
@@ -116,7 +116,7 @@ function newProvider(
         response_types: ['code'],
       },
     ],
-    jwks: { keys: [key as never] },
+    jwks: { keys: [key] },
     cookies: { keys: ['only tests use it'] },
     claims: {
       // Two tokens of the same second must not be the same text.
@@ -129,19 +129,19 @@ function newProvider(
     pkce: { required: () => true },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     findAccount: (_, sub) =>
-      person(sub) && { accountId: sub, claims: async () => ({ sub, ticket: randomUUID(), ...person(sub) }) },
+      person(sub)
+        ? { accountId: sub, claims: async () => ({ sub, ticket: randomUUID(), ...person(sub) }) }
+        : undefined,
     async loadExistingGrant({ oidc }) {
       const grant = new oidc.provider.Grant({
-        accountId: oidc.session!.accountId!,
-        clientId: oidc.client!.clientId,
+        accountId: oidc.session.accountId,
+        clientId: oidc.client.clientId,
       })
       grant.addOIDCScope('openid profile email')
       await grant.save()
       return grant
     },
   })
-  // It warns of each default that is not for production.
-  return provider
 }
 
 const FORM = `<!doctype html><title>Provider</title><h1>Who are you?</h1>

@@ -124,10 +124,15 @@ export const SignInOptionsResponse = component('SignInOptionsResponse', {
 })
 export type SignInOptionsResponse = z.infer<typeof SignInOptionsResponse>
 
-export const ProviderSignInQuery = AuthenticateAdminQuery.extend({
+export const ProviderSignInRequest = component('ProviderSignInRequest', {
+  ...AuthenticateAdminQuery.shape,
   provider: LongName.describe('Its name, of `GET /account/signInOptions`.'),
 })
-export type ProviderSignInQuery = z.infer<typeof ProviderSignInQuery>
+export type ProviderSignInRequest = z.infer<typeof ProviderSignInRequest>
+
+export const ProviderSignInResponse = component('ProviderSignInResponse', {
+  location: Text.describe('The address at the provider that the browser goes to.'),
+})
 
 const Short = optional(z.string().max(2_048))
 

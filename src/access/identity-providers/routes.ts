@@ -10,6 +10,8 @@ const READ = ['users.read', 'users.write'] as const
 /** Loaded with the first call: other requests need nothing of it. */
 const providers = () => import('./service.ts')
 
+const codeFlow = () => import('./code-flow.ts')
+
 export const identityProviderRoutes: readonly Route[] = [
   get('/auth/providers', {
     summary: 'List the identity providers of the tenant',
@@ -41,6 +43,30 @@ export const identityProviderRoutes: readonly Route[] = [
     permission: 'users.write',
     answer: { description: 'It is deleted.' },
     handle: async ({ params }, context) => (await providers()).deleteProvider(params.name, context),
+  }),
+  everybody.get('/account/signInOptions', {
+    summary: 'How people sign in to a tenant',
+    description:
+      'Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. For an unknown tenant: by password only, as for one without providers.',
+    query: contract.ProviderTenantQuery,
+    answer: { schema: contract.SignInOptionsResponse, description: 'The providers, and whether passwords sign in.' },
+    handle: async ({ query }, context) => (await codeFlow()).signInOptions(query, context),
+  }),
+  everybody.post('/account/authenticateByProvider/begin', {
+    summary: 'Begin the sign-in of a browser by an identity provider',
+    description:
+      'Bindery only; for the console. The answer sets a cookie that no script reads, for ten minutes. The provider must allow `/account/authenticateByProvider/callback` of this host as an address to come back to.',
+    body: { schema: contract.ProviderSignInRequest, required: true },
+    answer: { schema: contract.ProviderSignInResponse, description: 'Where the browser goes.' },
+    handle: async ({ body }, context) => (await codeFlow()).beginSignIn(body, context) as never,
+  }),
+  everybody.get('/account/authenticateByProvider/callback', {
+    summary: 'End the sign-in of a browser by an identity provider',
+    description:
+      'Bindery only. The provider sends the browser here, and it is sent on to the console: with a code that it exchanges for a token, or with what failed.',
+    query: contract.ProviderCallbackQuery,
+    answer: { status: 302, description: 'The console.' },
+    handle: async ({ query }, context) => (await codeFlow()).endSignIn(query, context),
   }),
   everybody.post('/account/authenticateByProvider', {
     summary: "Sign in with an ID token of the tenant's identity provider",

@@ -10,12 +10,13 @@ import { exchangeIdToken, unknownIssuer } from './exchange.ts'
 
 /** Refuses as `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
 export async function authenticateByProvider(
-  { idToken, nonce, ...request }: ProviderAuthenticateRequest,
+  { idToken, nonce, code, ...request }: ProviderAuthenticateRequest,
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
+  if (idToken === undefined) return (await import('./code-flow.ts')).exchangeCode(code!, context)
   const tenant = await tenantOf(request, context)
   if (!tenant) throw unknownIssuer()
-  return exchangeIdToken(tenant, idToken!, nonce, context)
+  return exchangeIdToken(tenant, idToken, nonce, context)
 }
 
 export async function tenantOf(
