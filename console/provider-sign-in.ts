@@ -40,7 +40,8 @@ export async function finishSignIn(): Promise<boolean> {
 
 export const isArriving = (): boolean => arrival !== undefined
 
-const named = (tenant: string): Record<string, string> => (tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant })
+const named = (tenant: string): Record<string, string> =>
+  tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
 
 /** How people sign in to the tenant; by password where that is not known. */
 export async function optionsOf(tenant: string): Promise<Options> {

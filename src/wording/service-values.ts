@@ -61,6 +61,8 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'tokens.delete': 'A long-lived token was deleted.',
     'tokens.revoke': 'All tokens of an account were revoked.',
     'credentials.delete': 'Passwords and tokens of an account were removed.',
+    'providers.write': 'An identity provider was set.',
+    'providers.delete': 'An identity provider was deleted.',
   },
   { locator: 'By what Bindery calls the record.', originalId: 'By what the other system calls it.' },
   {

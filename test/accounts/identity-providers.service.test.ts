@@ -44,6 +44,7 @@ beforeAll(async () => {
 
 describe('an identity provider', () => {
   it('is set, read, changed and deleted; the trail says by whom, and its secret is never shown', async () => {
+    expect(await list()).toEqual([])
     const made = await put('acme', provider({ clientSecret: SECRET, label: 'Acme' }))
     const shown = {
       name: 'acme',
@@ -63,7 +64,9 @@ describe('an identity provider', () => {
     const read = await callApi('GET', '/auth/providers/acme', { token: boss })
     expect([read.body, roundTrips(read)]).toEqual([made.body, { d1: 1, object: 0, r2: 0, queue: 0 }])
     expect(await list()).toEqual([made.body])
-    const row = await env.TENANT_001.prepare('select sealed_secret from identity_provider').first<string>('sealed_secret')
+    const row = await env.TENANT_001.prepare('select sealed_secret from identity_provider').first<string>(
+      'sealed_secret',
+    )
     expect(row).toMatch(/^v1\./)
     const changed = await put('acme', provider({ audience: 'api://bindery', scopes: ['groups'] }))
     expect(changed.body).toMatchObject({
@@ -94,15 +97,35 @@ describe('an identity provider', () => {
   })
 
   it.each([
-    ['an address without encryption', { issuer: 'http://login.acme.example' }, /'issuer' must be an https address/],
-    ['a private address', { issuer: 'https://10.1.2.3' }, /'issuer' must be an address of the public internet/],
-    ['an internal name', { issuer: 'https://login.internal' }, /'issuer' must be an address of the public internet/],
+    [
+      'an address without encryption',
+      { issuer: 'http://login.acme.example' },
+      /'issuer' must be an https address/,
+    ],
+    [
+      'a private address',
+      { issuer: 'https://10.1.2.3' },
+      /'issuer' must be an address of the public internet/,
+    ],
+    [
+      'an internal name',
+      { issuer: 'https://login.internal' },
+      /'issuer' must be an address of the public internet/,
+    ],
     ['a query', { issuer: `${ISSUER}?tenant=1` }, /'issuer' must have no query/],
     ['a user name', { issuer: 'https://me:secret@login.acme.example' }, /'issuer'/],
     ['no client', { clientId: '' }, /'clientId'/],
     ['no mapping', { mappings: [] }, /'mappings'/],
-    ['an unknown role', { mappings: [{ claim: 'a', value: 'b', roles: ['wizard'] }] }, /'wizard', which is no account type/],
-    ["an operator's type", { mappings: [{ claim: 'a', value: 'b', roles: ['account.internal'] }] }, /no account type/],
+    [
+      'an unknown role',
+      { mappings: [{ claim: 'a', value: 'b', roles: ['wizard'] }] },
+      /'wizard', which is no account type/,
+    ],
+    [
+      "an operator's type",
+      { mappings: [{ claim: 'a', value: 'b', roles: ['account.internal'] }] },
+      /no account type/,
+    ],
     ['a scope with a blank', { scopes: ['a b'] }, /'scopes\[0\]'|scopes/],
   ])('with %s is refused', async (_, changes, message) => {
     const { status, body } = await put('wrong', provider(changes))
@@ -125,7 +148,9 @@ describe('an identity provider', () => {
     await put('acme', provider({ clientSecret: SECRET }))
     const moved = await put('acme', provider({ issuer: 'https://login.evil.example' }))
     expect([moved.status, moved.body.message]).toEqual([400, expect.stringMatching(/send 'clientSecret'/)])
-    expect((await put('acme', provider({ issuer: 'https://other.example', clientSecret: null }))).status).toBe(200)
+    expect(
+      (await put('acme', provider({ issuer: 'https://other.example', clientSecret: null }))).status,
+    ).toBe(200)
     await put('acme', provider())
   })
 })
@@ -147,9 +172,15 @@ describe('a mapping', () => {
     const reader = [
       'policies.read',
       ...['policies.list', 'users.write', 'users.custom'],
-      ...['accounts', 'policyholders', 'quotes', 'quick-quotes', 'endorsements', 'renewals'].map(one => `${one}.*`),
-      ...['cancellations', 'reinstatements', 'lapses', 'invoices', 'payments', 'transactions'].map(one => `${one}.*`),
-      ...['calculations', 'auxdata', 'notes', 'media', 'reports', 'claims', 'events', 'products'].map(one => `${one}.*`),
+      ...['accounts', 'policyholders', 'quotes', 'quick-quotes', 'endorsements', 'renewals'].map(
+        one => `${one}.*`,
+      ),
+      ...['cancellations', 'reinstatements', 'lapses', 'invoices', 'payments', 'transactions'].map(
+        one => `${one}.*`,
+      ),
+      ...['calculations', 'auxdata', 'notes', 'media', 'reports', 'claims', 'events', 'products'].map(
+        one => `${one}.*`,
+      ),
       ...['constraints', 'documents', 'fonts', 'resources', 'resource-groups', 'tables', 'templates'].map(
         one => `${one}.read`,
       ),

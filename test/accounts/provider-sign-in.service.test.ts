@@ -13,7 +13,12 @@ const ANN = { name: 'Ann Arbor', preferred_username: 'ann', email: 'ann@example.
 const PERSONS = {
   'subject-ann': ANN,
   'subject-bea': { name: 'Bea', preferred_username: 'bea', groups: ['staff', 'heads'] },
-  'subject-boss': { name: 'Another Boss', preferred_username: 'boss', email: 'boss@example.com', groups: ['heads'] },
+  'subject-boss': {
+    name: 'Another Boss',
+    preferred_username: 'boss',
+    email: 'boss@example.com',
+    groups: ['heads'],
+  },
   'subject-cid': { name: 'Cid', preferred_username: 'cid', groups: ['visitors'] },
 }
 const MAPPINGS = [
@@ -142,7 +147,11 @@ describe('an ID token', () => {
     ['of a key that the provider does not have', { foreignKey: true }, /signature/],
   ] as const)('%s is refused', async (_, token, message) => {
     const { status, body } = await exchange(await acme.make(token as never))
-    expect([status, body.code, body.message]).toEqual([401, 'unauthenticated', expect.stringMatching(message)])
+    expect([status, body.code, body.message]).toEqual([
+      401,
+      'unauthenticated',
+      expect.stringMatching(message),
+    ])
   })
 
   it('has the nonce that the client sent, and only that', async () => {
@@ -197,7 +206,9 @@ describe('roles', () => {
       { claim: 'https://acme.example/roles', value: 'writer', roles: ['employee', 'readOnly'] },
     ]
     await put('acme', setUp(acme, { mappings }))
-    const read = await exchange(await acme.make({ claims: { sub: 'p1', realm_access: { roles: ['reader'] } } }))
+    const read = await exchange(
+      await acme.make({ claims: { sub: 'p1', realm_access: { roles: ['reader'] } } }),
+    )
     expect((await whoAmI(read.body.authorizationToken)).accountType).toBe('account.tenant.read.only.user')
     const write = await exchange(
       await acme.make({ claims: { sub: 'p2', 'https://acme.example/roles': 'writer' } }),
@@ -210,12 +221,18 @@ describe('roles', () => {
 
   it('that nobody mapped admit nobody, and make no account', async () => {
     const { status, body } = await exchange(await acme.idToken('subject-cid'))
-    expect([status, body.code, body.message]).toEqual([403, 'forbidden', expect.stringMatching(/none of the roles/)])
+    expect([status, body.code, body.message]).toEqual([
+      403,
+      'forbidden',
+      expect.stringMatching(/none of the roles/),
+    ])
     expect((await entries('login.failure')).at(-1)).toMatchObject({
       username: 'cid',
       details: { provider: 'acme', reason: 'noRole' },
     })
-    const list = await callOk<{ items: { username: string }[] }>('GET', '/account/v1/accounts/list', { token: boss })
+    const list = await callOk<{ items: { username: string }[] }>('GET', '/account/v1/accounts/list', {
+      token: boss,
+    })
     expect(list.items.map(({ username }) => username)).not.toContain('cid')
   })
 
@@ -271,7 +288,9 @@ describe('keys of the provider', () => {
     await acme.changeKeys()
     const before = (await acme.calls())['/jwks']!
     // The clock of the tests stands still, that of the provider goes on.
-    expect((await exchange(await acme.make({ claims: { sub: 'subject-ann', groups: 'staff' } }))).status).toBe(200)
+    expect(
+      (await exchange(await acme.make({ claims: { sub: 'subject-ann', groups: 'staff' } }))).status,
+    ).toBe(200)
     expect((await acme.calls())['/jwks']).toBe(before + 1)
     for (let time = 0; time < 3; time += 1) {
       const { status, body } = await exchange(await acme.make({ header: { kid: `unknown-${time}` } }))
@@ -309,7 +328,11 @@ describe('a provider', () => {
   it.each([
     ['another issuer', { issuer: 'https://login.example.com' }, /names another issuer/],
     ['a private address', { jwks_uri: 'https://10.0.0.7/keys' }, /must not be called: 'jwks_uri'/],
-    ['an address without encryption', { jwks_uri: 'http://keys.example.com/' }, /must not be called: 'jwks_uri'/],
+    [
+      'an address without encryption',
+      { jwks_uri: 'http://keys.example.com/' },
+      /must not be called: 'jwks_uri'/,
+    ],
     ['no keys', { jwks_uri: undefined }, /lacks 'jwks_uri'/],
     ['keys that are a number', { jwks_uri: 7 }, /must not be called/],
   ])('whose discovery document has %s is 502', async (_, changes, message) => {
@@ -327,7 +350,11 @@ describe('a provider', () => {
   })
 
   it.each([
-    ['a huge document', { [DISCOVERY]: { body: `{"issuer":"${'x'.repeat(300_000)}"}` } }, /more than 262144 bytes/],
+    [
+      'a huge document',
+      { [DISCOVERY]: { body: `{"issuer":"${'x'.repeat(300_000)}"}` } },
+      /more than 262144 bytes/,
+    ],
     [
       'a redirect',
       { [DISCOVERY]: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
@@ -340,8 +367,7 @@ describe('a provider', () => {
     ['keys of no kind', { '/jwks': { body: '{"keys":[{"kty":"none"},{}]}' } }, undefined],
   ])('that sends %s refuses the sign-in without a fault of the service', async (_, answers, message) => {
     const { answer } = await trouble(answers)
-    if (message)
-      expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
+    if (message) expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
     else expect(answer.status).toBe(401)
   })
 
@@ -364,7 +390,9 @@ describe('passwords', () => {
     const head = await exchange(await rival.idToken('subject-bea'), { tenantName: others.tenant.name })
     expect(head.status).toBe(200)
     expect((await put('rival', setUp(rival, { replacesPasswords: true }), theirs)).status).toBe(200)
-    expect([(await others.tryToEnter('boss')).status, (await others.tryToEnter('alice')).status]).toEqual([401, 401])
+    expect([(await others.tryToEnter('boss')).status, (await others.tryToEnter('alice')).status]).toEqual([
+      401, 401,
+    ])
     const asAdministrator = (username: string) =>
       callApi<Authentication>('POST', '/account/authenticateAdmin', {
         body: { username, password: PASSWORD, tenantName: others.tenant.name },
@@ -392,7 +420,9 @@ describe('passwords', () => {
 
 describe('a database that waits for the migration', () => {
   it('refuses providers for now, and passwords go on', async () => {
-    await env.CONTROL.prepare(`update pool_database set migration = '0012_notes' where binding = 'TENANT_002'`).run()
+    await env.CONTROL.prepare(
+      `update pool_database set migration = '0012_notes' where binding = 'TENANT_002'`,
+    ).run()
     later(TENANT_TRUST_MS + 1_000)
     const theirs = await others.token('boss')
     const list = await callApi<Refused>('GET', '/auth/providers', { token: theirs })

@@ -20,7 +20,11 @@ export type MadeToken = {
 }
 
 /** What to answer instead of a path's own answer. */
-export type Answer = { readonly status?: number; readonly body?: string; readonly headers?: Record<string, string> }
+export type Answer = {
+  readonly status?: number
+  readonly body?: string
+  readonly headers?: Record<string, string>
+}
 
 export type TestProvider = {
   readonly issuer: string
@@ -45,7 +49,10 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid: randomBytes(8).toString('hex'), alg: 'RS256', use: 'sig' }
 }
 
-export async function startProvider(first: Persons, redirects: readonly string[] = []): Promise<TestProvider> {
+export async function startProvider(
+  first: Persons,
+  redirects: readonly string[] = [],
+): Promise<TestProvider> {
   let persons = first
   let key = await newKey()
   let answers: Readonly<Record<string, Answer>> | 'down' = {}
@@ -76,7 +83,14 @@ export async function startProvider(first: Persons, redirects: readonly string[]
     async make({ claims, header, foreignKey }) {
       const signing = foreignKey ? await newKey() : key
       const seconds = Math.floor(Date.now() / 1000)
-      const standard = { iss: issuer, aud: CLIENT.id, sub: 'made', iat: seconds, exp: seconds + 600, jti: randomUUID() }
+      const standard = {
+        iss: issuer,
+        aud: CLIENT.id,
+        sub: 'made',
+        iat: seconds,
+        exp: seconds + 600,
+        jti: randomUUID(),
+      }
       const all = Object.entries({ ...standard, ...claims }).filter(([, value]) => value !== null)
       return await new SignJWT(Object.fromEntries(all) as never)
         .setProtectedHeader({ alg: 'RS256', kid: key.kid, ...header } as never)
@@ -181,7 +195,11 @@ async function codeFlow(issuer: string, subject: string, nonce: string | undefin
   const cookies = new Map<string, string>()
   const call = async (address: string, init: RequestInit = {}): Promise<string> => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await fetch(address, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } })
+    const response = await fetch(address, {
+      ...init,
+      redirect: 'manual',
+      headers: { ...init.headers, cookie },
+    })
     for (const set of response.headers.getSetCookie()) {
       const [name = '', value = ''] = set.split(';')[0]!.split('=')
       cookies.set(name, value)

@@ -12,8 +12,8 @@ import type { AuthenticateResponse } from '../contract.ts'
 import type {
   ProviderCallbackQuery,
   ProviderSignInRequest,
-  SignInOptionsResponse,
   ProviderTenantQuery,
+  SignInOptionsResponse,
 } from './contract.ts'
 import { fetchJson, type Metadata, providerFailed, providerMetadata } from './discovery.ts'
 import { exchangeIdToken } from './exchange.ts'
@@ -128,7 +128,8 @@ async function flowMetadata(env: Env, { issuer }: Provider): Promise<FlowMetadat
  */
 function redirectUri({ requestOrigin, env }: PublicContext): string {
   const configured = URL.parse(env.PUBLIC_ORIGIN)
-  const origin = configured && configured.host === new URL(requestOrigin).host ? configured.origin : requestOrigin
+  const origin =
+    configured && configured.host === new URL(requestOrigin).host ? configured.origin : requestOrigin
   return `${origin}${COOKIE_PATH}/callback`
 }
 
@@ -158,7 +159,11 @@ export async function endSignIn(query: ProviderCallbackQuery, context: PublicCon
 const toConsole = (fragment: string): Response =>
   new Response(null, {
     status: 302,
-    headers: { location: `/console${fragment}`, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    headers: {
+      location: `/console${fragment}`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    },
   })
 
 async function idTokenFor(

@@ -61,21 +61,19 @@ export const IdentityProviderRequest = z
       example: 'https://login.acme.example/realms/staff',
     }),
     clientId: LongName.openapi({ description: 'What the provider calls Bindery.', example: 'bindery' }),
-    clientSecret: shortText(1_024)
-      .or(z.literal(''))
-      .nullish()
-      .openapi({
-        format: 'password',
-        description:
-          'For the code flow, where the provider requires one. Left out, the present one stays; null or an empty text removes it. It is stored encrypted and never shown.',
-      }),
+    clientSecret: shortText(1_024).or(z.literal('')).nullish().openapi({
+      format: 'password',
+      description:
+        'For the code flow, where the provider requires one. Left out, the present one stays; null or an empty text removes it. It is stored encrypted and never shown.',
+    }),
     label: OptionalName.openapi({
       description: 'What the button of the console says after `Sign in with`. Default: the name in the path.',
       example: 'Acme',
     }),
     audience: OptionalLongName.describe('What `aud` of ID tokens must contain. Default: `clientId`.'),
     scopes: optional(z.array(Name).max(MOST_SCOPES)).openapi({
-      description: 'What the code flow asks for, always with `openid`. Default: `openid`, `profile`, `email`.',
+      description:
+        'What the code flow asks for, always with `openid`. Default: `openid`, `profile`, `email`.',
       example: ['openid', 'profile', 'email', 'groups'],
     }),
     mappings: z

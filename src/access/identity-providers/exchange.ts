@@ -170,7 +170,8 @@ async function readKnown(
       .from(accounts)
       .where(and(isNull(accounts.deletedAt), inArray(accounts.username, [...names]))),
   ])
-  if (used) throw unauthenticated('The ID token is refused: it was used before; sign in at the provider again.')
+  if (used)
+    throw unauthenticated('The ID token is refused: it was used before; sign in at the provider again.')
   const takenNames = new Set(taken.map(({ username }) => username))
   return {
     identity,
@@ -234,7 +235,12 @@ async function record(
   if (account && reason !== 'disabled')
     facts.push(
       ...putRows(database, accountIdentities, [
-        { issuer, subject, accountLocator: account.locator, closedAt: closedAtOf(identity, account, set, reason) },
+        {
+          issuer,
+          subject,
+          accountLocator: account.locator,
+          closedAt: closedAtOf(identity, account, set, reason),
+        },
       ]),
     )
   if (account && ends) {
@@ -307,7 +313,9 @@ function guardOf(
 /** The account type that the mappings give; undefined for none. */
 export function typeFor(mappings: readonly RoleMapping[], claims: JWTPayload): TestUserType | undefined {
   return highestType(
-    mappings.filter(({ claim, value }) => valuesOf(claims, claim).includes(value)).flatMap(({ roles }) => roles),
+    mappings
+      .filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
+      .flatMap(({ roles }) => roles),
   )
 }
 
@@ -337,7 +345,8 @@ function nameIn(claim: unknown): string | undefined {
 
 /** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
 export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
-  const name = nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
+  const name =
+    nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
   return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
 }
 

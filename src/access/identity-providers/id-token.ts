@@ -73,7 +73,8 @@ export async function verifyIdToken(
     throw refused(reasonOf(problem))
   })
   const { sub, aud, azp } = payload
-  if (typeof sub !== 'string' || sub === '' || sub.length > 255) throw refused("'sub' must be 1 to 255 characters")
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255)
+    throw refused("'sub' must be 1 to 255 characters")
   if (azp !== undefined && azp !== clientId) throw refused("'azp' names another client")
   if (Array.isArray(aud) && aud.length > 1 && azp === undefined)
     throw refused("it has several audiences and no 'azp'")
@@ -107,7 +108,8 @@ function reasonOf(problem: unknown): string {
   if (problem instanceof errors.JWTClaimValidationFailed)
     return `'${problem.claim}' is missing, or is not what it must be`
   if (problem instanceof errors.JWKSNoMatchingKey) return 'the provider has no such key'
-  if (problem instanceof errors.JWKSMultipleMatchingKeys) return "it names none of the provider's several keys"
+  if (problem instanceof errors.JWKSMultipleMatchingKeys)
+    return "it names none of the provider's several keys"
   if (problem instanceof errors.JOSEError) return 'its signature or form is wrong'
   return 'the key of the provider cannot be used'
 }

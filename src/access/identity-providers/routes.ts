@@ -34,7 +34,8 @@ export const identityProviderRoutes: readonly Route[] = [
     permission: 'users.write',
     body: { schema: contract.IdentityProviderRequest, required: true },
     answer: provider,
-    handle: async ({ params, body }, context) => (await providers()).writeProvider(params.name, body, context),
+    handle: async ({ params, body }, context) =>
+      (await providers()).writeProvider(params.name, body, context),
   }),
   remove('/auth/providers/{name}', {
     summary: 'Delete an identity provider',
@@ -49,7 +50,10 @@ export const identityProviderRoutes: readonly Route[] = [
     description:
       'Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. For an unknown tenant: by password only, as for one without providers.',
     query: contract.ProviderTenantQuery,
-    answer: { schema: contract.SignInOptionsResponse, description: 'The providers, and whether passwords sign in.' },
+    answer: {
+      schema: contract.SignInOptionsResponse,
+      description: 'The providers, and whether passwords sign in.',
+    },
     handle: async ({ query }, context) => (await codeFlow()).signInOptions(query, context),
   }),
   everybody.post('/account/authenticateByProvider/begin', {
@@ -74,7 +78,6 @@ export const identityProviderRoutes: readonly Route[] = [
       "Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The provider's ID token is good for one sign-in. The first one of a person makes an account, tied to issuer and subject; each sets its account type by the mappings of the provider. Without any of the mapped roles the account is disabled and its tokens end (403).",
     body: { schema: contract.ProviderAuthenticateRequest, required: true },
     answer: { schema: AuthenticateResponse, description: 'A token, valid for one hour.' },
-    handle: async ({ body }, context) =>
-      (await import('./sign-in.ts')).authenticateByProvider(body, context),
+    handle: async ({ body }, context) => (await import('./sign-in.ts')).authenticateByProvider(body, context),
   }),
 ]

@@ -46,7 +46,9 @@ export const secretPlace = (tenant: Tenant, name: string): string =>
 export const providersQuery = (database: Database) =>
   database.build.select().from(identityProviders).orderBy(asc(identityProviders.name))
 
-async function readProviders(database: Database): Promise<{ providers: Provider[]; roles: TenantRoles | null }> {
+async function readProviders(
+  database: Database,
+): Promise<{ providers: Provider[]; roles: TenantRoles | null }> {
   const [providers, [version]] = await database.batch([
     providersQuery(database),
     database.build
@@ -86,7 +88,7 @@ export async function writeProvider(
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   if (!PROVIDER_NAME.test(name))
     throw invalidRequest(
-      "The name of a provider has 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last.",
+      'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last.',
     )
   const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
@@ -228,7 +230,9 @@ async function secretOf(
   if (clientSecret) return await seal(env, secretPlace(tenant, name), clientSecret)
   if (clientSecret !== undefined || !before?.sealedSecret) return null
   if (before.issuer === issuer) return before.sealedSecret
-  throw invalidRequest("'issuer' is another one than before; send 'clientSecret' for it too, or null for none.")
+  throw invalidRequest(
+    "'issuer' is another one than before; send 'clientSecret' for it too, or null for none.",
+  )
 }
 
 const providerResponse = (row: Provider): IdentityProviderResponse => ({
