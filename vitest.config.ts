@@ -93,6 +93,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           globalSetup: [
             './test/support/receiver-server.ts',
+            './test/support/oidc-server.ts',
             './test/support/rater-server.ts',
             './test/support/pdf-reader-server.ts',
             './test/support/browser-run-server.ts',

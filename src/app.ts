@@ -1,6 +1,7 @@
 // Every route of every capability. The service mounts them by the index that `npm run config` writes from this list, and
 // loads a capability's routes on the first call of one.
 import { auditRoutes } from './access/audit/routes.ts'
+import { identityProviderRoutes } from './access/identity-providers/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'
 import { loadDocumentWords } from './bundles/load.ts'
 import { auxDataRoutes } from './extension/auxdata/routes.ts'
@@ -68,6 +69,7 @@ export const ROUTES: readonly Route[] = [
   documentRoute,
   ...accountRoutes,
   ...ownPermissionRoutes,
+  ...identityProviderRoutes,
   ...streamRoutes,
   ...webhookRoutes,
   ...eventInterfaceRoutes,

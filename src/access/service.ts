@@ -1,6 +1,6 @@
 import { forbidden, invalidRequest, revoked, unauthenticated } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
-import { homeDatabase } from '../platform/tenancy.ts'
+import { homeDatabase, type Tenant } from '../platform/tenancy.ts'
 import type * as contract from './contract.ts'
 import { PLAIN_RULES } from './password-rules/rules.ts'
 import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
@@ -27,8 +27,14 @@ export async function authenticate(
     return signInAdministrator(await readAdministrator(env, key, calls), credentials, context)
   const tenant = await readNamedTenant(env, named, calls)
   if (!tenant) return refuseUnknownTenant(credentials, 1, context)
-  const { account, ...more } = await readAccount(homeDatabase({ env, tenant, calls }), key)
+  const { account, ...more } = await readForPassword(tenant, key, context)
   return signInToTenant({ ...tenant, ...more }, [account], credentials, context)
+}
+
+/** Where a provider replaces passwords, the accounts of the tenant have none; administration accounts keep theirs. */
+async function readForPassword(tenant: Tenant, key: { username: string }, { env, calls }: PublicContext) {
+  const { account, ...more } = await readAccount(homeDatabase({ env, tenant, calls }), key, tenant)
+  return { ...more, account: account && more.isPasswordOff ? { ...account, passwordHash: null } : account }
 }
 
 const ADMINISTRATOR_TYPES: ReadonlySet<string> = new Set([
@@ -54,7 +60,7 @@ export async function authenticateAdmin(
   if (!tenant) return refuseUnknownTenant(credentials, 2, context)
   const key = { username: credentials.username }
   const [{ account, ...more }, administrator] = await Promise.all([
-    readAccount(homeDatabase({ env, tenant, calls }), key),
+    readForPassword(tenant, key, context),
     readAdministrator(env, key, calls),
   ])
   const own = account && ADMINISTRATOR_TYPES.has(account.accountType) ? account : undefined

@@ -22,9 +22,9 @@ import { issueToken, type TokenHolder } from './tokens.ts'
 export type Credentials = { readonly username: string; readonly password: string }
 
 /** `timeZone` is that of the newest configuration. */
-type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
+export type EnteredTenant = Tenant & { readonly timeZone: string; readonly rules: PasswordRules }
 
-type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
+export type LoginEvent = NewEvent & { type: 'login.success' | 'login.failure' }
 
 /** In events and audit entries about unknown users. */
 const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
@@ -227,7 +227,7 @@ async function record(
 }
 
 /** Within a tenant an administration account is an administrator of that tenant: it cannot deploy. */
-const callerOf = (
+export const callerOf = (
   { locator, username, accountType, permissions }: StoredAccount,
   tenant: Tenant | undefined,
 ): Caller => ({

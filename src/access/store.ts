@@ -14,7 +14,7 @@ import type { TenantRoles } from '../product/roles.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
 import { rolePermissions } from './rights.ts'
-import { accounts, passwordRules } from './tables.ts'
+import { accountIdentities, accounts, identityProviders, passwordRules } from './tables.ts'
 
 type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
@@ -90,11 +90,22 @@ type AccountRead = {
   readonly rules: PasswordRules
   /** Of the newest configuration. */
   readonly roles: TenantRoles | null
+  /** Whether an identity provider replaces passwords; false unless `tenant` was given. */
+  readonly isPasswordOff: boolean
 }
 
-/** One round trip. */
-export async function readAccount(database: Database, key: AccountKey): Promise<AccountRead> {
-  const [[row], [version], [own]] = await database.batch([
+/** One round trip. `tenant`: for a sign-in by password. */
+export async function readAccount(
+  database: Database,
+  key: AccountKey,
+  tenant?: Pick<Tenant, 'keepsProviders'>,
+): Promise<AccountRead> {
+  const replacing = database.build
+    .select({ name: identityProviders.name })
+    .from(identityProviders)
+    .where(eq(identityProviders.replacesPasswords, true))
+    .limit(1)
+  const [[row], [version], [own], replacements = []] = await database.batch([
     database.build.select().from(accounts).where(isAccount(key)),
     database.build
       .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
@@ -102,13 +113,29 @@ export async function readAccount(database: Database, key: AccountKey): Promise<
       .orderBy(desc(configurationVersions.version))
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
+    ...(tenant?.keepsProviders ? [replacing] : []),
   ])
   return {
     account: row && accountWithRoles(row, version?.roles),
     timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
     rules: own?.rules ?? PLAIN_RULES,
     roles: version?.roles ?? null,
+    isPasswordOff: replacements.length > 0,
   }
+}
+
+/** Whether a person at an identity provider is tied to the account. */
+export async function isOfProvider(
+  database: Database,
+  locator: Uuid,
+  { keepsProviders }: Pick<Tenant, 'keepsProviders'>,
+): Promise<boolean> {
+  if (!keepsProviders) return false
+  const { accountLocator } = accountIdentities
+  const [rows] = await database.batch([
+    database.build.select({ accountLocator }).from(accountIdentities).where(eq(accountLocator, locator)),
+  ])
+  return rows.length > 0
 }
 
 /** Oldest first, without deleted ones. */

@@ -1,8 +1,16 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { TENANT_ACCOUNT_TYPES } from '../platform/http/permissions.ts'
 import { accountColumns, auditColumns, tokenColumns } from '../platform/tenancy/control-tables.ts'
+import type { TestUserType } from '../product/roles.ts'
 import type { PasswordRules } from './password-rules/rules.ts'
+
+/** Who has the value in the claim, alone or in a list, gets the account types. */
+export type RoleMapping = {
+  readonly claim: string
+  readonly value: string
+  readonly roles: readonly TestUserType[]
+}
 
 export const accounts = sqliteTable(
   'account',
@@ -40,6 +48,57 @@ export const passwordRules = sqliteTable('password_rules', {
   locator: text({ enum: ['rules'] }).primaryKey(),
   rules: text({ mode: 'json' }).$type<PasswordRules>().notNull(),
 })
+
+/** Issuers of OpenID Connect whose users the tenant admits (access/identity-providers). */
+export const identityProviders = sqliteTable(
+  'identity_provider',
+  {
+    name: text().primaryKey(),
+    label: text().notNull(),
+    issuer: text().notNull(),
+    clientId: text().notNull(),
+    /** Null for a public client, which proves itself by PKCE alone. */
+    sealedSecret: text(),
+    audience: text().notNull(),
+    scopes: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+    mappings: text({ mode: 'json' }).$type<readonly RoleMapping[]>().notNull(),
+    /** No password of the tenant's accounts signs in. */
+    replacesPasswords: integer({ mode: 'boolean' }).notNull(),
+    /** Of the last change. */
+    revision: text().notNull(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  table => [uniqueIndex('identity_provider_issuer').on(table.issuer)],
+)
+
+/** Accounts are tied to a person at a provider by these two, and by nothing else. */
+export const accountIdentities = sqliteTable(
+  'account_identity',
+  {
+    issuer: text().notNull(),
+    subject: text().notNull(),
+    accountLocator: text().notNull(),
+    /** The account's `disabledAt`, if a sign-in without roles disabled it: the next one with roles enables it again. */
+    closedAt: integer(),
+  },
+  table => [
+    primaryKey({ columns: [table.issuer, table.subject] }),
+    index('account_identity_account').on(table.accountLocator),
+  ],
+)
+
+/** ID tokens that were exchanged, until they expire: each is good for one. */
+export const usedIdTokens = sqliteTable(
+  'used_id_token',
+  {
+    /** SHA-256 of the token's signed part. */
+    hash: text().primaryKey(),
+    /** Real time. */
+    expiresAt: integer().notNull(),
+  },
+  table => [index('used_id_token_expires').on(table.expiresAt)],
+)
 
 /** Entries are written in the batch of the action, in its shard, and never change. */
 export const audits = sqliteTable('audit', auditColumns(), table => [

@@ -37,6 +37,11 @@ export const ERROR_KINDS = {
   wrongPassword: kind(403, 2004, 'The old password is wrong, or too many wrong ones locked the account.'),
   weakPassword: kind(400, 2005, 'The new password breaks rules, which the message lists.'),
   beyondOwner: kind(422, 2006, 'The token would have permissions or tenants that its owner or maker lacks.'),
+  identityProviderFailed: kind(
+    502,
+    2007,
+    'The identity provider does not answer, or its answer is invalid; nothing was stored.',
+  ),
   policyValidation: kind(400, 3001, 'Field values of the policy are wrong; all are listed.'),
   underwritingRefused: kind(409, 3002, 'Underwriting did not accept the application; the notes say why.'),
   policyLimit: kind(413, 3003, 'The policy would exceed one of its limits.'),

@@ -6,7 +6,13 @@ import { notFound, Refusal, revoked } from '../kernel/errors.ts'
 import { type DigitLocator, readUuid, shardOfDigits, shardOfUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
-import { BOOKS, NOTES, REQUIRED_TENANT_MIGRATION, SHARED_EVENT_ROWS } from './database/migrations.ts'
+import {
+  BOOKS,
+  IDENTITY_PROVIDERS,
+  NOTES,
+  REQUIRED_TENANT_MIGRATION,
+  SHARED_EVENT_ROWS,
+} from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
@@ -58,6 +64,8 @@ export type Tenant = {
   readonly keepsBooks?: boolean
   /** All its databases have the table of notes (servicing/notes/tables.ts). */
   readonly keepsNotes?: boolean
+  /** All its databases have the tables of identity providers (access/tables.ts). */
+  readonly keepsProviders?: boolean
 }
 
 /**
@@ -232,6 +240,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(have(SHARED_EVENT_ROWS) && { sharesEventRows: true }),
     ...(have(BOOKS) && { keepsBooks: true }),
     ...(have(NOTES) && { keepsNotes: true }),
+    ...(have(IDENTITY_PROVIDERS) && { keepsProviders: true }),
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Configuration, TestUser } from './configuration.ts'
 
 /** Each type includes the permissions of those after it, so several roles add up (resources brief 11). */
-const FROM_MOST_TO_LEAST = [
+export const FROM_MOST_TO_LEAST = [
   'account.tenant.admin',
   'account.tenant.employee',
   'account.tenant.claims.only.user',

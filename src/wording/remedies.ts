@@ -29,6 +29,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   wrongPassword: 'Send the right old password, or have an administrator set a new one.',
   weakPassword: 'Choose a password that keeps the rules in the message.',
   beyondOwner: 'Leave out the permissions and tenants that the message names.',
+  identityProviderFailed:
+    'Try again in a minute. If it stays, the administrator compares the provider in `GET /auth/providers` with what the message says.',
   policyValidation: 'Correct the fields in `policyFieldErrors`.',
   underwritingRefused: 'Change the application, or refer it to a person who may decide.',
   policyLimit: 'Make the policy smaller; the message has the limit.',

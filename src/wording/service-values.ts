@@ -86,6 +86,8 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'tokens.revoke': 'All tokens of an account were revoked.',
     'credentials.delete': 'Passwords and tokens of an account were removed.',
     'agents.carryOut': 'A software agent was about to carry out what it had previewed.',
+    'providers.write': 'An identity provider was set.',
+    'providers.delete': 'An identity provider was deleted.',
   },
   { locator: 'By what Bindery calls the record.', originalId: 'By what the other system calls it.' },
   {

@@ -276,6 +276,10 @@ export function setPassword(
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'set the password of')
     if (account.isService) throw wrongState(`'${account.username}' is a service account and has no password.`)
+    if (await store.isOfProvider(homeDatabase(context), account.locator, context.tenant))
+      throw wrongState(
+        `'${account.username}' signs in by an identity provider; with a password it would get in after the provider dismissed it.`,
+      )
     requireAuthority(context.caller, account)
     await requireGoodPassword(password, rules, account)
     passwordHash ??= await hashPassword(password, context.env.PASSWORD_PEPPER)

@@ -182,6 +182,7 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0010_books',
   '0011_work_lists',
   '0012_notes',
+  '0013_identity_providers',
 ]
 
 /** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
@@ -189,6 +190,9 @@ export const BOOKS = '0010_books'
 
 /** Databases that have it keep notes (servicing/notes). */
 export const NOTES = '0012_notes'
+
+/** Databases that have it keep identity providers (access/identity-providers). */
+export const IDENTITY_PROVIDERS = '0013_identity_providers'
 
 /** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

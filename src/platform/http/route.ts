@@ -20,6 +20,8 @@ export type Access =
 
 export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'> & {
   readonly requestHeaders: Headers
+  /** Scheme and host that the request was sent to, as the caller chose them. */
+  readonly requestOrigin: string
 }
 
 /** A request with any valid token. `tenant` is undefined for an administration account. */

@@ -67,7 +67,7 @@ export async function serve(
           previewToken: previewTokenOf(route, exchange),
           ...(mayAdd(route) && { adds: true }),
         }
-      : { ...open, requestHeaders: exchange.request.headers }
+      : { ...open, requestHeaders: exchange.request.headers, requestOrigin: exchange.url.origin }
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
     const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant

@@ -58,6 +58,7 @@ function transaction(kind: 'endorsement' | 'renewal'): Record<string, Cause> {
 export const CAUSES: Readonly<Record<string, Cause>> = {
   'POST /account/authenticate': cause(['login.success', 'login.failure']),
   'POST /account/authenticateAdmin': cause(['login.success', 'login.failure']),
+  'POST /account/authenticateByProvider': cause(['login.success', 'login.failure']),
   'POST /policyholder/create': cause(['policyholder.create']),
   'POST /policyholder/update': cause(['policyholder.update']),
   'PATCH /policyholder/{policyholderLocator}/overwriteData': cause(['policyholder.update']),

@@ -1,0 +1,76 @@
+// Signing in by the tenant's identity provider: away to it, and back with a code that becomes a token.
+import { Problem, type ProblemBody } from './api.ts'
+import { beginSession } from './session.ts'
+
+export type Options = {
+  readonly providers: readonly { readonly name: string; readonly label: string }[]
+  readonly passwords: boolean
+}
+
+/** Where the person was before they left for the provider. */
+const RETURN_KEY = 'bindery.return'
+
+const FAILURES: Readonly<Record<string, string>> = {
+  denied: 'The identity provider did not sign you in.',
+  expired: 'The sign-in took too long, or began in another browser. Try again.',
+  provider: 'The identity provider does not answer as it should. Try again, or tell your administrator.',
+}
+
+/** What the browser came back with; at once out of the address, before anything shows or keeps it. */
+function takeArrival(): { readonly code?: string; readonly failure?: string } | undefined {
+  const [, code, failed] = /^#\/signed-in(?:\/([\w.-]+)|\?failed=(\w+))$/.exec(location.hash) ?? []
+  if (code === undefined && failed === undefined) return undefined
+  history.replaceState(null, '', sessionStorage.getItem(RETURN_KEY) || '#/')
+  sessionStorage.removeItem(RETURN_KEY)
+  return code === undefined ? { failure: FAILURES[failed!] ?? FAILURES.provider! } : { code }
+}
+
+let arrival = takeArrival()
+
+/** Ends a sign-in that the provider sent back here: false if there is none. Throws what refused it. */
+export async function finishSignIn(): Promise<boolean> {
+  const { code, failure } = arrival ?? {}
+  arrival = undefined
+  if (failure !== undefined) throw new Problem(0, { message: failure })
+  if (code === undefined) return false
+  const { authorizationToken } = await post<{ authorizationToken: string }>('', { code })
+  beginSession(authorizationToken)
+  return true
+}
+
+export const isArriving = (): boolean => arrival !== undefined
+
+const named = (tenant: string): Record<string, string> =>
+  tenant.includes('.') ? { hostName: tenant } : { tenantName: tenant }
+
+/** How people sign in to the tenant; by password where that is not known. */
+export async function optionsOf(tenant: string): Promise<Options> {
+  const response = await fetch(`/account/signInOptions?${new URLSearchParams(named(tenant))}`, {
+    headers: { accept: 'application/json' },
+  }).catch(() => undefined)
+  return response?.ok ? ((await response.json()) as Options) : { providers: [], passwords: true }
+}
+
+/** Leaves the page for the provider. */
+export async function leaveForProvider(tenant: string, provider: string): Promise<void> {
+  const { location: address } = await post<{ location: string }>('/begin', { ...named(tenant), provider })
+  if (!/^https?:/.test(address)) throw new Problem(0, { message: FAILURES.provider! })
+  sessionStorage.setItem(RETURN_KEY, location.hash)
+  location.assign(address)
+}
+
+/** With the cookie that binds the sign-in to this browser: the only calls of the console that have one. */
+async function post<Body>(path: string, body: object): Promise<Body> {
+  const response = await fetch(`/account/authenticateByProvider${path}`, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    cache: 'no-store',
+    credentials: 'same-origin',
+  }).catch(() => {
+    throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
+  })
+  const answer = (await response.json().catch(() => ({}))) as Body & ProblemBody
+  if (response.ok) return answer
+  throw new Problem(response.status, answer)
+}

@@ -1,0 +1,242 @@
+// The console's sign-in: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, 3.1). What a browser brings back is
+// bound to it by a cookie that no script reads. At the end the page gets a code, which it exchanges for a token of ours with that
+// cookie: no address ever contains a token.
+import { createHash, randomBytes } from 'node:crypto'
+import { notFound, type Refusal, unauthenticated, wrongState } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { now } from '../../kernel/time.ts'
+import type { PublicContext } from '../../platform/http/route.ts'
+import { seal, unseal } from '../../platform/sealed.ts'
+import { homeDatabase, readTenant, requireServed, type Tenant } from '../../platform/tenancy.ts'
+import type { AuthenticateResponse } from '../contract.ts'
+import type {
+  ProviderCallbackQuery,
+  ProviderSignInRequest,
+  ProviderTenantQuery,
+  SignInOptionsResponse,
+} from './contract.ts'
+import { fetchJson, type Metadata, providerFailed, providerMetadata } from './discovery.ts'
+import { exchangeIdToken } from './exchange.ts'
+import { type Provider, providersQuery, secretPlace } from './service.ts'
+import { tenantOf } from './sign-in.ts'
+
+const COOKIE = 'bindery-sign-in'
+
+/** Where the cookie goes, and nowhere else. */
+const COOKIE_PATH = '/account/authenticateByProvider'
+
+/** For the person to sign in at the provider. */
+const BEGUN_MS = 10 * 60_000
+const CODE_MS = 60_000
+
+/** `sealedPlace` makes none of these. */
+const BEGUN_PLACE = 'a sign-in that began'
+const CODE_PLACE = 'a sign-in that ended'
+
+/** What the cookie holds. */
+type Begun = {
+  readonly tenantLocator: Uuid
+  readonly provider: string
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+  readonly expiresAt: number
+}
+
+/** What the code holds. `state` binds it to the cookie. */
+type Ended = Pick<Begun, 'tenantLocator' | 'state' | 'nonce' | 'expiresAt'> & { readonly idToken: string }
+
+/** For an unknown tenant the same as for one without providers: which tenants exist is not said. */
+export async function signInOptions(
+  query: ProviderTenantQuery,
+  context: PublicContext,
+): Promise<SignInOptionsResponse> {
+  const tenant = await tenantOf(query, context)
+  const providers = tenant ? await providersOf(tenant, context) : []
+  return {
+    providers: providers.map(({ name, label }) => ({ name, label })),
+    passwords: !providers.some(({ replacesPasswords }) => replacesPasswords),
+  }
+}
+
+async function providersOf(tenant: Tenant, { env, calls }: PublicContext): Promise<Provider[]> {
+  if (!tenant.keepsProviders) return []
+  const database = homeDatabase({ env, tenant, calls })
+  const [rows] = await database.batch([providersQuery(database)])
+  return rows
+}
+
+/** The address at the provider to go to, with the cookie that the sign-in must come back with. */
+export async function beginSignIn(
+  { provider: name, ...query }: ProviderSignInRequest,
+  context: PublicContext,
+): Promise<Response> {
+  const { env } = context
+  const tenant = await tenantOf(query, context)
+  const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
+  if (!tenant || !provider) throw notFound('identity provider', name)
+  const { authorizationUrl } = await flowMetadata(env, provider)
+  const random = (): string => randomBytes(32).toString('base64url')
+  const begun: Begun = {
+    tenantLocator: tenant.locator,
+    provider: name,
+    state: random(),
+    nonce: random(),
+    verifier: random(),
+    expiresAt: now() + BEGUN_MS,
+  }
+  const url = new URL(authorizationUrl)
+  const parameters = {
+    response_type: 'code',
+    client_id: provider.clientId,
+    redirect_uri: redirectUri(context),
+    scope: provider.scopes.join(' '),
+    state: begun.state,
+    nonce: begun.nonce,
+    code_challenge: createHash('sha256').update(begun.verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  }
+  for (const [parameter, value] of Object.entries(parameters)) url.searchParams.set(parameter, value)
+  const cookie = await seal(env, BEGUN_PLACE, JSON.stringify(begun))
+  const secure = redirectUri(context).startsWith('https:') ? '; Secure' : ''
+  return Response.json(
+    { location: url.href },
+    {
+      headers: {
+        'set-cookie': `${COOKIE}=${cookie}; Path=${COOKIE_PATH}; Max-Age=${BEGUN_MS / 1000}; HttpOnly; SameSite=Lax${secure}`,
+        'cache-control': 'no-store',
+      },
+    },
+  )
+}
+
+type FlowMetadata = Metadata & { readonly authorizationUrl: string; readonly tokenUrl: string }
+
+async function flowMetadata(env: Env, { issuer }: Provider): Promise<FlowMetadata> {
+  const metadata = await providerMetadata(env, issuer)
+  const { authorizationUrl, tokenUrl } = metadata
+  if (authorizationUrl === undefined || tokenUrl === undefined)
+    throw providerFailed(
+      "The discovery document of the identity provider lacks 'authorization_endpoint' or 'token_endpoint', so it signs in no browser.",
+    )
+  return { ...metadata, authorizationUrl, tokenUrl }
+}
+
+/**
+ * The browser comes back where it began, at whatever name the console was opened; the provider accepts only addresses that were
+ * registered there. Behind a proxy that ends TLS, the configured origin says the scheme.
+ */
+function redirectUri({ requestOrigin, env }: PublicContext): string {
+  const configured = URL.parse(env.PUBLIC_ORIGIN)
+  const origin =
+    configured && configured.host === new URL(requestOrigin).host ? configured.origin : requestOrigin
+  return `${origin}${COOKIE_PATH}/callback`
+}
+
+/** Why a sign-in ended without anybody; the console has a sentence for each. */
+type Failure = 'denied' | 'expired' | 'provider'
+
+/** Always leads back to the console: with a code for a minute, or with the word for what failed. */
+export async function endSignIn(query: ProviderCallbackQuery, context: PublicContext): Promise<Response> {
+  const failed = (failure: Failure) => toConsole(`#/signed-in?failed=${failure}`)
+  const begun = await readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context))
+  if (!begun || query.state !== begun.state) return failed('expired')
+  if (query.error !== undefined || query.code === undefined) return failed('denied')
+  try {
+    const idToken = await idTokenFor(query.code, query.iss, begun, context)
+    if (idToken === undefined) return failed('provider')
+    const { tenantLocator, state, nonce } = begun
+    const ended: Ended = { tenantLocator, state, nonce, idToken, expiresAt: now() + CODE_MS }
+    return toConsole(`#/signed-in/${await seal(context.env, CODE_PLACE, JSON.stringify(ended))}`)
+  } catch (problem) {
+    console.warn(
+      JSON.stringify({ at: 'provider sign-in', requestId: context.requestId, problem: String(problem) }),
+    )
+    return failed('provider')
+  }
+}
+
+const toConsole = (fragment: string): Response =>
+  new Response(null, {
+    status: 302,
+    headers: {
+      location: `/console${fragment}`,
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    },
+  })
+
+async function idTokenFor(
+  code: string,
+  iss: string | undefined,
+  { tenantLocator, provider: name, verifier }: Begun,
+  context: PublicContext,
+): Promise<string | undefined> {
+  const { env, calls } = context
+  const tenant = await readTenant(env, { locator: tenantLocator }, calls)
+  if (tenant) requireServed(tenant)
+  const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
+  // RFC 9207: another provider's answer is not sent to this one.
+  if (!tenant || !provider || (iss !== undefined && iss !== provider.issuer)) return undefined
+  const { tokenUrl, authentications } = await flowMetadata(env, provider)
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code',
+    code,
+    redirect_uri: redirectUri(context),
+    code_verifier: verifier,
+  })
+  const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }
+  const secret = provider.sealedSecret === null ? undefined : await secretOf(tenant, provider, env)
+  if (secret !== undefined && authentications.includes('client_secret_basic'))
+    headers.authorization = `Basic ${Buffer.from(`${encoded(provider.clientId)}:${encoded(secret)}`).toString('base64')}`
+  else {
+    body.set('client_id', provider.clientId)
+    if (secret !== undefined) body.set('client_secret', secret)
+  }
+  const answer = await fetchJson(env, tokenUrl, 'tokens', { method: 'POST', headers, body: body.toString() })
+  return typeof answer.id_token === 'string' ? answer.id_token : undefined
+}
+
+/** RFC 6749, 2.3.1: as in a form. */
+const encoded = (text: string): string => new URLSearchParams([['', text]]).toString().slice(1)
+
+const secretOf = (tenant: Tenant, { name, sealedSecret }: Provider, env: Env): Promise<string> =>
+  unseal(env, secretPlace(tenant, name), sealedSecret!).catch(() => {
+    throw wrongState(`The client secret of the identity provider '${name}' does not open; set it again.`)
+  })
+
+const expired = (): Refusal =>
+  unauthenticated('The sign-in took too long, or began in another browser; begin again.')
+
+/** 401 for a code that is older than a minute, or that another browser got; then as `exchangeIdToken`. */
+export async function exchangeCode(code: string, context: PublicContext): Promise<AuthenticateResponse> {
+  const [ended, begun] = await Promise.all([
+    readSealed<Ended>(context, CODE_PLACE, code),
+    readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context)),
+  ])
+  if (!ended || !begun || ended.state !== begun.state) throw expired()
+  const tenant = await readTenant(context.env, { locator: ended.tenantLocator }, context.calls)
+  if (!tenant) throw expired()
+  requireServed(tenant)
+  return exchangeIdToken(tenant, ended.idToken, ended.nonce, context)
+}
+
+function cookieOf({ requestHeaders }: PublicContext): string | undefined {
+  const cookies = (requestHeaders.get('cookie') ?? '').split(';').map(cookie => cookie.trim())
+  return cookies.find(cookie => cookie.startsWith(`${COOKIE}=`))?.slice(COOKIE.length + 1)
+}
+
+/** Undefined for what was not sealed here, for what was changed, and for what is too old. */
+async function readSealed<T extends { readonly expiresAt: number }>(
+  { env }: PublicContext,
+  place: string,
+  sealed: string | undefined,
+): Promise<T | undefined> {
+  if (sealed === undefined) return undefined
+  try {
+    const value = JSON.parse(await unseal(env, place, sealed)) as T
+    return value.expiresAt > now() ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,197 @@
+// What a provider publishes: its discovery document and its keys (OpenID Connect Discovery 1.0). An isolate remembers both by
+// issuer; they are the same for every tenant. Addresses are checked as those of webhooks, redirects are not followed, and the
+// number of bytes and the time are limited.
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { Refusal } from '../../kernel/errors.ts'
+import { Memo } from '../../kernel/maps.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import { joined, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
+import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+
+const CALL_TIMEOUT_MS = 10_000
+const LARGEST_ANSWER_BYTES = 262_144
+const MOST_KEYS = 100
+
+/** A document and its keys are read again after this time. */
+const KNOWN_MS = 10 * 60_000
+
+/** An unknown key, or a call that failed, makes another call after this time. */
+export const KEYS_AGAIN_MS = 60_000
+export const FAILED_AGAIN_MS = 10_000
+
+export const providerFailed = (message: string): Refusal => new Refusal('identityProviderFailed', message)
+
+export type Metadata = {
+  readonly issuer: string
+  readonly keysUrl: string
+  readonly authorizationUrl: string | undefined
+  readonly tokenUrl: string | undefined
+  /** How clients prove themselves at `tokenUrl`. */
+  readonly authentications: readonly string[]
+}
+
+type Keys = ReturnType<typeof createLocalJWKSet>
+
+type Known = {
+  readonly metadata: Metadata
+  readonly keys: Keys
+  /** Key ids of the set. */
+  readonly ids: ReadonlySet<string>
+  readonly metadataAt: Instant
+  readonly keysAt: Instant
+}
+
+type Failure = { readonly message: string; readonly at: Instant }
+
+const MOST_ISSUERS = 200
+const known = new Memo<string, Known>(MOST_ISSUERS)
+const failed = new Memo<string, Failure>(MOST_ISSUERS)
+/** Issuers that a request of this isolate is reading. Others wait for the result, but not for its promise: that ends with its request. */
+const reading = new Set<string>()
+const LOOK_MS = 50
+
+/** 502 `identityProviderFailed` when the provider cannot be read; for 10 s it is then not asked again. */
+export async function providerMetadata(env: Env, issuer: string): Promise<Metadata> {
+  return (await knownProvider(env, issuer)).metadata
+}
+
+/** Keys of the provider, read again for a key id that they lack, at most once a minute. */
+export async function providerKeys(env: Env, issuer: string, kid: string | undefined): Promise<Keys> {
+  const isEnough = ({ ids, keysAt }: Known): boolean =>
+    kid === undefined || ids.has(kid) || now() - keysAt < KEYS_AGAIN_MS
+  const present = await knownProvider(env, issuer)
+  if (isEnough(present)) return present.keys
+  return (await readOnce(issuer, isEnough, () => withKeys(env, present.metadata, present.metadataAt))).keys
+}
+
+const isFresh = ({ metadataAt }: Known): boolean => now() - metadataAt < KNOWN_MS
+
+const knownProvider = (env: Env, issuer: string): Promise<Known> =>
+  readOnce(issuer, isFresh, async () => withKeys(env, await readMetadata(env, issuer), now()))
+
+async function readOnce(
+  issuer: string,
+  isEnough: (present: Known) => boolean,
+  read: () => Promise<Known>,
+): Promise<Known> {
+  for (let looks = 0; ; looks += 1) {
+    const present = known.get(issuer)
+    if (present && isEnough(present)) return present
+    const failure = failed.get(issuer)
+    if (failure && now() - failure.at < FAILED_AGAIN_MS) throw providerFailed(failure.message)
+    if (!reading.has(issuer) || looks >= (2 * CALL_TIMEOUT_MS) / LOOK_MS) break
+    await scheduler.wait(LOOK_MS)
+  }
+  reading.add(issuer)
+  try {
+    const value = await read()
+    known.set(issuer, value)
+    failed.delete(issuer)
+    return value
+  } catch (problem) {
+    if (problem instanceof Refusal) failed.set(issuer, { message: problem.message, at: now() })
+    throw problem
+  } finally {
+    reading.delete(issuer)
+  }
+}
+
+async function withKeys(env: Env, metadata: Metadata, metadataAt: Instant): Promise<Known> {
+  const set = await fetchJson(env, metadata.keysUrl, 'keys')
+  const list = set.keys
+  if (!Array.isArray(list) || list.length > MOST_KEYS || !list.every(isObject))
+    throw providerFailed(`The keys of the identity provider are no key set of at most ${MOST_KEYS} keys.`)
+  const ids = new Set(list.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])))
+  const keys = createLocalJWKSet({ keys: list } as unknown as JSONWebKeySet)
+  return { metadata, keys, ids, metadataAt, keysAt: now() }
+}
+
+async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
+  const document = await fetchJson(
+    env,
+    `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
+    'discovery document',
+  )
+  if (document.issuer !== issuer)
+    throw providerFailed(
+      'The discovery document of the identity provider names another issuer than the tenant does; they must be the same text.',
+    )
+  const address = (property: string): string | undefined => {
+    const value = document[property]
+    if (value === undefined) return undefined
+    if (typeof value !== 'string' || value.length > 2_048 || addressProblem(value, mayCallThisMachine(env)))
+      throw providerFailed(
+        `The discovery document of the identity provider has an address that must not be called: '${property}'.`,
+      )
+    return value
+  }
+  const keysUrl = address('jwks_uri')
+  if (keysUrl === undefined)
+    throw providerFailed("The discovery document of the identity provider lacks 'jwks_uri'.")
+  const authentications = document.token_endpoint_auth_methods_supported
+  return {
+    issuer,
+    keysUrl,
+    authorizationUrl: address('authorization_endpoint'),
+    tokenUrl: address('token_endpoint'),
+    authentications: Array.isArray(authentications) ? authentications.map(String) : ['client_secret_basic'],
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Calls the provider and reads a JSON object of at most 256 KiB. `what` names it in the message of a 502. `accepts`: also the
+ * object of an answer with this status.
+ */
+export async function fetchJson(
+  env: Env,
+  address: string,
+  what: string,
+  { accepts, ...request }: RequestInit & { readonly accepts?: number } = {},
+): Promise<Record<string, unknown>> {
+  // Checked again: the environment of the service decides which addresses are allowed.
+  if (addressProblem(address, mayCallThisMachine(env)))
+    throw providerFailed(`The address of the identity provider's ${what} must not be called.`)
+  try {
+    const response = await fetch(address, {
+      ...request,
+      headers: { accept: 'application/json', 'user-agent': 'Bindery', ...request.headers },
+      redirect: 'manual',
+      signal: AbortSignal.timeout(CALL_TIMEOUT_MS),
+    })
+    const { status, body } = response
+    if (status !== 200 && status !== accepts) {
+      await body?.cancel()
+      const redirects = status >= 300 && status < 400 ? '; redirects are not followed' : ''
+      throw providerFailed(`The identity provider answered ${status} for its ${what}${redirects}.`)
+    }
+    const parts: Uint8Array<ArrayBuffer>[] = []
+    try {
+      if (body) for await (const piece of pieces(body, LARGEST_ANSWER_BYTES)) parts.push(piece)
+    } catch (problem) {
+      if (!(problem instanceof Refusal)) throw problem
+      await body?.cancel()
+      throw providerFailed(`The identity provider's ${what} has more than ${LARGEST_ANSWER_BYTES} bytes.`)
+    }
+    const value = jsonIn(utf8Text(joined(parts)))
+    if (!isObject(value)) throw providerFailed(`The identity provider's ${what} is no JSON object.`)
+    return value
+  } catch (problem) {
+    if (problem instanceof Refusal) throw problem
+    throw providerFailed(
+      problem instanceof Error && problem.name === 'TimeoutError'
+        ? `The identity provider did not answer within ${CALL_TIMEOUT_MS / 1000} seconds.`
+        : 'The identity provider cannot be reached.',
+    )
+  }
+}
+
+function jsonIn(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+}

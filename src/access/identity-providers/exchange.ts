@@ -1,0 +1,360 @@
+// An ID token of one of the tenant's providers for a token of ours. The account is the one that is tied to issuer and subject;
+// equal e-mail addresses and user names mean nothing. One batch ties, changes, records the used token and reports the sign-in.
+import { createHash } from 'node:crypto'
+import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
+import type { JWTPayload } from 'jose'
+import { forbidden, type Refusal, tooLarge, unauthenticated } from '../../kernel/errors.ts'
+import { newUuid, type Uuid } from '../../kernel/locators.ts'
+import { isLongerThan, storable } from '../../kernel/text.ts'
+import { now as realNow } from '../../kernel/time.ts'
+import { type Guard, type NewTimer, retryOnConflict } from '../../platform/commit.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
+import type { PublicContext } from '../../platform/http/route.ts'
+import { HOME_SHARD, homeDatabase, type Tenant, tenantNow } from '../../platform/tenancy.ts'
+import type { TenantRoles, TestUserType } from '../../product/roles.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import { MOST_ACCOUNTS } from '../administration/service.ts'
+import type { AuditAction } from '../audit/contract.ts'
+import { commitAudited } from '../audit/store.ts'
+import type { AuthenticateResponse } from '../contract.ts'
+import { PLAIN_RULES } from '../password-rules/rules.ts'
+import { announceOrLeave, forgetAuthTokens, revocationWrites } from '../revocation.ts'
+import { rolePermissions } from '../rights.ts'
+import { authentication, callerOf, type LoginEvent, signInFailed } from '../sign-in.ts'
+import { type StoredAccount, storedAccount, ZONE_WITHOUT_CONFIGURATION } from '../store.ts'
+import { accountIdentities, accounts, type RoleMapping, usedIdTokens } from '../tables.ts'
+import { claimedIssuer, type Verified, verifyIdToken } from './id-token.ts'
+import { highestType, type Provider, providersQuery } from './service.ts'
+
+/**
+ * 401 for a token of an issuer that is none of the tenant's, that is not valid, or was exchanged before, and for an account that an
+ * administrator disabled; 403 for a person without any of the mapped roles, whose account is then disabled; 502 when the provider
+ * cannot be asked for its keys.
+ */
+export async function exchangeIdToken(
+  tenant: Tenant,
+  idToken: string,
+  nonce: string | undefined,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  const { env, calls } = context
+  const issuer = claimedIssuer(idToken)
+  const database = homeDatabase({ env, tenant, calls })
+  const [providers] = tenant.keepsProviders ? await database.batch([providersQuery(database)]) : [[]]
+  const provider = providers.find(one => one.issuer === issuer)
+  // The same for a tenant without providers: which tenants exist is not said.
+  if (!provider) throw unknownIssuer()
+  const verified = await verifyIdToken(env, provider, idToken, nonce)
+  const entry = await retryOnConflict('The account', () =>
+    enterOnce(tenant, provider, verified, database, context),
+  )
+  if ('refusal' in entry) throw entry.refusal
+  const { account, timeZone } = entry
+  return authentication(context, account, { ...tenant, timeZone, rules: PLAIN_RULES }, context.now)
+}
+
+export const unknownIssuer = (): Refusal =>
+  unauthenticated('The ID token is refused: its issuer is no identity provider of the tenant.')
+
+type Entry = { readonly account: StoredAccount; readonly timeZone: string } | { readonly refusal: Refusal }
+
+type Known = {
+  readonly identity: typeof accountIdentities.$inferSelect | undefined
+  readonly row: typeof accounts.$inferSelect | undefined
+  readonly roles: TenantRoles | null
+  readonly timeZone: string
+  readonly count: number
+  readonly isTaken: (username: string) => boolean
+}
+
+async function enterOnce(
+  tenant: Tenant,
+  provider: Provider,
+  verified: Verified,
+  database: Database,
+  context: PublicContext,
+): Promise<Entry> {
+  const names = usernamesOf(verified)
+  const known = await readKnown(database, verified, names)
+  const { row, identity, roles, timeZone } = known
+  const type = typeFor(provider.mappings, verified.claims)
+  const username = row?.username ?? names.find(name => !known.isTaken(name)) ?? names.at(-1)!
+  const within = { tenant, provider, verified, database, context }
+  if (!type) {
+    const closes = row !== undefined && row.disabledAt === null
+    await record(within, known, {
+      ...(row && { account: row, set: closes ? { disabledAt: realNow() } : {}, ends: closes }),
+      username,
+      reason: 'noRole',
+    })
+    return {
+      refusal: forbidden(
+        `The identity provider '${provider.label}' gives '${username}' none of the roles that may use this tenant; ask its administrator.`,
+      ),
+    }
+  }
+  // Whom an administrator disabled stays so, whatever the provider says.
+  if (row && row.disabledAt !== null && identity?.closedAt !== row.disabledAt) {
+    await record(within, known, { account: row, set: {}, username, reason: 'disabled' })
+    return { refusal: signInFailed() }
+  }
+  if (!row && known.count >= MOST_ACCOUNTS)
+    throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
+  const { name, email } = personOf(verified.claims, username)
+  const ends = row !== undefined && row.type !== type
+  const account = row
+    ? { ...row, name, email, type, disabledAt: null, tokenEpoch: row.tokenEpoch + (ends ? 1 : 0) }
+    : newAccount(username, name, email, type, context.now)
+  await record(within, known, {
+    account: row ?? account,
+    set: row ? { name, email, type, disabledAt: null } : undefined,
+    ends,
+    username,
+  })
+  const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
+  return { account: { ...storedAccount(account), ...(permissions && { permissions }) }, timeZone }
+}
+
+type Account = typeof accounts.$inferSelect
+
+const newAccount = (
+  username: string,
+  name: string,
+  email: string | null,
+  type: TestUserType,
+  createdAt: number,
+): Account => ({
+  locator: newUuid(HOME_SHARD),
+  ...{ username, name, email, type, createdAt },
+  isService: false,
+  passwordHash: null,
+  formerHashes: [],
+  passwordChangedAt: null,
+  failedSignIns: 0,
+  lockedUntil: null,
+  tokenEpoch: 0,
+  disabledAt: null,
+  deletedAt: null,
+  source: 'interface',
+  createdBy: null,
+})
+
+/** One round trip. */
+async function readKnown(
+  database: Database,
+  { issuer, subject, hash }: Verified,
+  names: readonly string[],
+): Promise<Known> {
+  const { build } = database
+  const isThis = and(eq(accountIdentities.issuer, issuer), eq(accountIdentities.subject, subject))
+  const [[used], [identity], [row], [version], [counted], taken] = await database.batch([
+    build.select().from(usedIdTokens).where(eq(usedIdTokens.hash, hash)),
+    build.select().from(accountIdentities).where(isThis),
+    build
+      .select()
+      .from(accounts)
+      .where(
+        and(
+          isNull(accounts.deletedAt),
+          sql`${accounts.locator} = (select ${accountIdentities.accountLocator} from ${accountIdentities} where ${isThis})`,
+        ),
+      ),
+    build
+      .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
+      .from(configurationVersions)
+      .orderBy(desc(configurationVersions.version))
+      .limit(1),
+    build.select({ count: sql<number>`count(*)` }).from(accounts).where(isNull(accounts.deletedAt)),
+    build
+      .select({ username: accounts.username })
+      .from(accounts)
+      .where(and(isNull(accounts.deletedAt), inArray(accounts.username, [...names]))),
+  ])
+  if (used)
+    throw unauthenticated('The ID token is refused: it was used before; sign in at the provider again.')
+  const takenNames = new Set(taken.map(({ username }) => username))
+  return {
+    identity,
+    row,
+    roles: version?.roles ?? null,
+    timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
+    count: counted?.count ?? 0,
+    isTaken: username => takenNames.has(username),
+  }
+}
+
+type Within = {
+  readonly tenant: Tenant
+  readonly provider: Provider
+  readonly verified: Verified
+  readonly database: Database
+  readonly context: PublicContext
+}
+
+type Outcome = {
+  /** Absent: nobody, and none is made. */
+  readonly account?: Account
+  /** Of a present account; undefined: the account is new. */
+  readonly set?: Partial<Account> | undefined
+  /** Whether the access tokens that it has end. */
+  readonly ends?: boolean
+  readonly username: string
+  readonly reason?: 'noRole' | 'disabled'
+}
+
+/** Of people whom the provider knows and the tenant does not. */
+const NOBODY = '00000000-0000-4000-8000-000000000000' as Uuid
+const UNAUTHENTICATED = 'account.unauthenticated'
+
+/** Either all of it or nothing. The used token is recorded even where nobody enters. */
+async function record(
+  { tenant, provider, verified, database, context }: Within,
+  { identity, row }: Known,
+  { account, set, ends = false, username, reason }: Outcome,
+): Promise<void> {
+  const { build } = database
+  const caller = account
+    ? callerOf(storedAccount({ ...account, ...set }), tenant)
+    : { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
+  const within = { ...context, now: tenantNow(tenant), tenant, caller, idempotency: undefined }
+  const epoch = (account?.tokenEpoch ?? 0) + (ends ? 1 : 0)
+  const facts: Query[] = [
+    build.delete(usedIdTokens).where(lt(usedIdTokens.expiresAt, realNow())),
+    build.insert(usedIdTokens).values({ hash: verified.hash, expiresAt: verified.expiresAt }),
+  ]
+  const timers: NewTimer[] = []
+  if (account && set && Object.keys(set).length > 0)
+    facts.push(
+      build
+        .update(accounts)
+        .set({ ...set, tokenEpoch: epoch })
+        .where(eq(accounts.locator, account.locator)),
+    )
+  if (account && !set) facts.push(...putRows(database, accounts, [account]))
+  const { issuer, subject } = verified
+  if (account && reason !== 'disabled')
+    facts.push(
+      ...putRows(database, accountIdentities, [
+        {
+          issuer,
+          subject,
+          accountLocator: account.locator,
+          closedAt: closedAtOf(identity, account, set, reason),
+        },
+      ]),
+    )
+  if (account && ends) {
+    const ending = revocationWrites(within, database, account.locator as Uuid, epoch)
+    facts.push(...ending.facts)
+    timers.push(...ending.timers)
+  }
+  const { accountType } = caller
+  const action: AuditAction & LoginEvent['type'] = reason ? 'login.failure' : 'login.success'
+  const disables = set?.disabledAt != null
+  await commitAudited(within, database, {
+    guards: [guardOf(verified, identity, row, account && !set ? username : undefined)],
+    facts,
+    events: [{ type: action, data: { username, accountType, ...(reason && { reason }) } }],
+    timers,
+    audit: {
+      action,
+      subject: caller.accountLocator,
+      details: {
+        accountType,
+        provider: provider.name,
+        ...(reason && { reason }),
+        ...(account && !set && { made: true }),
+        ...(disables && { disabled: true }),
+      },
+    },
+  })
+  if (account && ends)
+    await announceOrLeave(context, { tenant, accountLocator: account.locator as Uuid, epoch })
+  forgetAuthTokens()
+}
+
+const closedAtOf = (
+  identity: Known['identity'],
+  account: Account,
+  set: Partial<Account> | undefined,
+  reason: Outcome['reason'],
+): number | null => {
+  if (!reason) return null
+  return set?.disabledAt ?? (identity?.closedAt === account.disabledAt ? identity.closedAt : null)
+}
+
+/** Guard: the token is unused, and nothing that was read has changed. `username` is that of a new account. */
+function guardOf(
+  { issuer, subject, hash }: Verified,
+  identity: Known['identity'],
+  row: Known['row'],
+  username: string | undefined,
+): Guard {
+  const isThis = sql`${accountIdentities.issuer} = ${issuer} and ${accountIdentities.subject} = ${subject}`
+  const isSame = row
+    ? sql`exists (select 1 from ${accounts} where ${accounts.locator} = ${row.locator} and ${accounts.deletedAt} is null
+        and ${accounts.tokenEpoch} = ${row.tokenEpoch} and ${accounts.disabledAt} is ${row.disabledAt}
+        and ${accounts.type} = ${row.type})`
+    : sql`true`
+  const isFree =
+    username === undefined
+      ? sql`true`
+      : sql`not exists (select 1 from ${accounts} where ${accounts.username} = ${username} and ${accounts.deletedAt} is null)`
+  return {
+    name: 'guard_account',
+    holds: sql`not exists (select 1 from ${usedIdTokens} where ${usedIdTokens.hash} = ${hash})
+      and (select ${accountIdentities.accountLocator} from ${accountIdentities} where ${isThis})
+        is ${identity?.accountLocator ?? null}
+      and (select ${accountIdentities.closedAt} from ${accountIdentities} where ${isThis}) is ${identity?.closedAt ?? null}
+      and ${isSame} and ${isFree}`,
+  }
+}
+
+/** The account type that the mappings give; undefined for none. */
+export function typeFor(mappings: readonly RoleMapping[], claims: JWTPayload): TestUserType | undefined {
+  return highestType(
+    mappings
+      .filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
+      .flatMap(({ roles }) => roles),
+  )
+}
+
+/** Texts of a claim: by its whole name, else by a path into objects. */
+function valuesOf(claims: JWTPayload, claim: string): string[] {
+  let value: unknown = claims
+  if (Object.hasOwn(claims, claim)) value = claims[claim]
+  else
+    for (const name of claim.split('.'))
+      value =
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? (value as Record<string, unknown>)[name]
+          : undefined
+  return (Array.isArray(value) ? value : [value])
+    .filter(one => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
+    .map(String)
+}
+
+const LONGEST_NAME = 256
+
+/** Undefined for what is no name: empty, too long, or with control characters. */
+function nameIn(claim: unknown): string | undefined {
+  if (typeof claim !== 'string') return undefined
+  const text = storable(claim).trim()
+  return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
+}
+
+/** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
+export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
+  const name =
+    nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
+  return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
+}
+
+/** 64 bits: nobody finds a subject whose name is taken too. */
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {
+  const email = claims.email
+  const isEmail = typeof email === 'string' && email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)
+  return { name: nameIn(claims.name) ?? username, email: isEmail ? storable(email) : null }
+}

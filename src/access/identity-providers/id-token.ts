@@ -1,0 +1,115 @@
+// ID tokens (OpenID Connect Core 1.0, 3.1.3.7).
+import { createHash } from 'node:crypto'
+import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { unauthenticated } from '../../kernel/errors.ts'
+import { type Instant, now } from '../../kernel/time.ts'
+import { providerKeys } from './discovery.ts'
+
+/** None has a secret that the provider shares with its clients. */
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+/** Clocks of provider and service may differ by this much. */
+const TOLERANCE_SECONDS = 60
+
+/** Older tokens are refused, whenever they expire: used ones need not be remembered for longer. */
+const LONGEST_LIFE_SECONDS = 24 * 60 * 60
+
+export type Verified = {
+  readonly issuer: string
+  readonly subject: string
+  readonly claims: JWTPayload
+  /** SHA-256 of what the provider signed: the signature itself may have several spellings. */
+  readonly hash: string
+  /** From then on, it would be refused as expired. */
+  readonly expiresAt: Instant
+}
+
+const refused = (why: string) => unauthenticated(`The ID token is refused: ${why}.`)
+
+/** The issuer that the token claims, unverified; 401 if it is no JWT. */
+export function claimedIssuer(idToken: string): string {
+  try {
+    return String(decodeJwt(idToken).iss ?? '')
+  } catch {
+    throw refused('it is no JSON Web Token')
+  }
+}
+
+type Expected = {
+  readonly issuer: string
+  readonly clientId: string
+  readonly audience: string
+}
+
+/** RFC 7519: absent or JWT; an access token (`at+jwt`) or logout token signs nobody in. */
+const isIdTokenType = (typ: unknown): boolean =>
+  typ === undefined || (typeof typ === 'string' && /^(application\/)?jwt$/i.test(typ))
+
+/** 401 with the reason for a token that the provider did not make for this client, or that is not valid now. */
+export async function verifyIdToken(
+  env: Env,
+  { issuer, clientId, audience }: Expected,
+  idToken: string,
+  nonce: string | undefined,
+): Promise<Verified> {
+  const header = headerOf(idToken)
+  if (!ALGORITHMS.includes(String(header.alg)))
+    throw refused(`it must be signed with one of ${ALGORITHMS.join(', ')}`)
+  if (!isIdTokenType(header.typ)) throw refused('it is a token of another type')
+  const keys = await providerKeys(env, issuer, typeof header.kid === 'string' ? header.kid : undefined)
+  const at = now()
+  const { payload } = await jwtVerify(idToken, keys, {
+    algorithms: ALGORITHMS,
+    issuer,
+    audience,
+    requiredClaims: ['sub', 'exp', 'iat'],
+    clockTolerance: TOLERANCE_SECONDS,
+    maxTokenAge: LONGEST_LIFE_SECONDS,
+    currentDate: new Date(at),
+  }).catch(problem => {
+    throw refused(reasonOf(problem))
+  })
+  const { sub, aud, azp } = payload
+  if (typeof sub !== 'string' || sub === '' || sub.length > 255)
+    throw refused("'sub' must be 1 to 255 characters")
+  if (azp !== undefined && azp !== clientId) throw refused("'azp' names another client")
+  if (Array.isArray(aud) && aud.length > 1 && azp === undefined)
+    throw refused("it has several audiences and no 'azp'")
+  if (payload.events !== undefined) throw refused('it is a token of another type')
+  if (payload.nonce !== nonce)
+    throw refused(
+      payload.nonce === undefined ? "it has no 'nonce'" : "'nonce' is not the one that the client sent",
+    )
+  const end = Math.min(payload.exp!, payload.iat! + LONGEST_LIFE_SECONDS) + TOLERANCE_SECONDS
+  const signed = idToken.slice(0, idToken.lastIndexOf('.'))
+  return {
+    issuer,
+    subject: sub,
+    claims: payload,
+    hash: createHash('sha256').update(signed).digest('hex'),
+    // Seconds are rounded down when they are compared.
+    expiresAt: ((end + 1) * 1000) as Instant,
+  }
+}
+
+function headerOf(idToken: string): Record<string, unknown> {
+  try {
+    return decodeProtectedHeader(idToken)
+  } catch {
+    throw refused('it is no JSON Web Token')
+  }
+}
+
+function reasonOf(problem: unknown): string {
+  if (problem instanceof errors.JWTExpired) return 'it has expired'
+  if (problem instanceof errors.JWTClaimValidationFailed)
+    return `'${problem.claim}' is missing, or is not what it must be`
+  if (problem instanceof errors.JWKSNoMatchingKey) return 'the provider has no such key'
+  if (problem instanceof errors.JWKSMultipleMatchingKeys)
+    return "it names none of the provider's several keys"
+  if (problem instanceof errors.JOSEError) return 'its signature or form is wrong'
+  return 'the key of the provider cannot be used'
+}

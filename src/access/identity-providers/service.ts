@@ -1,0 +1,250 @@
+// Identity providers of a tenant: who changes them may grant nothing beyond their own rights, now and with each change.
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import {
+  alreadyExists,
+  invalidRequest,
+  notFound,
+  tooLarge,
+  unavailable,
+  wrongState,
+} from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/locators.ts'
+import { isBySubject, jsonAnswer, NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, putRows } from '../../platform/database.ts'
+import { permissionsHeld } from '../../platform/http/permissions.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
+import { seal } from '../../platform/sealed.ts'
+import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
+import { FROM_MOST_TO_LEAST, type TenantRoles, type TestUserType, typeOfRole } from '../../product/roles.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import { commitAudited } from '../audit/store.ts'
+import { requireWithin, rolePermissions } from '../rights.ts'
+import { accountIdentities, accounts, identityProviders, type RoleMapping } from '../tables.ts'
+import {
+  type IdentityProviderRequest,
+  type IdentityProviderResponse,
+  MOST_PROVIDERS,
+  PROVIDER_NAME,
+} from './contract.ts'
+
+export type Provider = typeof identityProviders.$inferSelect
+
+/** 503 until all databases of the tenant have the tables. */
+export function requireProviders({ keepsProviders, name }: Tenant): void {
+  if (!keepsProviders)
+    throw unavailable(
+      `The tenant '${name}' has no identity providers yet: its databases wait for a migration. Try again later.`,
+    )
+}
+
+/** Binds the sealed client secret to its provider. */
+export const secretPlace = (tenant: Tenant, name: string): string =>
+  sealedPlace(tenant, 'identityProvider', name)
+
+export const providersQuery = (database: Database) =>
+  database.build.select().from(identityProviders).orderBy(asc(identityProviders.name))
+
+async function readProviders(
+  database: Database,
+): Promise<{ providers: Provider[]; roles: TenantRoles | null }> {
+  const [providers, [version]] = await database.batch([
+    providersQuery(database),
+    database.build
+      .select({ roles: configurationVersions.roles })
+      .from(configurationVersions)
+      .orderBy(sql`${configurationVersions.version} desc`)
+      .limit(1),
+  ])
+  return { providers, roles: version?.roles ?? null }
+}
+
+export async function listProviders(context: RequestContext): Promise<IdentityProviderResponse[]> {
+  requireProviders(context.tenant)
+  const database = homeDatabase(context)
+  const [rows] = await database.batch([providersQuery(database)])
+  return rows.map(providerResponse)
+}
+
+export async function readProvider(name: string, context: RequestContext): Promise<IdentityProviderResponse> {
+  const provider = (await listProviders(context)).find(one => one.name === name)
+  if (!provider) throw notFound('identity provider', name)
+  return provider
+}
+
+/**
+ * Creates or replaces a provider. 422 `beyondOwner` for a mapping, new or present, that grants what the caller may not; 409 for an
+ * issuer that another provider of the tenant has, and for `replacesPasswords` before an administrator signed in by the provider.
+ */
+export async function writeProvider(
+  name: string,
+  request: IdentityProviderRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  requireProviders(context.tenant)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+  if (!PROVIDER_NAME.test(name))
+    throw invalidRequest(
+      'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last.',
+    )
+  const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
+  if (problem) throw invalidRequest(`'issuer' ${problem}.`)
+  const mappings = request.mappings.map(readMapping)
+  const answer = await retryOnConflict('The identity provider', async () => {
+    const { providers, roles } = await readProviders(database)
+    const before = providers.find(one => one.name === name)
+    requireGrantable([...mappings, ...(before?.mappings ?? [])], roles, context)
+    if (providers.some(one => one.name !== name && one.issuer === request.issuer))
+      throw alreadyExists('Another identity provider of the tenant has this issuer; change that one.')
+    if (!before && providers.length >= MOST_PROVIDERS)
+      throw tooLarge(`The tenant has ${MOST_PROVIDERS} identity providers, which is the most; delete one.`)
+    if (request.replacesPasswords) await requireWayIn(database, request.issuer)
+    const row: Provider = {
+      name,
+      label: request.label ?? name,
+      issuer: request.issuer,
+      clientId: request.clientId,
+      sealedSecret: await secretOf(request, before, name, context),
+      audience: request.audience ?? request.clientId,
+      scopes: [...new Set(['openid', ...(request.scopes ?? ['profile', 'email'])])],
+      mappings,
+      replacesPasswords: request.replacesPasswords,
+      revision: newUuid(HOME_SHARD),
+      createdAt: before?.createdAt ?? context.now,
+      updatedAt: context.now,
+    }
+    const answer = jsonAnswer(providerResponse(row))
+    const { issuer, clientId, replacesPasswords } = row
+    const committed = await commitAudited(context, database, {
+      guards: [{ name: 'guard_account', holds: isUnchanged(name, before, issuer) }],
+      facts: putRows(database, identityProviders, [row]),
+      answer,
+      audit: {
+        action: 'providers.write',
+        subject: name,
+        details: { issuer, clientId, replacesPasswords, mappings },
+      },
+    })
+    return isBySubject(committed) ? answer : committed
+  })
+  return jsonText(answer)
+}
+
+/** Its accounts stay, and nobody signs in to them by this provider any more. */
+export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
+  requireProviders(context.tenant)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+  await retryOnConflict('The identity provider', async () => {
+    const { providers, roles } = await readProviders(database)
+    const before = providers.find(one => one.name === name)
+    if (!before) throw notFound('identity provider', name)
+    requireGrantable(before.mappings, roles, context)
+    await commitAudited(context, database, {
+      guards: [{ name: 'guard_account', holds: isUnchanged(name, before, before.issuer) }],
+      facts: [database.build.delete(identityProviders).where(eq(identityProviders.name, name))],
+      audit: { action: 'providers.delete', subject: name, details: { issuer: before.issuer } },
+    })
+  })
+  return jsonText(NO_BODY)
+}
+
+/** Guard: nobody changed the provider since, and no other one has the issuer. */
+const isUnchanged = (name: string, before: Provider | undefined, issuer: string) =>
+  sql`(select ${identityProviders.revision} from ${identityProviders} where ${identityProviders.name} = ${name})
+      is ${before?.revision ?? null}
+    and not exists (select 1 from ${identityProviders}
+      where ${identityProviders.issuer} = ${issuer} and ${identityProviders.name} <> ${name})
+    and (select count(*) from ${identityProviders} where ${identityProviders.name} <> ${name}) < ${MOST_PROVIDERS}`
+
+function readMapping({ claim, value, roles }: IdentityProviderRequest['mappings'][number]): RoleMapping {
+  const types = roles.map(role => {
+    const type = typeOfRole(role)
+    if (type) return type
+    throw invalidRequest(
+      `'mappings' gives the role '${role.slice(0, 80).toWellFormed()}', which is no account type; use account.tenant.admin, account.tenant.employee, account.tenant.claims.only.user or account.tenant.read.only.user.`,
+    )
+  })
+  return { claim, value, roles: [...new Set(types)] }
+}
+
+/** 422 unless the caller may all that accounts of these types may now. */
+function requireGrantable(
+  mappings: readonly RoleMapping[],
+  roles: TenantRoles | null,
+  { caller }: RequestContext,
+): void {
+  const held = permissionsHeld(caller)
+  for (const type of new Set(mappings.flatMap(mapping => mapping.roles)))
+    requireWithin(
+      permissionsHeld(holderOf(type, roles)),
+      held,
+      `A mapping gives the account type ${type}, which may what you may not:`,
+    )
+}
+
+/** What accounts of the type may by the newest configuration. */
+function holderOf(type: TestUserType, roles: TenantRoles | null) {
+  const permissions = rolePermissions({ username: '', accountType: type, source: 'interface' }, roles)
+  return { accountType: type, ...(permissions && { permissions }) }
+}
+
+/** The type with the most rights. */
+export const highestType = (types: readonly TestUserType[]): TestUserType | undefined =>
+  FROM_MOST_TO_LEAST.find(type => types.includes(type))
+
+/** 409 until an administrator of the tenant has signed in by the issuer: then that works, and passwords can go. */
+async function requireWayIn(database: Database, issuer: string): Promise<void> {
+  const [[found]] = await database.batch([
+    database.build
+      .select({ locator: accounts.locator })
+      .from(accountIdentities)
+      .innerJoin(accounts, eq(accounts.locator, accountIdentities.accountLocator))
+      .where(
+        and(
+          eq(accountIdentities.issuer, issuer),
+          inArray(accounts.type, ['account.tenant.admin']),
+          isNull(accounts.disabledAt),
+          isNull(accounts.deletedAt),
+        ),
+      )
+      .limit(1),
+  ])
+  if (!found)
+    throw wrongState(
+      "'replacesPasswords' needs an administrator who has signed in by this provider. Set the provider without it, sign in by it as an administrator, and then send it again.",
+    )
+}
+
+/** A stored secret never goes to another issuer: who may change providers could otherwise have it sent to themselves. */
+async function secretOf(
+  { clientSecret, issuer }: IdentityProviderRequest,
+  before: Provider | undefined,
+  name: string,
+  { env, tenant }: RequestContext,
+): Promise<string | null> {
+  if (clientSecret) return await seal(env, secretPlace(tenant, name), clientSecret)
+  if (clientSecret !== undefined || !before?.sealedSecret) return null
+  if (before.issuer === issuer) return before.sealedSecret
+  throw invalidRequest(
+    "'issuer' is another one than before; send 'clientSecret' for it too, or null for none.",
+  )
+}
+
+const providerResponse = (row: Provider): IdentityProviderResponse => ({
+  name: row.name,
+  label: row.label,
+  issuer: row.issuer,
+  clientId: row.clientId,
+  hasClientSecret: row.sealedSecret !== null,
+  audience: row.audience,
+  scopes: [...row.scopes],
+  mappings: row.mappings.map(({ claim, value, roles }) => ({ claim, value, roles: [...roles] })),
+  replacesPasswords: row.replacesPasswords,
+  createdAt: new Date(row.createdAt).toISOString(),
+  updatedAt: new Date(row.updatedAt).toISOString(),
+})

@@ -1,0 +1,30 @@
+// Signing in by a provider: with an ID token, or with a code at the end of the console's sign-in.
+import { invalidRequest } from '../../kernel/errors.ts'
+import type { PublicContext } from '../../platform/http/route.ts'
+import type { Tenant } from '../../platform/tenancy.ts'
+import type { AuthenticateAdminQuery, AuthenticateResponse } from '../contract.ts'
+import { countNames, tenantNamed } from '../service.ts'
+import { readNamedTenant } from '../store.ts'
+import type { ProviderAuthenticateRequest } from './contract.ts'
+import { exchangeIdToken, unknownIssuer } from './exchange.ts'
+
+/** Refuses as `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
+export async function authenticateByProvider(
+  { idToken, nonce, code, ...request }: ProviderAuthenticateRequest,
+  context: PublicContext,
+): Promise<AuthenticateResponse> {
+  if (idToken === undefined) return (await import('./code-flow.ts')).exchangeCode(code!, context)
+  const tenant = await tenantOf(request, context)
+  if (!tenant) throw unknownIssuer()
+  return exchangeIdToken(tenant, idToken, nonce, context)
+}
+
+export async function tenantOf(
+  query: AuthenticateAdminQuery,
+  { env, calls }: PublicContext,
+): Promise<Tenant | undefined> {
+  const named = tenantNamed(query, {})
+  if (countNames(named) !== 1)
+    throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
+  return await readNamedTenant(env, named, calls)
+}

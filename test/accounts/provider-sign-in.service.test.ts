@@ -1,0 +1,433 @@
+// Signing in with ID tokens of a real OpenID provider, which runs beside the service.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { FAILED_AGAIN_MS, KEYS_AGAIN_MS } from '../../src/access/identity-providers/discovery.ts'
+import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { roundTrips } from '../support/motor.ts'
+import { openProvider, type RemoteProvider } from '../support/oidc.ts'
+import { type Authentication, addRoot, PASSWORD, type People, peopleOf, type Refused } from './people.ts'
+
+const ANN = { name: 'Ann Arbor', preferred_username: 'ann', email: 'ann@example.com', groups: ['staff'] }
+const PERSONS = {
+  'subject-ann': ANN,
+  'subject-bea': { name: 'Bea', preferred_username: 'bea', groups: ['staff', 'heads'] },
+  'subject-boss': {
+    name: 'Another Boss',
+    preferred_username: 'boss',
+    email: 'boss@example.com',
+    groups: ['heads'],
+  },
+  'subject-cid': { name: 'Cid', preferred_username: 'cid', groups: ['visitors'] },
+}
+const MAPPINGS = [
+  { claim: 'groups', value: 'staff', roles: ['employee'] },
+  { claim: 'groups', value: 'heads', roles: ['account.tenant.admin'] },
+]
+
+let people: People
+let others: People
+let boss: string
+let acme: RemoteProvider
+let rival: RemoteProvider
+
+const setUp = (provider: RemoteProvider, changes: object = {}) => ({
+  issuer: provider.issuer,
+  clientId: 'bindery',
+  label: 'Acme',
+  mappings: MAPPINGS,
+  ...changes,
+})
+const put = (name: string, body: object, token = boss) =>
+  callApi<Record<string, unknown> & Refused>('PUT', `/auth/providers/${name}`, { token, body })
+const exchange = (idToken: string, more: object = {}) =>
+  callApi<Authentication & Refused>('POST', '/account/authenticateByProvider', {
+    body: { tenantName: people.tenant.name, idToken, ...more },
+  })
+const ping = async (token: string) => (await callApi('GET', '/v1/ping/authorized', { token })).status
+const whoAmI = (token: string) =>
+  callOk<{ accountLocator: string; username: string; accountType: string }>('GET', '/auth/whoami', { token })
+const entries = async (action: string) =>
+  (
+    await callOk<{ entries: { subject: string; details: Record<string, unknown>; username: string }[] }>(
+      'GET',
+      `/audit/list?action=${action}`,
+      { token: boss },
+    )
+  ).entries
+const later = (ms: number) => vi.spyOn(Date, 'now').mockReturnValue(Date.now() + ms)
+const seconds = () => Math.floor(Date.now() / 1000)
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  ;[people, others, acme, rival] = await Promise.all([
+    peopleOf(1),
+    peopleOf(2),
+    openProvider(PERSONS),
+    openProvider(PERSONS),
+  ])
+  await addRoot()
+  boss = await people.token('boss')
+  expect((await put('acme', setUp(acme))).status).toBe(200)
+  const theirs = await others.token('boss')
+  expect((await put('rival', setUp(rival), theirs)).status).toBe(200)
+})
+afterEach(() => vi.restoreAllMocks())
+
+describe('an ID token', () => {
+  it('makes an account at the first sign-in, and is tied to it by issuer and subject from then on', async () => {
+    const first = await exchange(await acme.idToken('subject-ann'))
+    expect([first.status, first.body.message]).toEqual([200, undefined])
+    const ann = await whoAmI(first.body.authorizationToken)
+    expect(ann).toMatchObject({ username: 'ann', accountType: 'account.tenant.employee' })
+    expect(await callOk('GET', `/account/v1/accounts/${ann.accountLocator}`, { token: boss })).toMatchObject({
+      name: 'Ann Arbor',
+      email: 'ann@example.com',
+      service: false,
+      disabled: false,
+    })
+    expect((await entries('login.success')).at(-1)).toEqual(
+      expect.objectContaining({
+        subject: ann.accountLocator,
+        username: 'ann',
+        details: { accountType: 'account.tenant.employee', provider: 'acme', made: true },
+      }),
+    )
+    await acme.setPersons({ ...PERSONS, 'subject-ann': { ...ANN, preferred_username: 'ann.married' } })
+    const second = await exchange(await acme.idToken('subject-ann'))
+    expect(await whoAmI(second.body.authorizationToken)).toEqual(ann)
+    await acme.setPersons(PERSONS)
+  })
+
+  it('costs four round trips: the tenant, its providers, what is known, and the batch', async () => {
+    const { status, headers } = await exchange(await acme.idToken('subject-ann'))
+    expect([status, roundTrips({ headers })]).toEqual([200, { d1: 4, object: 0, r2: 0, queue: 0 }])
+  })
+
+  it('is good for one sign-in, however often it is sent', async () => {
+    const idToken = await acme.idToken('subject-ann')
+    const answers = await Promise.all(Array.from({ length: 4 }, () => exchange(idToken)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401])
+    const again = await exchange(idToken)
+    expect([again.status, again.body.message]).toEqual([401, expect.stringMatching(/used before/)])
+    // Neither with another signature text of the same signed part.
+    expect((await exchange(`${idToken.slice(0, -1)}${idToken.endsWith('A') ? 'B' : 'A'}`)).status).toBe(401)
+    const expired = await env.TENANT_001.prepare('select expires_at from used_id_token').all()
+    expect(expired.results.length).toBeGreaterThan(0)
+  })
+
+  it('takes over no account of an equal user name or e-mail address', async () => {
+    const { body } = await exchange(await acme.idToken('subject-boss'))
+    const made = await whoAmI(body.authorizationToken)
+    expect(made.accountLocator).not.toBe(people.locators.boss)
+    expect(made.username).toMatch(/^boss#[0-9a-f]{16}$/)
+    expect((await people.tryToEnter('boss')).status).toBe(200)
+    expect((await people.tryToEnter(made.username)).status).toBe(401)
+    // The same name at another sign-in.
+    const next = await exchange(await acme.idToken('subject-boss'))
+    expect(await whoAmI(next.body.authorizationToken)).toEqual(made)
+  })
+
+  it.each([
+    ['of another audience', { claims: { aud: 'another' } }, /'aud'/],
+    ['of several audiences without azp', { claims: { aud: ['bindery', 'another'] } }, /no 'azp'/],
+    ['of another client', { claims: { azp: 'another' } }, /'azp' names another client/],
+    ['of an unknown issuer', { claims: { iss: 'https://login.example.com' } }, /no identity provider/],
+    ['that has expired', { claims: { exp: 1_700_000_000, iat: 1_699_999_000 } }, /has expired/],
+    ['that is not valid yet', { claims: { nbf: 4_000_000_000 } }, /'nbf'/],
+    ['from the future', { claims: { iat: 4_000_000_000, exp: 4_000_000_600 } }, /'iat'/],
+    ['from long ago', { claims: { iat: 1_700_000_000 } }, /expired|'iat'/],
+    ['without a time of issue', { claims: { iat: null } }, /'iat'/],
+    ['without an end', { claims: { exp: null } }, /'exp'/],
+    ['without a subject', { claims: { sub: '' } }, /'sub'/],
+    ['with a nonce that nobody sent', { claims: { nonce: 'of a browser' } }, /'nonce'/],
+    ['for access', { header: { typ: 'at+jwt' } }, /another type/],
+    ['for signing out', { claims: { events: {} } }, /another type/],
+    ['of a key that the provider does not have', { foreignKey: true }, /signature/],
+  ] as const)('%s is refused', async (_, token, message) => {
+    const { status, body } = await exchange(await acme.make(token as never))
+    expect([status, body.code, body.message]).toEqual([
+      401,
+      'unauthenticated',
+      expect.stringMatching(message),
+    ])
+  })
+
+  it('has the nonce that the client sent, and only that', async () => {
+    const withNonce = await acme.idToken('subject-ann', 'mine')
+    expect((await exchange(withNonce, { nonce: 'other' })).status).toBe(401)
+    expect((await exchange(withNonce)).status).toBe(401)
+    expect((await exchange(await acme.idToken('subject-ann'), { nonce: 'mine' })).status).toBe(401)
+    expect((await exchange(withNonce, { nonce: 'mine' })).status).toBe(200)
+  })
+
+  it('without a signature, or signed with what both sides know, is refused', async () => {
+    const [, payload] = (await acme.make()).split('.')
+    const header = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    for (const token of [
+      `${header({ alg: 'none' })}.${payload}.`,
+      `${header({ alg: 'HS256' })}.${payload}.c2ln`,
+      `${header({ alg: 'RS256', kid: 'x', crit: ['b64'], b64: false })}.${payload}.c2ln`,
+    ])
+      expect((await exchange(token)).status).toBe(401)
+    for (const token of ['', 'a.b.c', 'x', `${header({ alg: 'RS256' })}.e30.c2ln`])
+      expect([400, 401]).toContain((await exchange(token)).status)
+    expect((await exchange('x'.repeat(20_000))).status).toBe(400)
+  })
+
+  it("of another tenant's provider is worth nothing here", async () => {
+    const idToken = await rival.idToken('subject-ann')
+    const here = await exchange(idToken)
+    expect([here.status, here.body.message]).toEqual([401, expect.stringMatching(/no identity provider/)])
+    const there = await exchange(idToken, { tenantName: others.tenant.name })
+    expect(there.status).toBe(200)
+    const nowhere = await exchange(idToken, { tenantName: 'nobody-has-this' })
+    expect([nowhere.status, nowhere.body.message]).toEqual([401, here.body.message])
+    expect((await callApi('POST', '/account/authenticateByProvider', { body: { idToken } })).status).toBe(400)
+  })
+})
+
+describe('roles', () => {
+  it('follow the mapping at each sign-in; tokens with the former ones end', async () => {
+    const first = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
+    expect((await whoAmI(first)).accountType).toBe('account.tenant.admin')
+    await acme.setPersons({ ...PERSONS, 'subject-bea': { ...PERSONS['subject-bea'], groups: ['staff'] } })
+    const second = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
+    expect((await whoAmI(second)).accountType).toBe('account.tenant.employee')
+    expect(await ping(first)).toBe(401)
+    expect(await ping(second)).toBe(200)
+    await acme.setPersons(PERSONS)
+  })
+
+  it('are found by a path into objects, and by a whole name with dots', async () => {
+    const mappings = [
+      { claim: 'realm_access.roles', value: 'reader', roles: ['readOnly'] },
+      { claim: 'https://acme.example/roles', value: 'writer', roles: ['employee', 'readOnly'] },
+    ]
+    await put('acme', setUp(acme, { mappings }))
+    const read = await exchange(
+      await acme.make({ claims: { sub: 'p1', realm_access: { roles: ['reader'] } } }),
+    )
+    expect((await whoAmI(read.body.authorizationToken)).accountType).toBe('account.tenant.read.only.user')
+    const write = await exchange(
+      await acme.make({ claims: { sub: 'p2', 'https://acme.example/roles': 'writer' } }),
+    )
+    expect((await whoAmI(write.body.authorizationToken)).accountType).toBe('account.tenant.employee')
+    const neither = await exchange(await acme.make({ claims: { sub: 'p3', realm_access: 'reader' } }))
+    expect(neither.status).toBe(403)
+    await put('acme', setUp(acme))
+  })
+
+  it('that nobody mapped admit nobody, and make no account', async () => {
+    const { status, body } = await exchange(await acme.idToken('subject-cid'))
+    expect([status, body.code, body.message]).toEqual([
+      403,
+      'forbidden',
+      expect.stringMatching(/none of the roles/),
+    ])
+    expect((await entries('login.failure')).at(-1)).toMatchObject({
+      username: 'cid',
+      details: { provider: 'acme', reason: 'noRole' },
+    })
+    const list = await callOk<{ items: { username: string }[] }>('GET', '/account/v1/accounts/list', {
+      token: boss,
+    })
+    expect(list.items.map(({ username }) => username)).not.toContain('cid')
+  })
+
+  it('that are gone disable the account and end its tokens; roles that are back enable it', async () => {
+    const token = (await exchange(await acme.idToken('subject-ann'))).body.authorizationToken
+    const { accountLocator } = await whoAmI(token)
+    const account = () =>
+      callOk<{ disabled: boolean }>('GET', `/account/v1/accounts/${accountLocator}`, { token: boss })
+    await acme.setPersons({ ...PERSONS, 'subject-ann': { ...ANN, groups: [] } })
+    for (let time = 0; time < 2; time += 1) {
+      expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(403)
+      expect((await account()).disabled).toBe(true)
+    }
+    expect(await ping(token)).toBe(401)
+    await acme.setPersons(PERSONS)
+    const back = await exchange(await acme.idToken('subject-ann'))
+    expect([back.status, (await account()).disabled]).toEqual([200, false])
+    expect(await ping(token)).toBe(401)
+    expect(await ping(back.body.authorizationToken)).toBe(200)
+  })
+
+  it('do not enable whom an administrator disabled', async () => {
+    const token = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
+    const { accountLocator } = await whoAmI(token)
+    await callOk('PATCH', `/account/v1/accounts/${accountLocator}/disable`, { token: boss })
+    const refused = await exchange(await acme.idToken('subject-bea'))
+    expect([refused.status, refused.body.code]).toEqual([401, 'signInFailed'])
+    // Neither after roles that went and came back.
+    await acme.setPersons({ ...PERSONS, 'subject-bea': { groups: [] } as never })
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(403)
+    await acme.setPersons(PERSONS)
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(401)
+    await callOk('PATCH', `/account/v1/accounts/${accountLocator}/enable`, { token: boss })
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
+  })
+
+  it('make another account for a person whose account was deleted', async () => {
+    const { body } = await exchange(await acme.make({ claims: { sub: 'gone', groups: 'staff' } }))
+    const before = await whoAmI(body.authorizationToken)
+    await callOk('DELETE', `/account/v1/accounts/${before.accountLocator}`, { token: boss })
+    expect(await ping(body.authorizationToken)).toBe(401)
+    const next = await exchange(await acme.make({ claims: { sub: 'gone', groups: 'staff' } }))
+    const after = await whoAmI(next.body.authorizationToken)
+    expect(after.username).toBe(before.username)
+    expect(after.accountLocator).not.toBe(before.accountLocator)
+  })
+})
+
+describe('keys of the provider', () => {
+  it('that are new are fetched at once, and for unknown ones at most once a minute', async () => {
+    expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(200)
+    later(KEYS_AGAIN_MS + 1_000)
+    await acme.changeKeys()
+    const before = (await acme.calls())['/jwks']!
+    // The clock of the tests stands still, that of the provider goes on.
+    expect(
+      (await exchange(await acme.make({ claims: { sub: 'subject-ann', groups: 'staff' } }))).status,
+    ).toBe(200)
+    expect((await acme.calls())['/jwks']).toBe(before + 1)
+    for (let time = 0; time < 3; time += 1) {
+      const { status, body } = await exchange(await acme.make({ header: { kid: `unknown-${time}` } }))
+      expect([status, body.message]).toEqual([401, expect.stringMatching(/no such key/)])
+    }
+    expect((await acme.calls())['/jwks']).toBe(before + 1)
+  })
+})
+
+describe('a provider', () => {
+  const DISCOVERY = '/.well-known/openid-configuration'
+  const trouble = async (answers: Parameters<RemoteProvider['answer']>[0]) => {
+    const provider = await openProvider(PERSONS)
+    expect((await put('troubled', setUp(provider))).status).toBe(200)
+    const idToken = await provider.make({ claims: { groups: 'staff' } })
+    await provider.answer(answers)
+    return { provider, idToken, answer: await exchange(idToken) }
+  }
+
+  it('that is down is 502, and is not asked again for some seconds', async () => {
+    const { provider, idToken, answer } = await trouble('down')
+    expect([answer.status, answer.body.code, answer.body.message]).toEqual([
+      502,
+      'identityProviderFailed',
+      expect.stringMatching(/cannot be reached/),
+    ])
+    const calls = (await provider.calls())[DISCOVERY]
+    expect((await exchange(idToken)).status).toBe(502)
+    expect((await provider.calls())[DISCOVERY]).toBe(calls)
+    await provider.answer({})
+    later(FAILED_AGAIN_MS + 1_000)
+    expect((await exchange(idToken)).status).toBe(200)
+  })
+
+  it.each([
+    ['another issuer', { issuer: 'https://login.example.com' }, /names another issuer/],
+    ['a private address', { jwks_uri: 'https://10.0.0.7/keys' }, /must not be called: 'jwks_uri'/],
+    [
+      'an address without encryption',
+      { jwks_uri: 'http://keys.example.com/' },
+      /must not be called: 'jwks_uri'/,
+    ],
+    ['no keys', { jwks_uri: undefined }, /lacks 'jwks_uri'/],
+    ['keys that are a number', { jwks_uri: 7 }, /must not be called/],
+  ])('whose discovery document has %s is 502', async (_, changes, message) => {
+    const provider = await openProvider(PERSONS)
+    const document = { issuer: provider.issuer, jwks_uri: `${provider.issuer}/jwks`, ...changes }
+    await put('troubled', setUp(provider))
+    await provider.answer({ [DISCOVERY]: { body: JSON.stringify(document) } })
+    const { status, body } = await exchange(await provider.make())
+    expect([status, body.code, body.message]).toEqual([
+      502,
+      'identityProviderFailed',
+      expect.stringMatching(message),
+    ])
+    expect((await provider.calls())['/jwks']).toBeUndefined()
+  })
+
+  it.each([
+    [
+      'a huge document',
+      { [DISCOVERY]: { body: `{"issuer":"${'x'.repeat(300_000)}"}` } },
+      /more than 262144 bytes/,
+    ],
+    [
+      'a redirect',
+      { [DISCOVERY]: { status: 302, headers: { location: 'http://127.0.0.1:1/' } } },
+      /answered 302 .* redirects are not followed/,
+    ],
+    ['a list', { [DISCOVERY]: { body: '[]' } }, /no JSON object/],
+    ['bytes that are no text', { [DISCOVERY]: { body: '{"a":' } }, /no JSON object/],
+    ['a fault', { [DISCOVERY]: { status: 500 } }, /answered 500/],
+    ['no key set', { '/jwks': { body: '{"keys":{}}' } }, /no key set/],
+    ['keys of no kind', { '/jwks': { body: '{"keys":[{"kty":"none"},{}]}' } }, undefined],
+  ])('that sends %s refuses the sign-in without a fault of the service', async (_, answers, message) => {
+    const { answer } = await trouble(answers)
+    if (message) expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
+    else expect(answer.status).toBe(401)
+  })
+
+  it('that is deleted signs nobody in any more', async () => {
+    const provider = await openProvider(PERSONS)
+    await put('short-lived', setUp(provider))
+    const token = (await exchange(await provider.idToken('subject-ann'))).body.authorizationToken
+    await callOk('DELETE', '/auth/providers/short-lived', { token: boss })
+    expect((await exchange(await provider.idToken('subject-ann'))).status).toBe(401)
+    expect(await ping(token)).toBe(200)
+  })
+})
+
+describe('passwords', () => {
+  it('go only after an administrator signed in by the provider; operators and tokens still get in', async () => {
+    await exchange(await rival.idToken('subject-ann'), { tenantName: others.tenant.name })
+    const theirs = await others.token('boss')
+    const early = await put('rival', setUp(rival, { replacesPasswords: true }), theirs)
+    expect([early.status, early.body.code]).toEqual([409, 'wrongState'])
+    const head = await exchange(await rival.idToken('subject-bea'), { tenantName: others.tenant.name })
+    expect(head.status).toBe(200)
+    expect((await put('rival', setUp(rival, { replacesPasswords: true }), theirs)).status).toBe(200)
+    expect([(await others.tryToEnter('boss')).status, (await others.tryToEnter('alice')).status]).toEqual([
+      401, 401,
+    ])
+    const asAdministrator = (username: string) =>
+      callApi<Authentication>('POST', '/account/authenticateAdmin', {
+        body: { username, password: PASSWORD, tenantName: others.tenant.name },
+      })
+    expect((await asAdministrator('boss')).status).toBe(401)
+    const operator = await asAdministrator('root')
+    expect(operator.status).toBe(200)
+    // The sign-in of before holds on; the operator gives passwords back.
+    expect(await ping(theirs)).toBe(200)
+    expect((await put('rival', setUp(rival), operator.body.authorizationToken)).status).toBe(200)
+    expect((await others.tryToEnter('boss')).status).toBe(200)
+  })
+
+  it('are set for nobody who signs in by a provider', async () => {
+    const { body } = await exchange(await acme.idToken('subject-ann'))
+    const { accountLocator } = await whoAmI(body.authorizationToken)
+    const { status, body: refused } = await callApi<Refused>(
+      'PUT',
+      `/account/v1/accounts/${accountLocator}/password`,
+      { token: boss, body: { password: 'Rhabarber-7-Kisten' } },
+    )
+    expect([status, refused.code]).toEqual([409, 'wrongState'])
+  })
+})
+
+describe('a database that waits for the migration', () => {
+  it('refuses providers for now, and passwords go on', async () => {
+    await env.CONTROL.prepare(
+      `update pool_database set migration = '0012_notes' where binding = 'TENANT_002'`,
+    ).run()
+    later(TENANT_TRUST_MS + 1_000)
+    const theirs = await others.token('boss')
+    const list = await callApi<Refused>('GET', '/auth/providers', { token: theirs })
+    expect([list.status, list.body.code]).toEqual([503, 'unavailable'])
+    const idToken = await rival.make({ claims: { groups: 'staff', exp: seconds() + 600 } })
+    expect((await exchange(idToken, { tenantName: others.tenant.name })).status).toBe(401)
+  })
+})

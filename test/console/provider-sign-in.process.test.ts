@@ -1,0 +1,156 @@
+// Signing in to the console by a real OpenID provider, in a real browser.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { CLIENT, startProvider, type TestProvider } from '../support/oidc-provider.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { BROWSER, type ConsoleBrowser, settled, startBrowser, unlabelled, until } from './page.ts'
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
+
+const GREETED = { name: 'Greta Lindner', preferred_username: 'greta', groups: ['bindery-heads'] }
+
+describe.skipIf(!BROWSER)('signing in to the console by an identity provider', () => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  let provider: TestProvider
+  let admin: ApiClient
+  let tenant: string
+
+  const set = (changes: object = {}) =>
+    admin.call('PUT', '/auth/providers/acme', {
+      issuer: provider.issuer,
+      clientId: CLIENT.id,
+      clientSecret: CLIENT.secret,
+      label: 'Acme',
+      mappings: [{ claim: 'groups', value: 'bindery-heads', roles: ['admin'] }],
+      ...changes,
+    })
+
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+    provider = await startProvider(
+      { greta: GREETED, stranger: { name: 'A Stranger', preferred_username: 'stranger' } },
+      [`${service.origin}/account/authenticateByProvider/callback`],
+    )
+    admin = await service.signInAs('admin')
+    tenant = service.example().hostname
+    await set()
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await provider?.close()
+    await service?.remove()
+  })
+
+  /** The console's sign-in page, with the provider's button. */
+  async function atSignIn(hash = ''): Promise<{ page: Page; faults: string[] }> {
+    const opened = await browser.open()
+    await opened.page.goto(`${service.origin}/console${hash}`)
+    await settled(opened.page)
+    await opened.page.fill('#tenant', tenant)
+    await opened.page.press('#tenant', 'Tab')
+    await opened.page.waitForSelector('text=Sign in with Acme')
+    return opened
+  }
+
+  /** Signs in at the provider, which shows a page of its own. */
+  async function continueAs(page: Page, login: string): Promise<void> {
+    await page.click('text=Sign in with Acme')
+    await page.waitForURL(`${provider.issuer}/**`)
+    await page.fill('input[name=login]', login)
+    await page.click('text=Continue')
+    await page.waitForURL(`${service.origin}/console**`)
+  }
+
+  test('a person goes to the provider and comes back signed in, to where they were; no address has a token', async () => {
+    const { page, faults } = await atSignIn('#/work')
+    expect(await unlabelled(page)).toEqual([])
+    const addresses: string[] = []
+    page.on('request', request => addresses.push(request.url()))
+    await continueAs(page, 'greta')
+    await until(page, `document.querySelector('.person')?.textContent === 'Greta Lindner'`)
+    await settled(page)
+    expect(new URL(page.url()).hash).toBe('#/work')
+    const token = String(await page.evaluate(`sessionStorage.getItem('bindery.session')`))
+    expect(token).toMatch(/^ey/)
+    expect(addresses.some(address => address.includes('code_challenge_method=S256'))).toBe(true)
+    for (const address of addresses) expect(address).not.toMatch(/eyJ/)
+    // No script sees the cookie.
+    expect(await page.evaluate('document.cookie')).toBe('')
+    const [cookie] = await page.context().cookies(`${service.origin}/account/authenticateByProvider`)
+    expect(cookie).toMatchObject({ name: 'bindery-sign-in', httpOnly: true, sameSite: 'Lax' })
+    expect(faults).toEqual([])
+    const { entries } = await admin.call<{ entries: { username: string; details: object }[] }>(
+      'GET',
+      '/audit/list?action=login.success&username=greta',
+    )
+    expect(entries[0]!.details).toMatchObject({ provider: 'acme', made: true })
+  })
+
+  test('who says no at the provider, or has no role, reads why', async () => {
+    const { page } = await atSignIn()
+    await continueAs(page, 'nobody')
+    await page.waitForSelector('text=The identity provider did not sign you in.')
+    expect(new URL(page.url()).hash).toBe('#/')
+    await continueAs(page, 'stranger')
+    await page.waitForSelector('text=none of the roles')
+    expect(await page.evaluate(`sessionStorage.getItem('bindery.session')`)).toBe(null)
+  })
+
+  test('what another browser got, what is forged and what was used is worth nothing', async () => {
+    const { page } = await atSignIn()
+    const held = page.waitForResponse(response => response.url().includes('/callback'))
+    // The page itself must not use the code.
+    await page.route('**/account/authenticateByProvider', route => route.abort())
+    await continueAs(page, 'greta')
+    const location = (await held).headers().location!
+    const code = location.split('#/signed-in/')[1]!
+    const redeem = (cookie: string | undefined, given = code) =>
+      fetch(`${service.origin}/account/authenticateByProvider`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(cookie && { cookie }) },
+        body: JSON.stringify({ code: given }),
+      }).then(({ status }) => status)
+    const [own] = await page.context().cookies(`${service.origin}/account/authenticateByProvider`)
+    const mine = `${own!.name}=${own!.value}`
+    const begun = await fetch(`${service.origin}/account/authenticateByProvider/begin`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ provider: 'acme', hostName: tenant }),
+    })
+    const another = begun.headers.get('set-cookie')!.split(';')[0]!
+    expect(await redeem(undefined)).toBe(401)
+    expect(await redeem(another)).toBe(401)
+    expect(await redeem(mine, `${code.slice(0, -4)}AAAA`)).toBe(401)
+    expect(await redeem(mine)).toBe(200)
+    expect(await redeem(mine)).toBe(401)
+    // Another state than the one it began with.
+    const back = await fetch(
+      `${service.origin}/account/authenticateByProvider/callback?code=x&state=forged`,
+      { redirect: 'manual', headers: { cookie: mine } },
+    )
+    expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])
+  })
+
+  test('a provider that is down is said so, and the console stays', async () => {
+    const { page } = await atSignIn()
+    await page.click('text=Sign in with Acme')
+    await page.waitForURL(`${provider.issuer}/**`)
+    provider.answer({ '/token': { status: 500 } })
+    await page.fill('input[name=login]', 'greta')
+    await page.click('text=Continue')
+    await page.waitForSelector('text=The identity provider does not answer as it should.')
+    provider.answer({})
+  })
+
+  test('where it replaces passwords, no field asks for one', async () => {
+    await set({ replacesPasswords: true })
+    const { page } = await atSignIn()
+    await until(page, `!document.querySelector('#password').checkVisibility()`)
+    expect(await page.isVisible('button[type=submit]')).toBe(false)
+    await continueAs(page, 'greta')
+    await until(page, `document.querySelector('.person')?.textContent === 'Greta Lindner'`)
+    await set()
+  })
+})
