@@ -142,6 +142,21 @@ export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
       .map(([name, value]) => [name, (Array.isArray(value) ? value : [value]).slice(0, 20).map(String)]),
   )
 
+export const Groups = z
+  .record(z.string(), FieldValues)
+  .optional()
+  .describe('Groups of values by their locators, which fieldValues name.')
+
+const MOST_GROUPS = 40
+
+/** Undefined for none. */
+export function groupsOf(groups: Json): z.infer<typeof Groups> {
+  const all = Object.entries((groups ?? {}) as Record<string, Json>).slice(0, MOST_GROUPS)
+  return all.length === 0
+    ? undefined
+    : Object.fromEntries(all.map(([locator, one]) => [locator, fieldValues(one)]))
+}
+
 export const Underwriting = z.strictObject({ decision: z.string(), notes: z.array(z.string()) })
 
 export const underwriting = (result: Json): z.infer<typeof Underwriting> | undefined =>
