@@ -50,7 +50,8 @@ export async function keepPreview(
   const text = await seal(env, sealedPlace(tenant, 'agents', id), JSON.stringify(kept))
   if (text.length > LONGEST_KEPT_ANSWER)
     throw tooLarge('The transaction is too long for an agent; make it in several, or with the API.')
-  await commit(keyed(context, id), homeDatabase(context), {
+  // A database that is full takes no previews either.
+  await commit({ ...keyed(context, id), adds: true }, homeDatabase(context), {
     shard: HOME_SHARD,
     guards: [],
     facts: [],

@@ -28,6 +28,35 @@ function between(text: string): { before: string; data: string; after: string } 
   return { before: found![1]!, data: found![3]!, after: found![4]! }
 }
 
+describe('hostile text in the values of a policy', () => {
+  it('of its fields and groups stands between the marks', async () => {
+    const { fieldValues, fieldGroups } = plainYear().request.policy
+    const policy = await motor.createPolicy({
+      finalize: false,
+      fieldValues: {
+        ...fieldValues,
+        previous_insurer_cancelled: 'yes',
+        cancellation_reason: FAKE_END,
+      },
+      fieldGroups: [
+        ...fieldGroups!,
+        {
+          fieldName: 'claims',
+          fieldValues: { claim_month: '2025-01-01', kind: 'glass', amount: '1', description: ORDER },
+        },
+      ],
+    })
+    expect(policy.status, JSON.stringify(policy.body)).toBe(200)
+    const { text, data } = await agent.call('read_policy', { policy: policy.body.locator })
+    expect(data.fieldValues.cancellation_reason).toEqual([FAKE_END])
+    const [claim] = data.fieldValues.claims
+    expect(data.groups[claim].description).toEqual([ORDER])
+    const { before, data: json, after } = between(text)
+    expect([after, before.includes('Ignore'), /[<>]/.test(json)]).toEqual(['', false, false])
+    expect(JSON.parse(json)).toEqual(data)
+  })
+})
+
 describe('hostile text in the values of a policyholder', () => {
   it('stands between the marks, in JSON, and can close neither', async () => {
     const values = { ...plainYear().request.policyholder.values, last_name: FAKE_END, city: `Berlin${tags}` }

@@ -35,8 +35,14 @@ const unlimited = {
   SIGN_IN_LIMIT: open,
   ACCOUNT_LIMIT: open,
   TENANT_LIMIT: open,
+  AGENT_LIMIT: open,
 }
-const app = mount(ROUTES, [], CALLERS)
+const DOOR = {
+  path: '/mcp',
+  metadata: '/.well-known/oauth-protected-resource',
+  load: async () => async () => new Response('agents'),
+}
+const app = mount(ROUTES, [], CALLERS, [DOOR])
 
 const caller =
   (limits: object) =>
@@ -73,6 +79,27 @@ const tokenOf = (accountLocator: string) =>
   madeToken({ accountLocator, accountType: 'account.tenant.employee', tenantLocator: TENANT })
 
 describe('more requests than there may be are answered 429 with a time to wait', () => {
+  it('of agents with one token, beside what holds for the account', async () => {
+    const authorization = await tokenOf(newUuid(0))
+    const call = caller({ AGENT_LIMIT: three })
+    expect(await statuses(5, () => call('POST', '/mcp', { authorization }))).toEqual([
+      200, 200, 200, 429, 429,
+    ])
+    expect(await statuses(1, () => call('GET', '/read', { authorization }))).toEqual([200])
+    const other = await tokenOf(newUuid(0))
+    expect(await statuses(1, () => call('POST', '/mcp', { authorization: other }))).toEqual([200])
+    const ofAccount = caller({ ACCOUNT_LIMIT: four })
+    const { headers } = await call('POST', '/mcp', { authorization })
+    expect(headers.get('retry-after')).toBe('10')
+    const third = await tokenOf(newUuid(0))
+    expect(await statuses(5, () => ofAccount('POST', '/mcp', { authorization: third }))).toEqual([
+      200, 200, 200, 200, 429,
+    ])
+    const unknown = caller({ ADDRESS_LIMIT: three })
+    const from = { 'cf-connecting-ip': '203.0.113.77' }
+    expect(await statuses(4, () => unknown('POST', '/mcp', from))).toEqual([401, 401, 401, 429])
+  })
+
   it('of an address, without a token', async () => {
     const call = caller({ ADDRESS_LIMIT: three })
     const from = (address: string) => () => call('GET', '/v1/ping', { 'cf-connecting-ip': address })

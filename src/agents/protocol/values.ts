@@ -18,40 +18,91 @@ export const TimeIn = z.iso
 
 export const More = z.string().max(2_000).optional().describe('The `more` of the page before: its next page.')
 
-const ValueIn = z.union([z.string().max(2_000), z.array(z.string().max(2_000)).max(200)])
+// What a message may have in all bounds these. Models read a schema with every call, so nothing is said in it twice.
+const Values = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
 
-export const FieldValuesIn = z
-  .record(z.string().max(100), ValueIn)
-  .describe(
-    'By name of the field: a text, or a list of texts where the field is repeatable. read_product names the fields.',
-  )
-
-const FieldGroupIn = z.strictObject({ fieldName: NameIn, fieldValues: FieldValuesIn })
-
-export const FieldGroupsIn = z
-  .array(FieldGroupIn)
-  .max(50)
-  .describe('Values of fields of the type group, one for each.')
-
-const amounts = Object.fromEntries(
-  ['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'].map(
-    name => [name, z.string().max(30).optional().describe('Decimal number; an indemnity also: unlimited.')],
-  ),
+export const FieldValuesIn = Values.describe(
+  'By name of the field: a text, or a list of texts where the field is repeatable. read_product names the fields.',
 )
 
-export const PerilIn = z.strictObject({
-  name: NameIn,
-  fieldValues: FieldValuesIn.optional(),
-  fieldGroups: FieldGroupsIn.optional(),
-  ...amounts,
+const FieldGroups = z.array(z.strictObject({ fieldName: z.string(), fieldValues: Values }))
+
+export const FieldGroupsIn = FieldGroups.describe('Values of fields of the type group, one for each.')
+
+const AMOUNTS = [
+  'deductible',
+  'lumpSumPayment',
+  'indemnityInAggregate',
+  'indemnityPerEvent',
+  'indemnityPerItem',
+] as const
+
+/** Decimal numbers; of indemnities also `unlimited`. */
+const amounts = z.partialRecord(z.enum(AMOUNTS), z.string()).optional()
+
+const PerilIn = z.strictObject({
+  name: z.string(),
+  fieldValues: Values.optional(),
+  fieldGroups: FieldGroups.optional(),
+  amounts,
 })
 
 export const ExposureIn = z.strictObject({
-  exposureName: NameIn.describe('Kind of exposure, as the product names it.'),
-  fieldValues: FieldValuesIn.optional(),
-  fieldGroups: FieldGroupsIn.optional(),
-  perils: z.array(PerilIn).max(50),
+  exposureName: z.string(),
+  fieldValues: Values.optional(),
+  fieldGroups: FieldGroups.optional(),
+  perils: z.array(PerilIn),
 })
+
+const GroupUpdate = z.strictObject({
+  fieldGroupLocator: z.string(),
+  fieldName: z.string(),
+  fieldValues: Values,
+})
+
+const fieldChanges = {
+  fieldValues: Values.optional(),
+  addFieldGroups: FieldGroups.optional(),
+  updateFieldGroups: z.array(GroupUpdate).optional(),
+  removeFieldGroups: z.array(z.string()).optional(),
+}
+
+const PerilUpdate = z.strictObject({ perilLocator: z.string(), ...fieldChanges, amounts })
+
+const ExposureUpdate = z.strictObject({
+  exposureLocator: z.string(),
+  ...fieldChanges,
+  addPerils: z.array(PerilIn).optional(),
+  updatePerils: z.array(PerilUpdate).optional(),
+  endPerils: z.array(z.string()).optional(),
+})
+
+/** Of a policy, by an endorsement or for its next term. */
+export const policyChanges = {
+  ...fieldChanges,
+  fieldValues: FieldValuesIn.optional(),
+  addExposures: z.array(ExposureIn).optional(),
+  updateExposures: z.array(ExposureUpdate).optional(),
+  endExposures: z.array(z.string()).optional(),
+  newPaymentScheduleName: z.string().optional(),
+}
+
+/** The interface has the amounts of a peril beside its other properties. */
+export function withAmounts(content: Json): Json {
+  if (Array.isArray(content)) return content.map(withAmounts)
+  if (typeof content !== 'object' || content === null) return content
+  const { amounts: own, ...rest } = content
+  return {
+    ...Object.fromEntries(
+      Object.entries(rest).map(([name, value]) => [name, PARTS.has(name) ? withAmounts(value) : value]),
+    ),
+    ...own,
+  }
+}
+
+const PARTS: ReadonlySet<string> = new Set([
+  ...['exposures', 'addExposures', 'updateExposures', 'perils', 'addPerils', 'updatePerils'],
+])
 
 /** Milliseconds since 1970, as the interface takes them. */
 export const msOf = (iso: string): string => String(Date.parse(iso))
@@ -65,9 +116,11 @@ export function isoOf(ms: string | undefined): string | undefined {
   return ms === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
 }
 
-export const Time = z.string().describe('ISO 8601, in UTC.')
+/** ISO 8601, in UTC. */
+export const Time = z.string()
 
-export const Money = z.strictObject({ amount: z.number(), currency: z.string() }).describe('In major units.')
+/** In major units. */
+export const Money = z.strictObject({ amount: z.number(), currency: z.string() })
 
 /** An amount of a record and its currency; undefined where there is none. */
 export function money(record: Json, name: string): z.infer<typeof Money> | undefined {
@@ -88,6 +141,21 @@ export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
       .slice(0, MOST_FIELDS)
       .map(([name, value]) => [name, (Array.isArray(value) ? value : [value]).slice(0, 20).map(String)]),
   )
+
+export const Groups = z
+  .record(z.string(), FieldValues)
+  .optional()
+  .describe('Groups of values by their locators, which fieldValues name.')
+
+const MOST_GROUPS = 40
+
+/** Undefined for none. */
+export function groupsOf(groups: Json): z.infer<typeof Groups> {
+  const all = Object.entries((groups ?? {}) as Record<string, Json>).slice(0, MOST_GROUPS)
+  return all.length === 0
+    ? undefined
+    : Object.fromEntries(all.map(([locator, one]) => [locator, fieldValues(one)]))
+}
 
 export const Underwriting = z.strictObject({ decision: z.string(), notes: z.array(z.string()) })
 

@@ -16,6 +16,7 @@ import {
   policyholderIn,
   Time,
   TimeIn,
+  withAmounts,
 } from '../values.ts'
 import { keep, kept } from './previews.ts'
 
@@ -26,7 +27,10 @@ const risk = {
   endAt: TimeIn.optional().describe('Left out: a year later.'),
   fieldValues: FieldValuesIn.optional(),
   fieldGroups: FieldGroupsIn.optional(),
-  exposures: z.array(ExposureIn).max(50),
+  exposures: z
+    .array(ExposureIn)
+    .max(50)
+    .describe('Amounts of perils are decimal numbers; of indemnities also: unlimited.'),
   paymentSchedule: NameIn.optional().describe('A name that read_product lists. Left out: the first.'),
 }
 
@@ -38,7 +42,7 @@ const requestOf = ({ policyholder, product, startAt, endAt, paymentSchedule, ...
   policyStartTimestamp: msIfAny(startAt),
   policyEndTimestamp: msIfAny(endAt),
   paymentScheduleName: paymentSchedule,
-  ...content,
+  ...withAmounts(content),
 })
 
 const priced = {

@@ -4,9 +4,6 @@ import { firstOf, ok } from '../answers.ts'
 import { type Asked, type Host, type Json, pathOf } from '../host.ts'
 import { defineTool } from '../tool.ts'
 import {
-  ExposureIn,
-  FieldGroupsIn,
-  FieldValuesIn,
   isoOf,
   Locator,
   Money,
@@ -15,12 +12,13 @@ import {
   msIfAny,
   msOf,
   NameIn,
-  PerilIn,
+  policyChanges,
   policyIn,
   Time,
   TimeIn,
   Underwriting,
   underwriting,
+  withAmounts,
 } from '../values.ts'
 
 export const kept = {
@@ -123,41 +121,6 @@ const previewIssue = defineTool({
     preview(host, policy, 'issue', {}, { method: 'POST', path: pathOf`/policy/${policy}/issue` }),
 })
 
-const groupUpdate = z.strictObject({
-  fieldGroupLocator: Locator,
-  fieldName: NameIn,
-  fieldValues: FieldValuesIn,
-})
-
-const fieldChanges = {
-  fieldValues: FieldValuesIn.optional(),
-  addFieldGroups: FieldGroupsIn.optional(),
-  updateFieldGroups: z.array(groupUpdate).max(50).optional(),
-  removeFieldGroups: z.array(Locator).max(50).optional(),
-}
-
-const PerilUpdate = z.strictObject({
-  ...PerilIn.omit({ name: true, fieldGroups: true }).shape,
-  perilLocator: Locator,
-  ...fieldChanges,
-})
-
-const ExposureUpdate = z.strictObject({
-  exposureLocator: Locator,
-  ...fieldChanges,
-  addPerils: z.array(PerilIn).max(50).optional(),
-  updatePerils: z.array(PerilUpdate).max(50).optional(),
-  endPerils: z.array(Locator).max(50).optional(),
-})
-
-const policyChanges = {
-  ...fieldChanges,
-  addExposures: z.array(ExposureIn).max(50).optional(),
-  updateExposures: z.array(ExposureUpdate).max(50).optional(),
-  endExposures: z.array(Locator).max(50).optional(),
-  newPaymentScheduleName: NameIn.optional(),
-}
-
 const previewEndorsement = defineTool({
   name: 'preview_endorsement',
   title: 'Preview an endorsement',
@@ -176,7 +139,7 @@ const previewEndorsement = defineTool({
   output: Preview,
   run({ policy, startAt, newPolicyEndAt, invalidateConflicts: invalidates, ...changes }, host) {
     const request = {
-      ...changes,
+      ...withAmounts(changes),
       startTimestamp: msIfAny(startAt),
       newPolicyEndTimestamp: msIfAny(newPolicyEndAt),
       ...conflictHandling(invalidates),
@@ -199,7 +162,7 @@ const previewRenewal = defineTool({
   }),
   output: Preview,
   run({ policy, endAt, ...changes }, host) {
-    const request = { ...changes, renewalEndTimestamp: msOf(endAt) }
+    const request = { ...withAmounts(changes), renewalEndTimestamp: msOf(endAt) }
     const path = pathOf`/policies/${policy}/renewals`
     const asked = { method: 'POST', path, body: { ...request, state: 'issued' } } as const
     return preview(host, policy, 'renewal', request, asked)

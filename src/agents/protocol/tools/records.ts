@@ -6,6 +6,8 @@ import { defineTool } from '../tool.ts'
 import {
   FieldValues,
   fieldValues,
+  Groups,
+  groupsOf,
   isoOf,
   Money,
   More,
@@ -137,12 +139,14 @@ const Peril = z.strictObject({
   to: Time.optional(),
   premium: Money.optional(),
   fieldValues: FieldValues.optional(),
+  groups: Groups,
 })
 
 const Exposure = z.strictObject({
   exposure: z.string(),
   name: z.string(),
   fieldValues: FieldValues,
+  groups: Groups,
   perils: z.array(Peril),
 })
 
@@ -157,6 +161,7 @@ const Policy = z.strictObject({
   cancelled: Time.optional(),
   paymentSchedule: z.string().optional(),
   fieldValues: FieldValues,
+  groups: Groups,
   fees: Money.optional(),
   transactions: z.number().int(),
   exposures: z.array(Exposure),
@@ -166,6 +171,11 @@ const Policy = z.strictObject({
 /** What holds of several segments: the last one that nothing replaced. */
 const lastOf = (segments: readonly Json[]): Json =>
   segments.filter(one => one.replacedTimestamp === undefined).at(-1) ?? segments.at(-1) ?? {}
+
+function valuesOf(segments: readonly Json[]) {
+  const { fieldValues: values, fieldGroupsByLocator } = lastOf(segments)
+  return { fieldValues: fieldValues(values), groups: groupsOf(fieldGroupsByLocator) }
+}
 
 const EXPOSURES_AT_ONCE = 10
 
@@ -181,13 +191,13 @@ function shownPolicy(policy: Json, skip: number) {
     contractEnd: isoOf(policy.originalContractEndTimestamp),
     cancelled: isoOf(policy.cancellation?.effectiveTimestamp),
     paymentSchedule: policy.paymentScheduleName,
-    fieldValues: fieldValues(lastOf(policy.characteristics).fieldValues),
+    ...valuesOf(policy.characteristics),
     fees: money(policy, 'grossFees'),
     transactions: policy.modifications.length,
     exposures: some.map(exposure => ({
       exposure: exposure.locator,
       name: exposure.name,
-      fieldValues: fieldValues(lastOf(exposure.characteristics).fieldValues),
+      ...valuesOf(exposure.characteristics),
       perils: exposure.perils.slice(0, 30).map((peril: Json) => shownPeril(peril)),
     })),
     moreExposures: more,
@@ -204,6 +214,7 @@ function shownPeril(peril: Json) {
     to: isoOf(last.coverageEndTimestamp),
     premium: money(last, 'premium'),
     ...(Object.keys(values).length > 0 && { fieldValues: values }),
+    groups: groupsOf(last.fieldGroupsByLocator),
   }
 }
 
