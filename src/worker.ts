@@ -1,5 +1,6 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole, loadReference } from './bundles/load.ts'
+import { consolePages } from './platform/http/console-page.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePages } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
@@ -14,24 +15,7 @@ export { ImpactObject, MigrationObject, ReportObject } from '../durable/portions
 const DOCUMENTS_QUEUE = '-documents'
 const UPGRADES_QUEUE = '-upgrades'
 
-/** The console page (docs/design.md, section 3), loaded on the first request for it. */
-async function consolePage(): Promise<Response> {
-  const { html, policy } = await loadConsole()
-  return new Response(html, {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'cache-control': 'no-cache',
-      'cross-origin-opener-policy': 'same-origin',
-    },
-  })
-}
-
-const app = mount(
-  ROUTE_INDEX,
-  [...referencePages(loadReference), { path: '/console', respond: consolePage }],
-  CALLERS,
-)
+const app = mount(ROUTE_INDEX, [...referencePages(loadReference), ...consolePages(loadConsole)], CALLERS)
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
