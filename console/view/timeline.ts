@@ -56,7 +56,10 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     step: 1,
     value: dayOf(point.asOf),
     'aria-valuetext': day(point.asOf),
-    input: event => move({ ...point, asOf: Math.min(end - 1, start + typedIn(event) * DAY_MS + DAY_MS / 2) }),
+    input: event => {
+      const at = Math.min(end - 1, start + typedIn(event) * DAY_MS + DAY_MS / 2)
+      move(now => ({ ...now, asOf: at }))
+    },
   })
   const knownAtStep = h('input', {
     type: 'range',
@@ -66,7 +69,10 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     step: 1,
     value: point.step,
     'aria-valuetext': known,
-    input: event => move({ ...point, step: typedIn(event) }),
+    input: event => {
+      const step = typedIn(event)
+      move(now => ({ ...now, step }))
+    },
   })
   const present = new Set(history.segments.map(kindOf))
   return h(
