@@ -22,7 +22,9 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   const [{ view, failure, isLoading = false }, show] = useState<Opened>({})
   const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
   if (allowed.length === 0) return null
+  // The button keeps the focus, which comes back to it.
   const open = (deed: DeedButton): void => {
+    if (isLoading) return
     show({ isLoading: true })
     deed
       .open(() => show({}))
@@ -34,13 +36,7 @@ function DeedButtons({ deeds, held, label }: Buttons): View | null {
   return h(
     'div',
     { class: 'deeds', ...(label !== undefined && { role: 'group', 'aria-label': label }) },
-    allowed.map(deed =>
-      h(
-        'button',
-        { type: 'button', key: deed.text, disabled: isLoading, click: () => open(deed) },
-        deed.text,
-      ),
-    ),
+    allowed.map(deed => h('button', { type: 'button', key: deed.text, click: () => open(deed) }, deed.text)),
     view,
     failure !== undefined && problemNote(failure),
   )

@@ -7,7 +7,7 @@ import { empty } from '../parts.ts'
 import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { confirmation, useDeed } from './deed.ts'
-import { type Added, AddedExposures, addedRequest, newExposure } from './exposures.ts'
+import { type Added, AddedExposures, addedRequest } from './exposures.ts'
 import { Fields, type Filled, NOTHING, sent } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
 
@@ -78,9 +78,7 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
   const [end, setEnd] = useState(nextYear(dayOf(Date.now())))
   const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
   const [filled, fill] = useState<Filled>(NOTHING)
-  const [added, add] = useState<readonly Added[]>(
-    product.exposures.slice(0, 1).map(({ name }) => newExposure(product, name)),
-  )
+  const [added, add] = useState<readonly Added[]>([])
   const [isDraft, keepDraft] = useState(false)
   const deed = useDeed<Policy>(({ locator }) =>
     opened(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
