@@ -137,3 +137,18 @@ export function premiumOfTerm(history: History, step: number, { start, end }: Te
 /** Now; of a test tenant, whose clock may be ahead, the time of the last change. */
 export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
   Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))
+
+/** Of the records known now the one that holds at the time, else the next, else the last. */
+export function current<
+  Row extends {
+    startTimestamp: string
+    endTimestamp: string
+    issuedTimestamp?: string
+    replacedTimestamp?: string
+  },
+>(rows: readonly Row[], at: number): Row | undefined {
+  const known = rows
+    .filter(row => isKnown(row, undefined))
+    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
+  return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
+}

@@ -6,6 +6,7 @@ import { type Child, h, part, type View } from './element.ts'
 import { forgetAll } from './find.ts'
 import { skipLink, topBar } from './frame.ts'
 import { workView } from './lists/list.ts'
+import { desk } from './open-desk.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
@@ -86,7 +87,6 @@ function signOut(): void {
 // What the first page does not need is loaded when it is opened.
 const policyPages = () => import('./view/policy.ts')
 const figurePages = () => import('./view/figures.ts')
-const deskPages = () => import('./desk/desk.ts')
 
 /** The policy that is kept between its views. */
 let forgetPolicy = (): void => {}
@@ -107,7 +107,7 @@ async function view(): Promise<View> {
     return name ? await figureLinesView(name, query, signal) : figuresView(query, signal)
   }
   if (kind === 'new') {
-    const { newHolderView, newQuoteView } = await deskPages()
+    const { newHolderView, newQuoteView } = await desk()
     return name === 'quote' && tab !== '' ? await newQuoteView(tab, product) : await newHolderView()
   }
   if (kind === 'work') return workView(name ?? '', query, signal)

@@ -2,15 +2,9 @@
 import { get } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, part } from '../element.ts'
-import { productDetail } from '../find.ts'
+import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
-
-/** Loaded when somebody begins to work. */
-export const desk = () => import('../desk/desk.ts')
-
-export const productOf = ({ productName, configVersion }: Policy) =>
-  productDetail(productName, String(configVersion))
 
 export function policyActions(policy: Policy, held: ReadonlySet<string>): Child {
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)

@@ -2,7 +2,7 @@
 import { sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
-import { isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
+import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { badge, empty, facts, fieldValues, section, table, unfolding } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './known.ts'
@@ -13,21 +13,6 @@ const MOST_OPEN = 10
 type Names = ReadonlyMap<string, string>
 
 type Named = Pick<Known, 'names' | 'titles'>
-
-/** Of the records known now the one that holds at the time, else the next, else the last. */
-export function current<
-  Row extends {
-    startTimestamp: string
-    endTimestamp: string
-    issuedTimestamp?: string
-    replacedTimestamp?: string
-  },
->(rows: readonly Row[], at: number): Row | undefined {
-  const known = rows
-    .filter(row => isKnown(row, undefined))
-    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
-  return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
-}
 
 export function coverView(policy: Policy, { names, titles }: Named): View {
   const now = latestOf(policy)

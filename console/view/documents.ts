@@ -2,10 +2,10 @@
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { desk } from './actions.ts'
 import type { Known } from './known.ts'
 
 /** Addresses are the service's own, and signed; anything else is not followed. */

@@ -1,9 +1,9 @@
 // Notes on the policy, which are loaded with the desk.
 import type { View } from '../element.ts'
+import { desk } from '../open-desk.ts'
 import { empty, loaded, section } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { desk } from './actions.ts'
 import type { Known } from './known.ts'
 
 export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal): View =>

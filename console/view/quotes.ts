@@ -3,10 +3,10 @@ import { get } from '../api.ts'
 import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, money, span, words } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { desk } from './actions.ts'
 import type { Known } from './known.ts'
 
 export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): View =>

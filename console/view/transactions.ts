@@ -4,9 +4,9 @@ import { sum } from '../decimal.ts'
 import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { change, dayOrMoment, moment, money, transaction, words } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
-import { desk } from './actions.ts'
 import type { Known } from './known.ts'
 
 type PriceChange = {

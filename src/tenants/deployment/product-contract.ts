@@ -21,7 +21,7 @@ const FieldConditionResponse = component('FieldConditionResponse', {
   values: Texts.describe('It must have one of these.'),
 })
 
-const OffsetResponse = component('FieldOffsetResponse', {
+const offset = z.object({
   unit: z.enum(['year', 'month', 'week', 'day', 'hour', 'minute', 'second']),
   amount: Integer.describe('Negative: before now.'),
 })
@@ -30,7 +30,9 @@ export const FieldResponse = z
   .object({
     name: Text.describe('Name that requests use.'),
     title: Text.describe('What people read.'),
-    type: z.enum(['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media']),
+    type: z
+      .enum(['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media'])
+      .describe('What its values are.'),
     isOptional: Flag.describe('Whether it may be left out.'),
     isRepeatable: Flag.describe('Whether it may have several values.'),
     isConstrained: Flag.describe(
@@ -43,12 +45,12 @@ export const FieldResponse = z
     maximumCount: Integer.optional().describe('Greatest length of a text; greatest number of groups.'),
     minimum: OptionalText.describe('Smallest number.'),
     maximum: OptionalText.describe('Largest number.'),
-    decimalPlaces: Integer.optional(),
+    decimalPlaces: Integer.optional().describe('Of a number: so many digits after the point at most.'),
     precision: z.enum(['second', 'day', 'month', 'year']).optional().describe('Of a date.'),
     earliest: OptionalText.describe('First date, as ISO 8601 or milliseconds.'),
     latest: OptionalText.describe('Last date, as ISO 8601 or milliseconds.'),
-    earliestOffset: OffsetResponse.optional().describe('First date, counted from now.'),
-    latestOffset: OffsetResponse.optional().describe('Last date, counted from now.'),
+    earliestOffset: offset.optional().describe('How far from now the first date is.'),
+    latestOffset: offset.optional().describe('Last date, counted from now.'),
     choices: z
       .array(ChoiceResponse)
       .optional()
@@ -63,7 +65,7 @@ export const FieldResponse = z
 export type FieldResponse = z.infer<typeof FieldResponse>
 
 const titled = { name: Text.describe('Name that requests use.'), displayName: Text }
-const fields = z.array(FieldResponse)
+const fields = z.array(FieldResponse).describe('What can be filled in.')
 
 export const ProductDetailQuery = z.object({
   configVersion: optional(requestInteger(1)).describe('Left out: the latest version of the configuration.'),
@@ -78,12 +80,14 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
     .array(z.object({ ...titled, fields, perils: z.array(z.object({ ...titled, fields })) }))
     .describe('What can be insured, each with its perils.'),
   paymentSchedules: z.array(z.object({ ...titled, type: Text })).describe('The first is the default.'),
-  endorsements: z.array(
-    z.object({
-      ...titled,
-      reprice: z.enum(['never', 'always', 'all', 'input']).describe('What it rates again.'),
-    }),
-  ),
+  endorsements: z
+    .array(
+      z.object({
+        ...titled,
+        reprice: z.enum(['never', 'always', 'all', 'input']).describe('What it rates again.'),
+      }),
+    )
+    .describe('Kinds of endorsements.'),
   cancellations: z
     .array(
       z.object({
@@ -93,7 +97,12 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
       }),
     )
     .describe('Empty where the product cancels the legacy way.'),
-  fees: z.array(z.object({ ...titled, proration: z.enum(['proratable', 'flat']) })),
+  fees: z.array(
+    z.object({
+      ...titled,
+      proration: z.enum(['proratable', 'flat']).describe('Whether a part of a term costs a part.'),
+    }),
+  ),
   policyholderFields: fields.describe('Of policyholders of the tenant.'),
   paymentFields: fields.describe('Of payments of the tenant.'),
 })
