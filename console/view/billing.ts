@@ -111,7 +111,7 @@ const reverseButton = (payment: Invoice['payments'][number]): DeedButton => ({
 
 const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Child => [
   one.settlementStatus === 'outstanding' && deedButtons([payButton(one, policy)], held),
-  h('h4', {}, 'Payments'),
+  h('h3', { class: 'minor' }, 'Payments'),
   one.payments.length === 0
     ? empty(
         one.settlementType && one.settlementType !== 'paid'
@@ -135,7 +135,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
           ...(held.has('payments.reverse')
             ? [
                 {
-                  head: '',
+                  head: DESK.actions,
                   cell: (payment: Invoice['payments'][number]) =>
                     isReversible(payment) && deedButtons([reverseButton(payment)], held),
                 },
@@ -151,7 +151,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
         ],
         one.payments,
       ),
-  h('h4', {}, 'Items'),
+  h('h3', { class: 'minor' }, 'Items'),
   table(
     `Items of ${one.displayId}`,
     [
@@ -174,7 +174,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
     one.financialTransactions.slice(0, 500),
   ),
   one.documents.length > 0 && [
-    h('h4', {}, 'Documents'),
+    h('h3', { class: 'minor' }, 'Documents'),
     documentTable(`Documents of ${one.displayId}`, one.documents),
   ],
   facts([

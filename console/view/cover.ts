@@ -66,7 +66,7 @@ function groups(
     return h(
       'div',
       { class: 'group' },
-      h('h4', {}, field ? (titles.get(field) ?? words(field)) : 'Group'),
+      h('h3', { class: 'minor' }, field ? (titles.get(field) ?? words(field)) : 'Group'),
       fieldValues(group, titles),
     )
   })

@@ -42,7 +42,7 @@ export const documentTable = (
         ],
       },
       { head: 'Made', cell: ({ createdTimestamp }) => (createdTimestamp ? moment(createdTimestamp) : '–') },
-      ...(deeds ? [{ head: '', cell: deeds }] : []),
+      ...(deeds ? [{ head: DESK.actions, cell: deeds }] : []),
     ],
     documents,
   )

@@ -130,11 +130,11 @@ const eventTable = (events: readonly PolicyEvent[], reading: Reading): View =>
   )
 
 const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
-  h('h4', {}, 'Deliveries'),
+  h('h3', { class: 'minor' }, 'Deliveries'),
   reading.webhooks
     ? loaded('deliveries', () => deliveriesOf(event, reading))
     : h('p', { class: 'notice' }, 'This account may not read webhooks.'),
-  h('h4', {}, 'Data'),
+  h('h3', { class: 'minor' }, 'Data'),
   facts([
     ...Object.entries(event.data).map(([name, value]) => [name, dataText(name, value)] as const),
     ['locator', h('code', {}, event.locator)],
@@ -196,8 +196,8 @@ function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): Vie
     'article',
     { class: 'card delivery' },
     h(
-      'h5',
-      {},
+      'h4',
+      { class: 'name' },
       webhook.name,
       ' ',
       badge(delivery.state),

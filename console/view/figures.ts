@@ -81,7 +81,7 @@ function plot(
       head: words(caption),
       cell: total => h('a', { href: linesAddress(report.locator, total) }, label(total)),
     },
-    { head: '', cell: total => bar(value(total, first.name), most) },
+    { head: 'Compared', cell: total => bar(value(total, first.name), most) },
     ...measures.map(
       ({ name, head, isCount }): Column<Total> => ({
         head,

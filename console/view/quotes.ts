@@ -131,7 +131,7 @@ function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
     table(
       DESK.compare,
       [
-        { head: '', cell: ({ name }) => name },
+        { head: DESK.part, cell: ({ name }) => name },
         ...quotes.map(quote => ({
           head: titleOf(quote),
           cell: ({ of }: (typeof rows)[number]) => of(quote),
