@@ -56,6 +56,13 @@ export function Chart({ policy, history, point, move }: Drawn): View {
     place.style.top = `${tip.top}px`
   }, [tip])
   const currency = policy.grossFeesCurrency
+  // Where it is by now: the focus moves before what it moves from is drawn.
+  const latest = useRef(point)
+  latest.current = point
+  const go = (to: Point): void => {
+    latest.current = to
+    move(to)
+  }
 
   const focusOn = (known: KnownSegment | undefined): void => {
     if (!known) return
@@ -64,18 +71,19 @@ export function Chart({ policy, history, point, move }: Drawn): View {
   }
   const choose = (known: KnownSegment, step = known.from): void => {
     const middle = Math.floor((known.start + known.end) / 2)
-    const asOf = point.asOf >= known.start && point.asOf < known.end ? point.asOf : middle
-    move({ asOf, step: Math.min(Math.max(step, known.from), known.to - 1) })
+    const now = latest.current.asOf
+    const asOf = now >= known.start && now < known.end ? now : middle
+    go({ asOf, step: Math.min(Math.max(step, known.from), known.to - 1) })
   }
   const walk = (known: KnownSegment, key: string): boolean => {
-    const to = neighbour(history, known, point.step, key)
+    const to = neighbour(history, known, latest.current.step, key)
     if (!to) return false
     if (to.known) choose(to.known, to.step)
     focusOn(to.known)
     return true
   }
   const select = (known: KnownSegment): void => {
-    const { asOf, step } = point
+    const { asOf, step } = latest.current
     if (step < known.from || step >= known.to || asOf < known.start || asOf >= known.end) choose(known, step)
   }
   return h(
