@@ -1,4 +1,5 @@
 // Calls of the public interface, with the rights of who is signed in.
+import type { ProblemBody } from './problem-body.ts'
 import { beginSession, endSession, type Session, session } from './session.ts'
 
 /** An answer that is not a 2xx, or none at all (`status` 0). */
@@ -10,33 +11,6 @@ export class Problem extends Error {
     super(body.message ?? `The service answered ${status}.`)
     this.status = status
     this.body = body
-  }
-}
-
-/** Numbers of it are digits. */
-type FieldErrors = {
-  readonly errors: readonly { readonly fieldName: string; readonly message?: string }[]
-  readonly fieldGroupErrors: readonly {
-    readonly fieldName: string
-    readonly index?: string
-    readonly errors: readonly { readonly fieldName: string; readonly message?: string }[]
-  }[]
-}
-
-export type ProblemBody = {
-  readonly message?: string
-  readonly code?: string
-  readonly referenceId?: string
-  readonly searchableFields?: string[]
-  readonly fieldErrors?: readonly { readonly ontologyUri: string; readonly message?: string }[]
-  readonly paymentFieldErrors?: FieldErrors
-  readonly policyFieldErrors?: {
-    readonly policyFieldErrors?: FieldErrors
-    readonly exposureValidationErrors: readonly {
-      readonly exposureLocator?: string
-      readonly index?: string
-      readonly exposureFieldErrors?: FieldErrors
-    }[]
   }
 }
 

@@ -1,5 +1,5 @@
 // Which field a refusal concerns, by the place that it names.
-import type { ProblemBody } from '../api.ts'
+import type { ProblemBody } from '../problem-body.ts'
 
 /** What is wrong, by place: `policy.channel`, `exposure.1.usage` and `policy.named_drivers.0.full_name`. */
 export type Faults = ReadonlyMap<string, string>
