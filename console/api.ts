@@ -1,5 +1,6 @@
 // Calls of the public interface, with the rights of who is signed in.
-import { beginSession, endSession, session } from './session.ts'
+import type { ProblemBody } from './problem-body.ts'
+import { beginSession, endSession, type Session, session } from './session.ts'
 
 /** An answer that is not a 2xx, or none at all (`status` 0). */
 export class Problem extends Error {
@@ -11,13 +12,6 @@ export class Problem extends Error {
     this.status = status
     this.body = body
   }
-}
-
-export type ProblemBody = {
-  readonly message?: string
-  readonly code?: string
-  readonly referenceId?: string
-  readonly searchableFields?: string[]
 }
 
 /** The session has ended: who was signed in is asked to sign in again, and then goes on. */
@@ -47,10 +41,18 @@ function renew(): Promise<void> {
   return renewal
 }
 
+export type CallOptions = {
+  readonly body?: unknown
+  /** A file with what is said of it, in place of a body. */
+  readonly form?: FormData | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 async function send<Body>(
   method: string,
   path: string,
-  { body, signal }: { body?: unknown; signal?: AbortSignal | undefined },
+  { body, form, headers, signal }: CallOptions,
 ): Promise<Body> {
   const token = session()?.token
   const response = await fetch(path, {
@@ -59,8 +61,10 @@ async function send<Body>(
       accept: 'application/json',
       ...(token && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(form && { body: form }),
     ...(signal && { signal }),
     cache: 'no-store',
     credentials: 'omit',
@@ -68,7 +72,10 @@ async function send<Body>(
     if (signal?.aborted) throw failure
     throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
   })
-  const text = await response.text()
+  const text = await response.text().catch((failure: unknown) => {
+    if (signal?.aborted) throw failure
+    throw new Problem(0, { message: 'The answer was lost on its way.' })
+  })
   if (response.ok) return (text === '' ? undefined : parsed(text)) as Body
   let refusal: ProblemBody = {}
   try {
@@ -78,21 +85,40 @@ async function send<Body>(
 }
 
 /** A call with the session's token: the parsed answer, a Problem, or SignedOut. */
-export async function call<Body>(
-  method: string,
-  path: string,
-  options: { body?: unknown; signal?: AbortSignal | undefined } = {},
-): Promise<Body> {
-  const now = session()
-  if (!now) throw new SignedOut()
+export async function call<Body>(method: string, path: string, options: CallOptions = {}): Promise<Body> {
+  const now = session() ?? (await goOn())
   if (now.expiresAt - Date.now() < RENEW_BEFORE_MS) await renew()
   try {
     return await send<Body>(method, path, options)
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem
     endSession()
-    throw new SignedOut()
+    await goOn()
+    return await send<Body>(method, path, options)
   }
+}
+
+/** Asks who was signed in to sign in again, over what was typed; false where they would rather not. */
+let askAgain: (() => Promise<boolean>) | undefined
+let asked: Promise<boolean> | undefined
+
+/** While something typed would be lost, a session that has ended is asked for again, and the call goes on. */
+export function keepTyped(ask: () => Promise<boolean>): () => void {
+  askAgain = ask
+  return () => {
+    if (askAgain === ask) askAgain = undefined
+  }
+}
+
+/** The session that goes on after another sign-in; SignedOut where nobody is asked. */
+async function goOn(): Promise<Session> {
+  if (!askAgain) throw new SignedOut()
+  asked ??= askAgain().finally(() => {
+    asked = undefined
+  })
+  const now = (await asked) ? session() : undefined
+  if (!now) throw new SignedOut()
+  return now
 }
 
 export const get = <Body>(path: string, signal?: AbortSignal): Promise<Body> =>

@@ -25,11 +25,24 @@ function offsetAt(ms: number, timeZone: string): number {
 }
 
 /** When the day begins in the zone; `month` counts from 0 and may pass 11. */
-function dayBegins(year: number, month: number, timeZone: string): number {
-  const local = Date.UTC(year, month, 1)
+const dayBegins = (year: number, month: number, timeZone: string): number =>
+  timeIn(Date.UTC(year, month, 1), timeZone)
+
+/** The time at which the zone's clock shows what `local` is in UTC. */
+function timeIn(local: number, timeZone: string): number {
   const guess = local - offsetAt(local, timeZone)
   return local - offsetAt(guess, timeZone)
 }
+
+/** 2027-03-01, or 2027-03-01T14:30, of the zone's clock as milliseconds; undefined where it is no time. */
+export function timeOf(text: string, timeZone: string): number | undefined {
+  const local = Date.parse(text.length <= 10 ? `${text}T00:00Z` : `${text}Z`)
+  return Number.isNaN(local) ? undefined : timeIn(local, timeZone)
+}
+
+/** What the zone's clock shows at the time, as 2027-03-01T14:30. */
+export const clockAt = (ms: number, timeZone: string): string =>
+  new Date(Math.floor(ms / 1000) * 1000 + offsetAt(ms, timeZone)).toISOString().slice(0, 16)
 
 const MONTHS_BETWEEN_MARKS = [1, 3, 6, 12, 24, 60, 120, 600]
 

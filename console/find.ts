@@ -1,7 +1,15 @@
 // Finding policies and policyholders: by locator, by what fields hold, and the newest.
 import { call, get, Problem } from './api.ts'
 import { session } from './session.ts'
-import type { Policyholder, PolicyholderList, PolicyList, PolicySummary, Product } from './wire.ts'
+import type {
+  Field,
+  Policyholder,
+  PolicyholderList,
+  PolicyList,
+  PolicySummary,
+  Product,
+  ProductDetail,
+} from './wire.ts'
 
 const query = (values: Readonly<Record<string, string | number>>): string =>
   new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)])).toString()
@@ -32,17 +40,55 @@ export const permissions = (): Promise<ReadonlySet<string>> =>
     async () => new Set((await get<{ permissions: string[] }>('/auth/permissions')).permissions),
   )
 
-/** Display names of products, exposures and perils, by their names; none where products may not be read. */
+/** Display names of products, exposures, perils and schedules, by their names; none where products may not be read. */
 export const displayNames = (): Promise<ReadonlyMap<string, string>> =>
   once('names', async () => {
-    const products = await get<Product[]>('/products').catch(() => [])
-    const all = products.flatMap(product => [
+    const all = (await products()).flatMap(product => [
       product,
       ...product.exposures.flatMap(exposure => [exposure, ...exposure.perils]),
       ...product.paymentSchedules,
     ])
     return new Map(all.map(({ name, displayName }) => [name, displayName]))
   })
+
+/** None where they may not be read. */
+export const products = (): Promise<Product[]> =>
+  once('products', () => get<Product[]>('/products').catch(() => []))
+
+/** The product as the configuration of that version has it, the latest by default. */
+export const productDetail = (name: string, configVersion?: string): Promise<ProductDetail> =>
+  once(`product ${name} ${configVersion ?? ''}`, () =>
+    get<ProductDetail>(
+      `/products/${encodeURIComponent(name)}${configVersion === undefined ? '' : `?${query({ configVersion })}`}`,
+    ),
+  )
+
+/** What fields are called, by their names. */
+export type Titles = ReadonlyMap<string, string>
+
+const titlesIn = (fields: readonly Field[]): [string, string][] =>
+  fields.flatMap(field => [[field.name, field.title], ...titlesIn(field.fields ?? [])])
+
+/** Titles of a policy's fields, in that version of its product; none where they may not be read. */
+export const policyTitles = (name: string, configVersion?: string): Promise<Titles> =>
+  productDetail(name, configVersion)
+    .then(({ fields, exposures }) => {
+      const inner = exposures.flatMap(exposure => [
+        ...exposure.fields,
+        ...exposure.perils.flatMap(peril => peril.fields),
+      ])
+      return new Map([...titlesIn(inner as Field[]), ...titlesIn(fields as Field[])])
+    })
+    .catch(() => new Map())
+
+/** Titles of policyholders' fields, which all products share. */
+export async function holderTitles(): Promise<Titles> {
+  const [first] = await products()
+  if (!first) return new Map()
+  return productDetail(first.name)
+    .then(({ policyholderFields }) => new Map(titlesIn(policyholderFields as Field[])))
+    .catch(() => new Map())
+}
 
 /** Fields that can be searched: the refusal of a search in a field that is none names them. */
 const fieldsOf = (path: '/policies' | '/policyholders'): Promise<string[]> =>

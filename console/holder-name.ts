@@ -1,39 +1,52 @@
 // Names of policyholders, which come when they are known.
-import { h } from './dom.ts'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { h, part, type View } from './element.ts'
 import { holderOf } from './find.ts'
 import { personName } from './format.ts'
 
-export function holderName(locator: string): HTMLElement {
-  const place = h('span', {}, '…')
-  show(place, locator)
-  return place
-}
+/** Who it is; '–' where that cannot be read. */
+const nameOf = (locator: string): Promise<string> =>
+  holderOf(locator)
+    .then(({ entity }) => personName(entity.values))
+    .catch(() => '–')
 
-const waiting = new WeakMap<Element, string>()
+/** What is to be done when the place comes into sight. */
+const waiting = new WeakMap<Element, () => void>()
 
 const observer = new IntersectionObserver(entries => {
   for (const { target, isIntersecting } of entries) {
     if (!isIntersecting) continue
     observer.unobserve(target)
-    show(target, waiting.get(target)!)
+    waiting.get(target)?.()
   }
 })
 
-/** Asks only when the place comes into sight: for lists with many rows. */
-export function lazyHolderName(locator: string): HTMLElement {
-  const place = h('span', {}, '…')
-  waiting.set(place, locator)
-  observer.observe(place)
-  return place
+function HolderName({ locator, isLazy }: { locator: string; isLazy: boolean }): View {
+  const place = useRef<HTMLElement>(null)
+  const [name, show] = useState<string>()
+  const [isAsked, ask] = useState(!isLazy)
+  useLayoutEffect(() => {
+    let isHere = true
+    const start = (): void => {
+      ask(true)
+      void nameOf(locator).then(text => isHere && show(text))
+    }
+    const element = place.current
+    if (!isLazy || !element) start()
+    else {
+      waiting.set(element, start)
+      observer.observe(element)
+    }
+    return () => {
+      isHere = false
+      if (element) observer.unobserve(element)
+    }
+  }, [locator, isLazy])
+  const isPending = isAsked && name === undefined
+  return h('span', { ref: place, class: isPending ? 'pending' : undefined }, name ?? '…')
 }
 
-function show(place: Element, locator: string): void {
-  place.classList.add('pending')
-  holderOf(locator)
-    .then(({ entity }) => personName(entity.values))
-    .catch(() => '–')
-    .then(name => {
-      place.textContent = name
-      place.classList.remove('pending')
-    })
-}
+export const holderName = (locator: string): View => part(HolderName, { locator, isLazy: false })
+
+/** Asks only when the place comes into sight: for lists with many rows. */
+export const lazyHolderName = (locator: string): View => part(HolderName, { locator, isLazy: true })

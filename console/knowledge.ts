@@ -100,12 +100,55 @@ export function historyOf(policy: Policy): History {
 export const knownAt = ({ segments }: History, step: number): KnownSegment[] =>
   segments.filter(({ from, to }) => from <= step && step < to).sort((a, b) => a.start - b.start)
 
-/** Premium of the whole term as it was known at the step; undefined before it was priced. */
+/** Premium of all terms as it was known at the step; undefined before it was priced. */
 export function premiumAt(history: History, step: number): string | undefined {
   const amounts = knownAt(history, step).map(({ segment }) => segment.grossPremium)
+  return amounts.some(amount => amount === undefined) ? undefined : sum(amounts)
+}
+
+/** A contract period, from `start` until before `end`. */
+export type Term = { readonly start: number; readonly end: number }
+
+/** Terms by what was known at the step, in their order: the first, and one from each renewal on. */
+export function termsAt({ steps, start, end }: History, step: number): Term[] {
+  const starts = steps
+    .slice(0, step + 1)
+    .flatMap(({ modifications }) => modifications)
+    .filter(({ name }) => name === 'modification.policy.renew')
+    .flatMap(({ effectiveTimestamp }) => (effectiveTimestamp === undefined ? [] : [msOf(effectiveTimestamp)]))
+    .sort((a, b) => a - b)
+  return [start, ...starts].map((from, at) => ({ start: from, end: starts[at] ?? end }))
+}
+
+/** The term that holds the time; the first of a later one, else the last. */
+export function termAt(history: History, step: number, at: number): Term {
+  const terms = termsAt(history, step)
+  return terms.find(({ end }) => at < end) ?? terms.at(-1)!
+}
+
+/** Premium of the term as it was known at the step; undefined before it was priced. */
+export function premiumOfTerm(history: History, step: number, { start, end }: Term): string | undefined {
+  const amounts = knownAt(history, step)
+    .filter(one => one.start >= start && one.start < end)
+    .map(({ segment }) => segment.grossPremium)
   return amounts.some(amount => amount === undefined) ? undefined : sum(amounts)
 }
 
 /** Now; of a test tenant, whose clock may be ahead, the time of the last change. */
 export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
   Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))
+
+/** Of the records known now the one that holds at the time, else the next, else the last. */
+export function current<
+  Row extends {
+    startTimestamp: string
+    endTimestamp: string
+    issuedTimestamp?: string
+    replacedTimestamp?: string
+  },
+>(rows: readonly Row[], at: number): Row | undefined {
+  const known = rows
+    .filter(row => isKnown(row, undefined))
+    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
+  return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
+}

@@ -1,6 +1,7 @@
 // Pieces that views share.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './api.ts'
-import { type Child, fill, h } from './dom.ts'
+import { type Child, h, part, several, textOf, type View } from './element.ts'
 import { dayOrMoment, words } from './format.ts'
 
 /** Which colour a state has; any other is plain. */
@@ -35,19 +36,19 @@ const TONES: Readonly<Record<string, string>> = {
   conversionError: 'bad',
 }
 
-export const badge = (state: string, text = words(state)): HTMLElement =>
+export const badge = (state: string, text = words(state)): View =>
   h('span', { class: `badge ${TONES[state] ?? 'plain'}` }, text)
 
-export const empty = (text: string): HTMLElement => h('p', { class: 'empty' }, text)
+export const empty = (text: string): View => h('p', { class: 'empty' }, text)
 
-export const loading = (what: string): HTMLElement =>
+export const loading = (what: string): View =>
   h('div', { class: 'loading', role: 'status' }, h('span', { class: 'hidden' }, `Loading ${what}`), ...bars())
 
-const bars = (): HTMLElement[] =>
+const bars = (): View[] =>
   [1, 2, 3].map(width => h('span', { class: `bar w${width}`, 'aria-hidden': 'true' }))
 
 /** What went wrong, in the service's own words, with what finds it in the log. */
-export function problemNote(failure: unknown, again?: () => void): HTMLElement {
+export function problemNote(failure: unknown, again?: () => void): View {
   const problem = failure instanceof Problem ? failure : undefined
   const missing = problem?.status === 403
   return h(
@@ -69,31 +70,90 @@ export function problemNote(failure: unknown, again?: () => void): HTMLElement {
   )
 }
 
-/** A place that shows what `load` gives: bars first, then its content, or the problem with a way to try again. */
-export function loaded(what: string, load: () => Promise<Child>): HTMLElement {
-  const place = h('div', { 'aria-busy': 'true' })
-  const run = (): void => {
-    place.setAttribute('aria-busy', 'true')
-    fill(place, loading(what))
-    load()
-      .then(content => fill(place, content))
-      .catch((failure: unknown) => {
-        if (failure instanceof Error && failure.name === 'AbortError') return
-        if (place.isConnected)
-          place.dispatchEvent(new CustomEvent('failed', { bubbles: true, detail: failure }))
-        fill(place, problemNote(failure, run))
-      })
-      .finally(() => place.removeAttribute('aria-busy'))
-  }
-  run()
-  return place
+type Loading = { readonly what: string; readonly load: () => Promise<Child> }
+type Loaded = { readonly content?: Child; readonly failure?: unknown; readonly isBusy: boolean }
+
+function LoadedPlace({ what, load }: Loading): View {
+  const place = useRef<HTMLElement>(null)
+  const [{ content, failure, isBusy }, show] = useState<Loaded>({ isBusy: true })
+  const [tries, tryAgain] = useState(0)
+  useLayoutEffect(() => {
+    let isHere = true
+    show({ isBusy: true })
+    load().then(
+      found => isHere && show({ content: found, isBusy: false }),
+      (problem: unknown) => {
+        if (!isHere || (problem instanceof Error && problem.name === 'AbortError')) return
+        place.current?.dispatchEvent(new CustomEvent('failed', { bubbles: true, detail: problem }))
+        show({ failure: problem, isBusy: false })
+      },
+    )
+    return () => {
+      isHere = false
+    }
+  }, [tries])
+  return h(
+    'div',
+    { ref: place, 'aria-busy': isBusy ? 'true' : undefined },
+    isBusy
+      ? loading(what)
+      : failure !== undefined
+        ? problemNote(failure, () => tryAgain(tries + 1))
+        : content,
+  )
 }
+
+/**
+ * A place that shows what `load` gives: bars first, then its content, or the problem with a way to try again. It asks once
+ * for as long as it stands at its place: what is loaded by something else needs a key.
+ */
+export const loaded = (what: string, load: () => Promise<Child>, key?: string): View =>
+  part(LoadedPlace, { what, load, ...(key !== undefined && { key }) })
 
 export type Column<Row> = {
   readonly head: string
   readonly cell: (row: Row) => Child
   /** Amounts stand at the right. */
   readonly amount?: boolean
+}
+
+type Opening = { readonly id: string; readonly cells: readonly View[]; readonly more: () => Child }
+
+/** What is in it is made when it is opened, and stays while it is closed. */
+function OpeningRow({ id, cells, more }: Opening): View {
+  const [isOpen, open] = useState(false)
+  const [wasOpen, keep] = useState(false)
+  return several(
+    h(
+      'tr',
+      { class: 'opens' },
+      [...cells],
+      h(
+        'td',
+        { class: 'toggles' },
+        h(
+          'button',
+          {
+            type: 'button',
+            class: 'toggle',
+            'aria-expanded': String(isOpen),
+            'aria-controls': id,
+            'aria-label': `Details of ${textOf(cells[0])}`,
+            click: () => {
+              keep(true)
+              open(!isOpen)
+            },
+          },
+          h('span', { 'aria-hidden': 'true' }, '›'),
+        ),
+      ),
+    ),
+    h(
+      'tr',
+      { class: 'detail', hidden: !isOpen, id },
+      wasOpen && h('td', { colspan: cells.length + 1 }, more()),
+    ),
+  )
 }
 
 /**
@@ -105,37 +165,18 @@ export function table<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   more?: (row: Row) => Child,
-): HTMLElement {
+): View {
   const body = rows.map((row, at) => {
-    const cells = columns.map(({ head, cell, amount }, column) => {
-      const content = cell(row)
-      return h(
+    const cells = columns.map(({ head, cell, amount }, column) =>
+      h(
         column === 0 ? 'th' : 'td',
         { ...(column === 0 && { scope: 'row' }), 'data-head': head, class: amount ? 'amount' : undefined },
-        h('span', {}, content),
-      )
-    })
+        h('span', {}, cell(row)),
+      ),
+    )
     if (!more) return h('tr', {}, cells)
     const id = `more-${caption.replace(/\W+/g, '-').toLowerCase()}-${at}`
-    const detail = h('tr', { class: 'detail', hidden: true, id })
-    const toggle = h(
-      'button',
-      {
-        type: 'button',
-        class: 'toggle',
-        'aria-expanded': 'false',
-        'aria-controls': id,
-        'aria-label': `Details of ${cells[0]!.textContent}`,
-        click: () => {
-          const opens = detail.hidden
-          if (opens && !detail.firstChild) detail.append(h('td', { colspan: columns.length + 1 }, more(row)))
-          detail.hidden = !opens
-          toggle.setAttribute('aria-expanded', String(opens))
-        },
-      },
-      h('span', { 'aria-hidden': 'true' }, '›'),
-    )
-    return [h('tr', { class: 'opens' }, cells, h('td', { class: 'toggles' }, toggle)), detail]
+    return part(OpeningRow, { key: id, id, cells, more: () => more(row) })
   })
   return h(
     'div',
@@ -162,7 +203,7 @@ export function table<Row>(
 }
 
 /** Names and what they are. */
-export const facts = (pairs: readonly (readonly [string, Child])[]): HTMLElement =>
+export const facts = (pairs: readonly (readonly [string, Child])[]): View =>
   h(
     'dl',
     { class: 'facts' },
@@ -180,8 +221,9 @@ function valueText(name: string, text: string): string {
 /** Field values of a record, in words, without those that only name groups; undefined of none. */
 export function fieldValues(
   values: Readonly<Record<string, string[]>>,
+  titles: ReadonlyMap<string, string>,
   groups: Readonly<Record<string, unknown>> = {},
-): HTMLElement | undefined {
+): View | undefined {
   const entries = Object.entries(values).filter(
     ([, list]) => list.length > 0 && !list.every(text => text in groups),
   )
@@ -189,10 +231,39 @@ export function fieldValues(
     ? undefined
     : facts(
         entries.map(
-          ([name, list]) => [words(name), list.map(text => valueText(name, text)).join(', ')] as const,
+          ([name, list]) =>
+            [titles.get(name) ?? words(name), list.map(text => valueText(name, text)).join(', ')] as const,
         ),
       )
 }
 
-export const section = (title: string, ...children: Child[]): HTMLElement =>
+export const section = (title: string, ...children: Child[]): View =>
   h('section', { class: 'section' }, h('h2', {}, title), children)
+
+type Unfolding = {
+  readonly isOpen: boolean
+  readonly summary: readonly View[]
+  readonly content: () => Child
+}
+
+function Unfolded({ isOpen, summary, content }: Unfolding): View {
+  const [wasOpen, keep] = useState(isOpen)
+  return h(
+    'details',
+    {
+      class: 'card node',
+      open: isOpen,
+      toggle: event => (event.currentTarget as HTMLDetailsElement).open && keep(true),
+    },
+    h('summary', {}, [...summary]),
+    h('div', {}, wasOpen && content()),
+  )
+}
+
+/** What is in it is made when it is opened: there may be thousands. */
+export const unfolding = (
+  key: string,
+  isOpen: boolean,
+  summary: readonly View[],
+  content: () => Child,
+): View => part(Unfolded, { key, isOpen, summary, content })

@@ -1,12 +1,12 @@
 // Policies in a table: what lists and searches show of each.
-import { type Child, h } from './dom.ts'
+import { type Child, h, type View } from './element.ts'
 import { displayNames } from './find.ts'
 import { dayOrMoment, money, words } from './format.ts'
 import { holderName } from './holder-name.ts'
 import { badge, type Column, table } from './parts.ts'
 import type { PolicySummary } from './wire.ts'
 
-export const policyLink = (locator: string): HTMLElement =>
+export const policyLink = (locator: string): View =>
   h('a', { href: `#/policy/${encodeURIComponent(locator)}` }, locator)
 
 export function policyColumns(

@@ -38,6 +38,10 @@ export function sessionOf(token: string): Session {
 }
 
 let current: Session | undefined
+let last: Session | undefined
+
+/** That of this page, also after it has ended. */
+export const lastSession = (): Session | undefined => last
 
 /** The session of this tab, if there is one that has not ended. */
 export function session(): Session | undefined {
@@ -49,6 +53,7 @@ export function session(): Session | undefined {
       sessionStorage.removeItem(KEY)
     }
   }
+  last = current ?? last
   if (current && current.expiresAt <= Date.now()) endSession()
   return current
 }

@@ -16,11 +16,14 @@ import type {
   WebhookResponse,
 } from '../src/servicing/events/webhooks/contract.ts'
 import type { MigrationListResponse } from '../src/servicing/migration/contract.ts'
+import type { NoteListResponse } from '../src/servicing/notes/contract.ts'
 import type { WorkListCountResponse, WorkListResponse } from '../src/servicing/work-lists/contract.ts'
 import type { ProductResponse } from '../src/tenants/deployment/contract.ts'
+import type { FieldResponse, ProductDetailResponse } from '../src/tenants/deployment/product-contract.ts'
 import type { CancellationResponse } from '../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../src/transactions/endorsements/contract.ts'
 import type { GracePeriodResponse } from '../src/transactions/lapses/contract.ts'
+import type { PolicyPreviewResponse } from '../src/transactions/preview/contract.ts'
 import type { PolicyQuoteResponse } from '../src/transactions/quotes/contract-quote.ts'
 import type { RenewalResponse } from '../src/transactions/renewals/contract.ts'
 
@@ -67,3 +70,11 @@ export type FailedDeliveryList = Digits<FailedDeliveryListResponse>
 export type FailedDelivery = FailedDeliveryList['items'][number]
 export type MigrationList = Digits<MigrationListResponse>
 export type MigrationSummary = MigrationList['items'][number]
+export type ProductDetail = Digits<ProductDetailResponse>
+/** Written out, since a group has fields in it. */
+export type Field = Omit<Digits<Omit<FieldResponse, 'fields'>>, 'fields'> & {
+  readonly fields?: readonly Field[]
+}
+export type Preview = Digits<PolicyPreviewResponse>
+export type NoteList = Digits<NoteListResponse>
+export type Note = NoteList['items'][number]

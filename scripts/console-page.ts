@@ -1,6 +1,8 @@
-// The console as one page: its script and its style inside, and the policy by which a browser runs these and nothing else.
+// The console: a page with its first script and its style inside, files with the scripts that it loads when they are needed, and
+// the policy by which a browser runs these and nothing else.
 import { createHash } from 'node:crypto'
-import { build } from 'esbuild'
+import { basename } from 'node:path'
+import { type BuildOptions, build } from 'esbuild'
 
 const FOLDER = 'console'
 
@@ -11,31 +13,78 @@ const TARGET = ['chrome123', 'firefox120', 'safari17.5']
 export const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
+const OPTIONS = {
+  bundle: true,
+  format: 'esm',
+  target: TARGET,
+  minify: true,
+  legalComments: 'none',
+  charset: 'utf8',
+  write: false,
+} satisfies BuildOptions
+
+/** What would end the element early, wherever it stands in a text. */
+const withinPage = (text: string): string => text.trim().replaceAll('</', '<\\/')
+
 /** A script or style of `console/` as one text that can stand within a page. `define` puts values in the place of names. */
 export async function builtForBrowsers(
   entry: string,
   define: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const { outputFiles } = await build({
+    ...OPTIONS,
     entryPoints: [`${FOLDER}/${entry}`],
-    bundle: true,
-    format: 'esm',
-    target: TARGET,
-    minify: true,
-    legalComments: 'none',
-    charset: 'utf8',
-    write: false,
     define,
     // What the page loads from the service.
     external: ['/docs/*'],
   })
-  // What would end the element early, wherever it stands in a text.
-  return outputFiles[0]!.text.trim().replaceAll('</', '<\\/')
+  return withinPage(outputFiles[0]!.text)
 }
 
-/** Text of the module that has the page; src/bundles/console.bundle.d.mts says what it exports. */
-export async function consoleModule(): Promise<string> {
-  const [script, style] = await Promise.all([builtForBrowsers('main.ts'), builtForBrowsers('style.css')])
+/** Where the files of the console are. */
+const FILES = '/console/'
+
+type Scripts = {
+  /** The script of the page. */
+  readonly main: string
+  /** Those that it loads, by their names, which change with their contents. */
+  readonly files: Readonly<Record<string, string>>
+  /** Names of those that the first page needs. */
+  readonly first: readonly string[]
+}
+
+async function consoleScripts(): Promise<Scripts> {
+  const { outputFiles, metafile } = await build({
+    ...OPTIONS,
+    entryPoints: [`${FOLDER}/main.ts`],
+    splitting: true,
+    metafile: true,
+    outdir: 'out',
+    publicPath: FILES,
+    chunkNames: '[name]-[hash]',
+  })
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]))
+  const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]))
+  const first = new Set(['main.js'])
+  for (const name of first)
+    for (const { path, kind } of outputs.get(name)!.imports)
+      if (kind === 'import-statement') first.add(basename(path))
+  const { 'main.js': main, ...files } = Object.fromEntries(texts)
+  return { main: withinPage(main!), files, first: [...first].filter(name => name !== 'main.js') }
+}
+
+export type ConsolePage = {
+  readonly html: string
+  readonly policy: string
+  readonly files: Readonly<Record<string, string>>
+  readonly first: readonly string[]
+}
+
+export async function consolePage(): Promise<ConsolePage> {
+  const [{ main: script, files, first }, style] = await Promise.all([
+    consoleScripts(),
+    builtForBrowsers('style.css'),
+  ])
   const html = `<!doctype html>
 <html lang="en">
 <head>
@@ -54,7 +103,8 @@ export async function consoleModule(): Promise<string> {
 `
   const policy = [
     "default-src 'none'",
-    `script-src ${hashOf(script)}`,
+    // The page's own script by its hash, and its files one by one: whatever else the host serves is never run.
+    ['script-src', hashOf(script), ...Object.keys(files).map(name => `{origin}${FILES}${name}`)].join(' '),
     `style-src ${hashOf(style)}`,
     'img-src data:',
     "connect-src 'self'",
@@ -64,5 +114,13 @@ export async function consoleModule(): Promise<string> {
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ')
-  return `export const html = ${JSON.stringify(html)}\nexport const policy = ${JSON.stringify(policy)}\n`
+  return { html, policy, files, first }
+}
+
+/** Text of the module that has the page; src/bundles/console.bundle.d.mts says what it exports. */
+export async function consoleModule(): Promise<string> {
+  const { html, policy, files } = await consolePage()
+  return Object.entries({ html, policy, files })
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`)
+    .join('')
 }

@@ -1,5 +1,6 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole, loadReference } from './bundles/load.ts'
+import { consolePages } from './platform/http/console-page.ts'
 import type { Door } from './platform/http/door.ts'
 import { mount } from './platform/http/mount.ts'
 import { referencePages } from './platform/http/reference/page.ts'
@@ -15,19 +16,6 @@ export { ImpactObject, MigrationObject, ReportObject } from '../durable/portions
 const DOCUMENTS_QUEUE = '-documents'
 const UPGRADES_QUEUE = '-upgrades'
 
-/** The console page (docs/design.md, section 3), loaded on the first request for it. */
-async function consolePage(): Promise<Response> {
-  const { html, policy } = await loadConsole()
-  return new Response(html, {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'cache-control': 'no-cache',
-      'cross-origin-opener-policy': 'same-origin',
-    },
-  })
-}
-
 /** Software agents (docs/agents.md). */
 const AGENTS: Door = {
   path: '/mcp',
@@ -37,7 +25,7 @@ const AGENTS: Door = {
 
 const app = mount(
   ROUTE_INDEX,
-  [...referencePages(loadReference), { path: '/console', respond: consolePage }],
+  [...referencePages(loadReference), ...consolePages(loadConsole)],
   CALLERS,
   [AGENTS],
 )

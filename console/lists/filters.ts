@@ -1,8 +1,9 @@
 // What of a list is shown: a form whose answers are the address.
-import { get } from '../api.ts'
-import { h } from '../dom.ts'
+import { useState } from 'preact/hooks'
+import { h, part, type View } from '../element.ts'
+import { products } from '../find.ts'
 import { words } from '../format.ts'
-import type { Product } from '../wire.ts'
+import { usePromise } from '../use-promise.ts'
 import { addressOf, type Choice } from './ask.ts'
 import { type ListName, WORDS } from './words.ts'
 
@@ -21,7 +22,7 @@ const namesOf = (names: readonly string[]): readonly Option[] => names.map(name 
 
 const MOST_DAYS = 366
 
-export function filterForm(choice: Choice): HTMLElement | undefined {
+export function filterForm(choice: Choice): View | undefined {
   const { list, product, type, state, days } = choice
   const fields = [
     list !== 'deliveries' && list !== 'migrations' && productSelect(product),
@@ -43,12 +44,13 @@ export function filterForm(choice: Choice): HTMLElement | undefined {
     (list === 'expiring' || list === 'reinstatable') && daysInput(WORDS.days[list], days),
   ].filter(field => field !== false && field !== undefined)
   if (fields.length === 0) return undefined
-  const form = h(
+  return h(
     'form',
     {
       class: 'filters',
       submit: event => {
         event.preventDefault()
+        const form = event.currentTarget as HTMLFormElement
         const chosen = Object.fromEntries(new FormData(form) as unknown as Iterable<[string, string]>)
         location.hash = addressOf(choice, { ...chosen, from: '' })
       },
@@ -56,12 +58,11 @@ export function filterForm(choice: Choice): HTMLElement | undefined {
     fields,
     h('button', { type: 'submit' }, WORDS.apply),
   )
-  return form
 }
 
 type Option = readonly [value: string, text: string]
 
-function select(name: string, label: string, options: readonly Option[], chosen: string): HTMLElement {
+function select(name: string, label: string, options: readonly Option[], chosen: string): View {
   const id = `filter-${name}`
   const all: readonly Option[] = [['', WORDS.every], ...options]
   return h(
@@ -77,25 +78,19 @@ function select(name: string, label: string, options: readonly Option[], chosen:
 }
 
 /** The products come when they are known; the chosen one is there at once. */
-function productSelect(chosen: string): HTMLElement {
-  const field = select('product', WORDS.product, chosen === '' ? [] : [[chosen, words(chosen)]], chosen)
-  get<Product[]>('/products')
-    .then(products => products.map(({ name, displayName }): Option => [name, displayName]))
-    .catch((): Option[] => [])
-    .then(options => {
-      const list = field.querySelector('select')!
-      const now = list.value
-      for (const [value, text] of options) {
-        const present = [...list.options].find(option => option.value === value)
-        if (present) present.textContent = text
-        else list.append(h('option', { value }, text))
-      }
-      list.value = now
-    })
-  return field
+const productSelect = (chosen: string): View => part(ProductSelect, { chosen })
+
+function ProductSelect({ chosen }: { chosen: string }): View {
+  const [asked] = useState(() =>
+    products().then(all => all.map(({ name, displayName }): Option => [name, displayName])),
+  )
+  const known = usePromise(asked).value ?? []
+  const isKnown = chosen === '' || known.some(([name]) => name === chosen)
+  const options: readonly Option[] = isKnown ? known : [[chosen, words(chosen)], ...known]
+  return select('product', WORDS.product, options, chosen)
 }
 
-const daysInput = (label: string, days: string): HTMLElement =>
+const daysInput = (label: string, days: string): View =>
   h(
     'div',
     { class: 'field' },
@@ -107,7 +102,7 @@ const daysInput = (label: string, days: string): HTMLElement =>
       min: 1,
       max: MOST_DAYS,
       inputmode: 'numeric',
-      value: days,
+      defaultValue: days,
       placeholder: label.startsWith('Ends') ? '30' : '90',
     }),
   )

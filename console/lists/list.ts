@@ -1,14 +1,16 @@
 // The page of a work list: what it has, a form that chooses, and a page of its records.
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { dayOrMoment, money, words } from '../format.ts'
 import { lazyHolderName } from '../holder-name.ts'
 import { badge, type Column, empty, loaded, table } from '../parts.ts'
 import { policyColumns } from '../policy-table.ts'
+import { usePromise } from '../use-promise.ts'
 import type { FailedDelivery, MigrationSummary, WorkItem } from '../wire.ts'
 import {
   addressOf,
   type Choice,
+  type Counted,
   choiceOf,
   deliveryPage,
   isChosen,
@@ -22,7 +24,7 @@ import {
 import { filterForm } from './filters.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
-export function workView(name: string, query: URLSearchParams, signal: AbortSignal): HTMLElement {
+export function workView(name: string, query: URLSearchParams, signal: AbortSignal): View {
   if (!isList(name))
     return h(
       'div',
@@ -33,26 +35,25 @@ export function workView(name: string, query: URLSearchParams, signal: AbortSign
     )
   const choice = choiceOf(name, query)
   const { title, about } = WORK_LISTS[name]
-  const number = h('span', { class: 'badge plain', hidden: true })
-  if (isOfPolicies(name) && !choice.type && !choice.days)
-    void workCounts(choice.product, signal)
-      .then(counts => counts.get(name))
-      .then(counted => {
-        if (!counted) return
-        fill(number, WORDS.count(counted.count, counted.hasMore))
-        number.hidden = false
-      })
-      // The list says it, if the service cannot be asked.
-      .catch(() => {})
+  const asked =
+    isOfPolicies(name) && !choice.type && !choice.days
+      ? workCounts(choice.product, signal).then(counts => counts.get(name))
+      : undefined
   return h(
     'div',
     { class: 'work-list' },
     h('p', { class: 'small' }, h('a', { href: '#/' }, WORDS.allWork)),
-    h('h1', { tabindex: -1 }, title, ' ', number),
+    h('h1', { tabindex: -1 }, title, ' ', asked && part(Count, { asked })),
     h('p', { class: 'soft' }, about),
     filterForm(choice),
     loaded('the list', () => content(choice, signal)),
   )
+}
+
+/** If the service cannot be asked, the list says it. */
+function Count({ asked }: { asked: Promise<Counted | undefined> }): View | null {
+  const { value } = usePromise(asked)
+  return value ? h('span', { class: 'badge plain' }, WORDS.count(value.count, value.hasMore)) : null
 }
 
 async function content(choice: Choice, signal: AbortSignal): Promise<Child> {
@@ -116,7 +117,7 @@ const recordName = ({ recordType, name, locator }: WorkItem): string =>
     ? `${words(recordType)} ${locator}`
     : `${words(recordType)} ${name ? words(name) : ''}`
 
-const recordLink = (item: WorkItem): HTMLElement =>
+const recordLink = (item: WorkItem): View =>
   h(
     'a',
     { href: `#/policy/${encodeURIComponent(item.policyLocator)}${TAB_OF[item.recordType]}` },

@@ -1,11 +1,12 @@
 // The overview of work: each list with the number of its records.
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { loaded, section } from '../parts.ts'
+import { usePromise } from '../use-promise.ts'
 import { type Counted, countGroups } from './ask.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
 /** Where the account may see no list, nothing. */
-export const workOverview = (signal: AbortSignal): HTMLElement =>
+export const workOverview = (signal: AbortSignal): View =>
   loaded('the work', async (): Promise<Child> => {
     const groups = await countGroups(signal)
     if (groups.length === 0) return undefined
@@ -15,31 +16,24 @@ export const workOverview = (signal: AbortSignal): HTMLElement =>
         'ul',
         { class: 'work' },
         groups.flatMap(({ names, counts }) =>
-          names.map(name =>
-            tile(
-              name,
-              counts.then(found => found.get(name)),
-            ),
-          ),
+          names.map(name => part(Tile, { key: name, name, asked: counts.then(found => found.get(name)) })),
         ),
       ),
     )
   })
 
-function tile(name: ListName, asked: Promise<Counted | undefined>): HTMLElement {
-  const number = h('span', { class: 'count pending' }, '…')
-  const link = h(
-    'a',
-    { href: `#/work/${name}` },
-    number,
-    h('span', { class: 'name' }, WORK_LISTS[name].title),
+function Tile({ name, asked }: { name: ListName; asked: Promise<Counted | undefined> }): View {
+  const found = usePromise(asked)
+  const counted = found.value
+  const text = counted ? `${counted.count.toLocaleString()}${counted.hasMore ? '+' : ''}` : '–'
+  return h(
+    'li',
+    {},
+    h(
+      'a',
+      { href: `#/work/${name}`, class: counted?.count === 0 ? 'none' : undefined },
+      h('span', { class: found.isPending ? 'count pending' : 'count' }, found.isPending ? '…' : text),
+      h('span', { class: 'name' }, WORK_LISTS[name].title),
+    ),
   )
-  asked
-    .then(counted => {
-      fill(number, counted ? `${counted.count.toLocaleString()}${counted.hasMore ? '+' : ''}` : '–')
-      if (counted?.count === 0) link.classList.add('none')
-    })
-    .catch(() => fill(number, '–'))
-    .finally(() => number.classList.remove('pending'))
-  return h('li', {}, link)
 }

@@ -1,18 +1,18 @@
 // Invoices that were made and that are planned, payments, credits and grace periods.
 import { get } from '../api.ts'
 import { isNegative, sum } from '../decimal.ts'
-import { type Child, h } from '../dom.ts'
+import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
+import { desk, productOf } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
+import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
+import type { Known } from './known.ts'
 
-export function billingView(
-  policy: Policy,
-  names: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): HTMLElement {
+export function billingView(policy: Policy, known: Known, signal: AbortSignal): View {
   const path = `/policy/${encodeURIComponent(policy.locator)}`
   return h(
     'div',
@@ -23,7 +23,7 @@ export function billingView(
     }),
     loaded('invoices', async () => {
       const billing = await get<Billing>(`${path}/checkInvoices`, signal)
-      return [section('Invoices', invoices(billing, names)), section('Planned', planned(billing))]
+      return [section('Invoices', invoices(billing, policy, known)), section('Planned', planned(billing))]
     }),
     section(
       'Credit of the policyholder',
@@ -62,7 +62,7 @@ const gracePeriods = (periods: readonly GracePeriod[]): Child =>
     ),
   )
 
-function invoices({ invoices: all }: Billing, names: ReadonlyMap<string, string>): HTMLElement {
+function invoices({ invoices: all }: Billing, policy: Policy, known: Known): View {
   if (all.length === 0) return empty('No invoice has been made.')
   const newestFirst = all.toReversed()
   return table(
@@ -86,12 +86,32 @@ function invoices({ invoices: all }: Billing, names: ReadonlyMap<string, string>
       },
     ],
     newestFirst,
-    one => invoiceDetail(one, names),
+    one => invoiceDetail(one, policy, known),
   )
 }
 
-const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child => [
-  h('h4', {}, 'Payments'),
+/** A payment that stands, and that moved money. */
+const isReversible = ({ reversedTimestamp, source }: Invoice['payments'][number]): boolean =>
+  reversedTimestamp === undefined && source !== 'offset'
+
+const payButton = (invoice: Invoice, policy: Policy): DeedButton => ({
+  text: isNegative(invoice.outstandingAmount ?? invoice.totalDue) ? DESK.payOut : DESK.takePayment,
+  permissions: ['invoices.pay'],
+  open: async close => {
+    const [{ Pay }, product] = await Promise.all([desk(), productOf(policy)])
+    return part(Pay, { invoice, product, close })
+  },
+})
+
+const reverseButton = (payment: Invoice['payments'][number]): DeedButton => ({
+  text: DESK.reverse,
+  permissions: ['payments.reverse'],
+  open: async close => part((await desk()).Reverse, { payment, close }),
+})
+
+const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Child => [
+  one.settlementStatus === 'outstanding' && deedButtons([payButton(one, policy)], held),
+  h('h3', { class: 'minor' }, 'Payments'),
   one.payments.length === 0
     ? empty(
         one.settlementType && one.settlementType !== 'paid'
@@ -112,6 +132,15 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
               ],
             ],
           },
+          ...(held.has('payments.reverse')
+            ? [
+                {
+                  head: DESK.actions,
+                  cell: (payment: Invoice['payments'][number]) =>
+                    isReversible(payment) && deedButtons([reverseButton(payment)], held),
+                },
+              ]
+            : []),
           {
             head: 'Left as credit',
             amount: true,
@@ -122,7 +151,7 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
         ],
         one.payments,
       ),
-  h('h4', {}, 'Items'),
+  h('h3', { class: 'minor' }, 'Items'),
   table(
     `Items of ${one.displayId}`,
     [
@@ -145,7 +174,7 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
     one.financialTransactions.slice(0, 500),
   ),
   one.documents.length > 0 && [
-    h('h4', {}, 'Documents'),
+    h('h3', { class: 'minor' }, 'Documents'),
     documentTable(`Documents of ${one.displayId}`, one.documents),
   ],
   facts([
@@ -158,7 +187,7 @@ const invoiceDetail = (one: Invoice, names: ReadonlyMap<string, string>): Child 
   ]),
 ]
 
-const planned = ({ futureInvoices }: Billing): HTMLElement =>
+const planned = ({ futureInvoices }: Billing): View =>
   futureInvoices.length === 0
     ? empty('No invoice is planned.')
     : table(

@@ -1,32 +1,20 @@
 // What is covered: exposures with their perils, by all that is known now; values of the policy.
 import { sum } from '../decimal.ts'
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, type View } from '../element.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
-import { isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
-import { badge, empty, facts, fieldValues, section, table } from '../parts.ts'
+import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
+import { badge, empty, facts, fieldValues, section, table, unfolding } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
+import type { Known } from './known.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 10
 
 type Names = ReadonlyMap<string, string>
 
-/** Of the records known now the one that holds at the time, else the next, else the last. */
-function current<
-  Row extends {
-    startTimestamp: string
-    endTimestamp: string
-    issuedTimestamp?: string
-    replacedTimestamp?: string
-  },
->(rows: readonly Row[], at: number): Row | undefined {
-  const known = rows
-    .filter(row => isKnown(row, undefined))
-    .sort((a, b) => msOf(a.startTimestamp) - msOf(b.startTimestamp))
-  return known.find(row => msOf(row.endTimestamp) > at) ?? known.at(-1)
-}
+type Named = Pick<Known, 'names' | 'titles'>
 
-export function coverView(policy: Policy, names: Names): HTMLElement {
+export function coverView(policy: Policy, { names, titles }: Named): View {
   const now = latestOf(policy)
   const segment = current(policy.characteristics, now)
   return h(
@@ -40,7 +28,7 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
             'div',
             { class: 'tree' },
             policy.exposures.map(exposure =>
-              exposureNode(exposure, names, now, policy.exposures.length <= MOST_OPEN),
+              exposureNode(exposure, { names, titles }, now, policy.exposures.length <= MOST_OPEN),
             ),
           ),
     ),
@@ -48,8 +36,8 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
       section(
         'Values of the policy',
         h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
-        fieldValues(segment.fieldValues, segment.fieldGroupsByLocator) ?? empty('None.'),
-        groups(segment.fieldGroupsByLocator, segment.fieldValues),
+        fieldValues(segment.fieldValues, titles, segment.fieldGroupsByLocator) ?? empty('None.'),
+        groups(segment.fieldGroupsByLocator, segment.fieldValues, titles),
       ),
     policy.fees.length > 0 &&
       section(
@@ -71,43 +59,37 @@ export function coverView(policy: Policy, names: Names): HTMLElement {
 function groups(
   byLocator: Readonly<Record<string, Record<string, string[]>>>,
   values: Readonly<Record<string, string[]>>,
+  titles: Names,
 ): Child {
   return Object.entries(byLocator).map(([locator, group]) => {
     const field = Object.entries(values).find(([, list]) => list.includes(locator))?.[0]
-    return h('div', { class: 'group' }, h('h4', {}, field ? words(field) : 'Group'), fieldValues(group))
+    return h(
+      'div',
+      { class: 'group' },
+      h('h3', { class: 'minor' }, field ? (titles.get(field) ?? words(field)) : 'Group'),
+      fieldValues(group, titles),
+    )
   })
 }
 
-/** What is in it is made when it is opened: a policy may have thousands. */
-function exposureNode(exposure: Exposure, names: Names, now: number, open: boolean): HTMLElement {
-  const many = exposure.perils.length
-  const content = h('div')
-  const node: HTMLDetailsElement = h(
-    'details',
-    {
-      class: 'card node',
-      open,
-      toggle: () => node.open && !content.firstChild && fill(content, exposureContent(exposure, names, now)),
-    },
-    h(
-      'summary',
-      {},
-      h('span', { class: 'node-name' }, spokenName(exposure, names)),
+const exposureNode = (exposure: Exposure, named: Named, now: number, open: boolean): View =>
+  unfolding(
+    exposure.locator,
+    open,
+    [
+      h('span', { class: 'node-name' }, spokenName(exposure, named.names)),
       h(
         'span',
         { class: 'soft small' },
-        `${exposure.displayId} · ${many} ${many === 1 ? 'peril' : 'perils'}`,
+        `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`,
       ),
-    ),
-    content,
+    ],
+    () => exposureContent(exposure, named, now),
   )
-  if (open) fill(content, exposureContent(exposure, names, now))
-  return node
-}
 
 const spokenName = ({ name }: { name: string }, names: Names): string => names.get(name) ?? words(name)
 
-function exposureContent(exposure: Exposure, names: Names, now: number): Child {
+function exposureContent(exposure: Exposure, { names, titles }: Named, now: number): Child {
   const held = current(exposure.characteristics, now)
   return [
     exposure.perils.length > 0 &&
@@ -125,10 +107,10 @@ function exposureContent(exposure: Exposure, names: Names, now: number): Child {
           },
         ],
         exposure.perils.map(peril => ({ peril, known: knownOf(peril) })),
-        ({ known, peril }) => perilHistory(peril, known),
+        ({ known, peril }) => perilHistory(peril, known, titles),
       ),
-    held && fieldValues(held.fieldValues, held.fieldGroupsByLocator),
-    held && groups(held.fieldGroupsByLocator, held.fieldValues),
+    held && fieldValues(held.fieldValues, titles, held.fieldGroupsByLocator),
+    held && groups(held.fieldGroupsByLocator, held.fieldValues, titles),
   ]
 }
 
@@ -162,7 +144,7 @@ function limits(one: SpannedPeril | undefined): string {
   return facts.join(', ') || '–'
 }
 
-const perilHistory = (peril: Peril, known: readonly SpannedPeril[]): Child => [
+const perilHistory = (peril: Peril, known: readonly SpannedPeril[], titles: Names): Child => [
   table(
     `Segments of ${words(peril.name)} ${peril.displayId}`,
     [
@@ -177,5 +159,5 @@ const perilHistory = (peril: Peril, known: readonly SpannedPeril[]): Child => [
     known,
   ),
   facts([['Locator', h('code', {}, peril.locator)]]),
-  known.at(-1) && fieldValues(known.at(-1)!.fieldValues),
+  known.at(-1) && fieldValues(known.at(-1)!.fieldValues, titles),
 ]

@@ -1,8 +1,12 @@
 // Documents, and the addresses of their files.
-import { type Child, h } from '../dom.ts'
+import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { moment, transaction } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
+import { DESK } from '../words.ts'
+import type { Known } from './known.ts'
 
 /** Addresses are the service's own, and signed; anything else is not followed. */
 const isFile = (url: string): boolean => {
@@ -20,7 +24,11 @@ const link = ({ url, displayName, type }: PolicyDocument): Child =>
       )
     : displayName
 
-export const documentTable = (caption: string, documents: readonly PolicyDocument[]): HTMLElement =>
+export const documentTable = (
+  caption: string,
+  documents: readonly PolicyDocument[],
+  deeds?: (document: PolicyDocument) => Child,
+): View =>
   table(
     caption,
     [
@@ -34,22 +42,55 @@ export const documentTable = (caption: string, documents: readonly PolicyDocumen
         ],
       },
       { head: 'Made', cell: ({ createdTimestamp }) => (createdTimestamp ? moment(createdTimestamp) : '–') },
+      ...(deeds ? [{ head: DESK.actions, cell: deeds }] : []),
     ],
     documents,
   )
 
-export function documentsView(policy: Policy): HTMLElement {
+const uploadButton = (policy: Policy): DeedButton => ({
+  text: DESK.upload,
+  permissions: ['policies.write'],
+  open: async close => part((await desk()).Upload, { policy, close }),
+})
+
+/** Only what was uploaded, which no transaction made. */
+const removal = (policy: Policy, document: PolicyDocument, held: ReadonlySet<string>): Child =>
+  document.policyModificationLocator === undefined &&
+  deedButtons(
+    [
+      {
+        text: DESK.remove,
+        permissions: ['policies.write'],
+        open: async close => part((await desk()).RemoveDocument, { policy, document, close }),
+      },
+    ],
+    held,
+  )
+
+export function documentsView(policy: Policy, { held }: Known): View {
   const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
   const groups = Map.groupBy(
     policy.documents,
     one => nameOf.get(one.policyModificationLocator ?? '') ?? 'Policy',
   )
+  // Documents of an issued policy stay.
+  const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
   const ofInvoices = policy.invoices.flatMap(invoice => invoice.documents)
   return h(
     'div',
     {},
+    deedButtons([uploadButton(policy)], held),
     policy.documents.length + ofInvoices.length === 0 && empty('The policy has no documents.'),
-    [...groups].map(([name, documents]) => section(name, documentTable(`Documents of ${name}`, documents))),
+    [...groups].map(([name, documents]) =>
+      section(
+        name,
+        documentTable(
+          `Documents of ${name}`,
+          documents,
+          isIssued ? undefined : one => removal(policy, one, held),
+        ),
+      ),
+    ),
     ofInvoices.length > 0 && section('Invoices', documentTable('Documents of invoices', ofInvoices)),
     h('p', { class: 'soft small' }, 'Links hold for a while; reload the policy for new ones.'),
   )

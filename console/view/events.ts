@@ -1,6 +1,7 @@
 // Events of the policy, and what became of each at every webhook.
+import { useState } from 'preact/hooks'
 import { call, get } from '../api.ts'
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { moment, msOf, words } from '../format.ts'
 import { badge, empty, facts, loaded, problemNote, section, table } from '../parts.ts'
@@ -15,7 +16,7 @@ const PAGES_AT_ONCE = 3
 
 const tenantPath = (): string => `/event/${encodeURIComponent(session()?.tenantLocator ?? '')}`
 
-export function eventsView(policy: Policy, signal: AbortSignal): HTMLElement {
+export function eventsView(policy: Policy, signal: AbortSignal): View {
   return section(
     'Events',
     loaded('events', async () => {
@@ -31,14 +32,8 @@ export function eventsView(policy: Policy, signal: AbortSignal): HTMLElement {
       const webhooks = may.has('webhooks.list') || may.has('webhooks.read') ? webhooksOf(signal) : undefined
       // Awaited once an event is opened, if one is.
       webhooks?.catch(() => {})
-      const place = h('div')
-      await readOn(place, [], undefined, {
-        policy,
-        webhooks,
-        mayRedeliver: may.has('webhooks.write'),
-        signal,
-      })
-      return place
+      const reading = { policy, webhooks, mayRedeliver: may.has('webhooks.write'), signal }
+      return part(EventPages, { reading, first: await readOn([], undefined, reading) })
     }),
   )
 }
@@ -56,17 +51,22 @@ async function webhooksOf(signal: AbortSignal): Promise<Webhook[]> {
   return Array.isArray(answer) ? answer : answer.items
 }
 
+type Read = {
+  readonly found: readonly PolicyEvent[]
+  readonly token: string | undefined
+  readonly isLast: boolean
+  readonly seen: string
+}
+
 /**
  * Events are listed of the whole tenant, so those of the policy are looked for from its creation on: in the first thousand, and
  * in the next thousands when that is asked for.
  */
 async function readOn(
-  place: HTMLElement,
   before: readonly PolicyEvent[],
   token: string | undefined,
-  reading: Reading,
-): Promise<void> {
-  const { policy, signal } = reading
+  { policy, signal }: Reading,
+): Promise<Read> {
   const found = [...before]
   let pagingToken = token
   let isLast = false
@@ -87,30 +87,37 @@ async function readOn(
     isLast = events.length < PAGE
     pagingToken = next
   }
-  const more = h(
-    'button',
-    {
-      type: 'button',
-      click: async () => {
-        more.disabled = true
-        await readOn(place, found, pagingToken, reading).catch((failure: unknown) => {
-          more.disabled = false
-          more.after(problemNote(failure))
-        })
-      },
-    },
-    'Look further',
-  )
-  fill(
-    place,
+  return { found, token: pagingToken, isLast, seen }
+}
+
+function EventPages({ reading, first }: { reading: Reading; first: Read }): View {
+  const [{ found, token, isLast, seen }, show] = useState(first)
+  const [isBusy, work] = useState(false)
+  const [failure, fail] = useState<unknown>()
+  const further = async (): Promise<void> => {
+    work(true)
+    fail(undefined)
+    await readOn(found, token, reading).then(show, fail)
+    work(false)
+  }
+  return h(
+    'div',
+    {},
     found.length === 0
       ? empty('No event of the policy is among those looked through.')
       : eventTable(found.toReversed(), reading),
-    !isLast && h('p', { class: 'soft' }, `Looked through the events until ${moment(seen)}. `, more),
+    !isLast &&
+      h(
+        'p',
+        { class: 'soft' },
+        `Looked through the events until ${moment(seen)}. `,
+        h('button', { type: 'button', disabled: isBusy, click: further }, 'Look further'),
+      ),
+    failure !== undefined && problemNote(failure),
   )
 }
 
-const eventTable = (events: readonly PolicyEvent[], reading: Reading): HTMLElement =>
+const eventTable = (events: readonly PolicyEvent[], reading: Reading): View =>
   table(
     'Events of the policy',
     [
@@ -123,11 +130,11 @@ const eventTable = (events: readonly PolicyEvent[], reading: Reading): HTMLEleme
   )
 
 const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
-  h('h4', {}, 'Deliveries'),
+  h('h3', { class: 'minor' }, 'Deliveries'),
   reading.webhooks
     ? loaded('deliveries', () => deliveriesOf(event, reading))
     : h('p', { class: 'notice' }, 'This account may not read webhooks.'),
-  h('h4', {}, 'Data'),
+  h('h3', { class: 'minor' }, 'Data'),
   facts([
     ...Object.entries(event.data).map(([name, value]) => [name, dataText(name, value)] as const),
     ['locator', h('code', {}, event.locator)],
@@ -158,48 +165,39 @@ async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child
           ? 'The tenant has no webhooks.'
           : 'No webhook subscribes to it, or it is past the 30 days that deliveries are kept.',
       )
-    : all.map(({ webhook, delivery }) => deliveryCard(webhook, delivery, event, reading))
+    : all.map(({ webhook, delivery }) => part(DeliveryCard, { webhook, delivery, event, reading }))
 }
 
-function deliveryCard(
-  webhook: Webhook,
-  delivery: Delivery,
-  event: PolicyEvent,
-  reading: Reading,
-): HTMLElement {
-  const said = h('div', { 'aria-live': 'polite' })
-  const again = h(
-    'button',
-    {
-      type: 'button',
-      click: async () => {
-        again.disabled = true
-        try {
-          await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
-            body: { eventLocators: [event.locator] },
-          })
-          fill(
-            said,
-            h(
-              'p',
-              { class: 'notice' },
-              'It is on its way again. Open the event again to see what comes of it.',
-            ),
-          )
-        } catch (failure) {
-          fill(said, problemNote(failure))
-          again.disabled = false
-        }
-      },
-    },
-    'Send again',
-  )
+type DeliveryShown = {
+  readonly webhook: Webhook
+  readonly delivery: Delivery
+  readonly event: PolicyEvent
+  readonly reading: Reading
+}
+
+function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): View {
+  const [isSent, send] = useState(false)
+  const [said, say] = useState<Child>()
+  const again = async (): Promise<void> => {
+    send(true)
+    try {
+      await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
+        body: { eventLocators: [event.locator] },
+      })
+      say(
+        h('p', { class: 'notice' }, 'It is on its way again. Open the event again to see what comes of it.'),
+      )
+    } catch (failure) {
+      say(problemNote(failure))
+      send(false)
+    }
+  }
   return h(
     'article',
     { class: 'card delivery' },
     h(
-      'h5',
-      {},
+      'h4',
+      { class: 'name' },
       webhook.name,
       ' ',
       badge(delivery.state),
@@ -223,7 +221,8 @@ function deliveryCard(
           delivery.attempts,
           one => (one.excerpt ? h('pre', {}, one.excerpt) : empty('No answer to show.')),
         ),
-    reading.mayRedeliver && h('p', {}, again),
-    said,
+    reading.mayRedeliver &&
+      h('p', {}, h('button', { type: 'button', disabled: isSent, click: again }, 'Send again')),
+    h('div', { 'aria-live': 'polite' }, said),
   )
 }

@@ -1,7 +1,7 @@
 // The figures of a month: reports that the service makes, as bars beside their numbers. Each leads to its lines, and each line to its policy.
 import { call, get, Problem } from '../api.ts'
 import { isZero, sum } from '../decimal.ts'
-import { type Child, h, s } from '../dom.ts'
+import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
 import { money, words } from '../format.ts'
 import { type Column, empty, loaded, section, table } from '../parts.ts'
@@ -53,10 +53,10 @@ type Measure = { readonly name: string; readonly head: string; readonly isCount?
 /** A picture of one number beside the largest of its kind. Numbers stand beside it, so it says nothing itself. */
 function bar(amount: string, most: number): Child {
   const share = most === 0 ? 0 : Math.abs(Number(amount)) / most
-  return s(
+  return h(
     'svg',
     { viewBox: '0 0 100 8', width: 100, height: 8, 'aria-hidden': 'true', class: 'figure' },
-    s('rect', { x: 0, y: 0, width: Math.max(share > 0 ? 1 : 0, Math.round(share * 100)), height: 8, rx: 1 }),
+    h('rect', { x: 0, y: 0, width: Math.max(share > 0 ? 1 : 0, Math.round(share * 100)), height: 8, rx: 1 }),
   )
 }
 
@@ -81,7 +81,7 @@ function plot(
       head: words(caption),
       cell: total => h('a', { href: linesAddress(report.locator, total) }, label(total)),
     },
-    { head: '', cell: total => bar(value(total, first.name), most) },
+    { head: 'Compared', cell: total => bar(value(total, first.name), most) },
     ...measures.map(
       ({ name, head, isCount }): Column<Total> => ({
         head,
@@ -100,14 +100,14 @@ const AGES: Readonly<Record<string, string>> = {
   credit: 'credit of policyholders',
 }
 
-export function figuresView(query: URLSearchParams, signal: AbortSignal): HTMLElement {
+export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
   const month = monthOf(query)
   const period = { from: `${month}-01`, to: `${following(month, 1)}-01` }
   const product = async (): Promise<(total: Total) => string> => {
     const names = await displayNames()
     return ({ group }) => names.get(String(group.product)) ?? words(String(group.product))
   }
-  const monthLink = (to: string, text: string): HTMLElement => h('a', { href: `#/figures?month=${to}` }, text)
+  const monthLink = (to: string, text: string): View => h('a', { href: `#/figures?month=${to}` }, text)
   return h(
     'div',
     {},
@@ -206,7 +206,7 @@ export async function figureLinesView(
   locator: string,
   query: URLSearchParams,
   signal: AbortSignal,
-): Promise<HTMLElement> {
+): Promise<View> {
   const report = await get<Report>(`/report/${encodeURIComponent(locator)}/status`, signal)
   const asked = new URLSearchParams({ pageSize: String(LINES) })
   for (const name of ['group', 'currency']) if (query.get(name) !== null) asked.set(name, query.get(name)!)

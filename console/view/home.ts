@@ -1,13 +1,25 @@
 // The first page: what was opened last, and the newest policies; or what a search has found.
-import { h } from '../dom.ts'
-import { type Found, holderOf, newest, openedLast, policiesOf, search } from '../find.ts'
+import { useState } from 'preact/hooks'
+import { h, part, type View } from '../element.ts'
+import {
+  type Found,
+  holderOf,
+  holderTitles,
+  newest,
+  openedLast,
+  permissions,
+  policiesOf,
+  search,
+} from '../find.ts'
 import { personName, words } from '../format.ts'
 import { workOverview } from '../lists/overview.ts'
 import { empty, fieldValues, loaded, section } from '../parts.ts'
 import { policyLink, policyTable } from '../policy-table.ts'
+import { usePromise } from '../use-promise.ts'
 import type { Policyholder } from '../wire.ts'
+import { DESK } from '../words.ts'
 
-export function homeView(signal: AbortSignal): HTMLElement {
+export function homeView(signal: AbortSignal): View {
   const opened = openedLast()
   return h(
     'div',
@@ -19,6 +31,7 @@ export function homeView(signal: AbortSignal): HTMLElement {
       { class: 'more' },
       h('a', { href: '#/work/policies' }, 'All policies'),
       h('a', { href: '#/figures' }, 'Figures of the month'),
+      part(NewHolderLink, {}),
     ),
     opened.length > 0 &&
       section(
@@ -41,7 +54,14 @@ export function homeView(signal: AbortSignal): HTMLElement {
   )
 }
 
-export function searchView(text: string, signal: AbortSignal): HTMLElement {
+function NewHolderLink(): View | null {
+  const [asked] = useState(permissions)
+  return usePromise(asked).value?.has('policyholders.write')
+    ? h('a', { href: '#/new/policyholder' }, DESK.newPolicyholder)
+    : null
+}
+
+export function searchView(text: string, signal: AbortSignal): View {
   return h(
     'div',
     {},
@@ -68,7 +88,7 @@ async function foundView({ policies, policyholders, fields }: Found, text: strin
   ]
 }
 
-const holderCard = (holder: Policyholder, signal: AbortSignal): HTMLElement => {
+const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
   const { locator, entity } = holder
   return h(
     'article',
@@ -92,13 +112,24 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): HTMLElement => {
   )
 }
 
-export async function holderView(locator: string, signal: AbortSignal): Promise<HTMLElement> {
-  const { values } = (await holderOf(locator)).entity
+export async function holderView(locator: string, signal: AbortSignal): Promise<View> {
+  const [holder, titles, held] = await Promise.all([
+    holderOf(locator),
+    holderTitles(),
+    permissions().catch((): ReadonlySet<string> => new Set()),
+  ])
+  const { values } = holder.entity
   return h(
     'div',
     {},
     h('h1', { tabindex: -1 }, personName(values)),
     h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
+    held.has('policies.write') &&
+      h(
+        'p',
+        { class: 'more' },
+        h('a', { href: `#/new/quote/${encodeURIComponent(locator)}` }, DESK.newQuote),
+      ),
     section(
       'Policies',
       loaded('policies', async () => {
@@ -106,6 +137,6 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
         return policies.length === 0 ? empty('No policies.') : policyTable('Policies', policies)
       }),
     ),
-    section('Values', fieldValues(values) ?? empty('None.')),
+    section('Values', fieldValues(values, titles) ?? empty('None.')),
   )
 }

@@ -1,37 +1,49 @@
 // A policy: who and what it is, and the views of it.
+import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
-import { type Child, fill, h } from '../dom.ts'
-import { displayNames, holderOf, noteOpened, policiesOf } from '../find.ts'
-import { dayOrMoment, money, personName, words } from '../format.ts'
-import { historyOf, premiumAt } from '../knowledge.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { displayNames, noteOpened, permissions, policiesOf, policyTitles } from '../find.ts'
+import { dayOrMoment, money, span, words } from '../format.ts'
+import { holderName } from '../holder-name.ts'
+import { historyOf, latestOf, premiumOfTerm, termAt } from '../knowledge.ts'
 import { badge, problemNote } from '../parts.ts'
+import { usePromise } from '../use-promise.ts'
 import type { Policy } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { policyActions } from './actions.ts'
 import { billingView } from './billing.ts'
 import { coverView } from './cover.ts'
 import { documentsView } from './documents.ts'
 import { eventsView } from './events.ts'
+import type { Known } from './known.ts'
+import { notesView } from './notes.ts'
 import { quotesView } from './quotes.ts'
 import { timelineView } from './timeline.ts'
 import { transactionsView } from './transactions.ts'
 import { worksheetView } from './worksheet.ts'
 
-type Names = ReadonlyMap<string, string>
-
 const TABS: readonly {
   name: string
   text: string
-  view: (policy: Policy, names: Names, signal: AbortSignal) => HTMLElement
+  view: (policy: Policy, known: Known, signal: AbortSignal) => View
 }[] = [
-  { name: '', text: 'Timeline', view: timelineView },
+  { name: '', text: 'Timeline', view: (policy, { names }) => timelineView(policy, names) },
   { name: 'cover', text: 'Cover', view: coverView },
   { name: 'transactions', text: 'Transactions', view: transactionsView },
   { name: 'billing', text: 'Billing', view: billingView },
   { name: 'documents', text: 'Documents', view: documentsView },
   { name: 'events', text: 'Events', view: (policy, _, signal) => eventsView(policy, signal) },
   { name: 'quotes', text: 'Quotes', view: quotesView },
-  { name: 'worksheet', text: 'Worksheet', view: worksheetView },
+  {
+    name: 'worksheet',
+    text: 'Worksheet',
+    view: (policy, { names }, signal) => worksheetView(policy, names, signal),
+  },
+  { name: 'notes', text: DESK.notes, view: notesView },
 ]
+
+const NONE: ReadonlySet<string> = new Set()
 
 let kept: { locator: string; policy: Policy } | undefined
 
@@ -40,26 +52,31 @@ export const forgetPolicy = (): void => {
 }
 
 /** The page of the policy with the view that the address names; `moved` says that only the view is another. */
-export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<HTMLElement> {
+export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<View> {
   if (kept?.locator !== locator) {
     const policy = await get<Policy>(`/policy/${encodeURIComponent(locator)}`, signal)
     kept = { locator, policy }
     noteOpened(policy.locator)
   }
   const { policy } = kept
-  const names = await displayNames()
+  const [names, titles, held] = await Promise.all([
+    displayNames(),
+    policyTitles(policy.productName, String(policy.configVersion)),
+    permissions().catch(() => NONE),
+  ])
+  const known: Known = { names, titles, held }
   const path = `#/policy/${encodeURIComponent(policy.locator)}`
   const shown = TABS.find(({ name }) => name === tab) ?? TABS[0]!
-  const content = h('div', { class: 'view', id: 'view' })
+  let content: View
   try {
-    fill(content, shown.view(policy, names, signal))
+    content = shown.view(policy, known, signal)
   } catch (failure) {
-    fill(content, problemNote(failure))
+    content = problemNote(failure)
   }
   return h(
     'div',
     {},
-    header(policy, names, signal),
+    header(policy, known, signal),
     h(
       'nav',
       { class: 'tabs', 'aria-label': 'Views of the policy' },
@@ -72,42 +89,34 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
       ),
     ),
     h('h2', { class: 'hidden' }, shown.text),
-    content,
+    h('div', { class: 'view', id: 'view' }, content),
   )
 }
 
-function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement {
+/** The state that lists show, which is as of now. */
+function StateBadge({ policy, signal }: { policy: Policy; signal: AbortSignal }): View {
+  const [asked] = useState(() => policiesOf(policy.policyholderLocator, signal))
+  const listed = usePromise(asked).value?.policies.find(one => one.locator === policy.locator)
+  return h('span', {}, listed && badge(listed.state))
+}
+
+function header(policy: Policy, { names, held }: Known, signal: AbortSignal): View {
   const currency = policy.grossFeesCurrency
   const history = historyOf(policy)
-  const name = h('span', { class: 'pending' }, '…')
-  const state = h('span')
+  const term = termAt(history, history.steps.length - 1, latestOf(policy))
   const holder = `#/policyholder/${encodeURIComponent(policy.policyholderLocator)}`
-  holderOf(policy.policyholderLocator)
-    .then(({ entity }) => personName(entity.values))
-    .catch(() => 'Policyholder')
-    .then(text => {
-      name.textContent = text
-      name.classList.remove('pending')
-    })
-  policiesOf(policy.policyholderLocator, signal)
-    .then(({ policies }) => {
-      const listed = policies.find(one => one.locator === policy.locator)
-      if (listed) fill(state, badge(listed.state))
-    })
-    .catch(() => {})
   const outstanding = policy.invoices.filter(one => one.outstandingAmount !== undefined)
-  const tile = (text: string, ...value: Child[]): HTMLElement =>
-    h('div', {}, h('dt', {}, text), h('dd', {}, value))
+  const tile = (text: string, ...value: Child[]): View => h('div', {}, h('dt', {}, text), h('dd', {}, value))
   return h(
     'header',
     { class: 'policy-head' },
-    h('h1', { tabindex: -1 }, h('a', { href: holder }, name)),
+    h('h1', { tabindex: -1 }, h('a', { href: holder }, holderName(policy.policyholderLocator))),
     h(
       'p',
       { class: 'under' },
       h('span', { class: 'locator' }, policy.locator),
       h('span', {}, names.get(policy.productName) ?? words(policy.productName)),
-      state,
+      part(StateBadge, { policy, signal }),
       h(
         'button',
         { type: 'button', class: 'quiet', click: () => dispatchEvent(new Event('bindery:reload')) },
@@ -117,16 +126,13 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
     h(
       'dl',
       { class: 'tiles' },
-      tile(
-        'Term',
-        `${dayOrMoment(policy.originalContractStartTimestamp)} – ${dayOrMoment(policy.effectiveContractEndTimestamp)}`,
-      ),
+      tile('Term', span(term.start, term.end)),
       tile(
         'Premium of the term',
         h(
           'a',
           { href: `#/policy/${encodeURIComponent(policy.locator)}/worksheet`, title: 'How it came to be' },
-          money(premiumAt(history, history.steps.length - 1), currency),
+          money(premiumOfTerm(history, history.steps.length - 1, term), currency),
         ),
       ),
       tile('Outstanding', money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
@@ -138,6 +144,7 @@ function header(policy: Policy, names: Names, signal: AbortSignal): HTMLElement 
       ),
       tile('Configuration', `Version ${policy.configVersion}`),
     ),
+    policyActions(policy, held),
     policy.cancellation &&
       h(
         'p',

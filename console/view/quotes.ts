@@ -1,28 +1,26 @@
 // Quotes of the policy.
 import { get } from '../api.ts'
-import { h } from '../dom.ts'
+import type { Prepared } from '../desk/desk.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { moment, money, span, words } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
+import { DESK } from '../words.ts'
+import type { Known } from './known.ts'
 
-export const quotesView = (
-  policy: Policy,
-  names: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): HTMLElement =>
+export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): View =>
   section(
     'Quotes',
     loaded('quotes', async () => {
       const quotes = await get<Quote[]>(`/policies/${encodeURIComponent(policy.locator)}/quotes`, signal)
-      return quotes.length === 0 ? empty('The policy has no quotes.') : quoteTable(quotes, names, signal)
+      return quotes.length === 0
+        ? empty('The policy has no quotes.')
+        : [quoteTable(quotes, known, signal), quotes.length > 1 && comparison(quotes, known)]
     }),
   )
 
-const quoteTable = (
-  quotes: readonly Quote[],
-  names: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): HTMLElement =>
+const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: AbortSignal): View =>
   table(
     'Quotes of the policy',
     [
@@ -46,6 +44,7 @@ const quoteTable = (
           ['Underwriting', badge(one.automatedUnderwritingResult.decision)],
           ['Notes', one.automatedUnderwritingResult.notes.join(' ') || 'None'],
         ]),
+      quoteSteps(one, held),
       loaded('the price', async () => {
         if (one.state === 'draft') return empty('A draft has no price.')
         const price = await get<Price>(`/quotes/${encodeURIComponent(one.locator)}/price`, signal)
@@ -77,3 +76,74 @@ const quoteTable = (
       }),
     ],
   )
+
+const titleOf = ({ name, locator }: Quote): string => name || `Quote ${locator}`
+
+function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
+  return loaded('what can be done', async () => {
+    const { Steps } = await desk()
+    const prepared: Prepared = {
+      kind: 'quote',
+      locator: quote.locator,
+      title: titleOf(quote),
+      state: quote.state,
+      decision: quote.automatedUnderwritingResult?.decision,
+    }
+    return part(Steps, { prepared, policyLocator: quote.policyLocator, held })
+  })
+}
+
+/** What differs between quotes: each is a column. */
+function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
+  const rows: { name: string; of: (quote: Quote) => Child }[] = [
+    { name: 'State', of: one => badge(one.state) },
+    { name: 'Term', of: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
+    {
+      name: DESK.schedule,
+      of: ({ paymentScheduleName: name }) => (name ? (names.get(name) ?? words(name)) : '–'),
+    },
+    {
+      name: DESK.premium,
+      of: ({ characteristics: { grossPremium, grossPremiumCurrency } }) =>
+        money(grossPremium, grossPremiumCurrency),
+    },
+    {
+      name: DESK.taxes,
+      of: ({ characteristics: { grossTaxes, grossTaxesCurrency } }) => money(grossTaxes, grossTaxesCurrency),
+    },
+    {
+      name: DESK.insured,
+      of: ({ exposures }) => exposures.map(({ name }) => names.get(name) ?? words(name)).join(', '),
+    },
+  ]
+  const values = ({ characteristics }: Quote, field: string): string =>
+    (characteristics.fieldValues[field] ?? []).join(', ')
+  const fields = new Set(quotes.flatMap(({ characteristics }) => Object.keys(characteristics.fieldValues)))
+  const differing = [...fields].filter(
+    field =>
+      new Set(quotes.map(one => values(one, field))).size > 1 &&
+      !quotes.some(({ characteristics: { fieldValues, fieldGroupsByLocator } }) =>
+        fieldValues[field]?.some(text => text in fieldGroupsByLocator),
+      ),
+  )
+  return section(
+    DESK.compare,
+    table(
+      DESK.compare,
+      [
+        { head: DESK.part, cell: ({ name }) => name },
+        ...quotes.map(quote => ({
+          head: titleOf(quote),
+          cell: ({ of }: (typeof rows)[number]) => of(quote),
+        })),
+      ],
+      [
+        ...rows,
+        ...differing.map(field => ({
+          name: titles.get(field) ?? words(field),
+          of: (one: Quote): Child => values(one, field) || '–',
+        })),
+      ],
+    ),
+  )
+}

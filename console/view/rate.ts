@@ -1,6 +1,6 @@
 // What the cover costs a day, below the picture and on its axis.
 import { shareOf } from '../decimal.ts'
-import { s } from '../dom.ts'
+import { h, type View } from '../element.ts'
 import { money, shortDay } from '../format.ts'
 import { type History, knownAt, latestOf } from '../knowledge.ts'
 import type { Policy } from '../wire.ts'
@@ -9,13 +9,11 @@ import { type Layout, RATE, RATE_GAP, TOP } from './layout.ts'
 const DAY_MS = 86_400_000
 
 /** What the cover costs a day, by what was known at the step; heights are of pixels, amounts stay decimal text. */
-export function drawRate(layout: Layout, history: History, policy: Policy, step: number): void {
-  const { svg, x, left, inner, bottom, narrow } = layout
+export function rateOf(layout: Layout, history: History, policy: Policy, step: number): View {
+  const { x, left, inner, bottom, narrow } = layout
   const currency = policy.grossFeesCurrency
-  const group = svg.querySelector<SVGGElement>('.rate')!
   const known = knownAt(history, step).filter(({ segment }) => segment.grossPremium !== undefined)
   const rates = known.map(({ segment, start, end }) => ({
-    segment,
     start,
     end,
     perDay: shareOf(segment.grossPremium!, (end - start) / DAY_MS),
@@ -26,15 +24,18 @@ export function drawRate(layout: Layout, history: History, policy: Policy, step:
   const most = Math.max(0.01, ...all)
   const [top, base] = [bottom + RATE_GAP, bottom + RATE_GAP + RATE]
   const heightOf = (perDay: string): number => (Math.max(0, Number(perDay)) / most) * (RATE - 10)
-  group.setAttribute(
-    'aria-label',
-    `Premium a day: ${rates.map(one => `${money(one.perDay, currency)} from ${shortDay(one.start)}`).join(', ')}`,
-  )
-  group.replaceChildren(
-    s('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? 'A day' : 'Premium a day'),
-    s('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? 'premium' : 'by what is known then'),
-    ...rates.map(({ start, end, perDay }) =>
-      s('rect', {
+  const today = latestOf(policy)
+  return h(
+    'g',
+    {
+      class: 'rate',
+      role: 'img',
+      'aria-label': `Premium a day: ${rates.map(one => `${money(one.perDay, currency)} from ${shortDay(one.start)}`).join(', ')}`,
+    },
+    h('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? 'A day' : 'Premium a day'),
+    h('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? 'premium' : 'by what is known then'),
+    rates.map(({ start, end, perDay }) =>
+      h('rect', {
         x: x(start) + 0.5,
         y: base - heightOf(perDay),
         width: Math.max(1, x(end) - x(start) - 1),
@@ -42,21 +43,20 @@ export function drawRate(layout: Layout, history: History, policy: Policy, step:
         class: 'rate-bar',
       }),
     ),
-    ...rates
+    rates
       .filter(({ start, end }) => x(end) - x(start) > 56)
       .map(({ start, perDay }) =>
-        s(
+        h(
           'text',
           { x: x(start) + 6, y: base - Math.max(6, heightOf(perDay) - 16), class: 'rate-text' },
           money(perDay, currency),
         ),
       ),
-    s('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
+    h('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
+    today > history.start &&
+      today < history.end && [
+        h('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
+        h('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, 'today'),
+      ],
   )
-  const today = latestOf(policy)
-  if (today > history.start && today < history.end)
-    group.append(
-      s('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
-      s('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, 'today'),
-    )
 }

@@ -1,6 +1,7 @@
 // The timeline: the picture, its two sliders, and what was known then of that time.
+import { useMemo, useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { change, day, dayOrMoment, moment, money, span, transaction, words } from '../format.ts'
 import {
   type History,
@@ -10,11 +11,12 @@ import {
   knownAt,
   latestOf,
   perilSegments,
-  premiumAt,
+  premiumOfTerm,
+  termAt,
 } from '../knowledge.ts'
 import { badge, empty, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
-import { chart, kindOf, type Point } from './chart.ts'
+import { Chart, kindOf, type Point } from './chart.ts'
 
 const DAY_MS = 86_400_000
 const LISTED_PERILS = 200
@@ -27,64 +29,51 @@ const KINDS = [
   ['reinstate', 'Reinstatement'],
 ] as const
 
-export function timelineView(policy: Policy, names: ReadonlyMap<string, string>): HTMLElement {
-  const history = historyOf(policy)
-  if (history.segments.length === 0) return empty('The policy has no segments yet.')
-  const { steps, start, end } = history
+export const timelineView = (policy: Policy, names: ReadonlyMap<string, string>): View =>
+  part(Timeline, { policy, names })
+
+function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string, string> }): View {
+  const history = useMemo(() => historyOf(policy), [policy])
+  const { steps, segments, start, end } = history
+  const [point, move] = useState<Point>(() => {
+    const now = latestOf(policy)
+    return { asOf: now >= start && now < end ? now : start, step: steps.length - 1 }
+  })
+  if (segments.length === 0) return empty('The policy has no segments yet.')
   const currency = policy.grossFeesCurrency
   const lastDay = Math.max(0, Math.ceil((end - start) / DAY_MS) - 1)
   const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
-  const state = h('div', { class: 'state' })
-  const asOfText = h('output', { for: 'as-of' })
-  const knownText = h('output', { for: 'known-at' })
-
-  const asOf: HTMLInputElement = h('input', {
+  const step = steps[point.step]!
+  const since = step.at === undefined ? 'with what is not issued' : moment(step.at)
+  const by = step.modifications.map(one => transaction(one.name)).join(', ')
+  const known = by ? `${since} (${by})` : since
+  const typedIn = (event: Event): number => Number((event.currentTarget as HTMLInputElement).value)
+  const asOf = h('input', {
     type: 'range',
     id: 'as-of',
     min: 0,
     max: lastDay,
     step: 1,
-    input: () =>
-      move({ ...point, asOf: Math.min(end - 1, start + Number(asOf.value) * DAY_MS + DAY_MS / 2) }),
+    value: dayOf(point.asOf),
+    'aria-valuetext': day(point.asOf),
+    input: event => {
+      const at = Math.min(end - 1, start + typedIn(event) * DAY_MS + DAY_MS / 2)
+      move(now => ({ ...now, asOf: at }))
+    },
   })
-  const knownAtStep: HTMLInputElement = h('input', {
+  const knownAtStep = h('input', {
     type: 'range',
     id: 'known-at',
     min: 0,
     max: steps.length - 1,
     step: 1,
-    input: () => move({ ...point, step: Number(knownAtStep.value) }),
+    value: point.step,
+    'aria-valuetext': known,
+    input: event => {
+      const step = typedIn(event)
+      move(now => ({ ...now, step }))
+    },
   })
-  const now = latestOf(policy)
-  let point: Point = { asOf: now >= start && now < end ? now : start, step: steps.length - 1 }
-
-  const move = (to: Point): void => {
-    point = to
-    const step = steps[to.step]!
-    const since = step.at === undefined ? 'with what is not issued' : moment(step.at)
-    const by = step.modifications.map(one => transaction(one.name)).join(', ')
-    asOf.value = String(dayOf(to.asOf))
-    knownAtStep.value = String(to.step)
-    asOfText.textContent = day(to.asOf)
-    knownText.textContent = by ? `${since} (${by})` : since
-    asOf.setAttribute('aria-valuetext', day(to.asOf))
-    knownAtStep.setAttribute('aria-valuetext', knownText.textContent)
-    picture.show(to)
-    fill(state, stateAt(policy, history, to, names, currency))
-  }
-  const picture = chart(policy, history, move)
-  let width = 0
-  // It is drawn when its width is known, in the next frame.
-  picture.element.setAttribute('aria-busy', 'true')
-  const watch = new ResizeObserver(() => {
-    if (picture.element.clientWidth === width) return
-    width = picture.element.clientWidth
-    picture.draw()
-    picture.element.removeAttribute('aria-busy')
-  })
-  watch.observe(picture.element)
-  queueMicrotask(() => move(point))
-
   const present = new Set(history.segments.map(kindOf))
   return h(
     'div',
@@ -102,17 +91,29 @@ export function timelineView(policy: Policy, names: ReadonlyMap<string, string>)
         'p',
         { class: 'axes soft small' },
         'Right: when it holds. Up: what was known later.',
-        h('span', { class: 'wide' }, ' At the end of each line, the premium of the whole term.'),
+        h('span', { class: 'wide' }, ' At the end of each line, the premium of all terms.'),
       ),
-      picture.element,
+      part(Chart, { policy, history, point, move }),
       h(
         'div',
         { class: 'sliders' },
-        h('div', { class: 'slider' }, h('label', { for: 'as-of' }, 'As of'), asOf, asOfText),
-        h('div', { class: 'slider' }, h('label', { for: 'known-at' }, 'As known at'), knownAtStep, knownText),
+        h(
+          'div',
+          { class: 'slider' },
+          h('label', { for: 'as-of' }, 'As of'),
+          asOf,
+          h('output', { for: 'as-of' }, day(point.asOf)),
+        ),
+        h(
+          'div',
+          { class: 'slider' },
+          h('label', { for: 'known-at' }, 'As known at'),
+          knownAtStep,
+          h('output', { for: 'known-at' }, known),
+        ),
       ),
     ),
-    state,
+    h('div', { class: 'state' }, stateAt(policy, history, point, names, currency)),
     h(
       'details',
       { class: 'as-table' },
@@ -132,7 +133,7 @@ function stateAt(
 ): Child {
   const known = knownAt(history, step).find(one => one.start <= asOf && asOf < one.end)
   const at = history.steps[step]!.at
-  const total = premiumAt(history, step)
+  const total = premiumOfTerm(history, step, termAt(history, step, asOf))
   const perils = policy.exposures.flatMap(exposure =>
     exposure.perils.flatMap(peril =>
       perilSegments(peril)
@@ -198,7 +199,7 @@ function stateAt(
   )
 }
 
-const segmentTable = (history: History, currency: string): HTMLElement =>
+const segmentTable = (history: History, currency: string): View =>
   table(
     'All segments',
     [

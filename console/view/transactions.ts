@@ -1,10 +1,13 @@
 // Transactions: what each changed of the premium, and what is asked for or was refused beside them.
 import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
-import { h } from '../dom.ts'
+import type { Prepared } from '../desk/desk.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { change, dayOrMoment, moment, money, transaction, words } from '../format.ts'
+import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
+import type { Known } from './known.ts'
 
 type PriceChange = {
   newTotal: string
@@ -25,13 +28,11 @@ type Asked = {
   state: string
   created: string
   from: string | undefined
+  /** Of what has steps. */
+  prepared?: Prepared
 }
 
-export function transactionsView(
-  policy: Policy,
-  names: ReadonlyMap<string, string>,
-  signal: AbortSignal,
-): HTMLElement {
+export function transactionsView(policy: Policy, { names, held }: Known, signal: AbortSignal): View {
   return h(
     'div',
     {},
@@ -39,13 +40,13 @@ export function transactionsView(
     section(
       'Endorsements, renewals and cancellations',
       loaded('requests', async () =>
-        requestTable(await requestsOf(policy.locator, signal), policy.grossFeesCurrency, signal),
+        requestTable(await requestsOf(policy.locator, signal), policy, held, signal),
       ),
     ),
   )
 }
 
-function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): HTMLElement {
+function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): View {
   const issued = policy.modifications.filter(one => one.issuedTimestamp !== undefined)
   const totals = new Map(
     issued.map((one, at) => [
@@ -79,11 +80,7 @@ function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): 
       )
 }
 
-function modificationDetail(
-  policy: Policy,
-  one: Modification,
-  names: ReadonlyMap<string, string>,
-): HTMLElement {
+function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMap<string, string>): View {
   const exposureOf = new Map(policy.exposures.map(exposure => [exposure.locator, exposure]))
   const perilOf = new Map(
     policy.exposures.flatMap(({ perils }) => perils.map(peril => [peril.locator, peril])),
@@ -132,6 +129,18 @@ function modificationDetail(
   )
 }
 
+const askedFor = (
+  { state, createdTimestamp: created }: Pick<Cancellation, 'createdTimestamp'> & { state: string },
+  kind: string,
+  path: string,
+): Asked => ({ ...{ kind, path, state, created }, name: '', from: undefined })
+
+const preparedOf = (
+  kind: Prepared['kind'],
+  title: string,
+  { locator, state, automatedUnderwritingResult }: Endorsement | Renewal,
+): Prepared => ({ kind, title, locator, state, decision: automatedUnderwritingResult?.decision })
+
 async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]> {
   const path = `/policies/${encodeURIComponent(locator)}`
   const [endorsements, renewals, cancellations] = await Promise.all([
@@ -140,39 +149,37 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
     get<Cancellation[]>(`${path}/cancellations`, signal),
   ])
   return [
-    ...endorsements.map(one => ({
-      ...one,
-      kind: 'Endorsement',
-      path: `/endorsements/${one.locator}`,
-      name: one.endorsementName,
-      from: one.startTimestamp,
-    })),
-    ...renewals.map(one => ({
-      ...one,
-      kind: 'Renewal',
-      path: `/renewals/${one.locator}`,
-      name: '',
-      from: undefined,
-    })),
-    ...cancellations.map(one => ({
-      ...one,
-      kind: 'Cancellation',
-      path: `/cancellations/${one.locator}`,
-      from: one.effectiveTimestamp,
-    })),
-  ]
-    .map(({ kind, path, name, state, createdTimestamp: created, from }) => ({
-      kind,
-      path,
-      name,
-      state,
-      created,
-      from,
-    }))
-    .sort((a, b) => Number(b.created) - Number(a.created))
+    ...endorsements.map(
+      (one): Asked => ({
+        ...askedFor(one, 'Endorsement', `/endorsements/${one.locator}`),
+        name: one.endorsementName,
+        from: one.startTimestamp,
+        prepared: preparedOf('endorsement', words(one.endorsementName), one),
+      }),
+    ),
+    ...renewals.map(
+      (one): Asked => ({
+        ...askedFor(one, 'Renewal', `/renewals/${one.locator}`),
+        from: one.renewalStartTimestamp,
+        prepared: preparedOf('renewal', 'Renewal', one),
+      }),
+    ),
+    ...cancellations.map(
+      (one): Asked => ({
+        ...askedFor(one, 'Cancellation', `/cancellations/${one.locator}`),
+        name: one.name,
+        from: one.effectiveTimestamp,
+      }),
+    ),
+  ].sort((a, b) => Number(b.created) - Number(a.created))
 }
 
-const requestTable = (asked: readonly Asked[], currency: string, signal: AbortSignal): HTMLElement =>
+const requestTable = (
+  asked: readonly Asked[],
+  { locator, grossFeesCurrency: currency }: Policy,
+  held: ReadonlySet<string>,
+  signal: AbortSignal,
+): View =>
   asked.length === 0
     ? empty('None was asked for.')
     : table(
@@ -187,7 +194,8 @@ const requestTable = (asked: readonly Asked[], currency: string, signal: AbortSi
           { head: 'In effect from', cell: ({ from }) => (from ? dayOrMoment(from) : '–') },
         ],
         asked,
-        one =>
+        one => [
+          one.prepared && requestSteps(one.prepared, locator, held),
           loaded('the price', async () => {
             const price = await get<PriceChange>(`${one.path}/price`, signal)
             return facts([
@@ -198,4 +206,11 @@ const requestTable = (asked: readonly Asked[], currency: string, signal: AbortSi
               ['New total', money(price.newTotal, price.newTotalCurrency)],
             ])
           }),
+        ],
       )
+
+const requestSteps = (prepared: Prepared, policyLocator: string, held: ReadonlySet<string>): Child =>
+  loaded('what can be done', async () => {
+    const { Steps } = await desk()
+    return part(Steps, { prepared, policyLocator, held })
+  })

@@ -13,9 +13,9 @@ import {
   taxLines,
 } from '../../src/policy/worksheet-lines.ts'
 import { get } from '../api.ts'
-import { type Child, fill, h } from '../dom.ts'
+import { type Child, h, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
-import { empty, loaded, section, table } from '../parts.ts'
+import { empty, loaded, section, table, unfolding } from '../parts.ts'
 import type { Peril, Policy, Price } from '../wire.ts'
 
 type Names = ReadonlyMap<string, string>
@@ -23,7 +23,7 @@ type Names = ReadonlyMap<string, string>
 /** Perils that are listed; the others are found under Cover. */
 const MOST_LISTED = 500
 
-export function worksheetView(policy: Policy, names: Names, signal: AbortSignal): HTMLElement {
+export function worksheetView(policy: Policy, names: Names, signal: AbortSignal): View {
   const perils = policy.exposures.flatMap(exposure => exposure.perils.map(peril => ({ exposure, peril })))
   const spoken = (name: string): string => names.get(name) ?? words(name)
   return h(
@@ -44,30 +44,13 @@ export function worksheetView(policy: Policy, names: Names, signal: AbortSignal)
   )
 }
 
-function perilNode(policy: Policy, peril: Peril, name: string, signal: AbortSignal): HTMLElement {
-  const content = h('div')
-  const node: HTMLDetailsElement = h(
-    'details',
-    {
-      class: 'card node',
-      toggle: () => {
-        if (node.open && !content.firstChild)
-          fill(
-            content,
-            loaded('the worksheet', () => worksheetOf(policy, peril, signal)),
-          )
-      },
-    },
-    h(
-      'summary',
-      {},
-      h('span', { class: 'node-name' }, name),
-      h('span', { class: 'soft small' }, peril.displayId),
-    ),
-    content,
+const perilNode = (policy: Policy, peril: Peril, name: string, signal: AbortSignal): View =>
+  unfolding(
+    peril.locator,
+    false,
+    [h('span', { class: 'node-name' }, name), h('span', { class: 'soft small' }, peril.displayId)],
+    () => loaded('the worksheet', () => worksheetOf(policy, peril, signal)),
   )
-  return node
-}
 
 async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): Promise<Child> {
   const path = `/policy/${encodeURIComponent(policy.locator)}/price`

@@ -208,4 +208,23 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     currency: 'Currencies.',
   },
   { 'webhook.test': 'A test delivery: nothing happened.' },
+  {
+    string: 'Text.',
+    number: 'A decimal number.',
+    date: 'A date or time, as exact as `precision` says.',
+    select: 'One of `choices`.',
+    lookup: 'A key of a table.',
+    email: 'An e-mail address.',
+    phone: 'A telephone number.',
+    group: 'Values that belong together: see `fields`.',
+    media: 'A file that was uploaded.',
+  },
+  { second: 'To the second.', day: 'A day.', month: 'A month.', year: 'A year.' },
+  {
+    never: 'Nothing.',
+    always: 'What the endorsement changes.',
+    all: 'The whole policy.',
+    input: 'What its request says.',
+  },
+  { proratable: 'A part of a term costs a part of it.', flat: 'It is the same for any span.' },
 ]

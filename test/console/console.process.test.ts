@@ -25,7 +25,10 @@ import {
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
-const VIEWS = ['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet']
+const VIEWS = [
+  ...['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet'],
+  '/notes',
+]
 
 describe.skipIf(!BROWSER)('the console', () => {
   let service: ServiceProcess
@@ -62,6 +65,19 @@ describe.skipIf(!BROWSER)('the console', () => {
     receiver?.close()
     if (pictures !== 'docs') rmSync(pictures, { recursive: true, force: true })
   })
+
+  /** Of all segments in force that begin in the span, by the interface. */
+  async function premiumBetween(start: number, end: number): Promise<number> {
+    const { characteristics } = await admin.call<{ characteristics: Characteristics[] }>(
+      'GET',
+      `/policy/${book.policy}`,
+    )
+    const cents = characteristics
+      .filter(one => one.replacedTimestamp === undefined && one.issuedTimestamp !== undefined)
+      .filter(({ startTimestamp: at }) => Number(at) >= start && Number(at) < end)
+      .map(({ grossPremium }) => Math.round(Number(grossPremium) * 100))
+    return cents.reduce((sum, one) => sum + one, 0) / 100
+  }
 
   const address = (path: string): string => `${service.origin}/console#${path}`
   const policyAt = (view = ''): string => address(`/policy/${book.policy}${view}`)
@@ -166,8 +182,9 @@ describe.skipIf(!BROWSER)('the console', () => {
     await page.keyboard.press('Escape')
     expect(await page.evaluate('document.activeElement.tagName')).toBe('H1')
 
-    // To the picture: the policyholder, Reload, the premium of the term, eight views, and then its one segment that Tab stops at.
-    for (let at = 0; at < 12; at += 1) await page.keyboard.press('Tab')
+    // To the picture: the policyholder, Reload, the premium of the term, three actions, nine views, and then its one segment that Tab
+    // stops at.
+    for (let at = 0; at < 16; at += 1) await page.keyboard.press('Tab')
     expect(await focused(page)).toMatch(/^Renewal: €1,565\.01, 1 Jan 2028 – 1 Jan 2029, known from/)
     await page.keyboard.press('ArrowLeft')
     expect(await focused(page)).toMatch(/^Reinstatement: /)
@@ -198,7 +215,11 @@ describe.skipIf(!BROWSER)('the console', () => {
     await page.getByText('unlimited in all').first().waitFor()
     await go(page, policyAt('/transactions'))
     const premiums = await page.locator('table').first().locator('tr.opens td:nth-child(5)').allTextContents()
-    expect(premiums.at(-1)).toBe(await page.locator('.tiles dd').nth(1).textContent())
+    expect(premiums.at(-1)).toBe(EUROS.format(await premiumBetween(TERM_START, Infinity)))
+    // The policy is renewed; its first term is the one that runs.
+    expect(await page.locator('.tiles dd').nth(1).textContent()).toBe(
+      EUROS.format(await premiumBetween(TERM_START, TERM_END)),
+    )
     await page.getByRole('button', { name: /Details of Endorsement Change of contact/ }).click()
     await page.getByText('Change of the total').waitFor()
     await go(page, policyAt('/billing'))
@@ -423,6 +444,13 @@ describe.skipIf(!BROWSER)('the console', () => {
 const DAY_MS = 86_400_000
 /** 2027-01-01 in the tenant's zone, when the policy begins. */
 const TERM_START = 1_798_758_000_000
+const TERM_END = 1_830_294_000_000
 const EUROS = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })
 
+type Characteristics = {
+  startTimestamp: string
+  issuedTimestamp?: string
+  replacedTimestamp?: string
+  grossPremium: string
+}
 type Snapshot = { exposures: { perils: { characteristics: { premium: number }[] }[] }[] }

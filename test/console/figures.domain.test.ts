@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { marks } from '../../console/calendar.ts'
+import { clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
+import { faultsOf } from '../../console/desk/places.ts'
+import { historyOf, premiumAt, premiumOfTerm, termAt } from '../../console/knowledge.ts'
+import type { Policy } from '../../console/wire.ts'
 
 describe('amounts', () => {
   test('add up exactly where floats do not', () => {
@@ -52,5 +55,82 @@ describe('marks of the time axis', () => {
         expect(found.length).toBeLessThanOrEqual(most + 1)
         expect(found.every(one => one.at >= start)).toBe(true)
       }
+  })
+})
+
+describe('times of forms', () => {
+  test('are those of the zone, in winter and in summer', () => {
+    expect(timeOf('2027-03-01', 'Europe/Berlin')).toBe(Date.parse('2027-02-28T23:00Z'))
+    expect(timeOf('2027-07-01T08:30', 'Europe/Berlin')).toBe(Date.parse('2027-07-01T06:30Z'))
+    expect(timeOf('', 'Europe/Berlin')).toBeUndefined()
+    for (const text of ['2027-03-01T00:00', '2027-07-01T08:30', '2027-12-31T23:59'])
+      expect(clockAt(timeOf(text, 'America/New_York')!, 'America/New_York')).toBe(text)
+  })
+})
+
+describe('terms of a policy', () => {
+  const at = (day: string): string => String(Date.parse(`${day}T00:00Z`))
+  const segment = (locator: string, start: string, end: string, issued: string, premium: string) => ({
+    ...{ locator, startTimestamp: at(start), endTimestamp: at(end), issuedTimestamp: at(issued) },
+    grossPremium: premium,
+  })
+  const renewed = historyOf({
+    originalContractStartTimestamp: at('2027-01-01'),
+    originalContractEndTimestamp: at('2029-01-01'),
+    modifications: [
+      {
+        ...{ name: 'modification.policy.create', effectiveTimestamp: at('2027-01-01') },
+        ...{ issuedTimestamp: at('2026-12-01'), newPolicyCharacteristicsLocators: ['a'] },
+      },
+      {
+        ...{ name: 'modification.policy.renew', effectiveTimestamp: at('2028-01-01') },
+        ...{ issuedTimestamp: at('2027-11-01'), newPolicyCharacteristicsLocators: ['b'] },
+      },
+    ],
+    characteristics: [
+      segment('a', '2027-01-01', '2028-01-01', '2026-12-01', '671.17'),
+      segment('b', '2028-01-01', '2029-01-01', '2027-11-01', '702.40'),
+    ],
+  } as unknown as Policy)
+
+  test('have each its own premium after a renewal', () => {
+    const premiumOn = (day: string, step = 1): string | undefined =>
+      premiumOfTerm(renewed, step, termAt(renewed, step, Number(at(day))))
+    expect([premiumOn('2027-06-01'), premiumOn('2028-01-01'), premiumOn('2030-01-01')]).toEqual([
+      '671.17',
+      '702.4',
+      '702.4',
+    ])
+    // Before the renewal was known there was one term.
+    expect(premiumOn('2028-06-01', 0)).toBe('671.17')
+    expect(premiumAt(renewed, 1)).toBe('1373.57')
+  })
+})
+
+describe('places of a refusal', () => {
+  test('are those of the fields that a form shows', () => {
+    const errors = (fieldName: string) => [{ fieldName, code: 'MISSING', message: `${fieldName} is missing` }]
+    const faults = faultsOf({
+      fieldErrors: [{ ontologyUri: 'endorsement.startTimestamp', message: 'is no time' }],
+      paymentFieldErrors: { errors: errors('method'), fieldGroupErrors: [] },
+      policyFieldErrors: {
+        policyFieldErrors: {
+          errors: errors('channel'),
+          fieldGroupErrors: [{ fieldName: 'named_drivers', index: '1', errors: errors('full_name') }],
+        },
+        exposureValidationErrors: [
+          { index: '0', exposureFieldErrors: { errors: errors('usage'), fieldGroupErrors: [] } },
+          { exposureLocator: 'x', exposureFieldErrors: { errors: errors('parking'), fieldGroupErrors: [] } },
+        ],
+      },
+    })
+    expect([...faults.keys()].sort()).toEqual([
+      'endorsement.startTimestamp',
+      'exposure.0.usage',
+      'exposure.x.parking',
+      'payment.method',
+      'policy.channel',
+      'policy.named_drivers.1.full_name',
+    ])
   })
 })

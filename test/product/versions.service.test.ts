@@ -16,11 +16,13 @@ import type {
   DeploymentStatusResponse,
   ProductResponse,
 } from '../../src/tenants/deployment/contract.ts'
+import type { ProductDetailResponse } from '../../src/tenants/deployment/product-contract.ts'
 import { createTenant } from '../../src/tenants/service.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type DeployedTenant, deployExample } from '../support/examples.ts'
 import { madeToken } from '../support/made-tokens.ts'
+import { roundTrips } from '../support/motor.ts'
 import { administratorToken, boat, callsOf, deploy, rowsOf, tenantNamed, users } from './deploying.ts'
 
 const files = (premium: number) => boat(premium, users('ann'))
@@ -208,6 +210,76 @@ test('GET /products lists what the latest version offers', async () => {
     },
   ])
   expect((await callApi('GET', '/products', { token: await administratorToken() })).status).toBe(403)
+})
+
+test('GET /products/{productName} is the product with its fields, by a version', async () => {
+  const read = (path: string) => callApi('GET', path, { token: own.token })
+  const answer = await read('/products/boat')
+  expect(roundTrips(answer)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+  expect(answer.body).toMatchObject({
+    name: 'boat',
+    configVersion: 2,
+    exposures: [
+      { name: 'hull', displayName: 'Hull', perils: [{ name: 'sinking', fields: expect.any(Array) }] },
+    ],
+    paymentSchedules: [{ type: 'total' }],
+    policyholderFields: expect.any(Array),
+    paymentFields: expect.any(Array),
+  })
+  expect((await read('/products/boat?configVersion=2')).body).toEqual(answer.body)
+  expect((await read('/products/boat?configVersion=9')).status).toBe(404)
+  expect((await read('/products/boat?configVersion=0')).status).toBe(400)
+  expect((await read('/products/ship')).status).toBe(404)
+  expect((await read('/products/constructor')).status).toBe(404)
+})
+
+test('the fields of a product say what a form needs to know', async () => {
+  const tenant = await deployExample('motor', 'fields')
+  const product = await callOk<ProductDetailResponse>('GET', '/products/private_motor', {
+    token: tenant.token,
+  })
+  const named = (name: string, fields = product.fields) => fields.find(field => field.name === name)
+  expect(named('broker_code')).toEqual({
+    name: 'broker_code',
+    title: 'Broker code',
+    type: 'string',
+    isOptional: false,
+    isRepeatable: false,
+    isConstrained: false,
+    conditions: [{ field: 'channel', values: ['broker'] }],
+    regex: 'BRK-[0-9]{4}',
+  })
+  expect(named('claims_free_years')).toMatchObject({ minimum: '0', maximum: '35', decimalPlaces: 0 })
+  const drivers = named('named_drivers')!
+  expect([drivers.isRepeatable, drivers.maximumCount, drivers.fields!.map(({ type }) => type)]).toEqual([
+    true,
+    8,
+    ['string', 'date', 'date', 'select'],
+  ])
+  expect(named('birth_date', drivers.fields)).toMatchObject({
+    precision: 'day',
+    latestOffset: { unit: 'year', amount: -16 },
+  })
+  const [vehicle] = product.exposures.filter(({ name }) => name === 'vehicle')
+  expect(named('vehicle_type', vehicle!.fields)!.choices).toContainEqual({
+    value: '0005-CPG',
+    displayName: 'BMW 320d Touring 2022',
+  })
+  expect(product.endorsements.map(({ name, reprice }) => [name, reprice])).toContainEqual([
+    'change_of_risk',
+    'always',
+  ])
+  expect(product.cancellations.find(({ name }) => name === 'customer_request')).toEqual({
+    name: 'customer_request',
+    displayName: "At the customer's request",
+    categories: ['vehicle_sold', 'change_of_insurer', 'other'],
+    isReinstatable: true,
+  })
+  expect(named('method', product.paymentFields)!.choices!.map(({ value }) => value)).toEqual([
+    'direct_debit',
+    'bank_transfer',
+    'card',
+  ])
 })
 
 describe('the configuration in memory', () => {

@@ -344,9 +344,12 @@ function isPhoneNumber(text: string): boolean {
 /** Keys by column, collected on first use. */
 const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
-/** Looks in the column with the field's name, else in the first. */
+/** Column of a table that has the values of the field: that of its name, else the first. */
+export const lookupColumn = ({ columns }: LookupTable, fieldName: string): number =>
+  Math.max(0, columns.indexOf(fieldName))
+
 function tableKeys(table: LookupTable, fieldName: string): ReadonlySet<string> {
-  const column = Math.max(0, table.columns.indexOf(fieldName))
+  const column = lookupColumn(table, fieldName)
   const known = columnKeys(table)
   const keys = known.get(column) ?? new Set(table.rows.flatMap(row => row[column] ?? []))
   known.set(column, keys)

@@ -3,6 +3,7 @@ import type { MultipartBody } from '../../platform/http/body/form.ts'
 import { forAdministration, forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
 import * as contract from './contract.ts'
+import { ProductDetailQuery, ProductDetailResponse } from './product-contract.ts'
 import { listProducts, listVersions, readStatus, readVersion } from './versions.ts'
 
 const { post } = forAdministration('Configuration deployment')
@@ -149,5 +150,17 @@ export const configurationRoutes: readonly Route[] = [
       description: 'Products, exposures, perils, payment schedules.',
     },
     handle: (_, context) => listProducts(context),
+  }),
+  tenant.get('/products/{productName}', {
+    permission: 'products.read',
+    summary: 'A product with its fields',
+    description:
+      'Bindery only. What a form for its policies, transactions, policyholders and payments needs: titles, types, conditions, bounds and choices.',
+    query: ProductDetailQuery,
+    answer: { schema: ProductDetailResponse, description: 'The product.' },
+    handle: async ({ params, query }, context) => {
+      const { readProduct } = await import('./product.ts')
+      return await readProduct(context, params.productName, query.configVersion)
+    },
   }),
 ]

@@ -1,0 +1,47 @@
+// Buttons that open what is loaded only then: dialogs of the desk.
+import { useState } from 'preact/hooks'
+import { type Child, h, part, type View } from './element.ts'
+import { problemNote } from './parts.ts'
+
+export type DeedButton = {
+  readonly text: string
+  /** The permission that it takes: any one of these. */
+  readonly permissions: readonly string[]
+  readonly open: (close: () => void) => Promise<View>
+}
+
+type Buttons = {
+  readonly deeds: readonly DeedButton[]
+  readonly held: ReadonlySet<string>
+  readonly label?: string
+}
+
+type Opened = { readonly view?: View; readonly failure?: unknown; readonly isLoading?: boolean }
+
+function DeedButtons({ deeds, held, label }: Buttons): View | null {
+  const [{ view, failure, isLoading = false }, show] = useState<Opened>({})
+  const allowed = deeds.filter(({ permissions }) => permissions.some(one => held.has(one)))
+  if (allowed.length === 0) return null
+  // The button keeps the focus, which comes back to it.
+  const open = (deed: DeedButton): void => {
+    if (isLoading) return
+    show({ isLoading: true })
+    deed
+      .open(() => show({}))
+      .then(
+        opened => show({ view: opened }),
+        (problem: unknown) => show({ failure: problem }),
+      )
+  }
+  return h(
+    'div',
+    { class: 'deeds', ...(label !== undefined && { role: 'group', 'aria-label': label }) },
+    allowed.map(deed => h('button', { type: 'button', key: deed.text, click: () => open(deed) }, deed.text)),
+    view,
+    failure !== undefined && problemNote(failure),
+  )
+}
+
+/** Those that the account may use; nothing where there is none. */
+export const deedButtons = (deeds: readonly DeedButton[], held: ReadonlySet<string>, label?: string): Child =>
+  part(DeedButtons, { deeds, held, ...(label !== undefined && { label }) })

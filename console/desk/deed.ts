@@ -1,0 +1,122 @@
+// One write: carried out once, however often the button is pressed and whatever becomes of the answer.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { type CallOptions, call, keepTyped, Problem, SignedOut } from '../api.ts'
+import { type Child, h, type View } from '../element.ts'
+import { problemNote } from '../parts.ts'
+import { DESK } from '../words.ts'
+import { type Faults, faultsOf } from './places.ts'
+import { signInAgain } from './sign-in-again.ts'
+
+export type Request = Pick<CallOptions, 'body' | 'form' | 'headers'> & {
+  readonly method: string
+  readonly path: string
+}
+
+/** A key that no other request has. */
+const newKey = (): string =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, '0')).join('')
+
+/** Nobody knows whether it was carried out: only the same request with the same key may follow. */
+const isUnknown = (failure: unknown): boolean =>
+  failure instanceof Problem && (failure.status === 0 || failure.status === 429 || failure.status >= 500)
+
+export type Deed = {
+  readonly state: 'ready' | 'sending' | 'lost' | 'refused' | 'done'
+  readonly failure: unknown
+  readonly faults: Faults
+  /** Does nothing while it is under way, and once it is done. */
+  run(request: Request): Promise<void>
+  /** What was refused was changed since. */
+  forget(): void
+}
+
+const NO_FAULTS: Faults = new Map()
+
+export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
+  const [{ state, failure }, show] = useState<Pick<Deed, 'state' | 'failure'>>({
+    state: 'ready',
+    failure: undefined,
+  })
+  const key = useRef('')
+  const isUnderWay = useRef(false)
+  const lost = useRef<Request>(undefined)
+  useLayoutEffect(() => keepTyped(signInAgain), [])
+  return {
+    state,
+    failure,
+    faults: failure instanceof Problem ? faultsOf(failure.body) : NO_FAULTS,
+    async run(request) {
+      if (isUnderWay.current) return
+      isUnderWay.current = true
+      if (key.current === '') key.current = newKey()
+      const { method, path, headers, ...content } = lost.current ?? request
+      show({ state: 'sending', failure: undefined })
+      try {
+        const answer = await call<Answer>(method, path, {
+          ...content,
+          headers: { ...headers, 'idempotency-key': key.current },
+        })
+        show({ state: 'done', failure: undefined })
+        after(answer)
+      } catch (problem) {
+        isUnderWay.current = false
+        if (isUnknown(problem)) {
+          lost.current ??= request
+          show({ state: 'lost', failure: problem })
+          return
+        }
+        // Nothing was changed: what is sent next is another request.
+        lost.current = undefined
+        if (!(problem instanceof SignedOut)) key.current = ''
+        show({ state: 'refused', failure: problem })
+      }
+    },
+    forget() {
+      if (state === 'refused') show({ state: 'ready', failure: undefined })
+    },
+  }
+}
+
+/** The button that carries it out, and what became of it. */
+export function confirmation(deed: Deed, text: string, request: Request, isAllowed = true): Child {
+  const { state, failure } = deed
+  const isSending = state === 'sending' || state === 'done'
+  return [
+    h(
+      'div',
+      { class: 'said', 'aria-live': 'polite' },
+      state === 'lost' && lostNote(failure),
+      state === 'refused' &&
+        (failure instanceof SignedOut ? h('p', { class: 'notice' }, DESK.signedOut) : problemNote(failure)),
+    ),
+    h(
+      'p',
+      { class: 'deed' },
+      h(
+        'button',
+        {
+          type: 'button',
+          class: 'main',
+          disabled: isSending || !isAllowed,
+          click: () => void deed.run(request),
+        },
+        isSending ? DESK.working : state === 'lost' ? DESK.tryAgain : text,
+      ),
+    ),
+  ]
+}
+
+const lostNote = (failure: unknown): View =>
+  h(
+    'div',
+    { class: 'notice warn', role: 'alert' },
+    h('strong', {}, DESK.lost),
+    h('p', {}, failure instanceof Error ? failure.message : ''),
+    h('p', {}, DESK.lostAdvice),
+  )
+
+/** Says on the page what was done, and reads the policy again. */
+export function doneWith(text: string): void {
+  dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
+  dispatchEvent(new Event('bindery:reload'))
+}

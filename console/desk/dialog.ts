@@ -1,0 +1,48 @@
+// A dialog: the focus goes into it and back, Escape closes it.
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { type Child, h, type View } from '../element.ts'
+import { DESK } from '../words.ts'
+
+type Shown = {
+  readonly title: string
+  readonly close: () => void
+  /** Nothing closes it meanwhile. */
+  readonly isBusy?: boolean
+  readonly children?: Child
+}
+
+export function Dialog({ title, close, isBusy = false, children }: Shown): View {
+  const place = useRef<HTMLDialogElement>(null)
+  useLayoutEffect(() => {
+    const dialog = place.current!
+    const before = document.activeElement
+    dialog.showModal()
+    dialog.querySelector<HTMLElement>('h2')!.focus()
+    return () => {
+      dialog.close()
+      if (before instanceof HTMLElement && before.isConnected) before.focus()
+    }
+  }, [])
+  const id = `dialog-${title.replace(/\W+/g, '-').toLowerCase()}`
+  return h(
+    'dialog',
+    {
+      class: 'desk',
+      ref: place,
+      'aria-labelledby': id,
+      cancel: event => {
+        // Also of a file that was not chosen, within the dialog.
+        if (event.target !== place.current) return
+        event.preventDefault()
+        if (!isBusy) close()
+      },
+    },
+    h(
+      'header',
+      {},
+      h('h2', { id, tabindex: -1 }, title),
+      h('button', { type: 'button', class: 'quiet', disabled: isBusy, click: close }, DESK.close),
+    ),
+    children,
+  )
+}

@@ -1,0 +1,62 @@
+// Uploading a document to a policy, and removing one.
+import { useState } from 'preact/hooks'
+import { h, part, type View } from '../element.ts'
+import type { Policy, PolicyDocument } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, doneWith, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+import { textInput } from './inputs.ts'
+import { SimpleDeed } from './simple.ts'
+
+const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
+
+export function Upload({ policy, close }: { readonly policy: Policy; readonly close: () => void }): View {
+  const [name, setName] = useState('')
+  const [file, setFile] = useState<File>()
+  const deed = useDeed(() => doneWith(DESK.uploaded))
+  const form = new FormData()
+  form.set('displayName', name.trim() || (file?.name ?? ''))
+  form.set('documentType', /\.html?$/i.test(file?.name ?? '') ? 'html' : 'pdf')
+  if (file) form.set('document', file)
+  return part(Dialog, {
+    ...{ title: DESK.upload, close, isBusy: deed.state === 'sending' },
+    children: [
+      h(
+        'form',
+        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          h(
+            'div',
+            { class: 'field' },
+            h('label', { for: 'upload-file' }, DESK.file),
+            h('input', {
+              id: 'upload-file',
+              type: 'file',
+              accept: 'application/pdf,text/html',
+              change: event => setFile((event.currentTarget as HTMLInputElement).files?.[0]),
+            }),
+          ),
+          textInput(DESK.displayName, name, setName, { fault: deed.faults.get('displayName') }),
+        ),
+      ),
+      confirmation(deed, DESK.uploadIt, { method: 'POST', path: path(policy, 'addDocument'), form }, !!file),
+    ],
+  })
+}
+
+type Removal = { readonly policy: Policy; readonly document: PolicyDocument; readonly close: () => void }
+
+export const RemoveDocument = ({ policy, document, close }: Removal): View =>
+  part(SimpleDeed, {
+    ...{ close, title: DESK.removeDocument(document.displayName) },
+    about: h('p', {}, DESK.removeAbout),
+    confirm: DESK.remove,
+    done: DESK.removed,
+    request: {
+      method: 'POST',
+      path: path(policy, 'removeDocument'),
+      body: { documentLocator: document.locator },
+    },
+  })

@@ -1,0 +1,101 @@
+// Fields of the console's own forms.
+import { useId } from 'preact/hooks'
+import { clockAt, timeOf } from '../calendar.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { session } from '../session.ts'
+
+type Labelled = {
+  readonly label: string
+  readonly hint?: string | undefined
+  readonly fault?: string | undefined
+  readonly control: (attributes: Readonly<Record<string, string | undefined>>) => Child
+}
+
+function Field({ label, hint, fault, control }: Labelled): View {
+  const id = useId()
+  const described = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: id }, label),
+    control({
+      id,
+      'aria-describedby': described || undefined,
+      'aria-invalid': fault === undefined ? undefined : 'true',
+    }),
+    hint && h('p', { id: `${id}-hint`, class: 'soft small' }, hint),
+    fault && h('p', { id: `${id}-fault`, class: 'fault' }, fault),
+  )
+}
+
+const typedIn = (event: Event): string => (event.currentTarget as HTMLInputElement).value
+
+type Common = { readonly hint?: string | undefined; readonly fault?: string | undefined }
+
+export const textInput = (
+  label: string,
+  value: string,
+  change: (text: string) => void,
+  { isLong = false, ...common }: Common & { readonly isLong?: boolean } = {},
+): View =>
+  part(Field, {
+    ...{ key: label, label, ...common },
+    control: attributes =>
+      h(isLong ? 'textarea' : 'input', {
+        ...attributes,
+        ...(isLong ? { rows: 3 } : { type: 'text', autocomplete: 'off' }),
+        value,
+        input: event => change(typedIn(event)),
+      }),
+  })
+
+/** A day of the tenant's zone, such as 2027-03-01. */
+export const dayInput = (
+  label: string,
+  value: string,
+  change: (text: string) => void,
+  common: Common = {},
+): View =>
+  part(Field, {
+    ...{ key: label, label, ...common },
+    control: attributes =>
+      h('input', { ...attributes, type: 'date', value, input: event => change(typedIn(event)) }),
+  })
+
+export type Option = readonly [value: string, text: string]
+
+export const selectInput = (
+  label: string,
+  options: readonly Option[],
+  value: string,
+  change: (text: string) => void,
+  common: Common = {},
+): View =>
+  part(Field, {
+    ...{ key: label, label, ...common },
+    control: attributes =>
+      h(
+        'select',
+        { ...attributes, change: event => change(typedIn(event)) },
+        options.map(([one, text]) => h('option', { value: one, key: one, selected: one === value }, text)),
+      ),
+  })
+
+export const checkInput = (label: string, isOn: boolean, change: (isOn: boolean) => void): View =>
+  h(
+    'label',
+    { class: 'check' },
+    h('input', {
+      type: 'checkbox',
+      checked: isOn,
+      change: event => change((event.currentTarget as HTMLInputElement).checked),
+    }),
+    label,
+  )
+
+const zone = (): string => session()?.timeZone ?? 'UTC'
+
+/** When the day begins; undefined for no day. */
+export const beginOf = (text: string): number | undefined => timeOf(text, zone())
+
+export const dayOf = (time: string | number): string => clockAt(Number(time), zone()).slice(0, 10)

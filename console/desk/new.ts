@@ -1,0 +1,144 @@
+// New policyholders, and quotes for them.
+import { useState } from 'preact/hooks'
+import { type Child, h, part, type View } from '../element.ts'
+import { holderOf, productDetail, products } from '../find.ts'
+import { personName } from '../format.ts'
+import { empty } from '../parts.ts'
+import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, useDeed } from './deed.ts'
+import { type Added, AddedExposures, addedRequest } from './exposures.ts'
+import { Fields, type Filled, NOTHING, sent } from './fields.ts'
+import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
+
+/** Opens the record, and says there that it was made. */
+function opened(address: string, text: string): void {
+  dispatchEvent(new CustomEvent('bindery:said', { detail: text }))
+  location.hash = address
+}
+
+const page = (title: string, ...content: Child[]): View =>
+  h('div', { class: 'application' }, h('h1', { tabindex: -1 }, title), content)
+
+export async function newHolderView(): Promise<View> {
+  const [first] = await products()
+  if (!first) return page(DESK.newPolicyholder, empty(DESK.noPermission))
+  return part(NewHolder, { product: await productDetail(first.name) })
+}
+
+function NewHolder({ product }: { readonly product: ProductDetail }): View {
+  const fields = product.policyholderFields as readonly Field[]
+  const [filled, fill] = useState<Filled>(NOTHING)
+  const deed = useDeed<Policyholder>(({ locator }) =>
+    opened(`#/policyholder/${encodeURIComponent(locator)}`, DESK.policyholderSaved),
+  )
+  return page(
+    DESK.newPolicyholder,
+    h(
+      'form',
+      { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+      h(
+        'fieldset',
+        { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        part(Fields, { fields, filled, change: fill, faults: deed.faults, place: '' }),
+      ),
+    ),
+    confirmation(deed, DESK.save, {
+      method: 'POST',
+      path: '/policyholder/create',
+      body: { completed: true, values: sent(fields, filled).fieldValues },
+    }),
+  )
+}
+
+/** For the policyholder, of the product that the address names, or the first. */
+export async function newQuoteView(policyholderLocator: string, name: string): Promise<View> {
+  const [holder, all] = await Promise.all([holderOf(policyholderLocator), products()])
+  const chosen = all.find(product => product.name === name) ?? all[0]
+  if (!chosen) return page(DESK.newQuote, empty(DESK.noPermission))
+  const product = await productDetail(chosen.name)
+  const choices = all.map(({ name, displayName }): Option => [name, displayName])
+  return part(NewQuote, { key: product.name, holder, product, choices })
+}
+
+type QuoteShown = {
+  readonly holder: Policyholder
+  readonly product: ProductDetail
+  readonly choices: readonly Option[]
+}
+
+function nextYear(text: string): string {
+  const [year, ...rest] = text.split('-')
+  return [Number(year) + 1, ...rest].join('-')
+}
+
+function NewQuote({ holder, product, choices }: QuoteShown): View {
+  const fields = product.fields as readonly Field[]
+  const [start, setStart] = useState(dayOf(Date.now()))
+  const [end, setEnd] = useState(nextYear(dayOf(Date.now())))
+  const [schedule, setSchedule] = useState(product.paymentSchedules[0]?.name ?? '')
+  const [filled, fill] = useState<Filled>(NOTHING)
+  const [added, add] = useState<readonly Added[]>([])
+  const [isDraft, keepDraft] = useState(false)
+  const deed = useDeed<Policy>(({ locator }) =>
+    opened(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
+  )
+  const { faults } = deed
+  const address = `#/new/quote/${encodeURIComponent(holder.locator)}`
+  return page(
+    DESK.newQuote,
+    h(
+      'p',
+      { class: 'soft' },
+      `${DESK.policyholder}: `,
+      h(
+        'a',
+        { href: `#/policyholder/${encodeURIComponent(holder.locator)}` },
+        personName(holder.entity.values),
+      ),
+    ),
+    h(
+      'form',
+      { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+      h(
+        'fieldset',
+        { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        h(
+          'div',
+          { class: 'fields' },
+          choices.length > 1 &&
+            selectInput(DESK.product, choices, product.name, name => {
+              location.hash = `${address}/${encodeURIComponent(name)}`
+            }),
+          dayInput(DESK.starts, start, setStart, { fault: faults.get('policyStartTimestamp') }),
+          dayInput(DESK.termEnds, end, setEnd, { fault: faults.get('policyEndTimestamp') }),
+          selectInput(
+            DESK.schedule,
+            product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName]),
+            schedule,
+            setSchedule,
+          ),
+        ),
+        h('h2', {}, DESK.ofPolicy),
+        part(Fields, { fields, filled, change: fill, faults, place: 'policy' }),
+        h('h2', {}, DESK.insured),
+        part(AddedExposures, { product, added, change: add, faults }),
+        checkInput(DESK.saveDraft, isDraft, keepDraft),
+      ),
+    ),
+    confirmation(deed, isDraft ? DESK.saveDraft : DESK.quote, {
+      method: 'POST',
+      path: '/policy',
+      body: {
+        policyholderLocator: holder.locator,
+        productName: product.name,
+        policyStartTimestamp: beginOf(start),
+        policyEndTimestamp: beginOf(end),
+        ...(schedule !== '' && { paymentScheduleName: schedule }),
+        ...sent(fields, filled),
+        exposures: added.map(one => addedRequest(product, one)),
+        finalize: !isDraft,
+      },
+    }),
+  )
+}

@@ -1,0 +1,86 @@
+// Taking a payment, paying out, and reversing.
+import { useState } from 'preact/hooks'
+import { isNegative } from '../decimal.ts'
+import { h, part, type View } from '../element.ts'
+import { money } from '../format.ts'
+import type { Field, Invoice, ProductDetail } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, doneWith, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+import { Fields, type Filled, NOTHING, sent } from './fields.ts'
+import { selectInput, textInput } from './inputs.ts'
+import { negated } from './preview.ts'
+import { SimpleDeed } from './simple.ts'
+
+type PayShown = {
+  readonly invoice: Invoice
+  readonly product: ProductDetail
+  readonly close: () => void
+}
+
+type Payment = Invoice['payments'][number]
+
+export function Pay({ invoice, product, close }: PayShown): View {
+  const currency = invoice.totalDueCurrency
+  const open = invoice.outstandingAmount ?? invoice.totalDue
+  const isRefund = isNegative(open)
+  const fields = product.paymentFields as readonly Field[]
+  const [filled, fill] = useState<Filled>(NOTHING)
+  const [amount, setAmount] = useState('')
+  const [source, setSource] = useState('received')
+  const deed = useDeed<Payment>(payment => doneWith(DESK.paid(money(payment.amount, payment.amountCurrency))))
+  const isFixed = deed.state === 'sending' || deed.state === 'lost'
+  // What is paid out is typed without its sign.
+  const typed = amount.trim().replace(/^-/, '')
+  const body = {
+    source,
+    ...(source === 'received' && { fieldValues: sent(fields, filled).fieldValues }),
+    ...(typed !== '' && { amount: isRefund ? `-${typed}` : typed }),
+  }
+  const text = money(isRefund ? negated(open) : open, currency)
+  return part(Dialog, {
+    ...{ close, isBusy: deed.state === 'sending' },
+    title: isRefund ? DESK.payOutOf(invoice.displayId) : DESK.paymentOf(invoice.displayId),
+    children: [
+      h('p', {}, isRefund ? DESK.refunds(text) : DESK.asksFor(text)),
+      h(
+        'form',
+        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: isFixed },
+          textInput(DESK.paymentAmount, amount, setAmount, {
+            hint: isRefund ? DESK.payOutHint : DESK.amountHint,
+            fault: deed.faults.get('amount'),
+          }),
+          selectInput(
+            DESK.source,
+            [
+              ['received', DESK.received],
+              ['credit', DESK.fromCredit],
+            ],
+            source,
+            setSource,
+          ),
+          source === 'received' &&
+            part(Fields, { fields, filled, change: fill, faults: deed.faults, place: 'payment' }),
+        ),
+      ),
+      confirmation(deed, isRefund ? DESK.payItOut : DESK.pay, {
+        method: 'POST',
+        path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`,
+        body,
+      }),
+    ],
+  })
+}
+
+export function Reverse({ payment, close }: { readonly payment: Payment; readonly close: () => void }): View {
+  const text = money(payment.amount, payment.amountCurrency)
+  return part(SimpleDeed, {
+    ...{ close, title: DESK.reversePayment(text), about: h('p', {}, DESK.reverseAbout) },
+    confirm: DESK.reverse,
+    done: DESK.reversed(text),
+    request: { method: 'POST', path: `/payments/${encodeURIComponent(payment.locator)}/reverse` },
+  })
+}

@@ -1,0 +1,31 @@
+// Which field a refusal concerns, by the place that it names.
+import type { ProblemBody } from '../problem-body.ts'
+
+/** What is wrong, by place: `policy.channel`, `exposure.1.usage` and `policy.named_drivers.0.full_name`. */
+export type Faults = ReadonlyMap<string, string>
+
+type FieldErrors = NonNullable<ProblemBody['paymentFieldErrors']>
+
+function* within(prefix: string, errors: FieldErrors | undefined): Generator<readonly [string, string]> {
+  for (const { fieldName, message = '' } of errors?.errors ?? []) yield [`${prefix}.${fieldName}`, message]
+  for (const group of errors?.fieldGroupErrors ?? [])
+    for (const { fieldName, message = '' } of group.errors)
+      yield [`${prefix}.${group.fieldName}.${group.index ?? 0}.${fieldName}`, message]
+}
+
+/**
+ * Fields of policyholders and properties of requests come under their own names; exposures that a request adds under their
+ * place among these, others under their locator.
+ */
+export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErrors }: ProblemBody): Faults {
+  const found = new Map<string, string>(fieldErrors.map(one => [one.ontologyUri, one.message ?? '']))
+  for (const [place, message] of [
+    ...within('payment', paymentFieldErrors),
+    ...within('policy', policyFieldErrors?.policyFieldErrors),
+    ...(policyFieldErrors?.exposureValidationErrors ?? []).flatMap(exposure => [
+      ...within(`exposure.${exposure.exposureLocator ?? exposure.index}`, exposure.exposureFieldErrors),
+    ]),
+  ])
+    found.set(place, message)
+  return found
+}

@@ -1,0 +1,134 @@
+// What a transaction would come to, before anybody confirms it.
+import { useRef, useState } from 'preact/hooks'
+import { call, Problem } from '../api.ts'
+import { isNegative, isZero, sum } from '../decimal.ts'
+import { type Child, h, type View } from '../element.ts'
+import { change, day, money, words } from '../format.ts'
+import { badge, facts, problemNote, table } from '../parts.ts'
+import type { Policy, Preview } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { type Faults, faultsOf } from './places.ts'
+
+/** The amount without its sign. */
+export const negated = (amount: string): string =>
+  isNegative(amount) ? amount.replace('-', '') : `-${amount}`
+
+type Asked = { readonly kind: string; readonly body: object }
+
+export type Previewing = {
+  readonly preview: Preview | undefined
+  /** What was previewed. */
+  readonly asked: Asked | undefined
+  readonly isBusy: boolean
+  readonly failure: unknown
+  readonly faults: Faults
+  ask(kind: string, body: object): Promise<void>
+  /** Something of the request is another. */
+  forget(): void
+}
+
+const NO_FAULTS: Faults = new Map()
+
+export function usePreview(policyLocator: string): Previewing {
+  type State = Pick<Previewing, 'preview' | 'asked' | 'isBusy' | 'failure'>
+  const NONE: State = { preview: undefined, asked: undefined, isBusy: false, failure: undefined }
+  const [state, show] = useState<State>(NONE)
+  /** Of several that are asked for, the last one counts. */
+  const turn = useRef(0)
+  return {
+    ...state,
+    faults: state.failure instanceof Problem ? faultsOf(state.failure.body) : NO_FAULTS,
+    async ask(kind, body) {
+      turn.current += 1
+      const mine = turn.current
+      show({ ...NONE, isBusy: true })
+      const path = `/policies/${encodeURIComponent(policyLocator)}/preview`
+      await call<Preview>('POST', path, { body: { [kind]: body } }).then(
+        preview => mine === turn.current && show({ ...NONE, preview, asked: { kind, body } }),
+        (failure: unknown) => mine === turn.current && show({ ...NONE, failure }),
+      )
+    },
+    forget() {
+      turn.current += 1
+      if (state.preview || state.failure !== undefined || state.isBusy) show(NONE)
+    },
+  }
+}
+
+/** The place where a preview comes, which screen readers are told of. */
+export const previewPlace = (policy: Policy, { preview, isBusy, failure }: Previewing, more?: Child): View =>
+  h(
+    'div',
+    { class: 'preview', role: 'status', 'aria-busy': isBusy ? 'true' : undefined },
+    isBusy && h('p', { class: 'soft' }, DESK.previewing),
+    failure !== undefined && problemNote(failure),
+    preview && previewView(policy, preview),
+    preview && more,
+  )
+
+function previewView(policy: Policy, preview: Preview): Child {
+  const { price, invoices, automatedUnderwritingResult: underwriting, conflicts } = preview
+  const currency = price.newTotalCurrency
+  const known = new Set(policy.documents.map(({ locator }) => locator))
+  const documents = preview.policyWhenIssued.documents.filter(({ locator }) => !known.has(locator))
+  const heldBack = sum(price.holdbacks.map(({ amount }) => amount))
+  return [
+    h('h3', {}, DESK.previewTitle),
+    underwriting &&
+      facts([
+        [DESK.underwriting, badge(underwriting.decision)],
+        ...(underwriting.notes.length > 0 ? [[DESK.note, underwriting.notes.join(' ')] as const] : []),
+      ]),
+    conflicts.length > 0 &&
+      h(
+        'div',
+        { class: 'notice warn' },
+        h('strong', {}, DESK.conflicts),
+        h(
+          'ul',
+          {},
+          conflicts.map(one => h('li', {}, DESK.conflict(words(one.kind), words(one.state).toLowerCase()))),
+        ),
+      ),
+    table(
+      DESK.previewTitle,
+      [
+        { head: DESK.part, cell: ({ name }) => name },
+        { head: DESK.change, amount: true, cell: ({ by }) => change(by, currency) },
+        { head: DESK.after, amount: true, cell: ({ to }) => money(to, currency) },
+      ],
+      [
+        { name: DESK.premium, by: price.grossPremiumChange, to: price.newGrossPremium },
+        { name: DESK.taxes, by: price.grossTaxesChange, to: price.newGrossTaxes },
+        { name: DESK.fees, by: price.grossFeesChange, to: price.newGrossFees },
+        { name: DESK.total, by: price.totalChange, to: price.newTotal },
+      ],
+    ),
+    isNegative(price.totalChange) &&
+      h('p', { class: 'gives-back' }, DESK.givesBack(money(negated(price.totalChange), currency))),
+    !isZero(heldBack) && h('p', { class: 'soft' }, DESK.keeps(money(heldBack, currency))),
+    h('h4', {}, DESK.invoicesMade),
+    invoices.length === 0
+      ? h('p', { class: 'soft' }, DESK.noInvoice)
+      : table(
+          DESK.invoicesMade,
+          [
+            {
+              head: DESK.invoiceType,
+              cell: one => [words(one.invoiceType), one.writeOff && ` (${DESK.writtenOff})`],
+            },
+            { head: DESK.due, cell: one => day(one.dueTimestamp) },
+            { head: DESK.amount, amount: true, cell: one => money(one.totalDue, one.totalDueCurrency) },
+          ],
+          invoices,
+        ),
+    documents.length > 0 && [
+      h('h4', {}, DESK.documentsMade),
+      h(
+        'ul',
+        {},
+        documents.map(one => h('li', {}, one.displayName)),
+      ),
+    ],
+  ]
+}

@@ -1,0 +1,22 @@
+// A write without a form: what it means, and one confirmation.
+import { type Child, part, type View } from '../element.ts'
+import { confirmation, doneWith, type Request, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+
+type Simple = {
+  readonly title: string
+  /** What it means: prices, amounts, states. */
+  readonly about: Child
+  readonly confirm: string
+  readonly request: Request
+  readonly done: string
+  readonly close: () => void
+}
+
+export function SimpleDeed({ title, about, confirm, request, done, close }: Simple): View {
+  const deed = useDeed(() => doneWith(done))
+  return part(Dialog, {
+    ...{ title, close, isBusy: deed.state === 'sending' },
+    children: [about, confirmation(deed, confirm, request)],
+  })
+}

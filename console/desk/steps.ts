@@ -1,0 +1,222 @@
+// Steps of what is being prepared: quotes, and applications for endorsements and renewals.
+import { useState } from 'preact/hooks'
+import { get } from '../api.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { change, money } from '../format.ts'
+import { facts, loaded } from '../parts.ts'
+import type { Price, Quote } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, doneWith, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+import { type Option, selectInput, textInput } from './inputs.ts'
+import { SimpleDeed } from './simple.ts'
+
+/** A quote, endorsement or renewal as its steps need it. */
+export type Prepared = {
+  readonly kind: 'quote' | 'endorsement' | 'renewal'
+  readonly locator: string
+  /** What people call it. */
+  readonly title: string
+  readonly state: string
+  readonly decision: string | undefined
+}
+
+export type StepName = 'quote' | 'accept' | 'issue' | 'discard' | 'invalidate' | 'select' | 'decide' | 'copy'
+
+/** What may follow in the state, and the permission that it takes: any one of these. */
+export function stepsOf({
+  kind,
+  state,
+  decision,
+}: Prepared): readonly (readonly [StepName, readonly string[]])[] {
+  const group = `${kind}s`
+  const write = [`${group}.write`]
+  const underwrite = [`${group}.underwrite`]
+  if (kind === 'quote')
+    switch (state) {
+      case 'draft':
+        return [
+          ['quote', [...write, 'quotes.price']],
+          ['select', write],
+          ['discard', [...write, 'quotes.discard']],
+        ]
+      case 'quoted':
+        return [
+          ...(decision === 'accept' ? [['accept', [...write, 'quotes.accept']] as const] : []),
+          ['decide', underwrite],
+          ['copy', write],
+          ['discard', [...write, 'quotes.discard']],
+        ]
+      case 'accepted':
+        return [
+          ['issue', ['policies.issue']],
+          ['invalidate', [...write, 'quotes.accept']],
+        ]
+      case 'declined':
+        return [
+          ['decide', underwrite],
+          ['copy', write],
+        ]
+      default:
+        return []
+    }
+  switch (state) {
+    case 'application':
+      return [
+        ['quote', write],
+        ['decide', underwrite],
+        ['discard', write],
+      ]
+    case 'quoted':
+      return [
+        ...(decision === undefined || decision === 'accept' ? [['accept', write] as const] : []),
+        ['decide', underwrite],
+        ['discard', write],
+      ]
+    case 'accepted':
+      return [
+        ['issue', write],
+        ['invalidate', write],
+      ]
+    default:
+      return []
+  }
+}
+
+const TEXTS: Readonly<Record<StepName, string>> = {
+  quote: DESK.quoteIt,
+  accept: DESK.accept,
+  issue: DESK.issue,
+  discard: DESK.discard,
+  invalidate: DESK.takeBack,
+  select: DESK.select,
+  decide: DESK.decide,
+  copy: DESK.copy,
+}
+
+const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
+  quote: DESK.quoted,
+  accept: DESK.accepted,
+  issue: DESK.issued,
+  discard: DESK.discarded,
+  invalidate: DESK.invalidated,
+  select: DESK.selected,
+  copy: DESK.copied,
+}
+
+type StepsShown = {
+  readonly prepared: Prepared
+  readonly policyLocator: string
+  readonly held: ReadonlySet<string>
+}
+
+/** Buttons of the steps that the state and the account allow. */
+export function Steps({ prepared, policyLocator, held }: StepsShown): View {
+  const [open, setOpen] = useState<StepName>()
+  const close = (): void => setOpen(undefined)
+  const steps = stepsOf(prepared).filter(([, any]) => any.some(one => held.has(one)))
+  return h(
+    'div',
+    { class: 'deed' },
+    steps.map(([name]) =>
+      h('button', { type: 'button', key: name, click: () => setOpen(name) }, TEXTS[name]),
+    ),
+    open === 'decide'
+      ? part(Decision, { prepared, close })
+      : open !== undefined && part(Step, { prepared, policyLocator, name: open, close }),
+  )
+}
+
+type StepShown = {
+  readonly prepared: Prepared
+  readonly policyLocator: string
+  readonly name: Exclude<StepName, 'decide'>
+  readonly close: () => void
+}
+
+function Step({ prepared, policyLocator, name, close }: StepShown): View {
+  const { kind, locator, title } = prepared
+  const at = `/${kind}s/${encodeURIComponent(locator)}`
+  const request =
+    kind !== 'quote'
+      ? { method: 'PATCH', path: at, body: { action: name } }
+      : name === 'issue'
+        ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
+        : name === 'copy'
+          ? { method: 'POST', path: `${at}/createNew` }
+          : { method: 'PATCH', path: `${at}/${name}` }
+  const hasPrice = name === 'accept' || name === 'issue'
+  const isPolicy = kind === 'quote' && name === 'issue'
+  return part(SimpleDeed, {
+    ...{ close, request },
+    title: isPolicy ? DESK.issuePolicy : `${TEXTS[name]}: ${title}`,
+    confirm: isPolicy ? DESK.issuePolicy : TEXTS[name],
+    done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
+    about: [
+      isPolicy && h('p', {}, DESK.issueAbout),
+      hasPrice && loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(at))),
+    ],
+  })
+}
+
+/** What is accepted or issued: the price, and the bills that it means. */
+async function priceOf(locator: string): Promise<Child> {
+  const at = `/quotes/${encodeURIComponent(locator)}`
+  const [price, quote] = await Promise.all([get<Price>(`${at}/price`), get<Quote>(at)])
+  return facts([
+    [DESK.premium, money(price.grossPremium, price.grossPremiumCurrency)],
+    [DESK.taxes, money(price.grossTaxes, price.grossTaxesCurrency)],
+    [DESK.fees, money(price.grossFees, price.grossFeesCurrency)],
+    [DESK.total, h('strong', {}, money(price.total, price.totalCurrency))],
+    [DESK.invoicesMade, DESK.plannedInvoices(quote.invoices.length)],
+  ])
+}
+
+type Change = {
+  readonly grossPremiumChange: string
+  readonly totalChange: string
+  readonly newTotal: string
+  readonly newTotalCurrency: string
+}
+
+async function changeOf(at: string): Promise<Child> {
+  const price = await get<Change>(`${at}/price`)
+  return facts([
+    [DESK.premium, change(price.grossPremiumChange, price.newTotalCurrency)],
+    [DESK.change, h('strong', {}, change(price.totalChange, price.newTotalCurrency))],
+    [DESK.after, money(price.newTotal, price.newTotalCurrency)],
+  ])
+}
+
+/** A person's decision in place of underwriting's, with a note. */
+function Decision({ prepared, close }: { readonly prepared: Prepared; readonly close: () => void }): View {
+  const { kind, locator, title } = prepared
+  const [decision, decide] = useState('accept')
+  const [note, setNote] = useState('')
+  const deed = useDeed(() => doneWith(DESK.doneTo(title, DESK.decided)))
+  return part(Dialog, {
+    ...{ close, isBusy: deed.state === 'sending', title: `${DESK.decide}: ${title}` },
+    children: [
+      h(
+        'form',
+        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          selectInput(
+            DESK.decision,
+            Object.entries(DESK.decisions).map(([value, text]): Option => [value, text]),
+            decision,
+            decide,
+          ),
+          textInput(DESK.note, note, setNote, { isLong: true, fault: deed.faults.get('note') }),
+        ),
+      ),
+      confirmation(deed, DESK.confirm, {
+        method: 'POST',
+        path: `/${kind}s/${encodeURIComponent(locator)}/underwriting`,
+        body: { decision, ...(note.trim() !== '' && { note }) },
+      }),
+    ],
+  })
+}

@@ -1,0 +1,213 @@
+// Renewing, cancelling and reinstating a policy: a form, a preview, one confirmation.
+import { useState } from 'preact/hooks'
+import { type Child, h, part, type View } from '../element.ts'
+import { words } from '../format.ts'
+import { latestOf } from '../knowledge.ts'
+import type { Cancellation, Policy, Preview, ProductDetail } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, type Deed, doneWith, type Request, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+import { beginOf, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
+import { type Previewing, previewPlace, usePreview } from './preview.ts'
+
+export type Transacted = {
+  readonly policy: Policy
+  readonly product: ProductDetail
+  readonly close: () => void
+}
+
+type FormShown = {
+  readonly title: string
+  readonly policy: Policy
+  readonly close: () => void
+  readonly kind: 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
+  readonly previewing: Previewing
+  readonly deed: Deed
+  /** The request as it is now filled in. */
+  readonly body: () => object
+  readonly confirm: string
+  readonly request: (asked: object, preview: Preview) => Request
+  /** Whether what is in the way can be taken back with it. */
+  readonly mayInvalidate?: boolean
+  readonly more?: (asked: object) => Child
+  readonly children: Child
+}
+
+/** Whatever is changed in the form takes its preview away: what is confirmed was seen. */
+export function TransactionForm(shown: FormShown): View {
+  const { title, policy, close, kind, previewing, deed, body, confirm, request, more } = shown
+  const { preview, asked } = previewing
+  const invalidates = asked !== undefined && 'conflictHandling' in asked.body
+  const isBusy = deed.state === 'sending'
+  const isFixed = isBusy || deed.state === 'lost' || deed.state === 'done'
+  const forget = (): void => {
+    previewing.forget()
+    deed.forget()
+  }
+  const blocks = preview !== undefined && preview.conflicts.length > 0 && !invalidates
+  const isRefused = preview?.automatedUnderwritingResult?.decision
+  const mayIssue = !blocks && (isRefused === undefined || isRefused === 'accept')
+  return part(Dialog, {
+    ...{ title, close, isBusy },
+    children: [
+      h(
+        'form',
+        {
+          novalidate: true,
+          input: forget,
+          change: forget,
+          submit: event => {
+            event.preventDefault()
+            if (!isFixed) void previewing.ask(kind, body())
+          },
+        },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: isFixed },
+          shown.children,
+          h(
+            'p',
+            { class: 'deed' },
+            h('button', { type: 'submit', disabled: previewing.isBusy }, DESK.preview),
+          ),
+        ),
+      ),
+      previewPlace(policy, previewing, [
+        blocks &&
+          shown.mayInvalidate &&
+          h(
+            'p',
+            {},
+            h(
+              'button',
+              {
+                type: 'button',
+                click: () => void previewing.ask(kind, { ...body(), conflictHandling: 'invalidate' }),
+              },
+              DESK.invalidate,
+            ),
+          ),
+        invalidates && h('p', { class: 'notice' }, DESK.invalidates),
+        isRefused !== undefined && isRefused !== 'accept' && h('p', { class: 'notice' }, DESK.notAccepted),
+      ]),
+      asked && preview && confirmation(deed, confirm, request(asked.body, preview), mayIssue),
+      asked && !mayIssue && !blocks && more?.(asked.body),
+    ],
+  })
+}
+
+export const policyPath = ({ locator }: Policy, rest: string): string =>
+  `/policies/${encodeURIComponent(locator)}/${rest}`
+
+/** What makes and issues the transaction as it was previewed. */
+export const previewed = (
+  method: string,
+  path: string,
+  body: object,
+  { previewToken }: Preview,
+): Request => ({ method, path, body, headers: { 'if-previewed': previewToken } })
+
+const DAY_MS = 86_400_000
+
+/** The same day of the next year, so many years on as the last term was long. */
+function nextEnd({
+  originalContractStartTimestamp: start,
+  effectiveContractEndTimestamp: end,
+}: Policy): string {
+  const [year, ...rest] = dayOf(end).split('-')
+  const years = Math.max(1, Math.round((Number(end) - Number(start)) / (365.25 * DAY_MS)))
+  return [Number(year) + Math.min(years, 1), ...rest].join('-')
+}
+
+export function Renew({ policy, product, close }: Transacted): View {
+  const [end, setEnd] = useState(nextEnd(policy))
+  const [schedule, setSchedule] = useState('')
+  const previewing = usePreview(policy.locator)
+  const deed = useDeed(() => doneWith(DESK.renewed))
+  const schedules = product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName])
+  return part(TransactionForm, {
+    ...{ title: DESK.renew, policy, close, kind: 'renewal', previewing, deed, confirm: DESK.issueRenewal },
+    body: () => ({
+      renewalEndTimestamp: beginOf(end),
+      ...(schedule !== '' && { newPaymentScheduleName: schedule }),
+    }),
+    request: (asked, preview) =>
+      previewed('POST', policyPath(policy, 'renewals'), { ...asked, state: 'issued' }, preview),
+    children: [
+      dayInput(DESK.until, end, setEnd, {
+        fault: previewing.faults.get('renewal.renewalEndTimestamp'),
+      }),
+      selectInput(DESK.schedule, [['', DESK.scheduleStays], ...schedules], schedule, setSchedule),
+    ],
+  })
+}
+
+export function Cancel({ policy, product, close }: Transacted): View {
+  const types = product.cancellations.filter(({ name }) => name !== 'lapse')
+  const [name, setName] = useState(types[0]?.name ?? '')
+  const [category, setCategory] = useState('')
+  const [from, setFrom] = useState(dayOf(latestOf(policy)))
+  const previewing = usePreview(policy.locator)
+  const deed = useDeed(() => doneWith(DESK.cancelled))
+  const categories = types.find(one => one.name === name)?.categories ?? []
+  const body = {
+    effectiveTimestamp: beginOf(from),
+    name,
+    ...(category !== '' && { cancellationCategory: category }),
+  }
+  return part(TransactionForm, {
+    ...{ title: DESK.cancel, policy, close, kind: 'cancellation', previewing, deed },
+    confirm: DESK.issueCancellation,
+    body: () => body,
+    mayInvalidate: true,
+    request: (asked, preview) =>
+      previewed('POST', policyPath(policy, 'cancellations'), { ...asked, issue: true }, preview),
+    children: [
+      selectInput(
+        DESK.cancellationType,
+        types.map(({ name, displayName }): Option => [name, displayName]),
+        name,
+        text => {
+          setName(text)
+          setCategory('')
+        },
+      ),
+      categories.length > 0 &&
+        selectInput(
+          DESK.category,
+          [['', DESK.choose], ...categories.map((one): Option => [one, words(one)])],
+          category,
+          setCategory,
+          { fault: previewing.faults.get('cancellation.cancellationCategory') },
+        ),
+      dayInput(DESK.ends, from, setFrom, { fault: previewing.faults.get('cancellation.effectiveTimestamp') }),
+    ],
+  })
+}
+
+export function Reinstate({
+  policy,
+  cancellation,
+  close,
+}: Omit<Transacted, 'product'> & { readonly cancellation: Cancellation }): View {
+  const [from, setFrom] = useState('')
+  const previewing = usePreview(policy.locator)
+  const deed = useDeed(() => doneWith(DESK.reinstated))
+  const times = from === '' ? {} : { effectiveTimestamp: beginOf(from) }
+  return part(TransactionForm, {
+    ...{ title: DESK.reinstate, policy, close, kind: 'reinstatement', previewing, deed },
+    confirm: DESK.issueReinstatement,
+    body: () => ({ cancellationLocator: cancellation.locator, ...times }),
+    request: (_, preview) =>
+      previewed(
+        'PATCH',
+        `/cancellations/${cancellation.locator}/reinstate`,
+        { ...times, issue: true },
+        preview,
+      ),
+    children: dayInput(DESK.restored, from, setFrom, {
+      hint: DESK.restoredHint,
+      fault: previewing.faults.get('reinstatement.effectiveTimestamp'),
+    }),
+  })
+}

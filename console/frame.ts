@@ -1,0 +1,76 @@
+// What stands around every page: the way to the content, the search, who is signed in.
+import { h, type View } from './element.ts'
+import type { Session } from './session.ts'
+
+const mark = (): View =>
+  h(
+    'svg',
+    { viewBox: '0 0 24 24', width: 22, height: 22, 'aria-hidden': 'true', class: 'mark' },
+    h('rect', { x: 2, y: 14, width: 20, height: 7, rx: 1.5 }),
+    h('rect', { x: 8, y: 3, width: 14, height: 8, rx: 1.5, class: 'later' }),
+  )
+
+const search = (asked: string): View =>
+  h(
+    'form',
+    {
+      role: 'search',
+      submit: event => {
+        event.preventDefault()
+        const text = (event.currentTarget as HTMLFormElement).querySelector('input')!.value.trim()
+        if (text === '') return
+        location.hash = /^\d{6,}$/.test(text)
+          ? `#/policy/${text}`
+          : `#/search?${new URLSearchParams({ q: text })}`
+      },
+    },
+    h('input', {
+      type: 'search',
+      id: 'search',
+      'aria-label': 'Find a policy: its locator, or how a name begins',
+      placeholder: 'Locator, name, number plate …',
+      autocomplete: 'off',
+      spellcheck: false,
+      'aria-keyshortcuts': '/',
+      defaultValue: asked,
+    }),
+  )
+
+export const skipLink = (): View =>
+  h(
+    'a',
+    {
+      href: '#main',
+      class: 'skip',
+      click: event => {
+        event.preventDefault()
+        document.querySelector<HTMLElement>('main h1')?.focus()
+      },
+    },
+    'Skip to the content',
+  )
+
+/** `asked`: what was searched for last. */
+export function topBar(who: Session | undefined, asked: string, signOut: () => void): View {
+  const brand = h('a', { href: '#/', class: 'brand' }, mark(), 'Bindery')
+  if (!who) return h('header', { class: 'top', key: 'nobody' }, brand)
+  return h(
+    'header',
+    // Another page begins with another text.
+    { class: 'top', key: `${who.username} ${asked}` },
+    brand,
+    search(asked),
+    h(
+      'div',
+      { class: 'who' },
+      h(
+        'span',
+        { class: 'tenant' },
+        h('span', {}, who.tenantName),
+        who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test'),
+      ),
+      h('span', { class: 'soft person', title: who.username }, who.name),
+      h('button', { type: 'button', class: 'quiet', click: signOut }, 'Sign out'),
+    ),
+  )
+}

@@ -1,0 +1,18 @@
+// Notes on the policy, which are loaded with the desk.
+import type { View } from '../element.ts'
+import { desk } from '../open-desk.ts'
+import { empty, loaded, section } from '../parts.ts'
+import type { Policy } from '../wire.ts'
+import { DESK } from '../words.ts'
+import type { Known } from './known.ts'
+
+export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal): View =>
+  section(
+    DESK.notes,
+    held.has('notes.read')
+      ? loaded('notes', async () => {
+          const { notesOf } = await desk()
+          return await notesOf(policy.locator, held.has('notes.write'), signal)
+        })
+      : empty(DESK.noPermission),
+  )

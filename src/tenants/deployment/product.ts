@@ -1,0 +1,115 @@
+import { notFound, Refusal } from '../../kernel/errors.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
+import { loadConfiguration, versionQuery } from '../../product/cache.ts'
+import type {
+  Configuration,
+  FieldDefinition,
+  LookupTable,
+  ProductDefinition,
+} from '../../product/configuration.ts'
+import { lookupColumn } from '../../product/fields/value-checks.ts'
+import type { FieldResponse, ProductDetailResponse } from './product-contract.ts'
+
+/** Larger tables are no choice that people make from a list. */
+const MOST_CHOICES = 2_000
+
+/** The product with its fields, by the version or the latest one; 404 where there is none. One round trip. */
+export async function readProduct(
+  context: RequestContext,
+  name: string,
+  version: number | undefined,
+): Promise<ProductDetailResponse> {
+  const { env, tenant, calls } = context
+  const [[row]] = await homeDatabase(context).batch([versionQuery(homeDatabase(context), version)])
+  if (!row && version !== undefined) throw notFound('configuration version', String(version))
+  if (!row) throw new Refusal('noConfiguration', 'The tenant has no configuration; deploy one first.')
+  const { configuration } = await loadConfiguration(env, tenant, row.hash, calls)
+  const product = Object.hasOwn(configuration.products, name) ? configuration.products[name] : undefined
+  if (!product) throw notFound('product', name)
+  return productDetail(product, configuration, row.version)
+}
+
+function productDetail(
+  product: ProductDefinition,
+  configuration: Configuration,
+  configVersion: number,
+): ProductDetailResponse {
+  const tableOf = (name: string): LookupTable | undefined =>
+    product.tables[name] ?? configuration.tables[name]
+  const shown = (fields: readonly FieldDefinition[]): FieldResponse[] =>
+    fields.map(field => fieldResponse(field, tableOf))
+  const { cancellationTypes = [], endorsements, exposures, fees, paymentSchedules } = product
+  return {
+    locator: product.locator,
+    name: product.name,
+    displayName: product.displayName,
+    configVersion,
+    fields: shown(product.fields),
+    exposures: exposures.map(({ name, displayName, fields, perils }) => ({
+      name,
+      displayName,
+      fields: shown(fields),
+      perils: perils.map(peril => ({
+        name: peril.name,
+        displayName: peril.displayName,
+        fields: shown(peril.fields),
+      })),
+    })),
+    paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
+    endorsements: endorsements.map(({ name, displayName, reprice }) => ({ name, displayName, reprice })),
+    cancellations: cancellationTypes.map(({ name, title, cancellationCategories, reinstatement }) => ({
+      name,
+      displayName: title,
+      categories: cancellationCategories,
+      isReinstatable: reinstatement !== undefined,
+    })),
+    fees: fees.map(({ name, displayName, proration }) => ({ name, displayName, proration })),
+    policyholderFields: shown(configuration.policyholderFields),
+    paymentFields: shown(configuration.paymentFields),
+  }
+}
+
+function fieldResponse(
+  field: FieldDefinition,
+  tableOf: (name: string) => LookupTable | undefined,
+): FieldResponse {
+  const { name, title, type, optional, repeatable, conditions, constraint, fields } = field
+  const { regex, maximumCount, minimum, maximum, decimalPlaces, precision, earliest, latest } = field
+  const { earliestOffset, latestOffset } = field
+  const choices = choicesOf(field, tableOf)
+  return {
+    ...{ name, title, type, conditions },
+    isOptional: optional,
+    isRepeatable: repeatable,
+    isConstrained: constraint !== undefined,
+    ...(regex !== undefined && { regex }),
+    ...(maximumCount !== undefined && { maximumCount }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
+    ...(decimalPlaces !== undefined && { decimalPlaces }),
+    ...(precision !== undefined && { precision }),
+    ...(earliest !== undefined && { earliest }),
+    ...(latest !== undefined && { latest }),
+    ...(earliestOffset && { earliestOffset: { unit: earliestOffset.unit, amount: earliestOffset.amount } }),
+    ...(latestOffset && { latestOffset: { unit: latestOffset.unit, amount: latestOffset.amount } }),
+    ...(choices && { choices }),
+    ...(fields && { fields: fields.map(one => fieldResponse(one, tableOf)) }),
+  }
+}
+
+function choicesOf(
+  { name, type, values, table: tableName = '' }: FieldDefinition,
+  tableOf: (name: string) => LookupTable | undefined,
+): FieldResponse['choices'] {
+  if (type === 'select') return values?.map(value => ({ value, displayName: value }))
+  const table = type === 'lookup' ? tableOf(tableName) : undefined
+  if (!table || table.rows.length > MOST_CHOICES) return undefined
+  const key = lookupColumn(table, name)
+  // The first row of a key says what it is.
+  const rows = new Map(table.rows.toReversed().map(row => [row[key] ?? '', row]))
+  return [...rows].reverse().map(([value, row]) => {
+    const others = row.filter((cell, column) => column !== key && cell !== '')
+    return { value, displayName: others.length === 0 ? value : others.join(' ') }
+  })
+}

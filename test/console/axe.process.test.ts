@@ -1,0 +1,142 @@
+// Every page of the console as axe sees it, light and dark. The script of axe is put in beside the page's policy, by the browser's own
+// protocol: the policy of the page stays as it is.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { workedPolicies } from '../../scripts/example.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { BROWSER, type ConsoleBrowser, settled, startBrowser } from './page.ts'
+
+if (!BROWSER)
+  console.warn('SKIPPED: no browser (chromium) is installed, so axe does not look at the console.')
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const DAY_MS = 86_400_000
+
+const TABS = [
+  ...['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet'],
+  '/notes',
+]
+
+type Locator = { locator: string }
+
+describe.skipIf(!BROWSER).each(['light', 'dark'] as const)('axe finds nothing, %s', colorScheme => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  let admin: ApiClient
+  let page: Page
+  let policy: string
+  let holder: string
+
+  beforeAll(async () => {
+    const [started, opened] = await Promise.all([startServiceProcess(), startBrowser()])
+    service = started
+    browser = opened
+    admin = await service.signInAs('admin')
+    const request = workedPolicies().find(one => one.name === 'A plain year')!.request
+    ;({ locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
+      completed: true,
+      values: request.policyholder.values as object,
+    }))
+    const begin = Date.now() - 10 * DAY_MS
+    const made = await admin.call<Locator>('POST', '/policy', {
+      ...request.policy,
+      policyholderLocator: holder,
+      policyStartTimestamp: begin,
+      policyEndTimestamp: begin + 365 * DAY_MS,
+    })
+    policy = made.locator
+    await admin.call('POST', `/policy/${policy}/issue`)
+    await admin.call('POST', `/policies/${policy}/endorsements`, {
+      endorsementName: 'change_of_contact',
+      state: 'quoted',
+      fieldValues: { contact_phone: '+49 30 7654321' },
+    })
+    await admin.call('POST', '/notes', {
+      recordType: 'policy',
+      recordLocator: policy,
+      text: 'Calls on Monday.',
+    })
+    ;({ page } = await browser.open({ colorScheme, reducedMotion: 'reduce' }))
+  }, 180_000)
+  afterAll(async () => {
+    await browser?.close()
+    await service?.remove()
+  })
+
+  const found = async (): Promise<string[]> => {
+    await page.evaluate(AXE)
+    return (await page.evaluate(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+        violations.flatMap(one => one.nodes.map(node => one.id + ': ' + node.html.slice(0, 160))))`,
+    )) as string[]
+  }
+
+  async function look(path: string): Promise<void> {
+    await page.goto('about:blank')
+    await page.goto(`${service.origin}/console#${path}`)
+    await settled(page)
+    expect([path, await found()]).toEqual([path, []])
+  }
+
+  test('signing in, the overview, lists, figures and forms', async () => {
+    await page.goto(`${service.origin}/console`)
+    await page.getByLabel('Password').waitFor()
+    expect(await found()).toEqual([])
+    await page.getByLabel('Tenant').fill(service.example().hostname)
+    await page.getByLabel('User name').fill('anna.admin')
+    await page.getByLabel('Password').fill('password')
+    await page.keyboard.press('Enter')
+    await settled(page)
+    for (const path of [
+      ...['/', '/work/policies', '/work/quoted', '/work/deliveries', '/figures', '/search?q=lind'],
+      ...[`/policyholder/${holder}`, '/new/policyholder', `/new/quote/${holder}`, '/policy/1'],
+    ])
+      await look(path)
+  })
+
+  test('every view of a policy, with its rows opened', async () => {
+    for (const tab of TABS) {
+      await look(`/policy/${policy}${tab}`)
+      await page.evaluate(`for (const one of document.querySelectorAll(
+        'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
+      )) one.click()`)
+      await settled(page)
+      expect([tab, await found()]).toEqual([tab, []])
+    }
+  })
+
+  test('every dialog, with a preview and with what is wrong', async () => {
+    const dialog = async (name: string): Promise<void> => {
+      await page.getByRole('button', { name, exact: true }).first().click()
+      await page.getByRole('dialog').waitFor()
+      expect([name, await found()]).toEqual([name, []])
+    }
+    const close = (): Promise<void> => page.keyboard.press('Escape')
+    await look(`/policy/${policy}`)
+    for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
+      await dialog(name)
+      await page.getByRole('button', { name: 'Preview' }).click()
+      await page.locator('.preview h3, .preview .notice').first().waitFor()
+      expect([name, await found()]).toEqual([name, []])
+      await close()
+    }
+    await look(`/policy/${policy}/billing`)
+    await page.getByRole('button', { name: /Details of New business/ }).click()
+    await dialog('Take a payment')
+    await page.getByRole('button', { name: 'Post the payment' }).click()
+    await page.locator('dialog .fault').first().waitFor()
+    expect(await found()).toEqual([])
+    await close()
+    await look(`/policy/${policy}/documents`)
+    await dialog('Upload a document')
+    await close()
+    await look(`/policy/${policy}/transactions`)
+    await page.getByRole('button', { name: /Details of Endorsement/ }).click()
+    await dialog('Accept')
+    await close()
+    await dialog('Decide')
+  })
+})
