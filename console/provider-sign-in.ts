@@ -1,5 +1,6 @@
 // Signing in by the tenant's identity provider: away to it, and back with a code that becomes a token.
-import { Problem, type ProblemBody } from './api.ts'
+import { Problem } from './api.ts'
+import type { ProblemBody } from './problem-body.ts'
 import { beginSession } from './session.ts'
 
 export type Options = {

@@ -23,12 +23,9 @@ const AGENTS: Door = {
   load: async () => (await import('./agents/door.ts')).answerAgent,
 }
 
-const app = mount(
-  ROUTE_INDEX,
-  [...referencePages(loadReference), ...consolePages(loadConsole)],
-  CALLERS,
-  [AGENTS],
-)
+const app = mount(ROUTE_INDEX, [...referencePages(loadReference), ...consolePages(loadConsole)], CALLERS, [
+  AGENTS,
+])
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),
