@@ -1,6 +1,5 @@
 // The console: a frame, and in it what the address after the # names. Everything in it comes from the public interface.
 import { render } from 'preact'
-import { useLayoutEffect, useRef } from 'preact/hooks'
 import { SignedOut } from './api.ts'
 import { type Child, h, part, type View } from './element.ts'
 import { forgetAll } from './find.ts'
@@ -10,7 +9,7 @@ import { desk } from './open-desk.ts'
 import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
-import { signInView } from './view/sign-in.ts'
+import { SignIn } from './view/sign-in.ts'
 
 const root = document.body.appendChild(document.createElement('div'))
 
@@ -129,17 +128,6 @@ function arrive(): void {
   shownPath = path
 }
 
-/** The form, which makes its elements itself. */
-function SignIn(): View {
-  const place = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    place.current!.append(signInView(ended, () => void navigate()))
-    const [blank] = [...place.current!.querySelectorAll('input')].filter(({ value }) => value === '')
-    blank?.focus()
-  }, [])
-  return h('div', { ref: place })
-}
-
 async function navigate(): Promise<void> {
   const address = location.hash
   leaving.abort()
@@ -150,7 +138,7 @@ async function navigate(): Promise<void> {
     // Nothing of the last user is left for the next one.
     forgetAll()
     forgetPolicy()
-    draw({ visit: ++visits, content: part(SignIn, {}), shows: address })
+    draw({ visit: ++visits, content: part(SignIn, { ended, done: () => void navigate() }), shows: address })
     document.title = 'Sign in · Bindery'
     return
   }

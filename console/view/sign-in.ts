@@ -1,135 +1,151 @@
 // Signing in.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem, signIn } from '../api.ts'
-import { fill, h } from '../dom.ts'
-import { finishSignIn, isArriving, leaveForProvider, optionsOf } from '../provider-sign-in.ts'
+import { type Attributes, h, type View } from '../element.ts'
+import { finishSignIn, isArriving, leaveForProvider, type Options, optionsOf } from '../provider-sign-in.ts'
 import { lastTenant, rememberTenant } from '../session.ts'
 
 /** The tenant whose own host name the console was opened at; on this machine's names that is nobody's. */
 const ownHost = (): string => (/\.co\./.test(location.hostname) ? location.hostname : '')
 
-/** The form; `done` once somebody is signed in. `ended`: somebody was, and is asked to go on. */
-export function signInView(ended: boolean, done: () => void): HTMLElement {
-  const said = h('div', { 'aria-live': 'assertive' })
-  if (ended)
-    said.append(h('p', { class: 'notice' }, 'Your session has ended. Sign in again to go on where you were.'))
-  const field = (name: string, text: string, attributes: Record<string, string | (() => void)>) =>
-    h(
-      'div',
-      { class: 'field' },
-      h('label', { for: name }, text),
-      h('input', {
-        id: name,
-        name,
-        required: true,
-        spellcheck: 'false',
-        autocapitalize: 'none',
-        ...attributes,
-      }),
-    )
-  const username = field('username', 'User name', { autocomplete: 'username' })
-  const password = field('password', 'Password', { type: 'password', autocomplete: 'current-password' })
-  const button = h('button', { type: 'submit', class: 'main' }, 'Sign in')
-  const providers = h('div', { class: 'providers' })
-  const show = (problem: unknown): void => {
-    const text = problem instanceof Problem ? problem.message : String(problem)
-    fill(said, h('p', { class: 'notice bad' }, text))
-  }
-  const tenant = (): string => form.querySelector<HTMLInputElement>('#tenant')!.value.trim()
-  let asked = ''
+const BY_PASSWORD: Options = { providers: [], passwords: true }
+
+type Said = { readonly text: string; readonly isBad: boolean }
+
+type Props = {
+  readonly done: () => void
+  /** Somebody was signed in, and is asked to go on. */
+  readonly ended?: boolean
+  /** Within a dialog, which has a title of its own. */
+  readonly isUntitled?: boolean
+}
+
+/** The form; `done` once somebody is signed in. */
+export function SignIn({ done, ended = false, isUntitled = false }: Props): View {
+  const form = useRef<HTMLFormElement>(null)
+  const asked = useRef('')
+  const [said, say] = useState<Said>()
+  const [isBusy, work] = useState(false)
+  const [options, offerAll] = useState(BY_PASSWORD)
+
+  const input = (name: string): HTMLInputElement => form.current!.querySelector<HTMLInputElement>(`#${name}`)!
+  const complain = (problem: unknown): void =>
+    say({ text: problem instanceof Problem ? problem.message : String(problem), isBad: true })
+
   /** Buttons for the tenant's providers; without passwords, no fields for one. */
   const offer = async (): Promise<void> => {
-    const name = tenant()
-    if (name === asked) return
-    asked = name
-    const options = name === '' ? { providers: [], passwords: true } : await optionsOf(name)
-    if (name !== asked) return
-    fill(
-      providers,
-      options.providers.map(one =>
-        h(
-          'button',
-          {
-            type: 'button',
-            class: options.passwords ? 'quiet' : 'main',
-            click: async event => {
-              const pressed = event.currentTarget as HTMLButtonElement
-              pressed.disabled = true
-              try {
-                rememberTenant(name)
-                await leaveForProvider(name, one.name)
-              } catch (problem) {
-                show(problem)
-                pressed.disabled = false
-              }
-            },
-          },
-          `Sign in with ${one.label}`,
-        ),
-      ),
-    )
-    for (const part of [username, password, button]) part.hidden = !options.passwords
+    const name = input('tenant').value.trim()
+    if (name === asked.current) return
+    asked.current = name
+    const found = name === '' ? BY_PASSWORD : await optionsOf(name)
+    if (name === asked.current) offerAll(found)
   }
-  const arrive = async (): Promise<void> => {
-    button.disabled = true
-    fill(said, h('p', { class: 'soft' }, 'Signing in …'))
+
+  /** Whatever signs somebody in; `failed` afterwards, if nobody is. */
+  const entering = async (enter: () => Promise<boolean>, failed = () => {}): Promise<void> => {
+    work(true)
+    say({ text: 'Signing in …', isBad: false })
     try {
-      if (await finishSignIn()) return done()
+      if (await enter()) return done()
     } catch (problem) {
-      show(problem)
+      complain(problem)
+      failed()
+    } finally {
+      work(false)
     }
-    button.disabled = false
   }
-  const form = h(
-    'form',
-    {
-      novalidate: true,
-      submit: async event => {
-        event.preventDefault()
-        const entered = new FormData(form)
-        const value = (name: string): string => String(entered.get(name) ?? '')
-        const blank = ['tenant', 'username', 'password'].find(name => value(name).trim() === '')
-        if (blank) {
-          form.querySelector<HTMLInputElement>(`#${blank}`)!.focus()
-          fill(
-            said,
-            h('p', { class: 'notice bad' }, `Enter the ${blank === 'username' ? 'user name' : blank}.`),
-          )
-          return
-        }
-        button.disabled = true
-        fill(said, h('p', { class: 'soft' }, 'Signing in …'))
-        try {
-          await signIn(value('tenant').trim(), value('username').trim(), value('password'))
-          rememberTenant(value('tenant').trim())
-          done()
-        } catch (problem) {
-          show(problem)
-          form.querySelector<HTMLInputElement>('#password')!.select()
-        } finally {
-          button.disabled = false
-        }
-      },
-    },
-    field('tenant', 'Tenant', {
-      autocomplete: 'organization',
-      value: lastTenant() || ownHost(),
-      change: () => void offer(),
-      'aria-describedby': 'tenant-about',
-    }),
-    h('p', { id: 'tenant-about', class: 'soft small' }, 'Its name or its host name'),
-    username,
-    password,
-    said,
-    button,
-    providers,
-  )
-  if (isArriving()) void arrive()
-  void offer()
+
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    const [tenant, username, password] = ['tenant', 'username', 'password'].map(name => input(name).value)
+    const blank = [tenant, username, password].findIndex(value => value!.trim() === '')
+    if (blank >= 0) {
+      const [id, text] = [
+        ['tenant', 'tenant'],
+        ['username', 'user name'],
+        ['password', 'password'],
+      ][blank]!
+      input(id!).focus()
+      say({ text: `Enter the ${text}.`, isBad: true })
+      return
+    }
+    const byPassword = async (): Promise<boolean> => {
+      await signIn(tenant!.trim(), username!.trim(), password!)
+      rememberTenant(tenant!.trim())
+      return true
+    }
+    void entering(byPassword, () => input('password').select())
+  }
+
+  const leave = async (provider: string): Promise<void> => {
+    work(true)
+    try {
+      rememberTenant(asked.current)
+      await leaveForProvider(asked.current, provider)
+    } catch (problem) {
+      complain(problem)
+      work(false)
+    }
+  }
+
+  useLayoutEffect(() => {
+    const [blank] = [...form.current!.querySelectorAll('input')].filter(({ value }) => value === '')
+    blank?.focus()
+    if (isArriving()) void entering(finishSignIn)
+    void offer()
+  }, [])
+
+  const hidden = !options.passwords
   return h(
     'div',
     { class: 'sign-in' },
-    h('h1', { tabindex: -1 }, 'Sign in'),
+    !isUntitled && h('h1', { tabindex: -1 }, 'Sign in'),
     h('p', { class: 'soft' }, 'See a policy as it is, as it was, and as it was known to be.'),
-    form,
+    h(
+      'form',
+      { novalidate: true, submit, ref: form },
+      field('tenant', 'Tenant', {
+        autocomplete: 'organization',
+        defaultValue: lastTenant() || ownHost(),
+        change: () => void offer(),
+        'aria-describedby': 'tenant-about',
+      }),
+      h('p', { id: 'tenant-about', class: 'soft small' }, 'Its name or its host name'),
+      field('username', 'User name', { autocomplete: 'username' }, hidden),
+      field('password', 'Password', { type: 'password', autocomplete: 'current-password' }, hidden),
+      h(
+        'div',
+        { 'aria-live': 'assertive' },
+        said
+          ? h('p', { class: said.isBad ? 'notice bad' : 'soft' }, said.text)
+          : ended &&
+              h('p', { class: 'notice' }, 'Your session has ended. Sign in again to go on where you were.'),
+      ),
+      h('button', { type: 'submit', class: 'main', disabled: isBusy, hidden }, 'Sign in'),
+      h(
+        'div',
+        { class: 'providers' },
+        ...options.providers.map(one =>
+          h(
+            'button',
+            {
+              type: 'button',
+              class: options.passwords ? 'quiet' : 'main',
+              disabled: isBusy,
+              click: () => void leave(one.name),
+            },
+            `Sign in with ${one.label}`,
+          ),
+        ),
+      ),
+    ),
   )
 }
+
+const field = (name: string, text: string, attributes: Attributes, hidden = false): View =>
+  h(
+    'div',
+    { class: 'field', hidden },
+    h('label', { for: name }, text),
+    h('input', { id: name, name, required: true, spellcheck: false, autocapitalize: 'none', ...attributes }),
+  )
