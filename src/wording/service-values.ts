@@ -128,7 +128,15 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'flag.entity.test': 'Of older systems. Never set.',
   },
   { active: 'It goes on.', failed: 'It was tried too often, and stopped.' },
-  { wrongPassword: 'The password was wrong.', unknownUser: 'There is no such account.' },
+  {
+    wrongPassword: 'The password was wrong.',
+    unknownUser: 'There is no such account.',
+    locked: 'Too many wrong passwords locked the account.',
+    disabled: 'An administrator disabled the account.',
+    noPassword: 'The account has no password, or an identity provider replaces passwords.',
+    closedMeanwhile: 'The account was closed while the password was checked.',
+    noRole: 'The identity provider gave the person none of the mapped roles.',
+  },
   { finished: 'Its files are there.', error: 'It stopped.' },
   {
     policyholders: 'Policyholders with all values.',

@@ -281,6 +281,32 @@ describe('roles', () => {
   })
 })
 
+describe('the sign-in of a browser', () => {
+  it('begins with an address at the provider and a cookie that no script reads', async () => {
+    const { status, body, headers } = await callApi<{ location: string }>(
+      'POST',
+      '/account/authenticateByProvider/begin',
+      { body: { tenantName: people.tenant.name, provider: 'acme' } },
+    )
+    expect([status, roundTrips({ headers })]).toEqual([200, { d1: 2, object: 0, r2: 0, queue: 0 }])
+    const { origin, pathname, searchParams } = new URL(body.location)
+    expect(origin + pathname).toBe(`${acme.issuer}/auth`)
+    expect(Object.fromEntries(searchParams)).toEqual({
+      response_type: 'code',
+      client_id: 'bindery',
+      redirect_uri: 'http://bindery.test/account/authenticateByProvider/callback',
+      scope: 'openid profile email',
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    })
+    expect(headers.get('set-cookie')).toMatch(
+      /^bindery-sign-in=v1\.\w+\.[\w-]+; Path=\/account\/authenticateByProvider; Max-Age=600; HttpOnly; SameSite=Lax$/,
+    )
+  })
+})
+
 describe('keys of the provider', () => {
   it('that are new are fetched at once, and for unknown ones at most once a minute', async () => {
     expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(200)

@@ -10,7 +10,6 @@ import {
   OptionalLongName,
   OptionalName,
   optional,
-  shortText,
   Text,
   Texts,
 } from '../../platform/wire.ts'
@@ -61,7 +60,7 @@ export const IdentityProviderRequest = z
       example: 'https://login.acme.example/realms/staff',
     }),
     clientId: LongName.openapi({ description: 'What the provider calls Bindery.', example: 'bindery' }),
-    clientSecret: shortText(1_024).or(z.literal('')).nullish().openapi({
+    clientSecret: z.string().max(1_024).nullish().openapi({
       format: 'password',
       description:
         'For the code flow, where the provider requires one. Left out, the present one stays; null or an empty text removes it. It is stored encrypted and never shown.',

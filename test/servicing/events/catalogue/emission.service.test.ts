@@ -28,6 +28,7 @@ import { type Caused, emitted } from '../../../support/emission/read.ts'
 import { type ArchiveFiles, deployExample, exampleFiles } from '../../../support/examples.ts'
 import { migratedAccount, migratedPolicy } from '../../../support/migrated.ts'
 import { motorTenant, plainYear, workedOf } from '../../../support/motor.ts'
+import { openProvider } from '../../../support/oidc.ts'
 import { readApi } from '../../../support/openapi.ts'
 
 const DAY_MS = 86_400_000
@@ -214,6 +215,16 @@ async function motorStory() {
   const administrator = { ...account, username: 'anna.admin' }
   for (const password of ['password', 'wrong'])
     await callApi('POST', '/account/authenticateAdmin', { body: { ...administrator, password } })
+  const provider = await openProvider({ pia: { groups: ['staff'] }, otto: { groups: [] } })
+  await sender(await signIn('anna.admin'))('PUT', '/auth/providers/acme', {
+    issuer: provider.issuer,
+    clientId: 'bindery',
+    mappings: [{ claim: 'groups', value: 'staff', roles: ['employee'] }],
+  })
+  for (const person of ['pia', 'otto'])
+    await callApi('POST', '/account/authenticateByProvider', {
+      body: { hostName: hostname, idToken: await provider.idToken(person) },
+    })
   const { policyholder, policy } = plainYear().request
   const holder = await send<PolicyholderResponse>('POST', '/policyholder/create', {
     completed: true,
