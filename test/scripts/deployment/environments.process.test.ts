@@ -108,7 +108,7 @@ describe('two environments in one account', { timeout: 240_000 }, () => {
     for (const [name, value] of Object.entries(production.secrets))
       expect(staging.secrets[name]).not.toBe(value)
     const limits = ({ config }: { config: string }) => config.match(/(?<=namespace_id = ")\d+/g)!
-    expect(new Set([...limits(production), ...limits(staging)]).size).toBe(8)
+    expect(new Set([...limits(production), ...limits(staging)]).size).toBe(10)
     expect(production.config).not.toContain('staging')
     expect(staging.config).not.toContain('eu1')
   })
