@@ -7,7 +7,7 @@ export type Awaited<Value> = {
   readonly isPending: boolean
 }
 
-/** Another promise at the same place is waited for anew. */
+/** Another promise at the same place is waited for in turn. */
 export function usePromise<Value>(promise: Promise<Value> | undefined): Awaited<Value> {
   const [found, show] = useState<Awaited<Value>>({ value: undefined, isPending: promise !== undefined })
   useLayoutEffect(() => {
