@@ -53,6 +53,8 @@ const UNUSED_PATHS = [
 const UNUSED_KINDS = [
   // Source maps of the PDF libraries and of the reference. Those of others are small, and the test runner reads them.
   /^(?:@cantoo\/pdf-lib|pdfmake|pdfkit|fontkit|@scalar\/api-reference)\/.*\.map$/,
+  // Builds for CommonJS and source maps of the protocol of agents, which is bundled from the modules.
+  /^@modelcontextprotocol\/.*\.(?:map|cjs)$/,
   // Types for CommonJS.
   /\.d\.cts$/,
   // Weights and widths of fonts that no page asks for.
