@@ -81,7 +81,7 @@ test.each<[string, (document: Tested) => void]>([
     document => Object.assign(call(document), { security: [{ key: [] }] }),
   ],
   [
-    `${AT}: has no answer of success (2xx)`,
+    `${AT}: has no answer of success (2xx or 3xx)`,
     document => Object.assign(call(document), { responses: { 404: { description: 'None.' } } }),
   ],
   [
