@@ -144,6 +144,11 @@ export const DESK = {
   uploaded: 'The document is uploaded.',
   removeDocument: (name: string): string => `Remove ${name}`,
   removeAbout: 'The document is gone for good.',
+  makeAgain: 'Make again',
+  makeDocumentAgain: (name: string) => `Make ${name} again`,
+  makeAgainAbout:
+    'It is made by the template that is in force now, and shows the policy as it was when it was first asked for.',
+  isMadeAgain: 'The document is being made again.',
   removed: 'The document is removed.',
   // New policyholders and quotes.
   newPolicyholder: 'New policyholder',

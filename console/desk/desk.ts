@@ -1,5 +1,5 @@
 // All that is loaded when somebody begins to work on a policy.
-export { RemoveDocument, Upload } from './documents.ts'
+export { MakeDocumentAgain, RemoveDocument, Upload } from './documents.ts'
 export { Endorse } from './endorse.ts'
 export { newHolderView, newQuoteView } from './new.ts'
 export { notesOf } from './notes.ts'

@@ -46,9 +46,9 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
   })
 }
 
-type Removal = { readonly policy: Policy; readonly document: PolicyDocument; readonly close: () => void }
+type OfDocument = { readonly policy: Policy; readonly document: PolicyDocument; readonly close: () => void }
 
-export const RemoveDocument = ({ policy, document, close }: Removal): View =>
+export const RemoveDocument = ({ policy, document, close }: OfDocument): View =>
   part(SimpleDeed, {
     ...{ close, title: DESK.removeDocument(document.displayName) },
     about: h('p', {}, DESK.removeAbout),
@@ -58,5 +58,19 @@ export const RemoveDocument = ({ policy, document, close }: Removal): View =>
       method: 'POST',
       path: path(policy, 'removeDocument'),
       body: { documentLocator: document.locator },
+    },
+  })
+
+/** For a document that could not be made, once its template is repaired. */
+export const MakeDocumentAgain = ({ policy, document, close }: OfDocument): View =>
+  part(SimpleDeed, {
+    ...{ close, title: DESK.makeDocumentAgain(document.displayName) },
+    about: h('p', {}, DESK.makeAgainAbout),
+    confirm: DESK.makeAgain,
+    done: DESK.isMadeAgain,
+    request: {
+      method: 'POST',
+      path: `/policies/${encodeURIComponent(policy.locator)}/documents/makeAgain`,
+      body: { documentLocators: [document.locator] },
     },
   })

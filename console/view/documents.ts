@@ -67,6 +67,21 @@ const removal = (policy: Policy, document: PolicyDocument, held: ReadonlySet<str
     held,
   )
 
+const FAILED: ReadonlySet<string> = new Set(['dataError', 'renderError', 'conversionError'])
+
+const remaking = (policy: Policy, document: PolicyDocument, held: ReadonlySet<string>): Child =>
+  FAILED.has(document.state ?? '') &&
+  deedButtons(
+    [
+      {
+        text: DESK.makeAgain,
+        permissions: ['policies.write'],
+        open: async close => part((await desk()).MakeDocumentAgain, { policy, document, close }),
+      },
+    ],
+    held,
+  )
+
 export function documentsView(policy: Policy, { held }: Known): View {
   const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
   const groups = Map.groupBy(
@@ -75,6 +90,10 @@ export function documentsView(policy: Policy, { held }: Known): View {
   )
   // Documents of an issued policy stay.
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
+  const deedsOf = (documents: readonly PolicyDocument[]) =>
+    isIssued && !documents.some(one => FAILED.has(one.state ?? ''))
+      ? undefined
+      : (one: PolicyDocument): Child => [!isIssued && removal(policy, one, held), remaking(policy, one, held)]
   const ofInvoices = policy.invoices.flatMap(invoice => invoice.documents)
   return h(
     'div',
@@ -82,16 +101,10 @@ export function documentsView(policy: Policy, { held }: Known): View {
     deedButtons([uploadButton(policy)], held),
     policy.documents.length + ofInvoices.length === 0 && empty('The policy has no documents.'),
     [...groups].map(([name, documents]) =>
-      section(
-        name,
-        documentTable(
-          `Documents of ${name}`,
-          documents,
-          isIssued ? undefined : one => removal(policy, one, held),
-        ),
-      ),
+      section(name, documentTable(`Documents of ${name}`, documents, deedsOf(documents))),
     ),
-    ofInvoices.length > 0 && section('Invoices', documentTable('Documents of invoices', ofInvoices)),
+    ofInvoices.length > 0 &&
+      section('Invoices', documentTable('Documents of invoices', ofInvoices, deedsOf(ofInvoices))),
     h('p', { class: 'soft small' }, 'Links hold for a while; reload the policy for new ones.'),
   )
 }
