@@ -131,8 +131,7 @@ function* faultsOfOperation(
   if (!operation.operationId || !/^[\w.~:/?#[\]@!$&'()*+,;=-]+$/.test(operation.operationId))
     yield `${at}: needs an operationId that may stand in an address`
   const statuses = Object.keys(operation.responses ?? {})
-  if (!statuses.some(status => /^[23]/.test(status)))
-    yield `${at}: has no answer of success (2xx or 3xx)`
+  if (!statuses.some(status => /^[23]/.test(status))) yield `${at}: has no answer of success (2xx or 3xx)`
   if (path in document.paths && !statuses.some(status => /^4/.test(status)))
     yield `${at}: has no answer of refusal (4xx)`
   const security = operation.security ?? document.security
