@@ -1,6 +1,6 @@
 // The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
-import { ACCOUNT_TYPES } from '../platform/http/permissions.ts'
+import { ACCOUNT_TYPES, TENANT_ACCOUNT_TYPES } from '../platform/http/permissions.ts'
 import {
   booleanOr,
   component,
@@ -12,7 +12,10 @@ import {
   Name,
   OptionalLocator,
   OptionalLongName,
+  OptionalText,
+  optional,
   PageSize,
+  RequestBoolean,
   RequestDateTime,
   requestInteger,
   Text,
@@ -20,6 +23,7 @@ import {
   Timestamp,
 } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
+import { FROM_MOST_TO_LEAST } from '../product/roles.ts'
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules/rules.ts'
 
 /** Long enough for any passphrase, short enough to hash. */
@@ -96,7 +100,7 @@ export type AccountAddRequest = z.output<typeof AccountAddRequest>
 
 const SHOWN_TYPES = [...ACCOUNT_TYPES, 'account.unauthenticated'] as const
 
-export const AccountResponse = component('AccountResponse', {
+const account = {
   id: Text.describe("The account's locator: `account.uuid` in its tokens."),
   name: Text,
   createdTimestamp: Timestamp,
@@ -109,7 +113,9 @@ export const AccountResponse = component('AccountResponse', {
   disabled: Flag.describe('Whether an administrator disabled it.'),
   service: Flag.describe('Whether it is a service account.'),
   state: z.unknown().optional().openapi({ deprecated: true }),
-})
+}
+
+export const AccountResponse = component('AccountResponse', account)
 export type AccountResponse = z.infer<typeof AccountResponse>
 
 const integerOr = (value: number, minimum: number, maximum?: number) =>
@@ -131,6 +137,35 @@ export const AccountListResponse = component('AccountListResponse', {
   items: z.array(AccountResponse),
 })
 export type AccountListResponse = z.infer<typeof AccountListResponse>
+
+export const UsersQuery = AccountsQuery.extend({
+  username: OptionalLongName.describe('What the user name begins with.'),
+  accountType: optional(z.enum(TENANT_ACCOUNT_TYPES)).describe('Only accounts of this type.'),
+  disabled: optional(RequestBoolean).describe('true: only disabled ones; false: only others.'),
+  service: optional(RequestBoolean).describe('true: only service accounts; false: only people.'),
+})
+export type UsersQuery = z.output<typeof UsersQuery>
+
+export const UserResponse = component('UserResponse', {
+  ...account,
+  permissions: Texts.describe('What it may, as `group.action`; `group.*` for all of a group.'),
+})
+export type UserResponse = z.infer<typeof UserResponse>
+
+export const UserListResponse = component('UserListResponse', {
+  listCompleted: Flag.describe('Whether nothing follows.'),
+  items: z.array(UserResponse),
+})
+export type UserListResponse = z.infer<typeof UserListResponse>
+
+export const RoleResponse = component('RoleResponse', {
+  name: Text.describe('Name of the account type, or of the role in the configuration.'),
+  title: OptionalText.describe('What people read. Account types have none.'),
+  source: z.enum(['accountType', 'configuration']).describe('Where it comes from.'),
+  accountType: z.enum(FROM_MOST_TO_LEAST).describe('The type of accounts that have the role.'),
+  permissions: Texts.describe('What it gives, as `group.action`; `group.*` for all of a group.'),
+})
+export type RoleResponse = z.infer<typeof RoleResponse>
 
 /** Comparing a new password with a former one takes a fifth of a second. */
 const LONGEST_HISTORY = 10

@@ -68,7 +68,8 @@ export function requireTenant({ tenants }: Caller, { name, type }: Pick<Tenant, 
 
 // Roles of a tenant's configuration (security/roles.json).
 
-const listed = (permissions: readonly string[]): Permission[] =>
+/** Of a list of `group.action` and `group.*`, those that accounts of tenants can hold, by full names. */
+export const listedPermissions = (permissions: readonly string[]): Permission[] =>
   ALL_PERMISSIONS.filter(
     permission =>
       !isReserved(permission) &&
@@ -76,7 +77,7 @@ const listed = (permissions: readonly string[]): Permission[] =>
   )
 
 /** Whole groups become `group.*`. */
-function compact(held: ReadonlySet<Permission>): string[] {
+export function compactPermissions(held: ReadonlySet<Permission>): string[] {
   const groups = Map.groupBy(ALL_PERMISSIONS, groupOf)
   return [...groups].flatMap(([group, all]): string[] =>
     all.every(permission => held.has(permission))
@@ -102,12 +103,15 @@ export function rolePermissions(
   if (!roles) return undefined
   const ofType = (type: TestUserType): Permission[] => {
     const own = roles.types[type]
-    return own ? listed(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
+    return own ? listedPermissions(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
   }
   const isOwnUser = source === 'archive' && Object.hasOwn(roles.users, username)
   const grant = isOwnUser ? roles.users[username] : undefined
-  if (grant) return compact(new Set([...grant.types.flatMap(ofType), ...listed(grant.permissions)]))
+  if (grant)
+    return compactPermissions(
+      new Set([...grant.types.flatMap(ofType), ...listedPermissions(grant.permissions)]),
+    )
   return Object.hasOwn(roles.types, accountType)
-    ? compact(new Set(ofType(accountType as TestUserType)))
+    ? compactPermissions(new Set(ofType(accountType as TestUserType)))
     : undefined
 }

@@ -77,7 +77,8 @@ export const storedAccount = ({ type, ...row }: AccountRow): StoredAccount => ({
   accountType: type,
 })
 
-function accountWithRoles(row: AccountRow, roles: TenantRoles | null | undefined): StoredAccount {
+/** With what the roles of the newest configuration give it. */
+export function accountWithRoles(row: AccountRow, roles: TenantRoles | null | undefined): StoredAccount {
   const account = storedAccount(row)
   const permissions = rolePermissions({ ...account, source: row.source }, roles)
   return permissions ? { ...account, permissions } : account

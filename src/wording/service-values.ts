@@ -7,8 +7,24 @@ const UNDELIVERED: Meanings = {
   diverted: 'It was put aside and can be sent again.',
 }
 
+const ROLE_TYPES: Meanings = {
+  'account.tenant.admin': 'Administrator of the tenant.',
+  'account.tenant.employee': 'Staff that serves policies.',
+  'account.tenant.claims.only.user': 'Staff for claims.',
+  'account.tenant.read.only.user': 'Staff that only reads.',
+}
+
+const TENANT_TYPES: Meanings = {
+  ...ROLE_TYPES,
+  'account.test.tenant.admin': 'Administrator of a test tenant.',
+}
+
 /** The values that belong together, each with its meaning. */
 export const SERVICE_VALUES: readonly Meanings[] = [
+  {
+    accountType: 'An account type of Bindery.',
+    configuration: 'A role of the configuration.',
+  },
   { ERROR: 'It refuses a deploy.', WARNING: 'It is deployed all the same.' },
   {
     settings: 'Currency, time zone, jurisdictions and what concerns all products.',
@@ -97,13 +113,11 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     failed: 'Data of it is wrong. A patch can correct it.',
     error: 'The service failed. Recovery tries again.',
   },
+  ROLE_TYPES,
+  TENANT_TYPES,
   {
+    ...TENANT_TYPES,
     'account.internal': 'Administration account: it belongs to no tenant.',
-    'account.tenant.admin': 'Administrator of the tenant.',
-    'account.test.tenant.admin': 'Administrator of a test tenant.',
-    'account.tenant.employee': 'Staff that serves policies.',
-    'account.tenant.claims.only.user': 'Staff for claims.',
-    'account.tenant.read.only.user': 'Staff that only reads.',
     'account.unauthenticated': 'Nobody: no account signed in.',
   },
   { resource: 'A resource.', group: 'A resource group.' },

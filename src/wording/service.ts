@@ -42,6 +42,8 @@ export const SERVICE: Words = {
   'WhoAmIResponse.tenant.type': 'Whether the tenant is for tests or for real business.',
   'AccountResponse.name': "The person's name, or what the program is.",
   'AccountAddRequest.email': 'Address of the person, for your own records. Bindery sends no mail.',
+  'UserResponse.name': "The person's name, or what the program is.",
+  'UserResponse.state': 'Of older systems. Never sent.',
   'AccountResponse.state': 'Of older systems. Never sent.',
   deleted: 'Whether it was deleted. Then nobody can sign in with it.',
   password:

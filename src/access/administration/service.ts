@@ -334,7 +334,7 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 
-const accountResponse = (
+export const accountResponse = (
   account: store.StoredAccount,
   { name: tenant }: Tenant,
 ): contract.AccountResponse => ({
