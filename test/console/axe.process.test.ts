@@ -82,10 +82,14 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
         violations.flatMap(one => one.nodes.map(node => one.id + ': ' + node.html.slice(0, 160))))`,
     )) as string[]
 
-  async function look(path: string): Promise<void> {
+  async function open(path: string): Promise<void> {
     await page.goto('about:blank')
     await page.goto(`${service.origin}/console#${path}`)
     await settled(page)
+  }
+
+  async function look(path: string): Promise<void> {
+    await open(path)
     expect([path, await found()]).toEqual([path, []])
   }
 
@@ -107,7 +111,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
 
   test('every view of a policy, with its rows opened', async () => {
     for (const tab of TABS) {
-      await look(`/policy/${policy}${tab}`)
+      await open(`/policy/${policy}${tab}`)
       await page.evaluate(`for (const one of document.querySelectorAll(
         'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
       )) one.click()`)
@@ -123,7 +127,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       expect([name, await found()]).toEqual([name, []])
     }
     const close = (): Promise<void> => page.keyboard.press('Escape')
-    await look(`/policy/${policy}`)
+    await open(`/policy/${policy}`)
     for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
       await dialog(name)
       await page.getByRole('button', { name: 'Preview' }).click()
@@ -131,17 +135,17 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       expect([name, await found()]).toEqual([name, []])
       await close()
     }
-    await look(`/policy/${policy}/billing`)
+    await open(`/policy/${policy}/billing`)
     await page.getByRole('button', { name: /Details of New business/ }).click()
     await dialog('Take a payment')
     await page.getByRole('button', { name: 'Post the payment' }).click()
     await page.locator('dialog .fault').first().waitFor()
     expect(await found()).toEqual([])
     await close()
-    await look(`/policy/${policy}/documents`)
+    await open(`/policy/${policy}/documents`)
     await dialog('Upload a document')
     await close()
-    await look(`/policy/${policy}/transactions`)
+    await open(`/policy/${policy}/transactions`)
     await page.getByRole('button', { name: /Details of Endorsement/ }).click()
     await dialog('Accept')
     await close()

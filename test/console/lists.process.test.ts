@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { size } from '../support/sizes.ts'
 import {
   BROWSER,
   type ConsoleBrowser,
@@ -252,7 +253,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     await agent.context().close()
   })
 
-  test('of 100,000 policies first content is there within a second, and no work takes 200 ms', async () => {
+  test('of 100,000 policies first content is there soon, and no work takes long', async () => {
     await service.stop()
     insertPolicies(service.dataFolder, 100_000)
     await service.start()
@@ -267,7 +268,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
       const begun = performance.now()
       await go(path, large)
       const shown = performance.now() - begun
-      expect([path, shown < 1_000], `${Math.round(shown)} ms`).toEqual([path, true])
+      expect([path, shown < FIRST_CONTENT_MS], `${Math.round(shown)} ms`).toEqual([path, true])
       expect(await large.locator('tbody tr').count()).toBeLessThanOrEqual(50)
     }
     expect(await large.locator('.work a[href="#/work/expiring"] .count').textContent()).toBe('1,000+')
@@ -276,7 +277,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
     await settled(large)
     expect(await links(large)).toHaveLength(50)
     const tasks = (await large.evaluate('window.longTasks ?? []')) as number[]
-    expect(Math.max(0, ...tasks)).toBeLessThan(200)
+    expect(Math.max(0, ...tasks)).toBeLessThan(LONGEST_TASK_MS)
     await large.context().close()
   })
 
@@ -309,3 +310,7 @@ function insertPolicies(dataFolder: string, count: number): void {
     }
   }
 }
+
+// A second and 200 ms on a machine with nothing else to do; beside other tests only what grows with the list is found.
+const FIRST_CONTENT_MS = size(5_000, 1_000)
+const LONGEST_TASK_MS = size(1_000, 200)
