@@ -219,11 +219,12 @@ const WRITES: Record<string, () => Promise<Write>> = {
     patch(`/reinstatements/${await reinstatement(true)}/invalidate`),
 }
 
-/** The way back from a legacy lapse takes a lapsed policy: test/lapses. */
+/** The way back from a legacy lapse takes a lapsed policy: test/lapses; documents: test/documents. */
 const ELSEWHERE = [
   'POST /policy/{policyLocator}/createReinstatement',
   'POST /policy/{policyLocator}/addDocument',
   'POST /policy/{policyLocator}/removeDocument',
+  'POST /policies/{policyLocator}/documents/makeAgain',
 ]
 
 /** What takes a body and writes nothing. */

@@ -12,6 +12,8 @@ let motor: Motor
 
 /** What a policy that follows no quote allows, or refuses for another reason. */
 const WITHOUT_QUOTE: Record<string, RegExp> = {
+  'GET /policies/{policyLocator}/documents': /^200/,
+  'POST /policies/{policyLocator}/documents/makeAgain': /^200 $/,
   'GET /policy/{policyLocator}': /^200/,
   'PATCH /policy/{policyLocator}/fees': /^200/, // Nothing is asked for.
   'POST /policies/{policyLocator}/snapshot': /^200/,

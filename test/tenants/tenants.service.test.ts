@@ -152,7 +152,13 @@ test('a tenant whose database waits for a migration is known, and not served', a
   await migrated('0000_')
   const calls = noCalls()
   const behind = (await readTenant(env, { name: 'slow' }, calls))!
-  const { sharesEventRows: _, keepsBooks: _books, keepsNotes: _notes, ...former } = tenant
+  const {
+    sharesEventRows: _,
+    keepsBooks: _books,
+    keepsNotes: _notes,
+    keepsProviders: _providers,
+    ...former
+  } = tenant
   expect([behind, calls.d1]).toEqual([{ ...former, isBehind: true }, 1])
   const open = async () => shardDatabase(env, behind, 0, noCalls())
   expect(await refusal(open())).toMatchObject({ code: 'tenantBehind', retryAfterSeconds: 30 })
