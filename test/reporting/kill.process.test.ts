@@ -73,4 +73,4 @@ test(`killed ${KILLS} times, a report ends with the files of an undisturbed one`
     break
   }
   expect(within).toBeGreaterThan(0)
-}, 300_000)
+}, 600_000)
