@@ -22,11 +22,13 @@ export function checkSearch(ctx: Parameters<typeof breaks>[0] & { readonly value
     breaks(ctx, 'must come together with one of searchValue and searchPrefix', ['searchField'])
 }
 
+/** U+10FFFF is the highest character: an upper bound for every term with the prefix. */
+export const beginsWith = (term: SQL, prefix: string): SQL =>
+  sql`${term} >= ${prefix} and ${term} < ${`${prefix}\u{10ffff}`}`
+
 /** For a table whose key starts with `field` and `term`. */
 export function termMatches({ field, term, match }: Search): SQL {
-  // U+10FFFF is the highest character: an upper bound for every term with the prefix.
-  const matching =
-    match === 'equal' ? sql`term = ${term}` : sql`term >= ${term} and term < ${`${term}\u{10ffff}`}`
+  const matching = match === 'equal' ? sql`term = ${term}` : beginsWith(sql`term`, term)
   return sql`field = ${field} and ${matching}`
 }
 

@@ -193,6 +193,10 @@ export type UnplacedDocument = Omit<PolicyDocument, 'subject' | 'subjectLocator'
 export const isUploaded = ({ templateName, sources }: PolicyDocument): boolean =>
   templateName === undefined && sources === undefined
 
+/** Whether it could not be made. */
+export const isFailed = ({ state }: Pick<PolicyDocument, 'state'>): boolean =>
+  state !== 'draft' && state !== 'ready'
+
 /** Relative to the tenant's folder in R2. */
 export const documentPath = (locator: Uuid): string[] => ['documents', locator]
 

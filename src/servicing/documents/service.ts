@@ -23,7 +23,12 @@ import type {
 } from '../../policy/contract/documents.ts'
 import { documentsOfRecords } from '../../policy/projection/records.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
-import { type DocumentSubject, documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
+import {
+  type DocumentSubject,
+  documentPath,
+  isFailed,
+  type PolicyDocument,
+} from '../../policy/records/transactions.ts'
 import { readDocuments } from '../../policy/store/aggregates.ts'
 import { loadPolicy, loadVersion, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -89,10 +94,10 @@ export async function listDocuments(
   const database = shardDatabase(env, tenant, shardOfPolicy(tenant, policy), calls)
   const found = await readDocuments(database, policy)
   if (!found) throw notFound('policy', policyText)
-  const isChosen = ({ subject, subjectLocator, state }: PolicyDocument): boolean =>
-    (recordType === undefined || subject === recordType) &&
-    (recordLocator === undefined || subjectLocator === recordLocator) &&
-    (failed !== true || (state !== 'draft' && state !== 'ready'))
+  const isChosen = (one: PolicyDocument): boolean =>
+    (recordType === undefined || one.subject === recordType) &&
+    (recordLocator === undefined || one.subjectLocator === recordLocator) &&
+    (failed !== true || isFailed(one))
   return documentsOfRecords(found.filter(isChosen))
 }
 

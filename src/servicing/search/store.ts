@@ -5,6 +5,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { type PolicyLocator, readDigits, readUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Database, Query } from '../../platform/database.ts'
+import { beginsWith } from '../../platform/search.ts'
 import { premium, stateAt } from '../../policy/list/store.ts'
 import { type PolicySelection, policyLocatorQuery } from '../../policy/store/aggregates.ts'
 import { policies, policyTerms } from '../../policy/tables/policies.ts'
@@ -40,18 +41,15 @@ type Terms = {
 const OF_HOLDERS: Terms = { table: policyholderTerms, owner: policyholderTerms.policyholderLocator }
 const OF_POLICIES: Terms = { table: policyTerms, owner: policyTerms.policyLocator }
 
-/** U+10FFFF is the highest character: an upper bound for every term with the prefix. */
-const begins = (term: SQL, word: string): SQL => sql`${term} >= ${word} and ${term} < ${`${word}\u{10ffff}`}`
-
 /** Tables `looked`, which repeats locators, and `hit`. The primary key of terms begins with the field, so each field is a seek. */
 function hits({ table, owner }: Terms, { whole, each: [lead, ...others] }: Words): SQL {
   const column = sql.raw(`"${owner.name === 'policyLocator' ? 'policy_locator' : 'policyholder_locator'}"`)
   const beginning = (word: string): SQL => sql`
     select t.${column} from field cross join ${table} as t
-    where field.name is not null and t.field = field.name and ${begins(sql`t.term`, word)} limit ${MOST_LOOKED_AT}`
+    where field.name is not null and t.field = field.name and ${beginsWith(sql`t.term`, word)} limit ${MOST_LOOKED_AT}`
   const also = others.map(
     word => sql`and exists (
-      select 1 from ${table} as o where o.${column} = looked.locator and ${begins(sql`o.term`, word)})`,
+      select 1 from ${table} as o where o.${column} = looked.locator and ${beginsWith(sql`o.term`, word)})`,
   )
   return sql`with recursive
     field(name) as (

@@ -1,11 +1,9 @@
 // What an archive would do before anybody deploys it, and what changed between versions. Nothing is written.
-import { requireTenant } from '../../access/rights.ts'
 import { loadDifference } from '../../bundles/load.ts'
-import { notFound } from '../../kernel/errors.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
-import { homeDatabase, readTenant, type Tenant } from '../../platform/tenancy.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
 import { type ArchiveFile, readArchive } from '../../product/archive/read.ts'
 import { loadConfiguration, type VersionRow, versionQuery, withArchive } from '../../product/cache.ts'
 import type { Configuration, Finding } from '../../product/configuration.ts'
@@ -14,7 +12,7 @@ import type { Files } from '../../product/difference/configurations.ts'
 import type * as contract from './contract.ts'
 import { foreseenFindings, unknownVersion } from './release/release.ts'
 import { readUpload } from './service.ts'
-import { readDeployed, tenantToRead } from './versions.ts'
+import { readDeployed, tenantNamed, tenantToRead } from './versions.ts'
 
 /** Findings that an answer has; the counts are of all. */
 const MOST_FINDINGS = 1_000
@@ -77,13 +75,6 @@ export async function compareVersions(
     toVersion: String(row.version),
     ...(await changesBetween(before, after)),
   }
-}
-
-async function tenantNamed(name: string, { env, calls, caller }: AdministrationContext): Promise<Tenant> {
-  const tenant = await readTenant(env, { name }, calls)
-  if (!tenant) throw notFound('tenant', name)
-  requireTenant(caller, tenant)
-  return tenant
 }
 
 function validation(findings: readonly Finding[]): contract.ConfigurationValidationResponse {

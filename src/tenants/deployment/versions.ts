@@ -1,6 +1,6 @@
 import { requireTenant } from '../../access/rights.ts'
 import { invalidParameter, notFound } from '../../kernel/errors.ts'
-import type { RequestContext } from '../../platform/context.ts'
+import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { signedAddress } from '../../platform/http/file-links.ts'
 import type { SignedInContext } from '../../platform/http/route.ts'
@@ -145,8 +145,16 @@ export async function tenantToRead(
     return own
   }
   if (tenantName === undefined) throw invalidParameter("Name the tenant by 'tenantName' in the query.")
-  const tenant = await readTenant(env, { name: tenantName }, calls)
-  if (!tenant) throw notFound('tenant', tenantName)
+  return await tenantNamed(tenantName, { env, calls, caller })
+}
+
+/** 404 when there is none of that name; 403 for a token that is not for it. */
+export async function tenantNamed(
+  name: string,
+  { env, calls, caller }: Pick<AdministrationContext, 'env' | 'calls' | 'caller'>,
+): Promise<Tenant> {
+  const tenant = await readTenant(env, { name }, calls)
+  if (!tenant) throw notFound('tenant', name)
   requireTenant(caller, tenant)
   return tenant
 }

@@ -12,6 +12,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import {
   type DocumentFailure,
+  isFailed,
   isUploaded,
   MOST_UPLOADED,
   type PolicyDocument,
@@ -121,8 +122,6 @@ function planRemaking(before: PolicyAggregate, locators: readonly Uuid[] | undef
     .map((one): PolicyDocument => ({ ...one, state: 'draft', failure: undefined, updatedAt: now }))
   return { aggregate: { ...before, documents: putRecords(documents, again) }, events: [] }
 }
-
-const isFailed = ({ state }: PolicyDocument): boolean => state !== 'draft' && state !== 'ready'
 
 function documentToRemake(before: PolicyAggregate, locator: Uuid): PolicyDocument {
   const document = before.documents.get(locator)
