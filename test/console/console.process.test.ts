@@ -256,7 +256,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     const before = received
     await page.getByRole('button', { name: 'Send again' }).click()
     await page.getByText('It is on its way again.').waitFor()
-    await expect.poll(() => received, { timeout: 15_000 }).toBeGreaterThan(before)
+    await expect.poll(() => received, { timeout: 60_000 }).toBeGreaterThan(before)
   })
 
   test('opens the events of a policy with one call, however many the tenant has, and looks further when asked to', async () => {

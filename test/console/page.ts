@@ -34,7 +34,7 @@ export async function startBrowser(): Promise<ConsoleBrowser> {
   return {
     async open(options = {}) {
       const context = await browser.newContext({ locale: 'en-GB', viewport: DESK, ...options })
-      context.setDefaultTimeout(15_000)
+      context.setDefaultTimeout(60_000)
       const page = await context.newPage()
       const faults: string[] = []
       page.on('pageerror', error => faults.push(error.message))
@@ -55,7 +55,7 @@ const DESK = { width: 1280, height: 860 }
 /** Waits until the expression is true. The page's policy forbids that the page evaluates it by itself. */
 export async function until(page: Page, expression: string): Promise<void> {
   await expect
-    .poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 15_000, interval: 25 })
+    .poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 60_000, interval: 25 })
     .toBe(true)
 }
 

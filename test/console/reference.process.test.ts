@@ -10,39 +10,46 @@ if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the 
 describe.skipIf(!BROWSER)('the reference at /docs', () => {
   let service: ServiceProcess
   let browser: ConsoleBrowser
+  let page: Page
   /** Errors of scripts, of the policy and of requests, and requests to other hosts: there are none. */
   const faults: unknown[] = []
 
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+    page = await openPage()
   })
   afterAll(async () => {
     await browser?.close()
     await service?.remove()
   })
 
-  /** The page, or one operation of it: the link is its heading and name. */
-  async function open(link?: string): Promise<{ page: Page; section: Locator }> {
-    const { page, faults: thrown } = await browser.open()
+  /** The same page for all tests: to draw it takes a browser as long as anything here. */
+  async function openPage(): Promise<Page> {
+    const { page: opened, faults: thrown } = await browser.open()
     faults.push(thrown)
-    page.on('console', message => {
+    opened.on('console', message => {
       if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text())
     })
-    page.on('request', request => {
+    opened.on('request', request => {
       if (!/^(?:data|blob):/.test(request.url()) && !request.url().startsWith(service.origin))
         faults.push(request.url())
     })
-    page.on('response', response => {
+    opened.on('response', response => {
       if (response.status() >= 400) faults.push(`${response.status()} ${response.url()}`)
     })
-    await page.goto(`${service.origin}/docs${link === undefined ? '' : `#tag/${link}`}`)
+    await opened.goto(`${service.origin}/docs`)
+    return opened
+  }
+
+  /** One operation; the link is its heading and name. */
+  async function show(link: string): Promise<Locator> {
+    await page.goto(`${service.origin}/docs#tag/${link}`)
     const section = page.locator(`[id$="/tag/${link}"]`)
-    if (link !== undefined) await section.getByRole('button', { name: /Test Request/ }).waitFor()
-    return { page, section }
+    await section.getByRole('button', { name: /Test Request/ }).waitFor()
+    return section
   }
 
   test('shows what the document says, from this service alone', async () => {
-    const { page } = await open()
     await page.getByRole('heading', { name: 'Bindery', exact: true }).waitFor()
     await page.getByText('idempotencyConflict').first().waitFor()
     for (const tag of ['Policies', 'Quotes', 'Webhooks'])
@@ -51,7 +58,6 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
   })
 
   test('finds an operation by words and opens it', async () => {
-    const { page } = await open()
     await page
       .getByRole('button', { name: /Search/ })
       .first()
@@ -66,7 +72,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
   })
 
   test('names the parameters of an operation, also those that many operations share', async () => {
-    const { section } = await open('quotes/getPolicyQuotes')
+    const section = await show('quotes/getPolicyQuotes')
     const text = await section.textContent()
     for (const name of ['policyLocator', 'If-None-Match', 'X-D1-Bookmark', 'quotes.read', 'unauthenticated'])
       expect(text).toContain(name)
@@ -74,7 +80,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
   })
 
   test('is shown in a picture', async () => {
-    const { page } = await open('policies/postPolicy')
+    await show('policies/postPolicy')
     await page.setViewportSize({ width: 1180, height: 760 })
     const picture = await page.screenshot()
     if (process.env.BINDERY_SCREENSHOTS) writeFileSync('docs/reference.png', picture)
@@ -83,7 +89,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
   })
 
   test('has samples in curl, TypeScript and Python, and no others', async () => {
-    const { page, section } = await open('quotes/getPolicyQuotes')
+    const section = await show('quotes/getPolicyQuotes')
     const has = (text: string) => section.locator('pre').filter({ hasText: text }).first().waitFor()
     const choose = async (name: string): Promise<string[]> => {
       await section.getByRole('button', { name: /^Change code sample language/ }).click()
@@ -108,7 +114,7 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
         hostName: service.example().hostname,
       }),
     }).then(answer => answer.json() as Promise<{ authorizationToken: string }>)
-    const { page, section } = await open('service/getV1PingAuthorized')
+    const section = await show('service/getV1PingAuthorized')
     await section.getByRole('button', { name: /Test Request/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByPlaceholder('Token').fill(authorizationToken)
