@@ -6,10 +6,10 @@ import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { requests } from '../../tools/book/requests.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { quickly } from '../support/sizes.ts'
+import { quickly, size } from '../support/sizes.ts'
 
 const KILLS = quickly(3, 10)
-const ACCOUNTS = 260
+const ACCOUNTS = size(80, 260)
 
 let service: ServiceProcess
 
