@@ -1,7 +1,4 @@
-// Files of a deployed archive: a zip, of which only what is asked for is unpacked. Its address is a secret for a while, and is not kept.
-import { get } from '../api.ts'
-import type { Deployment } from '../wire.ts'
-
+// Files of a deployed archive, a zip: only what is asked for is unpacked.
 export type ArchiveEntry = {
   readonly path: string
   readonly text: () => Promise<string>
@@ -52,14 +49,6 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>, method: number): Promise
   if (method === STORED) return new TextDecoder().decode(bytes)
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate-raw'))
   return await new Response(stream).text()
-}
-
-/** Entries of the archive that is in force for the version. */
-export async function archiveOf(version: string, signal: AbortSignal): Promise<ArchiveEntry[]> {
-  const { url } = await get<Deployment>(`/deployments/${encodeURIComponent(version)}`, signal)
-  const answer = await fetch(url, { signal, cache: 'no-store', credentials: 'omit' })
-  if (!answer.ok) throw new Error(`The archive cannot be read: ${answer.status}.`)
-  return entriesOf(new Uint8Array(await answer.arrayBuffer()))
 }
 
 /** `products/private_motor/policy/tables/region_factor.csv`, or a table of all products. */

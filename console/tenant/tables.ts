@@ -5,9 +5,9 @@ import { displayNames } from '../find.ts'
 import { words } from '../format.ts'
 import { choiceForm, type Option, select } from '../lists/filters.ts'
 import { type Column, empty, loaded, section, table } from '../parts.ts'
-import type { VersionChanges } from '../wire.ts'
+import type { Deployment, VersionChanges } from '../wire.ts'
 import { addressOf, chosenOf } from './address.ts'
-import { archiveOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
+import { type ArchiveEntry, entriesOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
 import { changeTable } from './changes.ts'
 import { versionsDeployed, versionsOf } from './deployments.ts'
 import { mayAny, type Opened, type Shown, under } from './opened.ts'
@@ -34,6 +34,14 @@ const listed = ({ query, signal, held }: Opened): Shown => ({
     mayAny(held, 'resources.list') && section(WORDS.uploaded, uploadsSection(held, signal)),
   ],
 })
+
+/** Of the archive that is in force for the version. Its address is a secret for a while, and is not kept. */
+async function archiveOf(version: string, signal: AbortSignal): Promise<ArchiveEntry[]> {
+  const { url } = await get<Deployment>(`/deployments/${encodeURIComponent(version)}`, signal)
+  const answer = await fetch(url, { signal, cache: 'no-store', credentials: 'omit' })
+  if (!answer.ok) throw new Error(`The archive cannot be read: ${answer.status}.`)
+  return entriesOf(new Uint8Array(await answer.arrayBuffer()))
+}
 
 type Names = ReadonlyMap<string, string>
 

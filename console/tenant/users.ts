@@ -34,6 +34,7 @@ export function usersPage({ query, signal, held }: Opened): Shown {
     content: [
       under(undefined),
       filters(chosen),
+      h('h2', { class: 'hidden' }, WORDS.users),
       loaded('the users', () => page(chosen, query.get('page') ?? '', held, signal)),
     ],
   }

@@ -23,10 +23,9 @@ const TABS = [
 ]
 
 const TENANT_PAGES = [
-  ...['', '/deployments', '/deployments/2', '/deployments/2?since=1', '/tables', '/tables?since=1'],
+  ...['', '/deployments', '/deployments/2?since=1', '/tables?since=1', '/tables/uploaded/rates'],
   '/tables/configuration?version=1&path=products/private_motor/policy/tables/region_factor.csv',
-  ...['/tables/uploaded/rates', '/users', '/roles', '/tokens', '/access', '/webhooks', '/plugins', '/audit'],
-  ...['/migrations', '/nothing'],
+  ...['/users', '/roles', '/tokens', '/access', '/plugins', '/audit', '/migrations'],
 ]
 
 type Locator = { locator: string }
