@@ -1,4 +1,5 @@
-// A second version of examples/motor, with another rate, and with a user who may read single policies and nothing else.
+// A second version of examples/motor: another rate, a plugin that prints what it decides, and a user who may read single policies
+// and nothing else.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,16 @@ import type { ServiceProcess } from '../support/service-process.ts'
 
 const CHANGES = [
   ['products/private_motor/policy/tables/region_factor.csv', 'R4,1.08', 'R4,1.12'],
+  [
+    'products/private_motor/policy/policy.json',
+    '"path": "main/underwriter.js", "enabled": false',
+    '"path": "main/underwriter.js", "enabled": true',
+  ],
+  [
+    'scripts/main/underwriter.js',
+    '  return { decision, notes }',
+    "  console.log('decided', decision)\n  return { decision, notes }",
+  ],
   [
     'security/roles.json',
     '"agent":',

@@ -245,7 +245,19 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await page.locator('.detail pre', { hasText: 'Taken.' }).waitFor()
     await page.getByRole('button', { name: 'Send again' }).click()
     expect(await faintTexts(page)).toEqual([])
-    await confirm('Send again', 'The event is on its way.')
+    // The answer is lost on its way back: trying again is the same request.
+    const keys: (string | undefined)[] = []
+    await page.route('**/redeliver', async route => {
+      keys.push(route.request().headers()['idempotency-key'])
+      if (keys.length > 1) return await route.continue()
+      await route.fetch()
+      await route.abort()
+    })
+    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).dblclick()
+    await page.getByText('It is not known whether this was done.').waitFor()
+    await confirm('Try again', 'The event is on its way.')
+    await page.unroute('**/redeliver')
+    expect(keys).toEqual([keys[0], keys[0]])
     await expect.poll(() => received.length, { timeout: 30_000 }).toBe(2)
     await expect.poll(async () => (await deliveries())[0]?.attempts.length, { timeout: 30_000 }).toBe(2)
     const [delivery] = await deliveries()
@@ -435,9 +447,28 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     expect(await page.locator('tbody tr.opens').count()).toBe(1)
     await go('/tenant/audit?from=2020-01-01&until=2020-02-01')
     await page.getByText('The trail has no entry in this time.').waitFor()
-    await go('/tenant/plugins?from=-')
-    const { logs } = await admin.call<{ logs: unknown[] }>('GET', '/plugin/logs?pageSize=50')
+    expect(faults).toEqual([])
+  })
+
+  test('the log of plugins shows what each call printed, and is chosen by function and policy', async () => {
+    const { policyholder, policy } = workedPolicies()[0]!.request
+    const holder = await admin.call<Locator>('POST', '/policyholder/create', {
+      completed: true,
+      values: policyholder.values,
+    })
+    const made = await admin.call<Locator>('POST', '/policy', {
+      ...policy,
+      policyholderLocator: holder.locator,
+    })
+    await go(`/tenant/plugins?plugin=getUnderwritingResult&policyLocator=${made.locator}`)
+    const { logs } = await admin.call<{ logs: unknown[] }>(
+      'GET',
+      `/plugin/logs?policyLocator=${made.locator}`,
+    )
+    expect(logs.length).toBeGreaterThan(0)
     expect(await page.locator('tbody tr.opens').count()).toBe(logs.length)
+    await page.locator('.toggle').first().click()
+    await page.getByText('info decided accept').waitFor()
     expect(faults).toEqual([])
   })
 
