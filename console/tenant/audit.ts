@@ -109,7 +109,7 @@ const valueText = (value: unknown): string => (typeof value === 'string' ? value
 
 const detailsOf = ({ details, requestId, accountLocator }: AuditEntry): View =>
   facts([
-    ...Object.entries(details).map(([name, value]): [string, Child] => [name, valueText(value)]),
+    ...Object.entries(details).map(([name, value]): [string, Child] => [words(name), valueText(value)]),
     [WORDS.request, h('code', {}, requestId)],
-    ['accountLocator', h('code', {}, accountLocator)],
+    [WORDS.account, h('code', {}, accountLocator)],
   ])

@@ -89,7 +89,7 @@ function permissionChoice(
       const count = some.filter(one => chosen.has(one)).length
       return h(
         'details',
-        { class: 'as-table', key: group },
+        { key: group },
         h('summary', {}, words(group), count > 0 && ` (${count})`),
         some.length > 1 &&
           checkInput(WORDS.allOf(words(group).toLowerCase()), count === some.length, isOn =>

@@ -66,6 +66,7 @@ async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Pro
         () => differences(version, chosen.since, names, signal),
         version + chosen.since,
       ),
+    h('h3', {}, WORDS.list(version)),
     tables.length === 0
       ? empty(WORDS.noTables)
       : table<(typeof tables)[number]>(

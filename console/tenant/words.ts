@@ -305,6 +305,7 @@ export const AUDIT = {
   subject: 'Subject',
   user: 'User',
   request: 'Request',
+  account: 'Account',
   entries: 'Entries of the audit trail',
 } as const
 

@@ -140,6 +140,8 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
       expect(await page.title()).toBe(`${await heading()} · Bindery`)
       await page.setViewportSize({ width: 375, height: 800 })
       expect([path, await overflows(page)]).toEqual([path, false])
+      // Its name is cut, and the word beside it stays one line.
+      expect(await page.evaluate(`document.querySelector('.tenant .badge').offsetHeight < 40`)).toBe(true)
       await page.setViewportSize({ width: 1280, height: 860 })
     }
     await go('/tenant/nothing')
