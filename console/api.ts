@@ -49,11 +49,12 @@ export type CallOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
-async function send<Body>(
+/** The answer, not read yet, if it is a 2xx; else a Problem. */
+async function ask(
   method: string,
   path: string,
   { body, form, headers, signal }: CallOptions,
-): Promise<Body> {
+): Promise<Response> {
   const token = session()?.token
   const response = await fetch(path, {
     method,
@@ -72,11 +73,8 @@ async function send<Body>(
     if (signal?.aborted) throw failure
     throw new Problem(0, { message: 'The service cannot be reached. Check the connection, and try again.' })
   })
-  const text = await response.text().catch((failure: unknown) => {
-    if (signal?.aborted) throw failure
-    throw new Problem(0, { message: 'The answer was lost on its way.' })
-  })
-  if (response.ok) return (text === '' ? undefined : parsed(text)) as Body
+  if (response.ok) return response
+  const text = await read(response.text(), signal)
   let refusal: ProblemBody = {}
   try {
     refusal = parsed(text) as ProblemBody
@@ -84,19 +82,39 @@ async function send<Body>(
   throw new Problem(response.status, refusal)
 }
 
-/** A call with the session's token: the parsed answer, a Problem, or SignedOut. */
-export async function call<Body>(method: string, path: string, options: CallOptions = {}): Promise<Body> {
+/** What is read of an answer, which may still be lost on its way. */
+const read = <Content>(content: Promise<Content>, signal: AbortSignal | undefined): Promise<Content> =>
+  content.catch((failure: unknown) => {
+    if (signal?.aborted) throw failure
+    throw new Problem(0, { message: 'The answer was lost on its way.' })
+  })
+
+async function send<Body>(method: string, path: string, options: CallOptions): Promise<Body> {
+  const text = await read((await ask(method, path, options)).text(), options.signal)
+  return (text === '' ? undefined : parsed(text)) as Body
+}
+
+/** Sends with the session's token; again where it had ended and somebody signs in again. */
+async function withSession<Answer>(sent: () => Promise<Answer>): Promise<Answer> {
   const now = session() ?? (await goOn())
   if (now.expiresAt - Date.now() < RENEW_BEFORE_MS) await renew()
   try {
-    return await send<Body>(method, path, options)
+    return await sent()
   } catch (problem) {
     if (!(problem instanceof Problem) || problem.status !== 401) throw problem
     endSession()
     await goOn()
-    return await send<Body>(method, path, options)
+    return await sent()
   }
 }
+
+/** A call with the session's token: the parsed answer, a Problem, or SignedOut. */
+export const call = <Body>(method: string, path: string, options: CallOptions = {}): Promise<Body> =>
+  withSession(() => send<Body>(method, path, options))
+
+/** A file, as it comes. */
+export const file = (path: string, signal?: AbortSignal): Promise<Blob> =>
+  withSession(async () => read((await ask('GET', path, { signal })).blob(), signal))
 
 /** Asks who was signed in to sign in again, over what was typed; false where they would rather not. */
 let askAgain: (() => Promise<boolean>) | undefined
@@ -123,6 +141,15 @@ async function goOn(): Promise<Session> {
 
 export const get = <Body>(path: string, signal?: AbortSignal): Promise<Body> =>
   call<Body>('GET', path, { signal })
+
+/** A query without what is empty. */
+export const queryOf = (values: Readonly<Record<string, string | number>>): string =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]])),
+  ).toString()
+
+/** The tenant's locator, where a path has it. */
+export const ownTenant = (): string => encodeURIComponent(session()?.tenantLocator ?? '')
 
 /** Signs in to the tenant that is named by its name or its host name. */
 export async function signIn(tenant: string, username: string, password: string): Promise<void> {

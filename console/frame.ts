@@ -1,6 +1,11 @@
 // What stands around every page: the way to the content, the search, who is signed in.
-import { h, type View } from './element.ts'
+import { useState } from 'preact/hooks'
+import { h, part, type View } from './element.ts'
+import { permissions } from './find.ts'
 import type { Session } from './session.ts'
+import { pagesFor } from './tenant/pages.ts'
+import { usePromise } from './use-promise.ts'
+import { DESK } from './words.ts'
 
 const mark = (): View =>
   h(
@@ -63,6 +68,7 @@ export function topBar(who: Session | undefined, asked: string, signOut: () => v
     h(
       'div',
       { class: 'who' },
+      part(TenantLink, {}),
       h(
         'span',
         { class: 'tenant' },
@@ -73,4 +79,11 @@ export function topBar(who: Session | undefined, asked: string, signOut: () => v
       h('button', { type: 'button', class: 'quiet', click: signOut }, 'Sign out'),
     ),
   )
+}
+
+/** For those who may open one of its pages. */
+function TenantLink(): View | null {
+  const [asked] = useState(permissions)
+  const held = usePromise(asked).value
+  return held && pagesFor(held).length > 0 ? h('a', { href: '#/tenant' }, DESK.tenant) : null
 }

@@ -86,6 +86,7 @@ function signOut(): void {
 // What the first page does not need is loaded when it is opened.
 const policyPages = () => import('./view/policy.ts')
 const figurePages = () => import('./view/figures.ts')
+const tenantPages = () => import('./tenant/tenant.ts')
 
 /** The policy that is kept between its views. */
 let forgetPolicy = (): void => {}
@@ -109,6 +110,7 @@ async function view(): Promise<View> {
     const { newHolderView, newQuoteView } = await desk()
     return name === 'quote' && tab !== '' ? await newQuoteView(tab, product) : await newHolderView()
   }
+  if (kind === 'tenant') return (await tenantPages()).tenantView(parts.slice(1), query, signal)
   if (kind === 'work') return workView(name ?? '', query, signal)
   if (kind === 'search') return searchView(query.get('q') ?? '', signal)
   return homeView(signal)

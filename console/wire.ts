@@ -1,5 +1,14 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
+import type { AuditPageResponse } from '../src/access/audit/contract.ts'
+import type {
+  AuthTokenResponse,
+  RoleResponse,
+  UserListResponse,
+  UserResponse,
+} from '../src/access/contract.ts'
+import type { IdentityProviderResponse } from '../src/access/identity-providers/contract.ts'
+import type { PluginLogPageResponse } from '../src/extension/plugins/contract-log.ts'
 import type {
   CheckInvoicesResponse,
   PolicyholderCreditsResponse,
@@ -8,17 +17,32 @@ import type {
 import type { PolicyResponse } from '../src/policy/contract/response.ts'
 import type { PolicyListResponse } from '../src/policy/list/contract.ts'
 import type { PolicyholderPageResponse, PolicyholderResponse } from '../src/policyholders/contract.ts'
+import type { ResourceListResponse } from '../src/reference/contract.ts'
+import type { TableDiffResponse } from '../src/reference/data-tables/contract.ts'
 import type { ReportLinesResponse, ReportStatusResponse } from '../src/reporting/contract.ts'
 import type { EventStreamResponse } from '../src/servicing/events/stream/contract.ts'
 import type {
   DeliveryListResponse,
   FailedDeliveryListResponse,
+  TestDeliveryResponse,
+  WebhookListResponse,
   WebhookResponse,
 } from '../src/servicing/events/webhooks/contract.ts'
-import type { MigrationListResponse } from '../src/servicing/migration/contract.ts'
+import type {
+  ErrorDetailsResponse,
+  MigrationFailuresResponse,
+  MigrationListResponse,
+  MigrationResponse,
+} from '../src/servicing/migration/contract.ts'
 import type { NoteListResponse } from '../src/servicing/notes/contract.ts'
 import type { WorkListCountResponse, WorkListResponse } from '../src/servicing/work-lists/contract.ts'
-import type { ProductResponse } from '../src/tenants/deployment/contract.ts'
+import type {
+  ConfigurationChange,
+  DeploymentResponse,
+  DeploymentVersionResponse,
+  ProductResponse,
+  VersionChangesResponse,
+} from '../src/tenants/deployment/contract.ts'
 import type { FieldResponse, ProductDetailResponse } from '../src/tenants/deployment/product-contract.ts'
 import type { CancellationResponse } from '../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../src/transactions/endorsements/contract.ts'
@@ -78,3 +102,27 @@ export type Field = Omit<Digits<Omit<FieldResponse, 'fields'>>, 'fields'> & {
 export type Preview = Digits<PolicyPreviewResponse>
 export type NoteList = Digits<NoteListResponse>
 export type Note = NoteList['items'][number]
+
+// Running a tenant.
+export type DeployedVersion = Digits<DeploymentVersionResponse>
+export type Deployment = Digits<DeploymentResponse>
+export type VersionChanges = Digits<VersionChangesResponse>
+export type Change = Digits<ConfigurationChange>
+export type ResourceList = Digits<ResourceListResponse>
+export type Resource = ResourceList['items'][number]
+export type TableDifference = Digits<TableDiffResponse>
+export type User = Digits<UserResponse>
+export type UserList = Digits<UserListResponse>
+export type Role = Digits<RoleResponse>
+export type LongLivedToken = Digits<AuthTokenResponse>
+export type IdentityProvider = Digits<IdentityProviderResponse>
+export type WebhookList = Digits<WebhookListResponse>
+export type DeliveryList = Digits<DeliveryListResponse>
+export type TestDelivery = Digits<TestDeliveryResponse>
+export type AuditPage = Digits<AuditPageResponse>
+export type AuditEntry = AuditPage['entries'][number]
+export type PluginLogPage = Digits<PluginLogPageResponse>
+export type PluginCall = PluginLogPage['logs'][number]
+export type Migration = Digits<MigrationResponse>
+export type MigrationFailures = Digits<MigrationFailuresResponse>
+export type MigrationFault = Digits<ErrorDetailsResponse>

@@ -164,4 +164,6 @@ export const DESK = {
   policyholderSaved: 'The policyholder is saved.',
   quoteSaved: 'The quote is there.',
   noPermission: 'This account may not do that.',
+  // The frame.
+  tenant: 'Tenant',
 } as const

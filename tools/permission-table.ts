@@ -2,13 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadRoutes } from '../scripts/routes.ts'
-import {
-  ACCOUNT_TYPES,
-  type AccountType,
-  ALL_PERMISSIONS,
-  holds,
-  type Permission,
-} from '../src/platform/http/permissions.ts'
+import { ACCOUNT_TYPES, type AccountType } from '../src/platform/http/account-types.ts'
+import { ALL_PERMISSIONS, holds, type Permission } from '../src/platform/http/permissions.ts'
 import type { Access, Route } from '../src/platform/http/route.ts'
 
 const HEADINGS: Record<AccountType, string> = {

@@ -1,7 +1,6 @@
 // A page of a work list, and how many records the lists have. The address holds the choice and the page.
-import { get } from '../api.ts'
+import { get, ownTenant, queryOf } from '../api.ts'
 import { permissions } from '../find.ts'
-import { session } from '../session.ts'
 import type {
   FailedDelivery,
   FailedDeliveryList,
@@ -44,8 +43,7 @@ export const choiceOf = (list: ListName, query: URLSearchParams): Choice => {
 
 /** The address of the choice, at the page of the token. */
 export function addressOf({ list, ...choice }: Choice, changes: Partial<Choice> = {}): string {
-  const entries = Object.entries({ ...choice, ...changes }).filter(([, value]) => value !== '')
-  const query = new URLSearchParams(entries as [string, string][]).toString()
+  const query = queryOf({ ...choice, ...changes })
   return `#/work/${list}${query === '' ? '' : `?${query}`}`
 }
 
@@ -59,17 +57,10 @@ export const isOfPolicies = (name: ListName): boolean =>
 
 type Page<Row> = { readonly items: readonly Row[]; readonly next: string | undefined }
 
-const query = (values: Readonly<Record<string, string | number>>): string =>
-  new URLSearchParams(
-    Object.entries(values).flatMap(([name, value]) => (value === '' ? [] : [[name, String(value)]])),
-  ).toString()
-
-const tenant = (): string => encodeURIComponent(session()?.tenantLocator ?? '')
-
 export async function workPage(choice: Choice, signal: AbortSignal): Promise<Page<WorkItem>> {
   const { list, product, type, days, from } = choice
   const asked = { productName: product, recordType: type, days, pageSize: PAGE_SIZE, pagingToken: from }
-  const page = await get<WorkList>(`/workLists/${list}?${query(asked)}`, signal)
+  const page = await get<WorkList>(`/workLists/${list}?${queryOf(asked)}`, signal)
   return { items: page.items, next: page.pagingToken }
 }
 
@@ -77,7 +68,7 @@ export async function policyPage(
   { product, state, from }: Choice,
   signal: AbortSignal,
 ): Promise<Page<PolicySummary>> {
-  const asked = query({ productName: product, state, pageSize: PAGE_SIZE, pagingToken: from })
+  const asked = queryOf({ productName: product, state, pageSize: PAGE_SIZE, pagingToken: from })
   const page = await get<PolicyList>(`/policies?${asked}`, signal)
   return { items: page.policies, next: page.pagingToken }
 }
@@ -87,8 +78,8 @@ export async function deliveryPage(
   signal: AbortSignal,
   pageSize = PAGE_SIZE,
 ): Promise<Page<FailedDelivery>> {
-  const asked = query({ state, pageSize, pagingToken: from })
-  const page = await get<FailedDeliveryList>(`/event/${tenant()}/deliveries/list?${asked}`, signal)
+  const asked = queryOf({ state, pageSize, pagingToken: from })
+  const page = await get<FailedDeliveryList>(`/event/${ownTenant()}/deliveries/list?${asked}`, signal)
   return { items: page.items, next: page.pagingToken }
 }
 
@@ -97,15 +88,15 @@ export async function migrationPage(
   signal: AbortSignal,
   pageSize = PAGE_SIZE,
 ): Promise<Page<MigrationSummary>> {
-  const asked = query({ open: 'true', pageSize, pagingToken: from })
-  const page = await get<MigrationList>(`/migration/${tenant()}/migrations/list?${asked}`, signal)
+  const asked = queryOf({ open: 'true', pageSize, pagingToken: from })
+  const page = await get<MigrationList>(`/migration/${ownTenant()}/migrations/list?${asked}`, signal)
   return { items: page.items, next: page.pagingToken }
 }
 
 export type Counted = { readonly count: number; readonly hasMore: boolean }
 
 export const workCounts = (product: string, signal: AbortSignal): Promise<ReadonlyMap<string, Counted>> =>
-  get<WorkCount[]>(`/workLists?${query({ productName: product })}`, signal).then(
+  get<WorkCount[]>(`/workLists?${queryOf({ productName: product })}`, signal).then(
     counts =>
       new Map(counts.map(({ workList, count, hasMore }) => [workList, { count: Number(count), hasMore }])),
   )

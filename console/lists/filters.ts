@@ -1,6 +1,6 @@
 // What of a list is shown: a form whose answers are the address.
 import { useState } from 'preact/hooks'
-import { h, part, type View } from '../element.ts'
+import { type Attributes, type Child, h, part, type View } from '../element.ts'
 import { products } from '../find.ts'
 import { words } from '../format.ts'
 import { usePromise } from '../use-promise.ts'
@@ -44,7 +44,15 @@ export function filterForm(choice: Choice): View | undefined {
     (list === 'expiring' || list === 'reinstatable') && daysInput(WORDS.days[list], days),
   ].filter(field => field !== false && field !== undefined)
   if (fields.length === 0) return undefined
-  return h(
+  return choiceForm(fields, chosen => addressOf(choice, { ...chosen, from: '' }))
+}
+
+/** `address`: that of what was chosen, by the names of the fields. */
+export const choiceForm = (
+  fields: readonly Child[],
+  address: (chosen: Readonly<Record<string, string>>) => string,
+): View =>
+  h(
     'form',
     {
       class: 'filters',
@@ -52,19 +60,25 @@ export function filterForm(choice: Choice): View | undefined {
         event.preventDefault()
         const form = event.currentTarget as HTMLFormElement
         const chosen = Object.fromEntries(new FormData(form) as unknown as Iterable<[string, string]>)
-        location.hash = addressOf(choice, { ...chosen, from: '' })
+        location.hash = address(chosen)
       },
     },
     fields,
     h('button', { type: 'submit' }, WORDS.apply),
   )
-}
 
-type Option = readonly [value: string, text: string]
+export type Option = readonly [value: string, text: string]
 
-function select(name: string, label: string, options: readonly Option[], chosen: string): View {
+/** `first`: what is said of no choice. */
+export function select(
+  name: string,
+  label: string,
+  options: readonly Option[],
+  chosen: string,
+  first: string = WORDS.every,
+): View {
   const id = `filter-${name}`
-  const all: readonly Option[] = [['', WORDS.every], ...options]
+  const all: readonly Option[] = [['', first], ...options]
   return h(
     'div',
     { class: 'field' },
@@ -90,19 +104,26 @@ function ProductSelect({ chosen }: { chosen: string }): View {
   return select('product', WORDS.product, options, chosen)
 }
 
-const daysInput = (label: string, days: string): View =>
+/** What one types, as it is in the address. */
+export const input = (name: string, label: string, typed: string, attributes: Attributes = {}): View =>
   h(
     'div',
     { class: 'field' },
-    h('label', { for: 'filter-days' }, label),
+    h('label', { for: `filter-${name}` }, label),
     h('input', {
-      id: 'filter-days',
-      name: 'days',
-      type: 'number',
-      min: 1,
-      max: MOST_DAYS,
-      inputmode: 'numeric',
-      defaultValue: days,
-      placeholder: label.startsWith('Ends') ? '30' : '90',
+      id: `filter-${name}`,
+      name,
+      autocomplete: 'off',
+      ...attributes,
+      defaultValue: typed,
     }),
   )
+
+const daysInput = (label: string, days: string): View =>
+  input('days', label, days, {
+    type: 'number',
+    min: 1,
+    max: MOST_DAYS,
+    inputmode: 'numeric',
+    placeholder: label.startsWith('Ends') ? '30' : '90',
+  })

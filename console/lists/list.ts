@@ -22,6 +22,7 @@ import {
   workPage,
 } from './ask.ts'
 import { filterForm } from './filters.ts'
+import { pageLinks } from './pages.ts'
 import { type ListName, WORDS, WORK_LISTS } from './words.ts'
 
 export function workView(name: string, query: URLSearchParams, signal: AbortSignal): View {
@@ -84,17 +85,10 @@ function shown<Row>(
       : empty(none)
   return [
     items.length > 0 && table(title, columns, items),
-    h(
-      'nav',
-      { class: 'pages', 'aria-label': 'Pages' },
-      choice.from !== '' && h('a', { href: addressOf(choice, { from: '' }) }, WORDS.firstPage),
-      h(
-        'span',
-        { class: 'soft' },
-        WORDS.onThisPage(items.length),
-        next === undefined ? `. ${WORDS.end}` : '',
-      ),
-      next !== undefined && h('a', { href: addressOf(choice, { from: next }), rel: 'next' }, WORDS.nextPage),
+    pageLinks(
+      items.length,
+      choice.from === '' ? undefined : addressOf(choice, { from: '' }),
+      next === undefined ? undefined : addressOf(choice, { from: next }),
     ),
   ]
 }
@@ -145,7 +139,11 @@ function workColumns(list: ListName, names: ReadonlyMap<string, string>): Column
 }
 
 const DELIVERIES: readonly Column<FailedDelivery>[] = [
-  { head: WORDS.webhook, cell: ({ webhookName }) => webhookName },
+  {
+    head: WORDS.webhook,
+    cell: ({ webhookLocator, webhookName, state }) =>
+      h('a', { href: `#/tenant/webhooks/${webhookLocator}?state=${state}` }, webhookName),
+  },
   {
     head: WORDS.event,
     cell: ({ eventType, eventTimestamp }) => `${eventType}, ${dayOrMoment(eventTimestamp)}`,
@@ -159,7 +157,10 @@ const DELIVERIES: readonly Column<FailedDelivery>[] = [
 ]
 
 const MIGRATIONS: readonly Column<MigrationSummary>[] = [
-  { head: WORDS.migration, cell: ({ locator }) => h('code', {}, locator) },
+  {
+    head: WORDS.migration,
+    cell: ({ locator }) => h('a', { href: `#/tenant/migrations/${locator}` }, h('code', {}, locator)),
+  },
   { head: WORDS.state, cell: ({ migrationState }) => badge(migrationState) },
   { head: WORDS.accounts, amount: true, cell: ({ totalAccounts }) => Number(totalAccounts).toLocaleString() },
   { head: WORDS.submittedBy, cell: ({ username }) => username },

@@ -1,6 +1,6 @@
 // The query or the body names the tenant (contract 1, Authentication).
 import { z } from '@hono/zod-openapi'
-import { ACCOUNT_TYPES, TENANT_ACCOUNT_TYPES } from '../platform/http/permissions.ts'
+import { ACCOUNT_TYPES, TENANT_ACCOUNT_TYPES } from '../platform/http/account-types.ts'
 import {
   booleanOr,
   component,
@@ -148,6 +148,9 @@ export type UsersQuery = z.output<typeof UsersQuery>
 
 export const UserResponse = component('UserResponse', {
   ...account,
+  identityProvider: OptionalText.describe(
+    'Name of the identity provider by which it signs in; its issuer where the tenant has that provider no more. Absent where it is tied to none.',
+  ),
   permissions: Texts.describe('What it may, as `group.action`; `group.*` for all of a group.'),
 })
 export type UserResponse = z.infer<typeof UserResponse>

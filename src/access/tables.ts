@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { TENANT_ACCOUNT_TYPES } from '../platform/http/permissions.ts'
+import { TENANT_ACCOUNT_TYPES } from '../platform/http/account-types.ts'
 import { accountColumns, auditColumns, tokenColumns } from '../platform/tenancy/control-tables.ts'
 import type { TestUserType } from '../product/roles.ts'
 import type { PasswordRules } from './password-rules/rules.ts'

@@ -240,6 +240,7 @@ export const SERVICE: Words = {
   deploymentStatus: 'Whether the version is in force.',
   deploymentTimestamp: 'When it came into force. Absent before that.',
   'TenantAssetResponse.kind': 'How the archive came in.',
+  'DeploymentVersionResponse.kind': 'How the archive came in.',
   'ProductResponse.name': 'Name that requests and plugins use.',
   'exposures.name': 'Name that requests and plugins use.',
   'perils.name': 'Name that requests and plugins use.',

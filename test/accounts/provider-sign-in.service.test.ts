@@ -1,6 +1,7 @@
 // Signing in with ID tokens of a real OpenID provider, which runs beside the service.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { UserListResponse } from '../../src/access/contract.ts'
 import { FAILED_AGAIN_MS, KEYS_AGAIN_MS } from '../../src/access/identity-providers/discovery.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { callApi, callOk } from '../support/api.ts'
@@ -87,6 +88,10 @@ describe('an ID token', () => {
       service: false,
       disabled: false,
     })
+    const listed = async (username: string) =>
+      (await callOk<UserListResponse>('GET', `/auth/users?username=${username}`, { token: boss })).items[0]
+    expect(await listed('ann')).toMatchObject({ id: ann.accountLocator, identityProvider: 'acme' })
+    expect(await listed('boss')).not.toHaveProperty('identityProvider')
     expect((await entries('login.success')).at(-1)).toEqual(
       expect.objectContaining({
         subject: ann.accountLocator,
@@ -395,6 +400,16 @@ describe('a provider', () => {
     const { answer } = await trouble(answers)
     if (message) expect([answer.status, answer.body.message]).toEqual([502, expect.stringMatching(message)])
     else expect(answer.status).toBe(401)
+  })
+
+  it('that is deleted is named by its issuer where users are listed', async () => {
+    const provider = await openProvider(PERSONS)
+    await put('passing', setUp(provider))
+    const { authorizationToken } = (await exchange(await provider.idToken('subject-bea'))).body
+    const { accountLocator } = await whoAmI(authorizationToken)
+    await callOk('DELETE', '/auth/providers/passing', { token: boss })
+    const { items } = await callOk<UserListResponse>('GET', '/auth/users?username=bea', { token: boss })
+    expect(items.find(({ id }) => id === accountLocator)!.identityProvider).toBe(provider.issuer)
   })
 
   it('that is deleted signs nobody in any more', async () => {

@@ -6,7 +6,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
+import { migratedAccount } from '../support/migrated.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { deployNext } from './next-version.ts'
 import { BROWSER, type ConsoleBrowser, settled, startBrowser } from './page.ts'
 
 if (!BROWSER)
@@ -18,6 +20,12 @@ const DAY_MS = 86_400_000
 const TABS = [
   ...['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet'],
   '/notes',
+]
+
+const TENANT_PAGES = [
+  ...['', '/deployments', '/deployments/2?since=1', '/tables?since=1', '/tables/uploaded/rates'],
+  '/tables/configuration?version=1&path=products/private_motor/policy/tables/region_factor.csv',
+  ...['/users', '/roles', '/tokens', '/access', '/plugins', '/audit', '/migrations'],
 ]
 
 type Locator = { locator: string }
@@ -34,6 +42,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     const [started, opened] = await Promise.all([startServiceProcess(), startBrowser()])
     service = started
     browser = opened
+    await deployNext(service)
     admin = await service.signInAs('admin')
     const request = workedPolicies().find(one => one.name === 'A plain year')!.request
     ;({ locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
@@ -65,6 +74,30 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await browser?.close()
     await service?.remove()
   })
+
+  /** A webhook that nobody answers, with an event, and a migration of an account that fails. */
+  async function writeTenant(): Promise<{ webhook: string; migration: string }> {
+    const { tenantLocator } = service.example()
+    const { locator: webhook } = await admin.call<Locator>('POST', `/event/${tenantLocator}/webhooks`, {
+      name: 'Ledger',
+      enabled: true,
+      endpoint: { url: 'http://127.0.0.1:9/events', headers: {}, hmacEnabled: true },
+      eventTypes: ['migration.*'],
+    })
+    const runs = `/migration/${tenantLocator}/migrations`
+    const [policy] = migratedAccount('BAD').policies
+    const { locator: migration } = await admin.call<Locator>('POST', runs, [
+      { ...migratedAccount('BAD'), policies: [{ ...policy, productName: 'private_boat' }] },
+    ])
+    await expect
+      .poll(
+        async () =>
+          (await admin.call<{ migrationState: string }>('GET', `${runs}/${migration}`)).migrationState,
+        { timeout: 30_000 },
+      )
+      .toBe('failed')
+    return { webhook, migration }
+  }
 
   /** What a rule says does not depend on the colours, but for that of their contrast. */
   const found = async (): Promise<string[]> => {
@@ -109,15 +142,38 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       await look(path)
   })
 
+  const openRows = async (): Promise<void> => {
+    await page.evaluate(`for (const one of document.querySelectorAll(
+      'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
+    )) one.click()`)
+    await settled(page)
+  }
+
   test('every view of a policy, with its rows opened', async () => {
     for (const tab of TABS) {
       await open(`/policy/${policy}${tab}`)
-      await page.evaluate(`for (const one of document.querySelectorAll(
-        'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
-      )) one.click()`)
-      await settled(page)
+      await openRows()
       expect([tab, await found()]).toEqual([tab, []])
     }
+  })
+
+  test('every page of running a tenant, with its rows opened, and its dialogs', async () => {
+    const { webhook, migration } = await writeTenant()
+    for (const path of [...TENANT_PAGES, `/webhooks/${webhook}`, `/migrations/${migration}`]) {
+      await open(`/tenant${path}`)
+      await openRows()
+      expect([path, await found()]).toEqual([path, []])
+    }
+    await open('/tenant/tokens')
+    await page.getByRole('button', { name: 'Make a token' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.getByText('Policies', { exact: true }).click()
+    expect(await found()).toEqual([])
+    await page.keyboard.press('Escape')
+    await open('/tenant/access')
+    await page.getByRole('button', { name: 'Keep agents out' }).click()
+    await page.getByRole('dialog').waitFor()
+    expect(await found()).toEqual([])
   })
 
   test('every dialog, with a preview and with what is wrong', async () => {

@@ -51,7 +51,12 @@ describe('GET /deployments/versions', () => {
   test('lists deploys and repairs with the version as text', async () => {
     const answer = await callApi('GET', '/deployments/versions', { token: own.token })
     expect(answer.body).toEqual(
-      ['1', '2', '1'].map(version => ({ version, deployedTimestamp: expect.stringMatching(/^\d{13}$/) })),
+      ['1', '2', '1'].map((version, at) => ({
+        version,
+        deployedTimestamp: expect.stringMatching(/^\d{13}$/),
+        kind: at === 2 ? 'repair' : 'deploy',
+        username: expect.any(String),
+      })),
     )
     expect(callsOf(answer, 'd1')).toBeLessThanOrEqual(2)
   })

@@ -3,12 +3,8 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid } from '../../src/kernel/locators.ts'
-import {
-  ACCOUNT_TYPES,
-  type AccountType,
-  ALL_PERMISSIONS,
-  holds,
-} from '../../src/platform/http/permissions.ts'
+import { ACCOUNT_TYPES, type AccountType } from '../../src/platform/http/account-types.ts'
+import { ALL_PERMISSIONS, holds } from '../../src/platform/http/permissions.ts'
 import { callApi } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { missigned, madeToken as token, unsigned, withClaims } from '../support/made-tokens.ts'

@@ -1,6 +1,6 @@
 // Who may do what in a tenant: its users with their permissions, and the roles that give them. Roles are written by deploying
 // security/roles.json; these only show what came of it.
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
@@ -10,7 +10,7 @@ import { accountType, FROM_MOST_TO_LEAST, tenantRoles } from '../../product/role
 import type * as contract from '../contract.ts'
 import { compactPermissions, listedPermissions, rolePermissions } from '../rights.ts'
 import { accountWithRoles } from '../store.ts'
-import { accounts } from '../tables.ts'
+import { accountIdentities, accounts, identityProviders } from '../tables.ts'
 import { accountResponse } from './service.ts'
 
 /** In the order in which they were made, without deleted ones. One round trip. */
@@ -25,15 +25,25 @@ export async function listUsers(
   ])
   return {
     listCompleted: rows.length <= count,
-    items: rows.slice(0, count).map(row => {
+    items: rows.slice(0, count).map(({ identityProvider, ...row }) => {
       const account = accountWithRoles(row, version?.roles)
       const permissions = compactPermissions(new Set(permissionsHeld(account)))
-      return { ...accountResponse(account, context.tenant), permissions }
+      return {
+        ...accountResponse(account, context.tenant),
+        permissions,
+        ...(identityProvider !== null && { identityProvider }),
+      }
     }),
   }
 }
 
 type Choice = Omit<contract.UsersQuery, 'offset' | 'count'>
+
+/** Name of the provider that an account is tied to; the issuer where there is none by that any more. */
+const IDENTITY_PROVIDER = sql<string | null>`(
+  select coalesce(provider.name, tied.issuer) from ${accountIdentities} tied
+  left join ${identityProviders} provider on provider.issuer = tied.issuer
+  where tied.account_locator = account.locator limit 1)`
 
 function usersQuery(
   { build }: Database,
@@ -43,7 +53,7 @@ function usersQuery(
   const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
     value === undefined ? undefined : condition(value)
   return build
-    .select()
+    .select({ ...getTableColumns(accounts), identityProvider: IDENTITY_PROVIDER })
     .from(accounts)
     .where(
       and(

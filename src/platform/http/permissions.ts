@@ -4,6 +4,7 @@ import { forbidden } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Caller } from '../context.ts'
 import type { Tenant } from '../tenancy.ts'
+import type { AccountType } from './account-types.ts'
 import type { Exchange } from './exchange.ts'
 import type { Access, Route } from './route.ts'
 
@@ -65,17 +66,6 @@ type Group = keyof typeof PERMISSION_GROUPS
 
 /** E.g. `policies.write`. */
 export type Permission = { [G in Group]: `${G}.${(typeof PERMISSION_GROUPS)[G]['actions'][number]}` }[Group]
-
-export const TENANT_ACCOUNT_TYPES = [
-  'account.tenant.admin',
-  'account.test.tenant.admin',
-  'account.tenant.employee',
-  'account.tenant.claims.only.user',
-  'account.tenant.read.only.user',
-] as const
-
-export const ACCOUNT_TYPES = ['account.internal', ...TENANT_ACCOUNT_TYPES] as const
-export type AccountType = (typeof ACCOUNT_TYPES)[number]
 
 export const groupOf = (permission: string): string => permission.slice(0, permission.indexOf('.'))
 

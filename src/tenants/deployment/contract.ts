@@ -79,6 +79,8 @@ const Version = z.string().openapi({ description: 'The configVersion, as text.',
 export const DeploymentVersionResponse = component('DeploymentVersionResponse', {
   version: Version,
   deployedTimestamp: Timestamp,
+  kind: z.enum(['deploy', 'repair']),
+  username: Text.describe('Who deployed it.'),
 })
 export type DeploymentVersionResponse = z.infer<typeof DeploymentVersionResponse>
 

@@ -109,7 +109,7 @@ export const configurationRoutes: readonly Route[] = [
     query: contract.DeploymentQuery,
     answer: {
       schema: z.array(contract.DeploymentVersionResponse),
-      description: 'What was deployed and when.',
+      description: 'What was deployed, when, and by whom.',
     },
     handle: ({ query }, context) => listVersions(query, context),
   }),
@@ -123,7 +123,7 @@ export const configurationRoutes: readonly Route[] = [
   signedIn.get('/deployments/{configVersion}', {
     summary: 'The archive of a version',
     description:
-      '`latest` is the newest. For administrators: an archive has the passwords of its test users. Everybody can list what was deployed and when with GET /deployments/versions.',
+      '`latest` is the newest. For administrators: an archive has the passwords of its test users. Everybody can list what was deployed, when and by whom with GET /deployments/versions.',
     permission: 'deployments.download',
     query: contract.DeploymentQuery,
     answer: { schema: contract.DeploymentResponse, description: 'Where to download it, and its history.' },

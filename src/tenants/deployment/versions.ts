@@ -24,9 +24,11 @@ export async function listVersions(
 ): Promise<contract.DeploymentVersionResponse[]> {
   const database = await databaseToRead(tenantName, context)
   const [rows] = await database.batch([deploymentsQuery(database)])
-  return rows.map(({ version, deployedAt }) => ({
+  return rows.map(({ version, deployedAt, kind, deployedBy }) => ({
     version: String(version),
     deployedTimestamp: String(deployedAt),
+    kind,
+    username: deployedBy,
   }))
 }
 

@@ -1,0 +1,74 @@
+// Addresses of pages of the tenant: what is chosen, and the page of a list, are in the query.
+import { queryOf } from '../api.ts'
+import { clockAt, timeOf } from '../calendar.ts'
+import type { View } from '../element.ts'
+import { input } from '../lists/filters.ts'
+import { pageLinks } from '../lists/pages.ts'
+import { session } from '../session.ts'
+import { TENANT } from './words.ts'
+
+/** What an address has chosen; empty texts are no choice. */
+export type Chosen = Readonly<Record<string, string>>
+
+export const chosenOf = <Name extends string>(
+  query: URLSearchParams,
+  names: readonly Name[],
+): Record<Name, string> =>
+  Object.fromEntries(names.map(name => [name, query.get(name) ?? ''])) as Record<Name, string>
+
+/** `path` below `#/tenant/`, its parts encoded. */
+export function addressOf(path: readonly string[], chosen: Chosen = {}): string {
+  const query = queryOf(chosen)
+  return `#/tenant/${path.map(encodeURIComponent).join('/')}${query === '' ? '' : `?${query}`}`
+}
+
+/** Rows of a page. */
+export const PAGE_SIZE = 50
+
+/** `page` of the query is the token of the page, or how many rows stand before it. */
+export const pagesOf = (
+  path: readonly string[],
+  chosen: Chosen,
+  page: string,
+  { count, next }: { readonly count: number; readonly next: string | undefined },
+): View =>
+  pageLinks(
+    count,
+    page === '' ? undefined : addressOf(path, chosen),
+    next === undefined ? undefined : addressOf(path, { ...chosen, page: next }),
+  )
+
+const zone = (): string => session()?.timeZone ?? 'UTC'
+
+const WEEK_MS = 7 * 86_400_000
+
+/**
+ * Days from and until. Lists of what happened begin with the oldest, so that they begin a week ago where the address says
+ * nothing; `from=-` is the beginning of all.
+ */
+export function spanOf(query: URLSearchParams): { from: string; until: string } {
+  const from = query.get('from')
+  return {
+    from: from === '-' ? '' : (from ?? clockAt(Date.now() - WEEK_MS, zone()).slice(0, 10)),
+    until: query.get('until') ?? '',
+  }
+}
+
+/** As the address has it: an empty day is a choice too. */
+export const spanChosen = ({ from, until }: { from: string; until: string }): Chosen => ({
+  from: from === '' ? '-' : from,
+  until,
+})
+
+export const spanInputs = ({ from, until }: { from: string; until: string }): View[] => [
+  input('from', TENANT.from, from, { type: 'date' }),
+  input('until', TENANT.until, until, { type: 'date' }),
+]
+
+/** When the day begins in the tenant's zone, in milliseconds; empty where it is no day. */
+export const msOfDay = (day: string): string => String((day === '' ? undefined : timeOf(day, zone())) ?? '')
+
+export function isoOfDay(day: string): string {
+  const ms = msOfDay(day)
+  return ms === '' ? '' : new Date(Number(ms)).toISOString()
+}

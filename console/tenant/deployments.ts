@@ -1,0 +1,136 @@
+// Versions of the configuration: when and by whom they were deployed, their archives, and what each one changed.
+import { get, queryOf } from '../api.ts'
+import { type Child, h, type View } from '../element.ts'
+import { displayNames } from '../find.ts'
+import { moment, words } from '../format.ts'
+import { choiceForm, type Option, select } from '../lists/filters.ts'
+import { badge, empty, loaded, section, table } from '../parts.ts'
+import type { DeployedVersion, Deployment, VersionChanges } from '../wire.ts'
+import { addressOf } from './address.ts'
+import { changesShown } from './changes.ts'
+import { downloadButton, saveFrom } from './download.ts'
+import { type Opened, type Shown, under } from './opened.ts'
+import { PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
+
+export const versionsDeployed = (signal: AbortSignal): Promise<DeployedVersion[]> =>
+  get<DeployedVersion[]>('/deployments/versions', signal)
+
+/** Numbers of the versions, newest first. */
+export const versionsOf = (deployed: readonly DeployedVersion[]): string[] =>
+  [...new Set(deployed.map(({ version }) => version))].sort((a, b) => Number(b) - Number(a))
+
+export const deploymentsPage = (opened: Opened): Shown | Promise<Shown> => {
+  const [version] = opened.rest
+  return version === undefined ? listed(opened) : versionPage(version, opened)
+}
+
+const listed = ({ signal, held }: Opened): Shown => ({
+  title: PAGES.deployments.title,
+  content: [
+    under(undefined),
+    loaded('the deployments', async () => {
+      const deployed = await versionsDeployed(signal)
+      return deployed.length === 0 ? empty(WORDS.none) : deploymentTable(deployed, held)
+    }),
+  ],
+})
+
+/** Newest first. What was deployed last is in force for new policies. */
+const deploymentTable = (deployed: readonly DeployedVersion[], held: ReadonlySet<string>): View =>
+  table<DeployedVersion>(
+    PAGES.deployments.title,
+    [
+      {
+        head: WORDS.version,
+        cell: ({ version }) =>
+          held.has('deployments.download')
+            ? h('a', { href: addressOf(['deployments', version]) }, WORDS.versionNamed(version))
+            : WORDS.versionNamed(version),
+      },
+      { head: WORDS.kind, cell: ({ kind }) => WORDS.kinds[kind] },
+      { head: TENANT.when, cell: ({ deployedTimestamp }) => moment(deployedTimestamp) },
+      { head: TENANT.by, cell: ({ username }) => username },
+    ],
+    deployed.toReversed(),
+  )
+
+async function versionPage(version: string, { query, signal }: Opened): Promise<Shown> {
+  const path = `/deployments/${encodeURIComponent(version)}`
+  const since = query.get('since') ?? ''
+  const [deployed, { tenantAssets }] = await Promise.all([
+    versionsDeployed(signal),
+    get<Deployment>(path, signal),
+  ])
+  const earlier = versionsOf(deployed).filter(one => Number(one) < Number(version))
+  return {
+    title: WORDS.versionNamed(version),
+    content: [
+      under('#/tenant/deployments', WORDS.all),
+      section(
+        WORDS.history,
+        table<Deployment['tenantAssets'][number]>(
+          WORDS.history,
+          [
+            { head: TENANT.when, cell: ({ deployedTimestamp }) => moment(deployedTimestamp) },
+            { head: WORDS.kind, cell: ({ kind }) => WORDS.kinds[kind] },
+            { head: WORDS.hash, cell: ({ hash }) => h('code', {}, hash) },
+            {
+              head: TENANT.state,
+              cell: one => (one === tenantAssets[0] ? badge('issued', WORDS.inForceNow) : '–'),
+            },
+          ],
+          tenantAssets,
+        ),
+        h('p', { class: 'soft small' }, WORDS.archiveAbout),
+        downloadButton(WORDS.archive, async () => {
+          saveFrom((await get<Deployment>(path)).url)
+          return undefined
+        }),
+      ),
+      section(
+        WORDS.changes,
+        earlier.length === 0
+          ? empty(WORDS.first)
+          : [
+              sinceForm(version, earlier, since),
+              loaded('what changed', () => changesOf(path, since, signal)),
+            ],
+      ),
+    ],
+  }
+}
+
+const sinceForm = (version: string, earlier: readonly string[], since: string): View =>
+  choiceForm(
+    [
+      select(
+        'since',
+        WORDS.compare,
+        earlier.map((one): Option => [one, WORDS.versionNamed(one)]),
+        since,
+        WORDS.before,
+      ),
+    ],
+    chosen => addressOf(['deployments', version], chosen),
+  )
+
+async function changesOf(path: string, since: string, signal: AbortSignal): Promise<Child> {
+  const [changes, names] = await Promise.all([
+    get<VersionChanges>(`${path}/changes?${queryOf({ since })}`, signal),
+    displayNames(),
+  ])
+  const { fromVersion, toVersion, count, breaks, binds } = changes
+  return [
+    fromVersion !== undefined && h('p', { class: 'soft' }, WORDS.comparedWith(fromVersion, toVersion)),
+    Number(count) === 0
+      ? empty(WORDS.same)
+      : [
+          h(
+            'p',
+            { class: Number(breaks) > 0 ? 'notice bad' : 'notice' },
+            `${WORDS.count(Number(count), Number(breaks), Number(binds))}.`,
+          ),
+          changesShown(changes, product => names.get(product) ?? words(product)),
+        ],
+  ]
+}

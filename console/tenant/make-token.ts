@@ -1,0 +1,139 @@
+// Making a long-lived token. It is shown once, in the dialog, and is nowhere else: what shows it forgets it when it is closed.
+import { useRef, useState } from 'preact/hooks'
+import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
+import { Dialog } from '../desk/dialog.ts'
+import { beginOf, checkInput, dayInput, dayOf, textInput } from '../desk/inputs.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { words } from '../format.ts'
+import { byGroup } from './permission-list.ts'
+import { TOKENS as WORDS } from './words.ts'
+
+type Shown = {
+  readonly title: string
+  readonly path: string
+  /** What the account that makes it holds. */
+  readonly held: ReadonlySet<string>
+  readonly close: () => void
+}
+
+const DAYS = 90
+const DAY_MS = 86_400_000
+
+export function MakeToken({ title, path, held, close }: Shown): View {
+  const [name, setName] = useState('')
+  const [day, setDay] = useState(() => dayOf(Date.now() + DAYS * DAY_MS))
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set())
+  const [token, show] = useState<string>()
+  const deed = useDeed<string>(show)
+  if (token !== undefined)
+    return part(Dialog, {
+      // Another dialog, which takes the focus.
+      ...{ key: 'made', title: WORDS.madeTitle },
+      // The list has it now; the page that is read again knows nothing of the token itself.
+      close: () => doneWith(WORDS.made(name)),
+      children: part(ShownOnce, { token, close: () => doneWith(WORDS.made(name)) }),
+    })
+  const expires = beginOf(day)
+  const isReady = name.trim() !== '' && expires !== undefined && chosen.size > 0
+  return part(Dialog, {
+    ...{ title, close, isBusy: deed.state === 'sending' },
+    children: [
+      h(
+        'form',
+        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          textInput(WORDS.name, name, setName, { hint: WORDS.nameHint, fault: deed.faults.get('name') }),
+          dayInput(WORDS.expires, day, setDay, {
+            hint: WORDS.expiresHint,
+            fault: deed.faults.get('expiresAt'),
+          }),
+          permissionChoice(held, chosen, choose),
+        ),
+      ),
+      confirmation(
+        deed,
+        WORDS.make,
+        {
+          method: 'POST',
+          path,
+          body: {
+            name: name.trim(),
+            expiresAt: new Date(expires ?? 0).toISOString(),
+            permissions: [...chosen],
+            tenants: [],
+          },
+        },
+        isReady,
+      ),
+    ],
+  })
+}
+
+function permissionChoice(
+  held: ReadonlySet<string>,
+  chosen: ReadonlySet<string>,
+  choose: (permissions: ReadonlySet<string>) => void,
+): Child {
+  const turn = (permissions: readonly string[], isOn: boolean): void => {
+    const others = [...chosen].filter(one => !permissions.includes(one))
+    choose(new Set(isOn ? [...others, ...permissions] : others))
+  }
+  return h(
+    'fieldset',
+    { class: 'checks' },
+    h('legend', {}, WORDS.mayDo),
+    h('p', { class: 'soft small' }, WORDS.mayDoHint),
+    [...byGroup([...held].sort())].map(([group, some]) => {
+      const count = some.filter(one => chosen.has(one)).length
+      return h(
+        'details',
+        { key: group },
+        h('summary', {}, words(group), count > 0 && ` (${count})`),
+        some.length > 1 &&
+          checkInput(WORDS.allOf(words(group).toLowerCase()), count === some.length, isOn =>
+            turn(some, isOn),
+          ),
+        some.map(one => checkInput(one, chosen.has(one), isOn => turn([one], isOn))),
+      )
+    }),
+    h('p', { role: 'status', class: 'soft small' }, WORDS.chosen(chosen.size)),
+  )
+}
+
+/** A field that only shows, so that the token can be selected where it cannot be copied. */
+function ShownOnce({ token, close }: { readonly token: string; readonly close: () => void }): View {
+  const place = useRef<HTMLInputElement>(null)
+  const [said, say] = useState('')
+  const copy = (): void => {
+    place.current?.select()
+    // Not there in a page that came without encryption.
+    const copied = navigator.clipboard?.writeText(token) ?? Promise.reject(new Error('No clipboard.'))
+    copied.then(
+      () => say(WORDS.copied),
+      () => say(WORDS.notCopied),
+    )
+  }
+  return h(
+    'div',
+    { class: 'once' },
+    h('p', { class: 'notice' }, WORDS.shownOnce),
+    h('input', {
+      ref: place,
+      class: 'locator',
+      'aria-label': WORDS.token,
+      readonly: true,
+      autocomplete: 'off',
+      spellcheck: false,
+      value: token,
+    }),
+    h(
+      'div',
+      { class: 'deeds' },
+      h('button', { type: 'button', click: copy }, WORDS.copy),
+      h('button', { type: 'button', class: 'main', click: close }, WORDS.kept),
+      h('span', { role: 'status', class: 'soft small' }, said),
+    ),
+  )
+}

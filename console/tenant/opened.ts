@@ -1,0 +1,62 @@
+// What a page of the tenant is opened with, and what it shows.
+import type { DeedButton } from '../deed-buttons.ts'
+import { SimpleDeed } from '../desk/simple.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { TENANT } from './words.ts'
+
+export type Opened = {
+  /** The parts of the address below the page. */
+  readonly rest: readonly string[]
+  readonly query: URLSearchParams
+  readonly signal: AbortSignal
+  readonly held: ReadonlySet<string>
+}
+
+export type Shown = { readonly title: Child; readonly content: Child }
+
+export const mayAny = (held: ReadonlySet<string>, ...names: readonly string[]): boolean =>
+  names.some(name => held.has(name))
+
+type Confirmed = {
+  readonly text: string
+  readonly permissions: readonly string[]
+  readonly title: string
+  readonly about: string
+  readonly method: string
+  readonly path: string
+  readonly body?: unknown
+  /** What is said once it is done. */
+  readonly done: string
+}
+
+/** A button that asks once more, with what it means, and then does it. */
+export const confirmed = ({
+  text,
+  permissions,
+  title,
+  about,
+  method,
+  path,
+  body,
+  done,
+}: Confirmed): DeedButton => ({
+  text,
+  permissions,
+  open: async close =>
+    part(SimpleDeed, {
+      ...{ title, done, close, confirm: text, about: h('p', {}, about) },
+      request: { method, path, ...(body !== undefined && { body }) },
+    }),
+})
+
+/** Reads again what the page shows. */
+export const reloadButton = (): View =>
+  h(
+    'button',
+    { type: 'button', class: 'quiet', click: () => dispatchEvent(new Event('bindery:reload')) },
+    TENANT.reload,
+  )
+
+/** A way back, and what can be read again. */
+export const under = (href: string | undefined, text = '', ...more: Child[]): View =>
+  h('p', { class: 'under' }, href !== undefined && h('a', { href }, text), ...more, reloadButton())

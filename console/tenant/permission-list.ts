@@ -1,0 +1,24 @@
+// Permissions as people read them: by group, each with what it allows.
+import { h, type View } from '../element.ts'
+import { words } from '../format.ts'
+import { empty, facts } from '../parts.ts'
+import { USERS } from './words.ts'
+
+/** `policies.read` by `policies`. */
+export const byGroup = (permissions: readonly string[]): Map<string, string[]> =>
+  Map.groupBy(permissions, permission => permission.slice(0, permission.lastIndexOf('.')))
+
+function action(permission: string): string {
+  const name = permission.slice(permission.lastIndexOf('.') + 1)
+  return name === '*' ? USERS.everything : name
+}
+
+export const permissionList = (permissions: readonly string[]): View =>
+  permissions.length === 0
+    ? empty(USERS.noPermissions)
+    : facts(
+        [...byGroup(permissions)].map(([group, some]) => [
+          words(group),
+          h('code', {}, some.map(action).join(', ')),
+        ]),
+      )

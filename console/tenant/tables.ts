@@ -1,0 +1,150 @@
+// Tables: those of the configuration by version, with what differs between two, and uploaded ones.
+import { get, queryOf } from '../api.ts'
+import { type Child, h, type View } from '../element.ts'
+import { displayNames } from '../find.ts'
+import { words } from '../format.ts'
+import { choiceForm, type Option, select } from '../lists/filters.ts'
+import { type Column, empty, loaded, section, table } from '../parts.ts'
+import type { Deployment, VersionChanges } from '../wire.ts'
+import { addressOf, chosenOf } from './address.ts'
+import { type ArchiveEntry, entriesOf, isTable, productOf, rowsOf, tableName } from './archive.ts'
+import { changeTable } from './changes.ts'
+import { versionsDeployed, versionsOf } from './deployments.ts'
+import { mayAny, type Opened, type Shown, under } from './opened.ts'
+import { differencePage, uploadsSection } from './uploaded-tables.ts'
+import { DEPLOYMENTS, PAGES, TABLES as WORDS } from './words.ts'
+
+/** Below the page: `configuration` with a version and a path, or `uploaded` with a static name. */
+export const tablesPage = (opened: Opened): Shown | Promise<Shown> => {
+  const [kind, name] = opened.rest
+  if (kind === 'configuration') return rowsPage(opened)
+  if (kind === 'uploaded' && name !== undefined) return differencePage(name, opened)
+  return listed(opened)
+}
+
+const listed = ({ query, signal, held }: Opened): Shown => ({
+  title: PAGES.tables.title,
+  content: [
+    under(undefined),
+    mayAny(held, 'deployments.download') &&
+      section(
+        WORDS.ofConfiguration,
+        loaded('the tables of the configuration', () => ofConfiguration(query, signal)),
+      ),
+    mayAny(held, 'resources.list') && section(WORDS.uploaded, uploadsSection(held, signal)),
+  ],
+})
+
+/** Of the archive that is in force for the version. Its address is a secret for a while, and is not kept. */
+async function archiveOf(version: string, signal: AbortSignal): Promise<ArchiveEntry[]> {
+  const { url } = await get<Deployment>(`/deployments/${encodeURIComponent(version)}`, signal)
+  const answer = await fetch(url, { signal, cache: 'no-store', credentials: 'omit' })
+  if (!answer.ok) throw new Error(`The archive cannot be read: ${answer.status}.`)
+  return entriesOf(new Uint8Array(await answer.arrayBuffer()))
+}
+
+type Names = ReadonlyMap<string, string>
+
+const productName = (names: Names, product: string): string =>
+  product === '' ? DEPLOYMENTS.ofAll : (names.get(product) ?? words(product))
+
+async function ofConfiguration(query: URLSearchParams, signal: AbortSignal): Promise<Child> {
+  const chosen = chosenOf(query, ['version', 'since'])
+  const versions = versionsOf(await versionsDeployed(signal))
+  const [newest] = versions
+  if (newest === undefined) return empty(DEPLOYMENTS.none)
+  const version = versions.includes(chosen.version) ? chosen.version : newest
+  const [entries, names] = await Promise.all([archiveOf(version, signal), displayNames()])
+  const tables = await Promise.all(
+    entries.filter(isTable).map(async ({ path, text }) => ({ path, rows: rowsOf(await text()) })),
+  )
+  return [
+    versionForm(versions, version, chosen.since),
+    chosen.since !== '' &&
+      loaded(
+        'the differences',
+        () => differences(version, chosen.since, names, signal),
+        version + chosen.since,
+      ),
+    h('h3', {}, WORDS.list(version)),
+    tables.length === 0
+      ? empty(WORDS.noTables)
+      : table<(typeof tables)[number]>(
+          WORDS.list(version),
+          [
+            {
+              head: WORDS.table,
+              cell: ({ path }) =>
+                h('a', { href: addressOf(['tables', 'configuration'], { version, path }) }, tableName(path)),
+            },
+            { head: WORDS.product, cell: ({ path }) => productName(names, productOf(path)) },
+            { head: WORDS.columns, cell: ({ rows }) => (rows[0] ?? []).join(', ') },
+            {
+              head: WORDS.rowCount,
+              amount: true,
+              cell: ({ rows }) => Math.max(0, rows.length - 1).toLocaleString(),
+            },
+          ],
+          tables,
+        ),
+  ]
+}
+
+const versionForm = (versions: readonly string[], version: string, since: string): View => {
+  const options = versions.map((one): Option => [one, DEPLOYMENTS.versionNamed(one)])
+  return choiceForm(
+    [
+      select('version', WORDS.ofVersion, options.slice(1), version, DEPLOYMENTS.versionNamed(versions[0]!)),
+      select('since', WORDS.compareWith, options, since, '–'),
+    ],
+    typed => addressOf(['tables'], typed),
+  )
+}
+
+/** The interface compares a later version with an earlier one. */
+async function differences(one: string, other: string, names: Names, signal: AbortSignal): Promise<Child> {
+  const [since, version] = [one, other].sort((a, b) => Number(a) - Number(b)) as [string, string]
+  const title = h('h3', {}, WORDS.differences(since, version))
+  if (since === version) return [title, empty(WORDS.same)]
+  const path = `/deployments/${encodeURIComponent(version)}/changes?${queryOf({ since })}`
+  const { changes, count } = await get<VersionChanges>(path, signal)
+  const ofTables = changes.filter(({ area }) => area === 'tables')
+  return [
+    title,
+    changes.length < Number(count) &&
+      h('p', { class: 'notice' }, DEPLOYMENTS.leftOut(changes.length, Number(count))),
+    ofTables.length === 0
+      ? empty(WORDS.same)
+      : [...Map.groupBy(ofTables, ({ product = '' }) => product)].map(([product, some]) => [
+          h('h4', {}, productName(names, product)),
+          changeTable(`${WORDS.differences(since, version)}: ${productName(names, product)}`, some),
+        ]),
+  ]
+}
+
+/** More are in the archive. */
+const MOST_ROWS = 500
+
+async function rowsPage({ query, signal, held }: Opened): Promise<Shown> {
+  const { version, path } = chosenOf(query, ['version', 'path'])
+  const back = under(addressOf(['tables'], { version }), WORDS.all)
+  const entry = held.has('deployments.download')
+    ? (await archiveOf(version || 'latest', signal)).find(one => one.path === path && isTable(one))
+    : undefined
+  if (!entry) return { title: PAGES.tables.title, content: [back, empty(WORDS.noSuchTable)] }
+  const [head = [], ...rows] = rowsOf(await entry.text())
+  const name = tableName(path)
+  return {
+    title: name,
+    content: [
+      back,
+      h('p', { class: 'soft small' }, DEPLOYMENTS.versionNamed(version), ': ', h('code', {}, path)),
+      table(
+        WORDS.rowsOf(name),
+        head.map((column, at): Column<string[]> => ({ head: column, cell: row => row[at] ?? '' })),
+        rows.slice(0, MOST_ROWS),
+      ),
+      rows.length > MOST_ROWS && h('p', { class: 'soft' }, WORDS.firstRows(MOST_ROWS, rows.length)),
+    ],
+  }
+}

@@ -1,0 +1,40 @@
+// Sending a test event to a webhook, and how the attempt went.
+import { useState } from 'preact/hooks'
+import type { DeedButton } from '../deed-buttons.ts'
+import { confirmation, useDeed } from '../desk/deed.ts'
+import { Dialog } from '../desk/dialog.ts'
+import { h, part, type View } from '../element.ts'
+import type { TestDelivery } from '../wire.ts'
+import { WEBHOOKS as WORDS } from './words.ts'
+
+/** `path`: of the webhook. */
+export const testButton = (path: string, name: string, permissions: readonly string[]): DeedButton => ({
+  text: WORDS.test,
+  permissions,
+  open: async close => part(TestEvent, { path, name, close }),
+})
+
+type Shown = { readonly path: string; readonly name: string; readonly close: () => void }
+
+function TestEvent({ path, name, close }: Shown): View {
+  const [made, show] = useState<TestDelivery>()
+  const deed = useDeed<TestDelivery>(show)
+  return part(Dialog, {
+    ...{ title: WORDS.testTitle(name), close, isBusy: deed.state === 'sending' },
+    children: [
+      h('p', {}, WORDS.testAbout),
+      h(
+        'div',
+        { role: 'status' },
+        made &&
+          h(
+            'div',
+            { class: made.delivered ? 'notice' : 'notice bad' },
+            h('p', {}, WORDS.testResult(made.outcome, made.durationMs)),
+            made.excerpt && h('pre', {}, made.excerpt),
+          ),
+      ),
+      !made && confirmation(deed, WORDS.test, { method: 'POST', path: `${path}/test` }),
+    ],
+  })
+}

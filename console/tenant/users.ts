@@ -1,0 +1,207 @@
+// Users with what they may and what can be done to them, and roles with what they give.
+import { get, queryOf } from '../api.ts'
+import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type Child, h, type View } from '../element.ts'
+import { moment, words } from '../format.ts'
+import { choiceForm, input, type Option, select } from '../lists/filters.ts'
+import { badge, type Column, empty, facts, loaded, section, table } from '../parts.ts'
+import { session } from '../session.ts'
+import type { Role, User, UserList } from '../wire.ts'
+import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
+import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
+import { permissionList } from './permission-list.ts'
+import { makeButton, tokensOf } from './tokens.ts'
+import { PAGES, TENANT, TOKENS, USERS as WORDS } from './words.ts'
+
+const NAMES = ['username', 'accountType', 'disabled', 'service'] as const
+type Chosen = Record<(typeof NAMES)[number], string>
+
+const TYPES: readonly User['accountType'][] = [
+  'account.tenant.admin',
+  'account.test.tenant.admin',
+  'account.tenant.employee',
+  'account.tenant.claims.only.user',
+  'account.tenant.read.only.user',
+]
+
+/** `account.tenant.read.only.user` as "Read only user". */
+const typeName = (type: string): string => words(type.replace(/^account\.(?:tenant\.)?/, ''))
+
+export function usersPage({ query, signal, held }: Opened): Shown {
+  const chosen = chosenOf(query, NAMES)
+  return {
+    title: PAGES.users.title,
+    content: [
+      under(undefined),
+      filters(chosen),
+      h('h2', { class: 'hidden' }, WORDS.users),
+      loaded('the users', () => page(chosen, query.get('page') ?? '', held, signal)),
+    ],
+  }
+}
+
+const filters = (chosen: Chosen): View =>
+  choiceForm(
+    [
+      input('username', WORDS.username, chosen.username),
+      select(
+        'accountType',
+        WORDS.type,
+        TYPES.map((type): Option => [type, typeName(type)]),
+        chosen.accountType,
+      ),
+      select(
+        'disabled',
+        TENANT.state,
+        [
+          ['true', WORDS.onlyDisabled],
+          ['false', WORDS.onlyOthers],
+        ],
+        chosen.disabled,
+      ),
+      select(
+        'service',
+        WORDS.service,
+        [
+          ['false', WORDS.people],
+          ['true', WORDS.programs],
+        ],
+        chosen.service,
+      ),
+    ],
+    typed => addressOf(['users'], typed),
+  )
+
+async function page(
+  chosen: Chosen,
+  from: string,
+  held: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<Child> {
+  const asked = queryOf({ ...chosen, offset: from, count: PAGE_SIZE })
+  const { items, listCompleted } = await get<UserList>(`/auth/users?${asked}`, signal)
+  if (items.length === 0 && from === '') return empty(WORDS.none)
+  return [
+    items.length > 0 && table(WORDS.users, COLUMNS, items, user => userShown(user, held, signal)),
+    pagesOf(['users'], chosen, from, {
+      count: items.length,
+      next: listCompleted ? undefined : String(Number(from) + items.length),
+    }),
+  ]
+}
+
+const COLUMNS: readonly Column<User>[] = [
+  { head: WORDS.user, cell: ({ username }) => username },
+  { head: TENANT.name, cell: ({ name }) => name },
+  { head: WORDS.type, cell: ({ accountType }) => typeName(accountType) },
+  {
+    head: TENANT.state,
+    cell: ({ locked, disabled, service }) => [
+      disabled ? badge('cancelled', WORDS.disabledBadge) : !locked && badge('issued', WORDS.active),
+      locked && badge('failed', WORDS.lockedBadge),
+      service && badge('draft', WORDS.serviceBadge),
+    ],
+  },
+  { head: WORDS.signIn, cell: signsInWith },
+]
+
+function signsInWith({ service, identityProvider }: User): string {
+  if (service) return WORDS.tokensOnly
+  return identityProvider === undefined ? WORDS.password : WORDS.provider(identityProvider)
+}
+
+function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): View {
+  const { id, username, email, createdTimestamp, permissions, service } = user
+  const path = `/auth/users/${encodeURIComponent(id)}/tokens`
+  return h(
+    'div',
+    {},
+    facts([
+      [WORDS.email, email || '–'],
+      [WORDS.created, moment(createdTimestamp)],
+      [WORDS.locator, h('code', {}, id)],
+    ]),
+    h('h3', { class: 'minor' }, WORDS.permissions),
+    permissionList(permissions),
+    mayAny(held, 'users.read', 'users.custom') && [
+      h('h3', { class: 'minor' }, WORDS.tokens),
+      loaded('the tokens', () => tokensOf(`${WORDS.tokens}: ${username}`, path, held, signal)),
+    ],
+    deedButtons(
+      [
+        ...(service ? [makeButton(TOKENS.makeFor(username), path, ['users.custom'], held)] : []),
+        ...(username === session()?.username ? [] : deedsOf(user)),
+      ],
+      held,
+    ),
+  )
+}
+
+function deedsOf({ id, username, locked, disabled }: User): DeedButton[] {
+  const account = `/account/v1/accounts/${encodeURIComponent(id)}`
+  return [
+    ...(locked
+      ? [
+          confirmed({
+            text: WORDS.unlock,
+            permissions: ['users.write'],
+            title: WORDS.unlockTitle(username),
+            about: WORDS.unlockAbout,
+            method: 'POST',
+            path: '/account/unlock',
+            body: { username },
+            done: WORDS.unlocked(username),
+          }),
+        ]
+      : []),
+    disabled
+      ? confirmed({
+          text: WORDS.enable,
+          permissions: ['users.write'],
+          title: WORDS.enableTitle(username),
+          about: WORDS.enableAbout,
+          method: 'PATCH',
+          path: `${account}/enable`,
+          done: WORDS.isEnabled(username),
+        })
+      : confirmed({
+          text: WORDS.disable,
+          permissions: ['users.write', 'users.custom'],
+          title: WORDS.disableTitle(username),
+          about: WORDS.disableAbout,
+          method: 'PATCH',
+          path: `${account}/disable`,
+          done: WORDS.isDisabled(username),
+        }),
+    confirmed({
+      text: WORDS.revoke,
+      permissions: ['users.write', 'users.custom', 'users.revoke'],
+      title: WORDS.revokeTitle(username),
+      about: WORDS.revokeAbout,
+      method: 'POST',
+      path: `/auth/users/${encodeURIComponent(id)}/revoke`,
+      done: WORDS.revoked(username),
+    }),
+  ]
+}
+
+export const rolesPage = ({ signal }: Opened): Shown => ({
+  title: PAGES.roles.title,
+  content: [
+    under(undefined),
+    h('p', { class: 'soft' }, WORDS.rolesAbout),
+    loaded('the roles', async () => {
+      const roles = await get<Role[]>('/auth/roles', signal)
+      return section(PAGES.roles.title, table(PAGES.roles.title, ROLE_COLUMNS, roles, roleShown))
+    }),
+  ],
+})
+
+const ROLE_COLUMNS: readonly Column<Role>[] = [
+  { head: WORDS.role, cell: ({ name, title }) => title ?? typeName(name) },
+  { head: TENANT.name, cell: ({ name }) => h('code', {}, name) },
+  { head: WORDS.source, cell: ({ source }) => WORDS.sources[source] },
+  { head: WORDS.type, cell: ({ accountType }) => typeName(accountType) },
+]
+
+const roleShown = ({ permissions }: Role): View => permissionList(permissions)

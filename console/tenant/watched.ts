@@ -1,0 +1,69 @@
+// What changes by itself, asked for again and again: politely, and only while somebody can see it.
+import { useLayoutEffect, useState } from 'preact/hooks'
+import { Problem, SignedOut } from '../api.ts'
+
+export type Watched<Value> = {
+  readonly value: Value
+  /** Why it could not be asked for the last time. */
+  readonly failure: unknown
+}
+
+/** After so many misses the pause grows no more. */
+const MOST_DOUBLED = 5
+
+/** What the service answers the next time too. */
+const isLasting = (failure: unknown): boolean =>
+  failure instanceof Problem && failure.status >= 400 && failure.status < 500 && failure.status !== 429
+
+/** `pauseMs`: until it is asked for again; undefined once it changes no more. Hidden pages ask nothing. */
+export function useWatched<Value>(
+  first: Value,
+  ask: () => Promise<Value>,
+  pauseMs: (value: Value) => number | undefined,
+): Watched<Value> {
+  const [shown, show] = useState<Watched<Value>>({ value: first, failure: undefined })
+  useLayoutEffect(() => {
+    let isHere = true
+    let isAsking = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let value = first
+    let misses = 0
+
+    const plan = (): void => {
+      clearTimeout(timer)
+      const pause = pauseMs(value)
+      if (!isHere || pause === undefined || document.hidden) return
+      timer = setTimeout(() => void look(), pause * 2 ** Math.min(misses, MOST_DOUBLED))
+    }
+    const look = async (): Promise<void> => {
+      if (isAsking) return
+      isAsking = true
+      try {
+        value = await ask()
+        misses = 0
+        if (isHere) show({ value, failure: undefined })
+      } catch (failure) {
+        misses += 1
+        if (!isHere) return
+        if (failure instanceof SignedOut) return void dispatchEvent(new Event('bindery:reload'))
+        show({ value, failure })
+        if (isLasting(failure)) return
+      } finally {
+        isAsking = false
+      }
+      plan()
+    }
+    const seen = (): void => {
+      clearTimeout(timer)
+      if (isHere && !document.hidden && pauseMs(value) !== undefined) void look()
+    }
+    document.addEventListener('visibilitychange', seen)
+    plan()
+    return () => {
+      isHere = false
+      clearTimeout(timer)
+      document.removeEventListener('visibilitychange', seen)
+    }
+  }, [])
+  return shown
+}
