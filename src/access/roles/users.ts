@@ -1,43 +1,54 @@
-// Who may do what in a tenant: its users with their permissions, and the roles that give them. Roles are written by deploying
-// security/roles.json; these only show what came of it.
+// The users of a tenant with what they may.
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
-import { homeDatabase } from '../../platform/tenancy.ts'
-import { newestConfiguration, versionQuery } from '../../product/cache.ts'
-import { accountType, FROM_MOST_TO_LEAST, tenantRoles } from '../../product/roles.ts'
-import type * as contract from '../contract.ts'
-import { compactPermissions, listedPermissions, rolePermissions } from '../rights.ts'
-import { accountWithRoles } from '../store.ts'
+import { homeDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { versionQuery } from '../../product/cache.ts'
+import { accountResponse } from '../administration/service.ts'
+import type { UsersQuery } from '../contract.ts'
+import { compactPermissions } from '../rights.ts'
+import { accountWithRoles, type StoredAccount } from '../store.ts'
 import { accounts } from '../tables.ts'
-import { accountResponse } from './service.ts'
+import type { UserListResponse, UserResponse } from './contract.ts'
+import { givenTo, hasRole } from './store.ts'
 
 /** In the order in which they were made, without deleted ones. One round trip. */
 export async function listUsers(
-  { offset, count, ...choice }: contract.UsersQuery,
+  { offset, count, ...choice }: UsersQuery,
   context: RequestContext,
-): Promise<contract.UserListResponse> {
+): Promise<UserListResponse> {
   const database = homeDatabase(context)
-  const [rows, [version]] = await database.batch([
-    usersQuery(database, choice, { offset, count: count + 1 }),
+  // Nobody has roles where there is no table of them.
+  if (choice.role !== undefined && !context.tenant.keepsRoles) return { listCompleted: true, items: [] }
+  const page = usersQuery(database, choice, { offset, count: count + 1 })
+  const [rows, [version], given = []] = await database.batch([
+    page,
     versionQuery(database, undefined),
+    ...(context.tenant.keepsRoles ? [givenTo(database, page)] : []),
   ])
+  const givenBy = Map.groupBy(given, ({ accountLocator }) => accountLocator)
   return {
     listCompleted: rows.length <= count,
-    items: rows.slice(0, count).map(row => {
-      const account = accountWithRoles(row, version?.roles)
-      const permissions = compactPermissions(new Set(permissionsHeld(account)))
-      return { ...accountResponse(account, context.tenant), permissions }
-    }),
+    items: rows
+      .slice(0, count)
+      .map(row =>
+        userResponse(accountWithRoles(row, version?.roles, givenBy.get(row.locator) ?? []), context.tenant),
+      ),
   }
 }
 
-type Choice = Omit<contract.UsersQuery, 'offset' | 'count'>
+export const userResponse = (account: StoredAccount, tenant: Tenant): UserResponse => ({
+  ...accountResponse(account, tenant),
+  roles: [...(account.roles ?? [])],
+  permissions: compactPermissions(new Set(permissionsHeld(account))),
+})
+
+type Choice = Omit<UsersQuery, 'offset' | 'count'>
 
 function usersQuery(
   { build }: Database,
-  { username, accountType, disabled, service }: Choice,
+  { username, accountType, disabled, service, role }: Choice,
   { offset, count }: { offset: number; count: number },
 ) {
   const when = <T>(value: T | undefined, condition: (value: T) => SQL): SQL | undefined =>
@@ -52,31 +63,10 @@ function usersQuery(
         when(accountType, type => eq(accounts.type, type)),
         when(disabled, is => sql`(${accounts.disabledAt} is not null) = ${is ? 1 : 0}`),
         when(service, is => eq(accounts.isService, is)),
+        when(role, hasRole),
       ),
     )
     .orderBy(asc(accounts.createdAt), asc(accounts.locator))
     .limit(count)
     .offset(offset)
-}
-
-/** Account types with what they may in this tenant, then the roles of the newest configuration by their names. */
-export async function listRoles(context: RequestContext): Promise<contract.RoleResponse[]> {
-  const configuration = await newestConfiguration(context)
-  const grants = configuration && tenantRoles(configuration, false)
-  const ofType = (type: contract.RoleResponse['accountType']): string[] => {
-    const permissions = rolePermissions({ username: '', accountType: type, source: 'interface' }, grants)
-    return compactPermissions(
-      new Set(permissionsHeld({ accountType: type, ...(permissions && { permissions }) })),
-    )
-  }
-  const types = FROM_MOST_TO_LEAST.map(type => ({
-    ...{ name: type, accountType: type, source: 'accountType' as const, permissions: ofType(type) },
-  }))
-  const own = Object.entries(configuration?.roles ?? {}).map(([name, title]) => {
-    const type = accountType({ roles: [name] })
-    const listed = configuration?.rolePermissions?.[name]
-    const permissions = listed ? compactPermissions(new Set(listedPermissions(listed))) : ofType(type)
-    return { name, title, accountType: type, source: 'configuration' as const, permissions }
-  })
-  return [...types, ...own.sort((a, b) => (a.name < b.name ? -1 : 1))]
 }
