@@ -77,9 +77,9 @@ describe('POST /configuration/validate', () => {
 
   test('asks nobody for an archive alone, and for a tenant reads it, its state and its newest version', async () => {
     expect(roundTrips(await validate(boat()))).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
-    const ofTenant = await validate(boat(), { tenantName })
-    expect(ofTenant.body.success).toBe(true)
-    expect(roundTrips(ofTenant)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
+    // The newest version's configuration is in memory then.
+    expect((await validate(boat(), { tenantName })).body.success).toBe(true)
+    expect(roundTrips(await validate(boat(), { tenantName }))).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
   })
 
   test('lists mistakes with their file, line and column, as a deploy would', async () => {
@@ -238,9 +238,10 @@ describe('GET /deployments/{configVersion}/changes', () => {
       body.toVersion,
       ...body.changes.flatMap(one => one.hunks ?? []).flatMap(({ removed, added }) => [...removed, ...added]),
     ]
-    const line = (premium: number) => `{{ ${premium} | set_year_premium }}`
-    // The tenant, its versions; and both archives, which no isolate keeps.
+    // The tenant, its versions; and both archives, which no isolate keeps, while it does keep configurations.
+    expect((await changesOf('3')).status).toBe(200)
     expect(roundTrips(await changesOf('3'))).toEqual({ d1: 2, object: 0, r2: 2, queue: 0 })
+    const line = (premium: number) => `{{ ${premium} | set_year_premium }}`
     expect(premiumOf(await changesOf('3'))).toEqual(['2', '3', line(120), line(130)])
     expect(premiumOf(await changesOf('latest', '&since=1'))).toEqual(['1', '3', line(100), line(130)])
     expect((await changesOf('1')).body).toEqual({
