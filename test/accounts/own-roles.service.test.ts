@@ -1,6 +1,7 @@
 // Roles that a tenant makes by the interface: what they give, to whom, and who may give it.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
 import {
   MOST_ROLES,
   MOST_ROLES_OF_ACCOUNT,
@@ -267,6 +268,38 @@ describe('an account', () => {
     expect((await remove('desk')).status).toBe(200)
     const rows = await boundDatabase(poolBinding(1)).prepare('select * from account_role').all()
     expect(rows.results).toEqual([])
+  })
+
+  it('of many loses its tokens as one of few, at no more round trips; beyond 500 all of the tenant do', async () => {
+    await make({ name: 'crowd', permissions: ['policies.read'] })
+    const locator = await add('member')
+    await give(locator, ['crowd'])
+    const [member, alice] = [await enter('member'), await motor.signIn('alice.agent')]
+    const database = boundDatabase(poolBinding(1))
+    const many = JSON.stringify(Array.from({ length: MOST_REVOCATIONS + 1 }, (_, at) => `crowd-${at}`))
+    await database.batch([
+      database
+        .prepare(
+          `insert into account (locator, username, name, type, source, created_at)
+           select value, value, value, 'account.tenant.read.only.user', 'interface', 0 from json_each(?)`,
+        )
+        .bind(many),
+      database
+        .prepare(`insert into account_role (account_locator, role) select value, 'crowd' from json_each(?)`)
+        .bind(many),
+    ])
+    const changed = await change('crowd', { permissions: ['policies.list'] })
+    expect([changed.status, roundTrips(changed).d1]).toEqual([200, 4])
+    expect([await ping(member), await ping(alice)]).toEqual([401, 401])
+    anna = await motor.signIn('anna.admin')
+    mary = await motor.signIn('mary.manager')
+    expect(await permissionsOf(await enter('member'))).toEqual(['policies.list'])
+    const used = await remove('crowd')
+    expect([used.status, used.body.message]).toEqual([409, expect.stringMatching(/crowd-0, .* and more/)])
+    await database.prepare(`delete from account where username like 'crowd-%'`).run()
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+    await remove('crowd')
+    await database.prepare('delete from account_role').run()
   })
 
   it('of a program has roles too, within which its tokens stay', async () => {
