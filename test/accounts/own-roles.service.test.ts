@@ -195,6 +195,25 @@ describe('whoever makes a role', () => {
     await remove('payers')
   })
 
+  it('may change the role that they have: the answer comes, and their own token ends with the others', async () => {
+    await make({ name: 'leads', permissions: ['roles.*', 'users.*', 'policies.read'] })
+    const locator = await add('lena')
+    await give(locator, ['leads'])
+    const lena = await enter('lena')
+    const changed = await change('leads', { permissions: ['roles.*', 'users.*'] }, lena)
+    expect([changed.status, changed.body.permissions]).toEqual([200, ['users.*', 'roles.*']])
+    expect(await ping(lena)).toBe(401)
+    // What they took from themselves they cannot give back.
+    const back = await change(
+      'leads',
+      { permissions: ['roles.*', 'users.*', 'policies.read'] },
+      await enter('lena'),
+    )
+    expect([back.status, back.body.code]).toEqual([422, 'beyondOwner'])
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+    await remove('leads')
+  })
+
   it('has a permission of its own for it', async () => {
     const alice = await motor.signIn('alice.agent')
     expect((await make({ name: 'mine', permissions: ['policies.read'] }, alice)).status).toBe(403)
@@ -389,6 +408,18 @@ describe('the last person who may change users', () => {
     const second = await add('second', 'admin', program)
     expect((await change('heads', { permissions: ['policies.read'] }, program)).status).toBe(200)
     await nobody(give(second, ['heads'], program))
+    // Two who take it from each other at the same moment: one of them keeps it.
+    expect((await give(boss, ['admin'], program)).status).toBe(200)
+    const [ofBoss, ofSecond] = [await enter('boss'), await enter('second')]
+    const answers = await Promise.all([
+      give(second, ['read-only'], ofBoss),
+      give(boss, ['read-only'], ofSecond),
+    ])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const left = await callOk<{ items: UserResponse[] }>('GET', '/auth/users?disabled=false&service=false', {
+      token: program,
+    })
+    expect(left.items.filter(one => one.permissions.includes('users.*'))).toHaveLength(1)
     await database.prepare(`update account set disabled_at = null where source = 'archive'`).run()
   })
 })
