@@ -1,13 +1,9 @@
 // Answers of the interface as the console reads them: the service's own contracts, with every number as its digits.
 
 import type { AuditPageResponse } from '../src/access/audit/contract.ts'
-import type {
-  AuthTokenResponse,
-  RoleResponse,
-  UserListResponse,
-  UserResponse,
-} from '../src/access/contract.ts'
+import type { AuthTokenResponse } from '../src/access/contract.ts'
 import type { IdentityProviderResponse } from '../src/access/identity-providers/contract.ts'
+import type { RoleResponse, UserListResponse, UserResponse } from '../src/access/roles/contract.ts'
 import type { PluginLogPageResponse } from '../src/extension/plugins/contract-log.ts'
 import type {
   CheckInvoicesResponse,

@@ -16,18 +16,21 @@ const ofPolicy = async (): Promise<TimerOwner> =>
 
 /** What an erasure reaches in layers above that of policyholders. */
 const erasureOwner = async (): Promise<TimerOwner> => {
-  const [{ eraseRemains }, { emptyShowingHolders }] = await Promise.all([
+  const [{ eraseRemains }, { emptyShowingHolders }, { removePreviews }] = await Promise.all([
     import('./servicing/policyholders/erasure.ts'),
     import('./reporting/erasure.ts'),
+    import('./agents/kept-previews.ts'),
   ])
   return async (timer, place) => {
     await eraseRemains(timer, place)
     await emptyShowingHolders(place, timer.dueAt as Instant)
+    await removePreviews(place, Number(timer.payload.until))
   }
 }
 
 export const TIMER_OWNERS: TimerOwners = {
   'account.revocation': async () => (await import('./access/revocation.ts')).revocationDue,
+  'account.revocations': async () => (await import('./access/revocation.ts')).revocationsDue,
   'agent.preview.expiry': async () => (await import('./agents/kept-previews.ts')).removePreview,
   'cancellation.effective': ofPolicy,
   'document.file.gone': async () => (await import('./transactions/documents/job-store.ts')).deleteGoneFile,

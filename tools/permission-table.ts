@@ -20,8 +20,7 @@ const INTRODUCTION = `# Permissions
 Written from the routes and \`src/platform/http/permissions.ts\` by \`npm run docs:permissions\`; a test holds it.
 
 A permission is \`group.action\`. A route names permissions, and any one of them is enough. A caller holds what its account type
-holds; or, in its place, what the roles of the tenant's configuration give it (below), or the list of its long-lived
-token. Anyone who lacks a route's permission is answered 403, before the query and the body are read, with the permission
+holds; or, in its place, what roles give it (below), or the list of its long-lived token. Anyone who lacks a route's permission is answered 403, before the query and the body are read, with the permission
 by name; \`GET /auth/permissions\` lists what the caller holds, and \`GET /auth/whoami\` also who it is. The tenant comes first: another tenant's locator is
 answered 404, even if the caller holds every permission.
 
@@ -51,6 +50,10 @@ roles. A role without permissions gives what the account type holds. A deploy re
 changes them ends the tenant's access tokens within 5 seconds, so that everybody's next sign-in has the new ones, and within
 as many long-lived tokens may what the new ones leave of their lists. A user's own roles are those of the archive's users:
 an account that was added under such a name has what its type holds.
+
+A tenant also makes roles by the interface (\`POST /auth/roles\`), and gives them to accounts that were added and to people who
+sign in by an identity provider. They replace what the account type holds, and account types among them are those of
+the configuration where it redefines them ([accounts](accounts.md), "Roles").
 `
 
 const cell = (access: Access): string => {

@@ -12,7 +12,6 @@ import {
   Name,
   OptionalLocator,
   OptionalLongName,
-  OptionalText,
   optional,
   PageSize,
   RequestBoolean,
@@ -23,7 +22,6 @@ import {
   Timestamp,
 } from '../platform/wire.ts'
 import { breaks, rule } from '../platform/wire-problem.ts'
-import { FROM_MOST_TO_LEAST } from '../product/roles.ts'
 import { LONGEST_PASSWORD, SHORTEST_PASSWORD, STRICT_RULES } from './password-rules/rules.ts'
 
 /** Long enough for any passphrase, short enough to hash. */
@@ -143,32 +141,9 @@ export const UsersQuery = AccountsQuery.extend({
   accountType: optional(z.enum(TENANT_ACCOUNT_TYPES)).describe('Only accounts of this type.'),
   disabled: optional(RequestBoolean).describe('true: only disabled ones; false: only others.'),
   service: optional(RequestBoolean).describe('true: only service accounts; false: only people.'),
+  role: OptionalLongName.describe('Only accounts that were given this role, by its name in their `roles`.'),
 })
 export type UsersQuery = z.output<typeof UsersQuery>
-
-export const UserResponse = component('UserResponse', {
-  ...account,
-  identityProvider: OptionalText.describe(
-    'Name of the identity provider by which it signs in; its issuer where the tenant has that provider no more. Absent where it is tied to none.',
-  ),
-  permissions: Texts.describe('What it may, as `group.action`; `group.*` for all of a group.'),
-})
-export type UserResponse = z.infer<typeof UserResponse>
-
-export const UserListResponse = component('UserListResponse', {
-  listCompleted: Flag.describe('Whether nothing follows.'),
-  items: z.array(UserResponse),
-})
-export type UserListResponse = z.infer<typeof UserListResponse>
-
-export const RoleResponse = component('RoleResponse', {
-  name: Text.describe('Name of the account type, or of the role in the configuration.'),
-  title: OptionalText.describe('What people read. Account types have none.'),
-  source: z.enum(['accountType', 'configuration']).describe('Where it comes from.'),
-  accountType: z.enum(FROM_MOST_TO_LEAST).describe('The type of accounts that have the role.'),
-  permissions: Texts.describe('What it gives, as `group.action`; `group.*` for all of a group.'),
-})
-export type RoleResponse = z.infer<typeof RoleResponse>
 
 /** Comparing a new password with a former one takes a fifth of a second. */
 const LONGEST_HISTORY = 10

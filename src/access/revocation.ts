@@ -3,7 +3,7 @@
 // checked with every batch, whatever an isolate knows: in the home shard from the account's own commit on, in the others a moment
 // later. In the control database it is read with the tenant: requests that ask no database of the tenant end within 5 s too.
 
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import { Memo } from '../kernel/maps.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -24,6 +24,7 @@ import {
   tenantNow,
 } from '../platform/tenancy.ts'
 import type { FoundToken } from './auth-tokens/store.ts'
+import { accounts } from './tables.ts'
 import { TOKEN_LIFE_MS } from './tokens.ts'
 
 /** Twice the life of a token: a request that read the account before the revocation may sign a token a moment after. */
@@ -45,23 +46,38 @@ type Place = { readonly env: Env; readonly calls: Calls }
  * Announces the revocation to all isolates and to the tenant's other databases. Call it after the account's row is committed.
  * Throws when it did not reach all of them. A repeat changes nothing: a timer makes up for what failed or was cut off.
  */
-export async function announceRevocation(place: Place, revocation: Revocation): Promise<void> {
-  const { tenant, accountLocator, epoch } = revocation
+export const announceRevocation = (place: Place, { tenant, ...revoked }: Revocation): Promise<void> =>
+  announceAll(place, tenant, [revoked])
+
+type Revoked = { readonly accountLocator: string; readonly epoch: number }
+
+async function announceAll(
+  place: Place,
+  tenant: Tenant | undefined,
+  revoked: readonly Revoked[],
+): Promise<void> {
   const inShard = async (shard: number): Promise<void> => {
     const database = shardDatabase(place.env, tenant!, shard, place.calls)
-    await database.batch(revocationQueries(database, [{ accountLocator, epoch, at: now() }]))
+    const at = now()
+    await database.batch(
+      revocationQueries(
+        database,
+        revoked.map(one => ({ ...one, at })),
+      ),
+    )
   }
   const others = tenant?.shards.flatMap((_, shard) => (shard === HOME_SHARD ? [] : [inShard(shard)])) ?? []
-  const outcomes = await Promise.allSettled([announceToIsolates(place, revocation), ...others])
+  const outcomes = await Promise.allSettled([announceToIsolates(place, tenant, revoked), ...others])
   forgetTenants()
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }
 
+const leave = (problem: unknown): void =>
+  console.error(JSON.stringify({ at: 'revocation', problem: String(problem) }))
+
 /** As `announceRevocation`, for a request with `revocationWrites`: what failed is left to the timer. */
 export const announceOrLeave = (place: Place, revocation: Revocation): Promise<void> =>
-  announceRevocation(place, revocation).catch(problem =>
-    console.error(JSON.stringify({ at: 'revocation', problem: String(problem) })),
-  )
+  announceRevocation(place, revocation).catch(leave)
 
 /** Accounts as the fence refuses them. Drops those of which every token has expired. */
 export const revocationQueries = (
@@ -74,22 +90,20 @@ export const revocationQueries = (
 
 async function announceToIsolates(
   { env, calls }: Place,
-  { tenant, accountLocator, epoch }: Revocation,
+  tenant: Tenant | undefined,
+  revoked: readonly Revoked[],
 ): Promise<void> {
   const database = controlDatabase(env, calls)
   const { build } = database
   const tenantLocator = tenant?.locator ?? ADMINISTRATION
+  const rows = JSON.stringify(revoked.map(({ accountLocator, epoch }) => [accountLocator, epoch]))
   const ofTenant = eq(revocations.tenantLocator, tenantLocator)
   const tooMany = sql`(select count(*) from ${revocations} where ${ofTenant}) > ${MOST_REVOCATIONS}`
   await database.batch([
     build.delete(revocations).where(lt(revocations.at, now() - KEPT_MS)),
-    build
-      .insert(revocations)
-      .values({ accountLocator, tenantLocator, epoch, at: now() })
-      .onConflictDoUpdate({
-        target: revocations.accountLocator,
-        set: { epoch: sql`max(${revocations.epoch}, excluded.epoch)`, at: sql`excluded.at` },
-      }),
+    build.run(sql`insert into ${revocations} (account_locator, tenant_locator, epoch, at)
+      select value ->> 0, ${tenantLocator}, value ->> 1, ${now()} from json_each(${rows}) where true
+      on conflict (account_locator) do update set epoch = max(epoch, excluded.epoch), at = excluded.at`),
     build
       .update(tenants)
       .set({ tokenEpoch: sql`${tenants.tokenEpoch} + 1` })
@@ -131,6 +145,64 @@ export const revocationDue = (
     accountLocator: subject as Uuid,
     epoch: Number(payload.epoch),
   })
+
+/** Accounts of which all change at once; `set` are columns that change with their epochs. */
+type Several = {
+  readonly which: SQL
+  readonly set?: Readonly<Partial<typeof accounts.$inferInsert>>
+  /** Whether the caller's own is one of them: then the commit ends this request's own token. */
+  readonly hasCaller: boolean
+}
+
+type SeveralRevoked = Required<Pick<Commit, 'facts' | 'timers'>> & {
+  /** After the commit. What failed is left to the timer. */
+  readonly announce: () => Promise<void>
+}
+
+/** As `revocationWrites`, for all accounts that `which` selects, however many they are. */
+export function revocationsOf(
+  { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
+  database: Database,
+  { which, set, hasCaller }: Several,
+): SeveralRevoked {
+  const since = now()
+  if (hasCaller) calls.token = undefined
+  return {
+    facts: [
+      ...revocationQueries(database, []),
+      database.build.run(sql`insert into ${revokedAccounts} (account_locator, epoch, at)
+        select ${accounts.locator}, ${accounts.tokenEpoch} + 1, ${since} from ${accounts} where ${which}
+        on conflict do nothing`),
+      database.build
+        .update(accounts)
+        .set({ ...set, tokenEpoch: sql`${accounts.tokenEpoch} + 1` })
+        .where(which),
+    ],
+    timers: [
+      {
+        dueAt: tenantNow(tenant),
+        kind: 'account.revocations',
+        subject: 'accounts',
+        payload: { since: String(since) },
+      },
+    ],
+    announce: () => announceSince({ env, calls }, tenant, since).catch(leave),
+  }
+}
+
+/** Announces all that the home shard revoked since. */
+async function announceSince(place: Place, tenant: Tenant, since: number): Promise<void> {
+  const home = shardDatabase(place.env, tenant, HOME_SHARD, place.calls)
+  const [rows] = await home.batch([
+    home.build.select().from(revokedAccounts).where(gte(revokedAccounts.at, since)),
+  ])
+  if (rows.length > 0) await announceAll(place, tenant, rows)
+}
+
+export const revocationsDue = (
+  { payload }: { payload: Record<string, string> },
+  place: Place & { readonly tenant: Tenant },
+): Promise<void> => announceSince(place, place.tenant, Number(payload.since))
 
 // Long-lived tokens that this isolate looked up, found or not; trusted for 5 s, like tenants.
 type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant }

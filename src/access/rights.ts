@@ -89,22 +89,39 @@ export function compactPermissions(held: ReadonlySet<Permission>): string[] {
 type RoleHolder = Pick<Caller, 'username' | 'accountType'> & {
   /** An archive's roles apply to the archive's users only. */
   readonly source: 'archive' | 'interface'
+  /** Roles that the account was given; they replace all else. */
+  readonly given?: readonly GivenRole[]
+}
+
+/** An account type by its name, or a role of the tenant (access/roles). */
+export type GivenRole = {
+  readonly name: string
+  /** Null for an account type. */
+  readonly permissions: readonly string[] | null
 }
 
 /**
- * The permissions that the roles of the newest configuration grant an account, for its token; undefined when they do not mention
- * it and its account type decides. An account that a person made gets nothing from an archive's user of the same name: otherwise
+ * The permissions that an account's roles grant it, for its token: those that it was given, else those of the newest configuration.
+ * Undefined when none mentions it and its account type decides. An account that a person made gets nothing from an archive's user of the same name: otherwise
  * somebody who may add accounts could take a name before the archive does and gain its rights.
  */
 export function rolePermissions(
-  { username, accountType, source }: RoleHolder,
+  { username, accountType, source, given = [] }: RoleHolder,
   roles: TenantRoles | null | undefined,
 ): string[] | undefined {
-  if (!roles) return undefined
-  const ofType = (type: TestUserType): Permission[] => {
-    const own = roles.types[type]
+  const ofType = (type: string): Permission[] => {
+    const own = Object.hasOwn(roles?.types ?? {}, type) ? roles?.types[type as TestUserType] : undefined
     return own ? listedPermissions(own) : ALL_PERMISSIONS.filter(permission => holds(type, permission))
   }
+  if (given.length > 0)
+    return compactPermissions(
+      new Set(
+        given.flatMap(({ name, permissions }) =>
+          permissions ? listedPermissions(permissions) : ofType(name),
+        ),
+      ),
+    )
+  if (!roles) return undefined
   const isOwnUser = source === 'archive' && Object.hasOwn(roles.users, username)
   const grant = isOwnUser ? roles.users[username] : undefined
   if (grant)
@@ -112,6 +129,6 @@ export function rolePermissions(
       new Set([...grant.types.flatMap(ofType), ...listedPermissions(grant.permissions)]),
     )
   return Object.hasOwn(roles.types, accountType)
-    ? compactPermissions(new Set(ofType(accountType as TestUserType)))
+    ? compactPermissions(new Set(ofType(accountType)))
     : undefined
 }

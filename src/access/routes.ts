@@ -6,6 +6,7 @@ import { component, DateTime, OptionalText, Text } from '../platform/wire.ts'
 import { accountAdministrationRoutes } from './administration/routes.ts'
 import { authTokenRoutes } from './auth-tokens/routes.ts'
 import * as contract from './contract.ts'
+import { roleRoutes } from './roles/routes.ts'
 import { authenticate, authenticateAdmin, renewAuthentication } from './service.ts'
 
 const answer = { schema: contract.AuthenticateResponse, description: 'A token, valid for one hour.' }
@@ -46,6 +47,7 @@ export const accountRoutes: readonly Route[] = [
   }),
   ...accountAdministrationRoutes,
   ...authTokenRoutes,
+  ...roleRoutes,
 ]
 
 export const OwnPermissionsResponse = component('OwnPermissionsResponse', {

@@ -78,7 +78,7 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
     throw unauthenticated('The sign-in was more than 12 hours ago; sign in again.')
   const key = { locator: caller.accountLocator }
   const { account: own, ...more } = tenant
-    ? await readAccount(homeDatabase({ env, tenant, calls }), key)
+    ? await readAccount(homeDatabase({ env, tenant, calls }), key, tenant)
     : { account: undefined, timeZone: ZONE_WITHOUT_CONFIGURATION, rules: PLAIN_RULES }
   const account = own ?? (await readAdministrator(env, key, calls))
   if (!account || account.disabledAt !== null)

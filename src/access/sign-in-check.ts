@@ -15,7 +15,7 @@ import {
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
 import { knownAuthToken } from './revocation.ts'
-import { isAuthToken, NO_TENANT, readToken, tenantOfAuthToken, tokenOf } from './tokens.ts'
+import { isAuthToken, NO_TENANT, tenantOfAuthToken, tokenOf } from './tokens.ts'
 
 /** 401 without a valid token. `requireAccess` decides what the caller may do. */
 export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> {
@@ -31,6 +31,7 @@ export async function signedIn(exchange: Exchange, env: Env): Promise<SignedIn> 
  * tokens therefore wait (503) while the control database does not answer (`isStale`).
  */
 async function withAccessToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
+  const { readToken } = await import('./access-tokens.ts')
   const { tenant: claimed, isAdministration, ...claims } = await readToken(env, token, now)
   const locator = claimed?.locator ?? ADMINISTRATION
   const { tenant, revocations, isStale } = await findTenantAccess(env, { locator }, calls)
@@ -62,7 +63,7 @@ async function withAuthToken({ calls, now }: Exchange, env: Env, token: string):
   if (tenant) requireServed(tenant)
   const found = await knownAuthToken(`${tenant?.generation ?? ''} ${token}`, () =>
     tenant
-      ? findToken(homeDatabase({ env, tenant, calls }), token)
+      ? findToken(homeDatabase({ env, tenant, calls }), token, tenant)
       : findAdministrationToken(controlDatabase(env, calls), token),
   )
   if (!found || found.expiresAt <= now) throw unknown()

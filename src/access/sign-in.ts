@@ -10,6 +10,7 @@ import type { NewEvent } from '../platform/events/outbox.ts'
 import type { PublicContext } from '../platform/http/route.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
 import { controlDatabase, homeDatabase, type Tenant, tenantNow } from '../platform/tenancy.ts'
+import { issueToken, type TokenHolder } from './access-tokens.ts'
 import { administrationAuditRow, commitAudited } from './audit/store.ts'
 import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
@@ -17,7 +18,6 @@ import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
 import { hashPassword, needsRehash, verifying } from './passwords.ts'
 import { ADMINISTRATION_ACCOUNT, replaceHash, type StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
-import { issueToken, type TokenHolder } from './tokens.ts'
 
 export type Credentials = { readonly username: string; readonly password: string }
 

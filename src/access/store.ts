@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Calls } from '../platform/calls.ts'
-import type { Database, Query } from '../platform/database.ts'
+import { type Database, putRows, type Query } from '../platform/database.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
 import {
   controlDatabase,
@@ -13,8 +13,15 @@ import {
 import type { TenantRoles } from '../product/roles.ts'
 import { configurationVersions } from '../product/tables.ts'
 import { type PasswordRules, PLAIN_RULES } from './password-rules/rules.ts'
-import { rolePermissions } from './rights.ts'
-import { accountIdentities, accounts, identityProviders, passwordRules } from './tables.ts'
+import { type GivenRole, rolePermissions } from './rights.ts'
+import {
+  accountIdentities,
+  accountRoles,
+  accounts,
+  identityProviders,
+  passwordRules,
+  roles as tenantsRoles,
+} from './tables.ts'
 
 type AccountKey = { readonly username: string } | { readonly locator: Uuid }
 
@@ -25,8 +32,10 @@ export type StoredAccount = {
   readonly name: string
   readonly email: string | null
   readonly accountType: string
-  /** Granted by the roles of the newest configuration; absent when the account type decides. */
+  /** Granted by roles; absent when the account type decides. */
   readonly permissions?: readonly string[]
+  /** Names of the roles that it was given; absent for none. */
+  readonly roles?: readonly string[]
   readonly isService: boolean
   readonly passwordHash: string | null
   readonly formerHashes: readonly string[]
@@ -34,6 +43,8 @@ export type StoredAccount = {
   readonly lockedUntil: number | null
   readonly tokenEpoch: number
   readonly disabledAt: number | null
+  /** Archives change theirs. */
+  readonly source: 'archive' | 'interface'
   readonly createdBy: string | null
   readonly createdAt: number
 }
@@ -77,12 +88,39 @@ export const storedAccount = ({ type, ...row }: AccountRow): StoredAccount => ({
   accountType: type,
 })
 
-/** With what the roles of the newest configuration give it. */
-export function accountWithRoles(row: AccountRow, roles: TenantRoles | null | undefined): StoredAccount {
+/** With what its roles give it: those of the newest configuration, or those that it was given. */
+export function accountWithRoles(
+  row: AccountRow,
+  roles: TenantRoles | null | undefined,
+  given: readonly GivenRole[],
+): StoredAccount {
   const account = storedAccount(row)
-  const permissions = rolePermissions({ ...account, source: row.source }, roles)
-  return permissions ? { ...account, permissions } : account
+  const permissions = rolePermissions({ ...account, given }, roles)
+  return {
+    ...account,
+    ...(permissions && { permissions }),
+    ...(given.length > 0 && { roles: given.map(({ name }) => name) }),
+  }
 }
+
+/** Replaces the roles that the account was given. */
+export const rolesQueries = (database: Database, accountLocator: Uuid, names: readonly string[]): Query[] => [
+  database.build.delete(accountRoles).where(eq(accountRoles.accountLocator, accountLocator)),
+  ...putRows(
+    database,
+    accountRoles,
+    names.map(role => ({ accountLocator, role })),
+  ),
+]
+
+/** Roles that accounts were given, by their names; `of` is the locator of one account, or a query that selects it. */
+export const givenRolesQuery = (database: Database, of: SQL | string) =>
+  database.build
+    .select({ name: accountRoles.role, permissions: tenantsRoles.permissions })
+    .from(accountRoles)
+    .leftJoin(tenantsRoles, eq(tenantsRoles.name, accountRoles.role))
+    .where(sql`${accountRoles.accountLocator} = ${of}`)
+    .orderBy(asc(accountRoles.role))
 
 type AccountRead = {
   readonly account: StoredAccount | undefined
@@ -91,22 +129,32 @@ type AccountRead = {
   readonly rules: PasswordRules
   /** Of the newest configuration. */
   readonly roles: TenantRoles | null
-  /** Whether an identity provider replaces passwords; false unless `tenant` was given. */
+  /** Whether an identity provider replaces passwords. */
   readonly isPasswordOff: boolean
 }
 
-/** One round trip. `tenant`: for a sign-in by password. */
+/** What of a tenant's accounts its databases have tables for. */
+export type Keeping = Pick<Tenant, 'keepsProviders' | 'keepsRoles'>
+
+/** One round trip. */
 export async function readAccount(
   database: Database,
   key: AccountKey,
-  tenant?: Pick<Tenant, 'keepsProviders'>,
+  { keepsProviders, keepsRoles }: Keeping,
 ): Promise<AccountRead> {
   const replacing = database.build
     .select({ name: identityProviders.name })
     .from(identityProviders)
     .where(eq(identityProviders.replacesPasswords, true))
     .limit(1)
-  const [[row], [version], [own], replacements = []] = await database.batch([
+  const given = givenRolesQuery(
+    database,
+    'locator' in key
+      ? key.locator
+      : sql`(select ${accounts.locator} from ${accounts} where ${isAccount(key)})`,
+  )
+  // Databases have the table of roles only after that of providers.
+  const [[row], [version], [own], replacements = [], roles = []] = await database.batch([
     database.build.select().from(accounts).where(isAccount(key)),
     database.build
       .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
@@ -114,10 +162,10 @@ export async function readAccount(
       .orderBy(desc(configurationVersions.version))
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
-    ...(tenant?.keepsProviders ? [replacing] : []),
+    ...(keepsRoles ? ([replacing, given] as const) : keepsProviders ? ([replacing] as const) : []),
   ])
   return {
-    account: row && accountWithRoles(row, version?.roles),
+    account: row && accountWithRoles(row, version?.roles, roles),
     timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
     rules: own?.rules ?? PLAIN_RULES,
     roles: version?.roles ?? null,
@@ -129,7 +177,7 @@ export async function readAccount(
 export async function isOfProvider(
   database: Database,
   locator: Uuid,
-  { keepsProviders }: Pick<Tenant, 'keepsProviders'>,
+  { keepsProviders }: Keeping,
 ): Promise<boolean> {
   if (!keepsProviders) return false
   const { accountLocator } = accountIdentities
@@ -168,6 +216,7 @@ export async function readAdministrator(
       formerHashes: [],
       passwordChangedAt: null,
       disabledAt: null,
+      source: 'interface',
       createdBy: null,
     }
   )

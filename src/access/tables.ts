@@ -2,14 +2,13 @@ import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { TENANT_ACCOUNT_TYPES } from '../platform/http/account-types.ts'
 import { accountColumns, auditColumns, tokenColumns } from '../platform/tenancy/control-tables.ts'
-import type { TestUserType } from '../product/roles.ts'
 import type { PasswordRules } from './password-rules/rules.ts'
 
-/** Who has the value in the claim, alone or in a list, gets the account types. */
+/** Who has the value in the claim, alone or in a list, gets the roles: account types, and roles of the table `role`. */
 export type RoleMapping = {
   readonly claim: string
   readonly value: string
-  readonly roles: readonly TestUserType[]
+  readonly roles: readonly string[]
 }
 
 export const accounts = sqliteTable(
@@ -48,6 +47,32 @@ export const passwordRules = sqliteTable('password_rules', {
   locator: text({ enum: ['rules'] }).primaryKey(),
   rules: text({ mode: 'json' }).$type<PasswordRules>().notNull(),
 })
+
+/** Roles that the tenant made by the interface (access/roles), beside those of its configuration. */
+export const roles = sqliteTable('role', {
+  name: text().primaryKey(),
+  title: text(),
+  /** `group.action` or `group.*`. */
+  permissions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
+  /** Of the last change. */
+  revision: text().notNull(),
+  createdAt: integer().notNull(),
+  updatedAt: integer().notNull(),
+})
+
+/** Roles that accounts were given; an account without any may what its type gives. */
+export const accountRoles = sqliteTable(
+  'account_role',
+  {
+    accountLocator: text().notNull(),
+    /** Name of a row of `role`, or of an account type. */
+    role: text().notNull(),
+  },
+  table => [
+    primaryKey({ columns: [table.accountLocator, table.role] }),
+    index('account_role_role').on(table.role),
+  ],
+)
 
 /** Issuers of OpenID Connect whose users the tenant admits (access/identity-providers). */
 export const identityProviders = sqliteTable(

@@ -1,6 +1,6 @@
 // Previews of agents, kept until they expire: an agent sends a short name, and nothing of what was previewed can be changed on the way.
 // A preview is kept as the answer to a write that can be repeated, sealed, and removed by a timer.
-import { eq } from 'drizzle-orm'
+import { and, eq, gte, lt, lte } from 'drizzle-orm'
 import { auditRows } from '../access/audit/store.ts'
 import { tooLarge } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
@@ -11,7 +11,13 @@ import type { Query } from '../platform/database.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { seal, unseal } from '../platform/sealed.ts'
 import { writes } from '../platform/tables.ts'
-import { HOME_SHARD, homeDatabase, sealedPlace, shardDatabase } from '../platform/tenancy.ts'
+import {
+  HOME_SHARD,
+  homeDatabase,
+  sealedPlace,
+  shardDatabase,
+  type TenantPlace,
+} from '../platform/tenancy.ts'
 import { PREVIEW_LIFE_MS, previewOutdated } from '../transactions/mechanism/preview-token.ts'
 import type { Previewed } from './protocol/host.ts'
 
@@ -102,6 +108,20 @@ export async function beginPreviewed(
     ...audit,
   ] as const)
   if ((made as unknown[]).length === 0) throw previewOutdated('used')
+}
+
+/**
+ * Removes all previews that were kept by then (real time). They are sealed, and may show values of any policyholder: after an erasure
+ * agents preview again.
+ */
+export async function removePreviews({ env, tenant, calls }: TenantPlace, until: number): Promise<void> {
+  const database = shardDatabase(env, tenant, HOME_SHARD, calls)
+  const [first, end] = [keyOf(''), 'agent;']
+  await database.batch([
+    database.build
+      .delete(writes)
+      .where(and(gte(writes.key, first), lt(writes.key, end), lte(writes.at, until))),
+  ])
 }
 
 /** Idempotent. */

@@ -76,6 +76,7 @@ export const writes = sqliteTable(
 /** `src/wiring.ts` names the function for each kind. */
 export type TimerKind =
   | 'account.revocation'
+  | 'account.revocations'
   | 'agent.preview.expiry'
   | 'cancellation.effective'
   | 'document.file.gone'

@@ -11,6 +11,7 @@ import {
   IDENTITY_PROVIDERS,
   NOTES,
   REQUIRED_TENANT_MIGRATION,
+  ROLES,
   SHARED_EVENT_ROWS,
 } from './database/migrations.ts'
 import { type Database, openDatabase } from './database.ts'
@@ -66,6 +67,8 @@ export type Tenant = {
   readonly keepsNotes?: boolean
   /** All its databases have the tables of identity providers (access/tables.ts). */
   readonly keepsProviders?: boolean
+  /** All its databases have the tables of roles (access/tables.ts). */
+  readonly keepsRoles?: boolean
 }
 
 /**
@@ -241,6 +244,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(have(BOOKS) && { keepsBooks: true }),
     ...(have(NOTES) && { keepsNotes: true }),
     ...(have(IDENTITY_PROVIDERS) && { keepsProviders: true }),
+    ...(have(ROLES) && { keepsRoles: true }),
   }
 }
 

@@ -1,6 +1,5 @@
 // Keys that sign access tokens: Ed25519, so that the public half can verify tokens but not make them. Several keys at a time
 // allow rotation without ending sessions.
-import { importJWK } from 'jose'
 
 /** The only accepted algorithm: no token chooses how it is verified. */
 export const TOKEN_ALGORITHM = 'EdDSA'
@@ -51,13 +50,16 @@ async function importKeys(text: string | undefined): Promise<Keys> {
     if (typeof kid !== 'string' || kid === '' || verifying.has(kid))
       throw unusable("each needs a 'kid' of its own")
     const publicKey: PublicKey = { kty, crv, x: String(x), kid, alg: TOKEN_ALGORITHM, use: 'sig' }
-    verifying.set(kid, (await importJWK(publicKey, TOKEN_ALGORITHM)) as CryptoKey)
+    verifying.set(kid, await importKey({ kty, crv, x: publicKey.x }, 'verify'))
     shown.push(publicKey)
   }
   const { d } = keySet[0]!
-  const key = (await importJWK({ ...shown[0]!, d: d as string }, TOKEN_ALGORITHM)) as CryptoKey
-  return { signing: { kid: shown[0]!.kid, key }, verifying, shown }
+  const { kid, kty, crv, x } = shown[0]!
+  return { signing: { kid, key: await importKey({ kty, crv, x, d: d as string }, 'sign') }, verifying, shown }
 }
+
+const importKey = (key: JsonWebKey, use: 'sign' | 'verify'): Promise<CryptoKey> =>
+  crypto.subtle.importKey('jwk', key, { name: 'Ed25519' }, false, [use])
 
 function readKeySet(text: string | undefined): readonly Readonly<Record<string, unknown>>[] {
   let set: unknown

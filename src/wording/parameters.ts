@@ -37,6 +37,8 @@ export const PARAMETERS: Words = {
   type: 'What kind of resources.',
   name: 'Name of the version of a resource; with `byStaticName=true`, its static name.',
   'event/name': 'Webhooks with this name only.',
+  'providers/name': 'The identity provider, by its name.',
+  'roles/name': 'The role, by its name.',
   staticName: 'Name that stays while contents change. Configurations refer to it.',
   jurisdiction: 'Where the resource holds. Left out: everywhere.',
   byStaticName: 'Whether `name` is the static name. Then the version is chosen by `date` and `jurisdiction`.',

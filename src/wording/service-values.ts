@@ -24,6 +24,7 @@ export const SERVICE_VALUES: readonly Meanings[] = [
   {
     accountType: 'An account type of Bindery.',
     configuration: 'A role of the configuration.',
+    interface: 'A role that was made by the interface.',
   },
   { ERROR: 'It refuses a deploy.', WARNING: 'It is deployed all the same.' },
   {
@@ -97,6 +98,7 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'accounts.unlock': 'An account was unlocked.',
     'accounts.password': 'A password was changed.',
     'accounts.rules': 'The rules of passwords changed.',
+    'accounts.roles': 'An account was given other roles.',
     'tokens.write': 'A long-lived token was made.',
     'tokens.delete': 'A long-lived token was deleted.',
     'tokens.revoke': 'All tokens of an account were revoked.',
@@ -104,6 +106,8 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     'agents.carryOut': 'A software agent was about to carry out what it had previewed.',
     'providers.write': 'An identity provider was set.',
     'providers.delete': 'An identity provider was deleted.',
+    'roles.write': 'A role was made or changed.',
+    'roles.delete': 'A role was deleted.',
   },
   { locator: 'By what Bindery calls the record.', originalId: 'By what the other system calls it.' },
   {

@@ -1,8 +1,8 @@
 // Signing in with ID tokens of a real OpenID provider, which runs beside the service.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { UserListResponse } from '../../src/access/contract.ts'
 import { FAILED_AGAIN_MS, KEYS_AGAIN_MS } from '../../src/access/identity-providers/discovery.ts'
+import type { UserListResponse } from '../../src/access/roles/contract.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -191,6 +191,21 @@ describe('an ID token', () => {
     expect([nowhere.status, nowhere.body.message]).toEqual([401, here.body.message])
     expect((await callApi('POST', '/account/authenticateByProvider', { body: { idToken } })).status).toBe(400)
   })
+
+  it('of a provider that two tenants have makes an account in each, which the other does not know', async () => {
+    const theirs = await others.token('boss')
+    await put('shared', setUp(acme), theirs)
+    const [here, there] = await Promise.all(
+      [people, others].map(async ({ tenant }) => {
+        const { body } = await exchange(await acme.idToken('subject-ann'), { tenantName: tenant.name })
+        return await whoAmI(body.authorizationToken)
+      }),
+    )
+    expect(here!.accountLocator).not.toBe(there!.accountLocator)
+    const foreign = await callApi('GET', `/account/v1/accounts/${there!.accountLocator}`, { token: boss })
+    expect(foreign.status).toBe(404)
+    await callOk('DELETE', '/auth/providers/shared', { token: theirs })
+  })
 })
 
 describe('roles', () => {
@@ -222,6 +237,54 @@ describe('roles', () => {
     const neither = await exchange(await acme.make({ claims: { sub: 'p3', realm_access: 'reader' } }))
     expect(neither.status).toBe(403)
     await put('acme', setUp(acme))
+  })
+
+  it('of the tenant are given by mappings, with an account type or alone, and follow each sign-in', async () => {
+    const clerk = { name: 'clerks', permissions: ['policies.read', 'quotes.read'] }
+    await callOk('POST', '/auth/roles', { token: boss, body: clerk })
+    const mappings = [
+      { claim: 'groups', value: 'desk', roles: ['clerks'] },
+      { claim: 'groups', value: 'claims', roles: ['claims-only'] },
+    ]
+    expect((await put('acme', setUp(acme, { mappings }))).body.mappings).toEqual([
+      mappings[0],
+      { claim: 'groups', value: 'claims', roles: ['account.tenant.claims.only.user'] },
+    ])
+    const enter = async (...groups: string[]) =>
+      (await exchange(await acme.make({ claims: { sub: 'clerk', groups } }))).body.authorizationToken
+    type Who = { accountLocator: string; accountType: string; permissions: string[] }
+    const who = (token: string) => callOk<Who>('GET', '/auth/whoami', { token })
+    const alone = await enter('desk')
+    const first = await who(alone)
+    expect([first.accountType, first.permissions]).toEqual([
+      'account.tenant.read.only.user',
+      ['policies.read', 'quotes.read'],
+    ])
+    expect(await ping(await enter('desk'))).toBe(200)
+    expect(await ping(alone)).toBe(200)
+    const both = await enter('desk', 'claims')
+    expect(await ping(alone)).toBe(401)
+    expect((await who(both)).permissions).toEqual(expect.arrayContaining(['quotes.read', 'claims.write']))
+    // Nobody else sets them, and the role stays while the mapping gives it.
+    const roles = await callApi<Refused>('PUT', `/auth/users/${first.accountLocator}/roles`, {
+      token: boss,
+      body: { roles: [] },
+    })
+    expect([roles.status, roles.body.message]).toEqual([409, expect.stringMatching(/identity provider/)])
+    const used = await callApi<Refused>('DELETE', '/auth/roles/clerks', { token: boss })
+    expect([used.status, used.body.message]).toEqual([
+      409,
+      expect.stringMatching(/accounts have it: clerk.*identity providers give it: acme/),
+    ])
+    const claims = await who(await enter('claims'))
+    expect([claims.accountType, claims.permissions.includes('quotes.read')]).toEqual([
+      'account.tenant.claims.only.user',
+      true,
+    ])
+    await put('acme', setUp(acme))
+    expect((await callApi('DELETE', '/auth/roles/clerks', { token: boss })).status).toBe(200)
+    const unknown = [{ claim: 'groups', value: 'desk', roles: ['clerks'] }]
+    expect((await put('acme', setUp(acme, { mappings: unknown }))).status).toBe(400)
   })
 
   it('that nobody mapped admit nobody, and make no account', async () => {
@@ -416,9 +479,50 @@ describe('a provider', () => {
     const provider = await openProvider(PERSONS)
     await put('short-lived', setUp(provider))
     const token = (await exchange(await provider.idToken('subject-ann'))).body.authorizationToken
-    await callOk('DELETE', '/auth/providers/short-lived', { token: boss })
+    const gone = await callApi('DELETE', '/auth/providers/short-lived', { token: boss })
+    expect([gone.status, roundTrips(gone).d1]).toEqual([200, 4])
     expect((await exchange(await provider.idToken('subject-ann'))).status).toBe(401)
-    expect(await ping(token)).toBe(200)
+    expect(await ping(token)).toBe(401)
+  })
+
+  it('that is deleted, or gets another issuer, disables who signs in by it alone, until it admits them again', async () => {
+    const provider = await openProvider(PERSONS)
+    const mappings = [...MAPPINGS, { claim: 'groups', value: 'visitors', roles: ['readOnly'] }]
+    const enter = async (subject: string) =>
+      (await exchange(await provider.idToken(subject))).body.authorizationToken
+    const accountOf = async (token: string) => (await whoAmI(token)).accountLocator
+    const isDisabled = async (locator: string) =>
+      (await callOk<{ disabled: boolean }>('GET', `/account/v1/accounts/${locator}`, { token: boss }))
+        .disabled
+    await put('closing', setUp(provider, { mappings }))
+    const [bea, cid] = [await enter('subject-bea'), await enter('subject-cid')]
+    const locators = [await accountOf(bea), await accountOf(cid)]
+    const longLived = await callOk<string>('POST', '/auth/users/tokens', {
+      token: bea,
+      body: { name: 'own', expiresAt: Date.now() + 3_600_000, permissions: ['policies.read'] },
+    })
+    // An administrator disabled this one: it stays so whatever becomes of the provider.
+    await callOk('PATCH', `/account/v1/accounts/${locators[1]}/disable`, { token: boss })
+    const own = await callApi<Refused>('DELETE', '/auth/providers/closing', { token: bea })
+    expect([own.status, own.body.message]).toEqual([409, expect.stringMatching(/lock yourself out/)])
+    const stranger = (await exchange(await acme.idToken('subject-ann'))).body.authorizationToken
+    await callOk('DELETE', '/auth/providers/closing', { token: boss })
+    expect([await ping(bea), await ping(longLived), await ping(stranger)]).toEqual([401, 401, 200])
+    expect(await Promise.all(locators.map(isDisabled))).toEqual([true, true])
+
+    await put('closing', setUp(provider, { mappings }))
+    const back = await enter('subject-bea')
+    expect([await accountOf(back), await isDisabled(locators[0]!)]).toEqual([locators[0], false])
+    expect([await ping(bea), await ping(back), await ping(longLived)]).toEqual([401, 200, 200])
+    expect((await exchange(await provider.idToken('subject-cid'))).status).toBe(401)
+
+    expect((await put('closing', setUp(provider, { mappings, label: 'Closing' }))).status).toBe(200)
+    expect(await ping(back)).toBe(200)
+    const elsewhere = { mappings, issuer: 'https://login.moved.example' }
+    expect((await put('closing', setUp(provider, elsewhere), back)).status).toBe(409)
+    expect((await put('closing', setUp(provider, elsewhere))).status).toBe(200)
+    expect([await ping(back), await isDisabled(locators[0]!)]).toEqual([401, true])
+    await callOk('DELETE', '/auth/providers/closing', { token: boss })
   })
 })
 

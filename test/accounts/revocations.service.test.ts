@@ -154,6 +154,43 @@ describe('a revoked access token', () => {
     for (const shard of [0, 1]) expect(await elsewhere('GET', readsOf(shard))).toBe(401)
   })
 
+  it('of each account that has a role is refused when the role changes, and by a timer where it was not reached', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const role = { name: 'holders', permissions: ['policyholders.read'] }
+    await callOk('POST', '/auth/roles', { token: admin, body: role })
+    const password = 'Rhabarber-7-Kisten'
+    const tokens: string[] = []
+    for (const username of ['first', 'second']) {
+      const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
+        token: admin,
+        body: { username, name: username, email: 'a@example.com', type: 'read-only', password },
+      })
+      await callOk('PUT', `/auth/users/${id}/roles`, { token: admin, body: { roles: ['holders'] } })
+      const body = { username, password, tenantName: motor.tenantName }
+      tokens.push(
+        (await callOk<{ authorizationToken: string }>('POST', '/account/authenticate', { body }))
+          .authorizationToken,
+      )
+    }
+    const reads = (shard: number) =>
+      Promise.all(tokens.map(one => elsewhere('GET', readsOf(shard), undefined, one)))
+    expect([await reads(0), await reads(1)]).toEqual([
+      [200, 200],
+      [200, 200],
+    ])
+    const mend = loseAnnouncements()
+    const changed = await callApi('PUT', '/auth/roles/holders', {
+      token: admin,
+      body: { permissions: ['policyholders.read', 'policyholders.list'] },
+    })
+    expect(changed.status).toBe(200)
+    mend()
+    expect(await reads(0)).toEqual([401, 401])
+    elapse(TIMER_LEASE_MS + 1_000)
+    await fireDue({ env, tenant, shard: HOME_SHARD, calls: noCalls() })
+    expect(await reads(1)).toEqual([401, 401])
+  })
+
   it('is refused by a database that the tenant got later; what no token can be of any more is forgotten', async () => {
     const path = `/auth/users/${accountOf(token)}/revoke`
     expect((await callApi('POST', path, { token: admin })).status).toBe(200)

@@ -1,6 +1,6 @@
 // Who may do what: users with their permissions, and the roles that give them.
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { RoleResponse, UserListResponse, UserResponse } from '../../src/access/contract.ts'
+import type { RoleResponse, UserListResponse, UserResponse } from '../../src/access/roles/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'

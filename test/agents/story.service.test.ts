@@ -221,6 +221,34 @@ describe('nothing is carried out', () => {
     expect(reasonOf(await carryOut(preview))).toEqual([true, 409, 'unknown'])
   })
 
+  it('that was kept when values of a policyholder were erased, since it may show them', async () => {
+    const holder = await newPolicyholder()
+    const previews = [
+      await agent.ask('preview_policyholder', { values: request.policyholder.values }),
+      await agent.ask('preview_quote', riskOf(holder)),
+    ]
+    const kept = async () => {
+      const { results } = await boundDatabase(poolBinding(1))
+        .prepare(`select key from "write" where key like 'agent:%'`)
+        .all<{ key: string }>()
+      return results.map(one => one.key)
+    }
+    expect(await kept()).toEqual(expect.arrayContaining(previews.map(({ preview }) => `agent:${preview}`)))
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token: motor.token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    await callOk('POST', '/test/clock', {
+      token: motor.token,
+      body: { advance: { amount: 1, unit: 'minute' } },
+    })
+    await expect.poll(kept, { timeout: 30_000 }).toEqual([])
+    for (const { preview } of previews)
+      expect(reasonOf(await carryOut(preview))).toEqual([true, 409, 'unknown'])
+    const again = await agent.ask('preview_quote', riskOf(holder))
+    expect((await agent.ask('carry_out', { preview: again.preview })).state).toBe('finalized')
+  })
+
   it('that the interface refuses: wrong values of a quote leave no policy', async () => {
     const policyholder = await newPolicyholder()
     const risk = riskOf(policyholder)

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs'
 import { build } from 'esbuild'
 import { expect, test } from 'vitest'
 
-/** What an isolate evaluates before its first request: files, and names of packages. */
-async function evaluatedAtStart(): Promise<string[]> {
+type Outputs = Awaited<ReturnType<typeof built>>
+
+/** The service in the pieces in which an isolate loads it. */
+async function built() {
   const { metafile } = await build({
     entryPoints: ['src/worker.ts'],
     outdir: 'unwritten',
@@ -17,9 +19,14 @@ async function evaluatedAtStart(): Promise<string[]> {
     loader: { '.html': 'text', '.sql': 'text' },
     logLevel: 'silent',
   })
+  return metafile.outputs
+}
+
+/** What is evaluated with one of them: files, and names of packages. */
+function evaluatedWith(outputs: Outputs, first: string): string[] {
   const found = new Set<string>()
   const look = (output: string): void => {
-    const { inputs, imports } = metafile.outputs[output]!
+    const { inputs, imports } = outputs[output]!
     for (const file of Object.keys(inputs)) found.add(file)
     for (const { path, kind, external } of imports) {
       if (kind !== 'import-statement' || found.has(path)) continue
@@ -27,9 +34,12 @@ async function evaluatedAtStart(): Promise<string[]> {
       if (!external) look(path)
     }
   }
-  look('unwritten/worker.js')
+  look(first)
   return [...found]
 }
+
+/** Before the first request. */
+const evaluatedAtStart = async (): Promise<string[]> => evaluatedWith(await built(), 'unwritten/worker.js')
 
 test('an isolate starts without contracts, routes and services', async () => {
   const evaluated = await evaluatedAtStart()
@@ -62,6 +72,22 @@ test('an isolate starts without what only agents need, and so do all routes', as
     'src/agents/kept-previews.ts',
     'src/agents/product-fields.ts',
   ])
+})
+
+test('single sign-on is loaded by its own calls alone, and what verifies tokens by the first of them', async () => {
+  const outputs = await built()
+  const atStart = evaluatedWith(outputs, 'unwritten/worker.js')
+  expect(atStart.filter(name => name === 'jose' || name.includes('identity-providers'))).toEqual([])
+  const routes = Object.entries(outputs).filter(([, { entryPoint }]) => /routes\.ts$/.test(entryPoint ?? ''))
+  expect(routes.length).toBeGreaterThan(30)
+  const loading = routes
+    .filter(([output]) =>
+      evaluatedWith(outputs, output).some(name =>
+        /identity-providers\/(?!contract|routes)|^src\/agents|^@modelcontextprotocol/.test(name),
+      ),
+    )
+    .map(([, { entryPoint }]) => entryPoint)
+  expect(loading).toEqual([])
 })
 
 test('what agents need is one file of less than 800 kB that compiles no code', () => {

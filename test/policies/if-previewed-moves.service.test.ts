@@ -1,11 +1,13 @@
 // `If-Previewed` where other things happen at the same time: documents, pay-outs, autofill, transactions in the way; and the issue of a policy.
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { whenMade } from '../documents/waiting.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { autofilled } from '../support/autofilled.ts'
+import { boatTenant } from '../support/boat.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
@@ -15,7 +17,7 @@ type Refused = { code: string; message: string; previewReason?: string }
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 3 })
+  await prepareDatabases({ tenants: 4 })
   motor = await motorTenant('moves', motorWithoutPapers())
 })
 
@@ -154,6 +156,63 @@ describe('documents', () => {
     const [invoice] = policy.invoices
     await motor.post(`/invoice/${invoice!.locator}/pay`, { fieldValues: { method: ['card'] } })
     expect(outdated(await endorse(policy, endorsing(policy, '47000'), second.previewToken))[2]).toBe('policy')
+  })
+})
+
+describe('a pay-out that is refused', () => {
+  it('outdates a preview, since it writes the refund off', async () => {
+    const POLICY = 'products/boat/policy'
+    const boats = await boatTenant('moves-boats', 'EUR', {
+      files: {
+        [`${POLICY}/policy.json`]: JSON.stringify({
+          fields: [],
+          paymentSchedules: [{ type: 'total', name: 'upfront', displayName: 'At once' }],
+          defaultPaymentTerms: { amount: 10, unit: 'day' },
+          lapse: { gracePeriodDays: 15, reinstatementPeriodDays: 60 },
+        }),
+      },
+      without: [`${POLICY}/cancellations.json`],
+    })
+    // Paid in part, lapsed; then what was paid bounces. So the refund of the lapse has nothing that could go out.
+    const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
+    const [invoice] = policy.invoices
+    const { locator: payment } = await boats.ok<{ locator: string }>(
+      'POST',
+      `/invoice/${invoice!.locator}/pay`,
+      { fieldValues: {}, amount: 500 },
+    )
+    const until = (timestamp: string) => boats.until((Number(timestamp) + 60_000) as Instant)
+    await until(invoice!.dueTimestamp!)
+    const [grace] = await boats.ok<{ endTimestamp: string }[]>(
+      'GET',
+      `/policy/${policy.locator}/gracePeriods`,
+    )
+    await until(grace!.endTimestamp)
+    await boats.ok('POST', `/payments/${payment}/reverse`)
+    const refund = async () => (await boats.read(policy)).invoices[1]!
+    expect((await refund()).outstandingAmount).toBe(-448.39)
+
+    const change = {
+      endorsementName: 'change',
+      startTimestamp: Number(policy.originalContractStartTimestamp) + 86_400_000,
+      updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '1300' } }],
+    }
+    const path = `/policies/${policy.locator}`
+    const { previewToken } = await boats.ok<PolicyPreviewResponse>('POST', `${path}/preview`, {
+      endorsement: change,
+    })
+    const paid = await boats.call<Refused>('POST', `/invoice/${(await refund()).locator}/pay`, {
+      fieldValues: {},
+    })
+    expect([paid.status, (await refund()).settlementType]).toEqual([409, 'writtenOff'])
+    const refused = await boats.call<Refused>(
+      'POST',
+      `${path}/endorsements`,
+      { ...change, state: 'issued' },
+      { 'if-previewed': previewToken },
+    )
+    expect(outdated(refused)).toEqual([409, 'previewOutdated', 'policy'])
+    expect(await boats.ok('GET', `${path}/endorsements`)).toEqual([])
   })
 })
 

@@ -75,6 +75,13 @@ describe('POST /configuration/validate', () => {
     expect(await freeDatabases()).toBe(free)
   })
 
+  test('asks nobody for an archive alone, and for a tenant reads it, its state and its newest version', async () => {
+    expect(roundTrips(await validate(boat()))).toEqual({ d1: 0, object: 0, r2: 0, queue: 0 })
+    // The newest version's configuration is in memory then.
+    expect((await validate(boat(), { tenantName })).body.success).toBe(true)
+    expect(roundTrips(await validate(boat(), { tenantName }))).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
+  })
+
   test('lists mistakes with their file, line and column, as a deploy would', async () => {
     const files = boat(100, { [HULL]: '{ "name": "hull",\n  "displayName": }' })
     const { status, body } = await validate(files)
@@ -231,6 +238,9 @@ describe('GET /deployments/{configVersion}/changes', () => {
       body.toVersion,
       ...body.changes.flatMap(one => one.hunks ?? []).flatMap(({ removed, added }) => [...removed, ...added]),
     ]
+    // The tenant, its versions; and both archives, which no isolate keeps, while it does keep configurations.
+    expect((await changesOf('3')).status).toBe(200)
+    expect(roundTrips(await changesOf('3'))).toEqual({ d1: 2, object: 0, r2: 2, queue: 0 })
     const line = (premium: number) => `{{ ${premium} | set_year_premium }}`
     expect(premiumOf(await changesOf('3'))).toEqual(['2', '3', line(120), line(130)])
     expect(premiumOf(await changesOf('latest', '&since=1'))).toEqual(['1', '3', line(100), line(130)])

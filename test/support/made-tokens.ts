@@ -1,6 +1,6 @@
 // Tokens that a test makes itself: of any account type, with permissions of their own, expired, changed.
 import { env } from 'cloudflare:workers'
-import { issueToken } from '../../src/access/tokens.ts'
+import { issueToken } from '../../src/access/access-tokens.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { type Instant, now } from '../../src/kernel/time.ts'
 import type { TenantType } from '../../src/platform/tenancy.ts'

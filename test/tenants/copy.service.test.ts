@@ -101,6 +101,27 @@ describe('a database', () => {
     )
   })
 
+  it('brings the roles of the tenant, and who has them', async () => {
+    const [from, to] = [1, 2].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
+    await Promise.all([empty(from), empty(to)])
+    const TABLES_OF_ROLES = ['role', 'account_role']
+    const ofRoles = async (database: D1Database) =>
+      (await database.batch(TABLES_OF_ROLES.map(table => database.prepare(`select * from ${table}`)))).map(
+        ({ results }) => results,
+      )
+    await from.batch([
+      from.prepare(
+        `insert into role (name, permissions, revision, created_at, updated_at) values ('desk', '["claims.*"]', 'r', 1, 2)`,
+      ),
+      from.prepare(`insert into account_role (account_locator, role) values ('a', 'desk'), ('b', 'desk')`),
+    ])
+    expect(await copyDatabase(from, to)).toBe(3)
+    const whole = await ofRoles(from)
+    expect(await ofRoles(to)).toEqual(whole)
+    for (const database of [from, to])
+      await database.batch(TABLES_OF_ROLES.map(table => database.prepare(`delete from ${table}`)))
+  })
+
   it('may be copied once more when its numbers were raised, as by a move that was cut off then', async () => {
     const [from, to] = [5, 6].map(number => boundDatabase(poolBinding(number))) as [D1Database, D1Database]
     await event(from, 1, 'text', null).run()

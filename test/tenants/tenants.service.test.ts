@@ -157,6 +157,7 @@ test('a tenant whose database waits for a migration is known, and not served', a
     keepsBooks: _books,
     keepsNotes: _notes,
     keepsProviders: _providers,
+    keepsRoles: _roles,
     ...former
   } = tenant
   expect([behind, calls.d1]).toEqual([{ ...former, isBehind: true }, 1])

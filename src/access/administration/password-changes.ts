@@ -33,7 +33,7 @@ export async function changeOwnPassword(
   if (signedInAt === undefined)
     throw forbidden('A password is changed with the token of a sign-in, not with a long-lived one.')
   const own = tenant && { ...context, tenant, now: tenantNow(tenant) }
-  const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }))
+  const read = own && (await readAccount(homeDatabase(own), { locator: caller.accountLocator }, own.tenant))
   if (own && read?.account) return changeOfTenant(request, read.account, read.rules, own)
   const { env, calls } = context
   const administrator = await readAdministrator(env, { locator: caller.accountLocator }, calls)
@@ -168,7 +168,7 @@ export async function unlock(request: AccountUnlockRequest, context: SignedInCon
   const within: RequestContext = { ...context, tenant, now: tenantNow(tenant) }
   const database = homeDatabase(within)
   if (await storedAnswer(within, database)) return
-  const { account } = await readAccount(database, { username })
+  const { account } = await readAccount(database, { username }, tenant)
   if (!account) throw notFound('account', username)
   requireAnother(account.locator, context)
   requireAuthority(context.caller, account)

@@ -1,5 +1,4 @@
 // The contract defines adding, unlocking and changing your own password; the other paths extend it.
-import { z } from '@hono/zod-openapi'
 import { forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from '../contract.ts'
 import { changeOwnPassword, unlock } from './password-changes.ts'
@@ -43,23 +42,6 @@ export const accountAdministrationRoutes: readonly Route[] = [
     query: contract.AccountsQuery,
     answer: { schema: contract.AccountListResponse, description: 'In the order in which they were made.' },
     handle: ({ query }, context) => service.listAccounts(query, context),
-  }),
-  get('/auth/users', {
-    summary: 'List the users of the tenant with what they may',
-    description:
-      'Bindery only. The accounts of `GET /account/v1/accounts/list`, chosen by name, type or state, each with its permissions: those of the roles of the newest configuration, else of its account type. A long-lived token has at most these.',
-    permission: ['users.list', 'users.read'],
-    query: contract.UsersQuery,
-    answer: { schema: contract.UserListResponse, description: 'In the order in which they were made.' },
-    handle: async ({ query }, context) => (await import('./users.ts')).listUsers(query, context),
-  }),
-  get('/auth/roles', {
-    summary: 'List the roles of the tenant with what they give',
-    description:
-      'Bindery only. Account types first, then the roles of the newest configuration (`security/roles.json`), which a deploy changes.',
-    permission: ['users.list', 'users.read'],
-    answer: { schema: z.array(contract.RoleResponse), description: 'The roles.' },
-    handle: async (_, context) => (await import('./users.ts')).listRoles(context),
   }),
   get('/account/v1/accounts/{locator}', {
     summary: 'Read an account',

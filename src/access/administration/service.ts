@@ -11,6 +11,7 @@ import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
+  type Guard,
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
@@ -18,7 +19,7 @@ import {
   storedAnswer,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, putRows } from '../../platform/database.ts'
+import { type Database, putRows, type Query } from '../../platform/database.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
@@ -56,7 +57,7 @@ export async function addAccount(
   const { username, name, email, password } = request
   const isService = request.type === SERVICE_TYPE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
-  const { account: taken, rules, roles } = await store.readAccount(database, { username })
+  const { account: taken, rules, roles } = await store.readAccount(database, { username }, tenant)
   const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
   if (!isService)
     requireWithin(
@@ -144,7 +145,7 @@ export async function readOneAccount(
   locator: string,
   context: RequestContext,
 ): Promise<contract.AccountResponse> {
-  const { account } = await accountAt(homeDatabase(context), locator)
+  const { account } = await accountAt(homeDatabase(context), locator, context.tenant)
   requireReach(context.caller, account, ['users.read'])
   return accountResponse(account, context.tenant)
 }
@@ -155,6 +156,11 @@ type AccountChange = {
   readonly endsAccess?: boolean
   /** Deletes long-lived tokens. */
   readonly endsTokens?: boolean
+  /** Beside the account's row, in the same batch. */
+  readonly guards?: readonly Guard[]
+  readonly facts?: readonly Query[]
+  /** For the audit trail, with the user name. */
+  readonly details?: Readonly<Record<string, unknown>>
   /** Default: no body. */
   readonly answer?: JsonAnswer
 }
@@ -187,26 +193,28 @@ async function changeOnce(
   decide: Decide,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const { tenant } = context
-  const { account, rules } = await accountAt(database, given)
-  const { set, endsAccess = false, endsTokens = false, answer } = await decide(account, rules)
+  const { account, rules } = await accountAt(database, given, tenant)
+  const change = await decide(account, rules)
   requireAuthority(context.caller, account)
+  const { set, endsAccess = false, endsTokens = false, answer } = change
   const { locator, username } = account
   const epoch = account.tokenEpoch + (endsAccess ? 1 : 0)
   const { build } = database
   const ending = endsAccess && revocationWrites(context, database, locator, epoch)
   const committed = await commitAudited(context, database, {
-    guards: [{ name: 'guard_account', holds: isUnchanged(account) }],
+    guards: [{ name: 'guard_account', holds: isUnchanged(account) }, ...(change.guards ?? [])],
     facts: [
       build
         .update(accounts)
         .set({ ...set, tokenEpoch: epoch })
         .where(eq(accounts.locator, locator)),
       ...(endsTokens ? [build.delete(authTokens).where(eq(authTokens.accountLocator, locator))] : []),
+      ...(change.facts ?? []),
       ...(ending ? ending.facts : []),
     ],
     ...(ending && { timers: ending.timers }),
     ...(answer && { answer }),
-    audit: { action, subject: locator, details: { username } },
+    audit: { action, subject: locator, details: { username, ...change.details } },
   })
   if (ending) await announceOrLeave(context, { tenant, accountLocator: locator, epoch })
   forgetAuthTokens()
@@ -217,9 +225,10 @@ async function changeOnce(
 export async function accountAt(
   database: Database,
   given: string,
+  tenant: store.Keeping,
 ): Promise<{ account: store.StoredAccount; rules: PasswordRules }> {
   const locator = readUuid(given)
-  const { account, rules } = locator ? await store.readAccount(database, { locator }) : {}
+  const { account, rules } = locator ? await store.readAccount(database, { locator }, tenant) : {}
   if (!account || !rules) throw notFound('account', given)
   return { account, rules }
 }
@@ -259,7 +268,10 @@ export const deleteAccount = (locator: string, context: RequestContext): Promise
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'delete')
     const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
-    return { set, endsAccess: true, endsTokens: true }
+    const facts = context.tenant.keepsRoles
+      ? store.rolesQueries(homeDatabase(context), account.locator, [])
+      : []
+    return { set, endsAccess: true, endsTokens: true, facts }
   })
 
 /**
@@ -304,7 +316,7 @@ export const newPassword = (
 })
 
 /** Otherwise a tenant could lose its last administrator. */
-function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
+export function requireAnother(account: store.StoredAccount, { caller }: RequestContext, what: string): void {
   if (account.locator === caller.accountLocator)
     throw wrongState(`You cannot ${what} your own account; another administrator can.`)
 }

@@ -25,11 +25,12 @@ const ACTIONS = {
   reports: ['create'],
   books: ['write'],
   login: ['success', 'failure'],
-  accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules'],
+  accounts: ['write', 'disable', 'enable', 'delete', 'unlock', 'password', 'rules', 'roles'],
   tokens: ['write', 'delete', 'revoke'],
   credentials: ['delete'],
   agents: ['carryOut'],
   providers: ['write', 'delete'],
+  roles: ['write', 'delete'],
 } as const
 
 type Subject = keyof typeof ACTIONS
@@ -42,7 +43,7 @@ const AUDIT_ACTIONS = Object.entries(ACTIONS).flatMap(([subject, actions]) =>
 export const AuditQuery = z.object({
   action: optional(z.enum(AUDIT_ACTIONS)).describe('Entries of this kind only.'),
   subject: OptionalLongName.describe(
-    'Entries of this subject only: of auxiliary data and webhooks, their locator; of a secret, an integration or an identity provider, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
+    'Entries of this subject only: of auxiliary data and webhooks, their locator; of a secret, an integration, an identity provider or a role, its name; of sign-ins, accounts and tokens, the locator of the account; of a refusal, method and path.',
   ),
   username: OptionalLongName.describe('Entries of this user only.'),
   startTimestamp: OptionalTimestamp.describe('Entries from this time on.'),
@@ -59,11 +60,11 @@ const AuditResponse = component('AuditResponse', {
   timestamp: Timestamp,
   action: z.enum(AUDIT_ACTIONS),
   subject: Text.describe(
-    "Of auxiliary data and webhooks, their locator; of a secret, an integration or an identity provider, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
+    "Of auxiliary data and webhooks, their locator; of a secret, an integration, an identity provider or a role, its name; of sign-ins, accounts and tokens, the account's locator; of a refusal, method and path.",
   ),
   details: z.record(Text, z.unknown()).openapi({
     description:
-      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, the `provider` if one was used, and the `reason` of a failure. Of a token: its `name`, what it may, when it expires. Of what an agent carried out: the `operation` and its `preview`. Whatever an agent did has `by` `agent`. Values are not kept here.',
+      'Of auxiliary data: `keys`, and `plugin` where one did it for the user. Of a secret: its `staticName`, and the names of items. Of a webhook: its `name`, and `changes`, the names of what is other than before; or what was sent again. Of a sign-in: `accountType`, the `provider` if one was used, and the `reason` of a failure. Of a role: its `permissions`; of an account that was given some: its `roles`. Of a token: its `name`, what it may, when it expires. Of what an agent carried out: the `operation` and its `preview`. Whatever an agent did has `by` `agent`. Values are not kept here.',
     example: { keys: ['score'], plugin: 'getPerilRates' },
   }),
   username: Text,

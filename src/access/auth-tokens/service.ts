@@ -40,7 +40,7 @@ export async function createOwnToken(
   context: RequestContext,
 ): Promise<string> {
   const database = homeDatabase(context)
-  const { account } = await readAccount(database, { locator: context.caller.accountLocator })
+  const { account } = await readAccount(database, { locator: context.caller.accountLocator }, context.tenant)
   if (!account)
     throw wrongState(
       'An administration account has no long-lived tokens in a tenant; make a service account with POST /account/v1/account, and tokens for that.',
@@ -55,7 +55,7 @@ export async function createServiceToken(
   context: RequestContext,
 ): Promise<string> {
   const database = homeDatabase(context)
-  const { account } = await accountAt(database, locator)
+  const { account } = await accountAt(database, locator, context.tenant)
   requireReach(context.caller, account, ['users.write'])
   if (!account.isService)
     throw wrongState(
@@ -188,7 +188,7 @@ export async function listTokens(locator: string, context: RequestContext): Prom
   const database = homeDatabase(context)
   // An administration account is not in the tenant's table and has no tokens here.
   if (locator === context.caller.accountLocator) return tokensOf(database, context.caller.accountLocator)
-  const { account } = await accountAt(database, locator)
+  const { account } = await accountAt(database, locator, context.tenant)
   requireReach(context.caller, account, ['users.read'])
   return tokensOf(database, account.locator)
 }
@@ -221,7 +221,7 @@ export async function deleteToken(
 ): Promise<void> {
   const database = homeDatabase(context)
   if (await storedAnswer(context, database)) return
-  const { account } = await accountAt(database, locator)
+  const { account } = await accountAt(database, locator, context.tenant)
   requireReach(context.caller, account, ['users.write'])
   requireAuthority(context.caller, account)
   const match = tokenMatches(authTokens, account.locator, tokenOrName)

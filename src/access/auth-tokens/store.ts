@@ -4,7 +4,7 @@ import type { Database, Query } from '../../platform/database.ts'
 import { administrationTokens, administrators } from '../../platform/tenancy/control-tables.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { rolePermissions } from '../rights.ts'
-import { ADMINISTRATION_ACCOUNT, type StoredAccount } from '../store.ts'
+import { ADMINISTRATION_ACCOUNT, givenRolesQuery, type Keeping, type StoredAccount } from '../store.ts'
 import { accounts, authTokens } from '../tables.ts'
 import { hashOfAuthToken, isAuthToken } from '../tokens.ts'
 
@@ -13,7 +13,7 @@ export type FoundToken = {
   readonly accountLocator: Uuid
   readonly username: string
   readonly accountType: string
-  /** Granted by the roles of the tenant's newest configuration; absent when the account type decides. */
+  /** Granted by its roles; absent when the account type decides. */
   readonly accountPermissions?: readonly string[]
   readonly permissions: readonly string[]
   /** For tokens of administration accounts. */
@@ -22,8 +22,14 @@ export type FoundToken = {
 }
 
 /** Undefined also when the account is deleted or disabled. */
-export async function findToken(database: Database, text: string): Promise<FoundToken | undefined> {
-  const [[row], [version]] = await database.batch([
+export async function findToken(
+  database: Database,
+  text: string,
+  { keepsRoles }: Keeping,
+): Promise<FoundToken | undefined> {
+  const hash = hashOfAuthToken(text)
+  const owner = sql`(select ${authTokens.accountLocator} from ${authTokens} where ${authTokens.hash} = ${hash})`
+  const [[row], [version], given = []] = await database.batch([
     database.build
       .select({
         accountLocator: sql<Uuid>`${accounts.locator}`,
@@ -35,21 +41,16 @@ export async function findToken(database: Database, text: string): Promise<Found
       })
       .from(authTokens)
       .innerJoin(accounts, eq(accounts.locator, authTokens.accountLocator))
-      .where(
-        and(
-          eq(authTokens.hash, hashOfAuthToken(text)),
-          isNull(accounts.deletedAt),
-          isNull(accounts.disabledAt),
-        ),
-      ),
+      .where(and(eq(authTokens.hash, hash), isNull(accounts.deletedAt), isNull(accounts.disabledAt))),
     database.build
       .select({ roles: configurationVersions.roles })
       .from(configurationVersions)
       .orderBy(desc(configurationVersions.version))
       .limit(1),
+    ...(keepsRoles ? [givenRolesQuery(database, owner)] : []),
   ])
   if (!row) return undefined
-  const accountPermissions = rolePermissions(row, version?.roles)
+  const accountPermissions = rolePermissions({ ...row, given }, version?.roles)
   const { source: _, ...found } = row
   return { ...found, ...(accountPermissions && { accountPermissions }) }
 }

@@ -47,7 +47,7 @@ const Mapping = z.object({
     .max(4)
     .openapi({
       description:
-        'Account types, whole or by their ends: `admin`, `employee`, `claims.only.user`, `read.only.user`. Of several the account gets the one with the most rights.',
+        'Account types, whole or by their ends: `admin`, `employee`, `claims.only.user`, `read.only.user`; and roles of the interface (`POST /auth/roles`). Of several types the account gets the one with the most rights; with roles it may what all of them and that type give together.',
       example: ['account.tenant.employee'],
     }),
 })
@@ -79,7 +79,7 @@ export const IdentityProviderRequest = z
       .array(Mapping)
       .min(1)
       .max(MOST_MAPPINGS)
-      .describe('Which claims give which account types. Who has none of them is not admitted.'),
+      .describe('Which claims give which roles. Who has none of them is not admitted.'),
     replacesPasswords: booleanOr(false).describe(
       'Whether no password signs in to an account of this tenant. Needs an administrator who has signed in by this provider (409 before).',
     ),

@@ -1,11 +1,8 @@
 // An ID token of one of the tenant's providers for a token of ours. The account is the one that is tied to issuer and subject;
 // equal e-mail addresses and user names mean nothing. One batch ties, changes, records the used token and reports the sign-in.
-import { createHash } from 'node:crypto'
 import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
-import type { JWTPayload } from 'jose'
 import { forbidden, type Refusal, tooLarge, unauthenticated } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
-import { isLongerThan, storable } from '../../kernel/text.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import { type Guard, type NewTimer, retryOnConflict } from '../../platform/commit.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
@@ -20,11 +17,19 @@ import type { AuthenticateResponse } from '../contract.ts'
 import { PLAIN_RULES } from '../password-rules/rules.ts'
 import { announceOrLeave, forgetAuthTokens, revocationWrites } from '../revocation.ts'
 import { rolePermissions } from '../rights.ts'
+import { areUnchanged, type Role, rolesNamedQuery } from '../roles/store.ts'
 import { authentication, callerOf, type LoginEvent, signInFailed } from '../sign-in.ts'
-import { type StoredAccount, storedAccount, ZONE_WITHOUT_CONFIGURATION } from '../store.ts'
-import { accountIdentities, accounts, type RoleMapping, usedIdTokens } from '../tables.ts'
+import {
+  givenRolesQuery,
+  rolesQueries,
+  type StoredAccount,
+  storedAccount,
+  ZONE_WITHOUT_CONFIGURATION,
+} from '../store.ts'
+import { accountIdentities, accounts, usedIdTokens } from '../tables.ts'
+import { grantOf, mappedRoles, personOf, usernamesOf } from './claims.ts'
 import { claimedIssuer, type Verified, verifyIdToken } from './id-token.ts'
-import { highestType, type Provider, providersQuery } from './service.ts'
+import { type Provider, providersQuery } from './service.ts'
 
 /**
  * 401 for a token of an issuer that is none of the tenant's, that is not valid, or was exchanged before, and for an account that an
@@ -61,7 +66,11 @@ type Entry = { readonly account: StoredAccount; readonly timeZone: string } | { 
 type Known = {
   readonly identity: typeof accountIdentities.$inferSelect | undefined
   readonly row: typeof accounts.$inferSelect | undefined
-  readonly roles: TenantRoles | null
+  readonly configured: TenantRoles | null
+  /** What the account was given until now. */
+  readonly former: readonly string[]
+  /** Roles of the tenant that the mappings may give. */
+  readonly own: readonly Role[]
   readonly timeZone: string
   readonly count: number
   readonly isTaken: (username: string) => boolean
@@ -75,9 +84,10 @@ async function enterOnce(
   context: PublicContext,
 ): Promise<Entry> {
   const names = usernamesOf(verified)
-  const known = await readKnown(database, verified, names)
-  const { row, identity, roles, timeZone } = known
-  const type = typeFor(provider.mappings, verified.claims)
+  const mapped = mappedRoles(provider.mappings, verified.claims)
+  const known = await readKnown(database, verified, names, mapped, tenant)
+  const { row, identity, configured, own, former, timeZone } = known
+  const { type, given } = grantOf(mapped, own)
   const username = row?.username ?? names.find(name => !known.isTaken(name)) ?? names.at(-1)!
   const within = { tenant, provider, verified, database, context }
   if (!type) {
@@ -101,17 +111,20 @@ async function enterOnce(
   if (!row && known.count >= MOST_ACCOUNTS)
     throw tooLarge(`The tenant has ${MOST_ACCOUNTS} accounts, which is the most; delete some.`)
   const { name, email } = personOf(verified.claims, username)
-  const ends = row !== undefined && row.type !== type
+  const roles = given.map(one => one.name)
+  const hasOthers = roles.join() !== former.join()
+  const ends = row !== undefined && (row.type !== type || hasOthers)
   const account = row
     ? { ...row, name, email, type, disabledAt: null, tokenEpoch: row.tokenEpoch + (ends ? 1 : 0) }
     : newAccount(username, name, email, type, context.now)
   await record(within, known, {
     account: row ?? account,
     set: row ? { name, email, type, disabledAt: null } : undefined,
+    ...(hasOthers && { roles }),
     ends,
     username,
   })
-  const permissions = rolePermissions({ username, accountType: type, source: 'interface' }, roles)
+  const permissions = rolePermissions({ username, accountType: type, source: 'interface', given }, configured)
   return { account: { ...storedAccount(account), ...(permissions && { permissions }) }, timeZone }
 }
 
@@ -144,39 +157,43 @@ async function readKnown(
   database: Database,
   { issuer, subject, hash }: Verified,
   names: readonly string[],
+  mapped: readonly string[],
+  { keepsRoles }: Tenant,
 ): Promise<Known> {
   const { build } = database
   const isThis = and(eq(accountIdentities.issuer, issuer), eq(accountIdentities.subject, subject))
-  const [[used], [identity], [row], [version], [counted], taken] = await database.batch([
-    build.select().from(usedIdTokens).where(eq(usedIdTokens.hash, hash)),
-    build.select().from(accountIdentities).where(isThis),
-    build
-      .select()
-      .from(accounts)
-      .where(
-        and(
-          isNull(accounts.deletedAt),
-          sql`${accounts.locator} = (select ${accountIdentities.accountLocator} from ${accountIdentities} where ${isThis})`,
-        ),
-      ),
-    build
-      .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
-      .from(configurationVersions)
-      .orderBy(desc(configurationVersions.version))
-      .limit(1),
-    build.select({ count: sql<number>`count(*)` }).from(accounts).where(isNull(accounts.deletedAt)),
-    build
-      .select({ username: accounts.username })
-      .from(accounts)
-      .where(and(isNull(accounts.deletedAt), inArray(accounts.username, [...names]))),
-  ])
+  const locator = sql`(select ${accountIdentities.accountLocator} from ${accountIdentities} where ${isThis})`
+  const [[used], [identity], [row], [version], [counted], taken, former = [], own = []] =
+    await database.batch([
+      build.select().from(usedIdTokens).where(eq(usedIdTokens.hash, hash)),
+      build.select().from(accountIdentities).where(isThis),
+      build
+        .select()
+        .from(accounts)
+        .where(and(isNull(accounts.deletedAt), sql`${accounts.locator} = ${locator}`)),
+      build
+        .select({ timeZone: configurationVersions.timeZone, roles: configurationVersions.roles })
+        .from(configurationVersions)
+        .orderBy(desc(configurationVersions.version))
+        .limit(1),
+      build.select({ count: sql<number>`count(*)` }).from(accounts).where(isNull(accounts.deletedAt)),
+      build
+        .select({ username: accounts.username })
+        .from(accounts)
+        .where(and(isNull(accounts.deletedAt), inArray(accounts.username, [...names]))),
+      ...(keepsRoles
+        ? ([givenRolesQuery(database, locator), rolesNamedQuery(database, mapped)] as const)
+        : []),
+    ])
   if (used)
     throw unauthenticated('The ID token is refused: it was used before; sign in at the provider again.')
   const takenNames = new Set(taken.map(({ username }) => username))
   return {
     identity,
     row,
-    roles: version?.roles ?? null,
+    configured: version?.roles ?? null,
+    former: former.map(({ name }) => name),
+    own,
     timeZone: version?.timeZone ?? ZONE_WITHOUT_CONFIGURATION,
     count: counted?.count ?? 0,
     isTaken: username => takenNames.has(username),
@@ -196,6 +213,8 @@ type Outcome = {
   readonly account?: Account
   /** Of a present account; undefined: the account is new. */
   readonly set?: Partial<Account> | undefined
+  /** Those that it gets; absent if they stay. */
+  readonly roles?: readonly string[]
   /** Whether the access tokens that it has end. */
   readonly ends?: boolean
   readonly username: string
@@ -209,8 +228,8 @@ const UNAUTHENTICATED = 'account.unauthenticated'
 /** Either all of it or nothing. The used token is recorded even where nobody enters. */
 async function record(
   { tenant, provider, verified, database, context }: Within,
-  { identity, row }: Known,
-  { account, set, ends = false, username, reason }: Outcome,
+  { identity, row, own }: Known,
+  { account, set, roles, ends = false, username, reason }: Outcome,
 ): Promise<void> {
   const { build } = database
   const caller = account
@@ -231,6 +250,7 @@ async function record(
         .where(eq(accounts.locator, account.locator)),
     )
   if (account && !set) facts.push(...putRows(database, accounts, [account]))
+  if (account && roles) facts.push(...rolesQueries(database, account.locator as Uuid, roles))
   const { issuer, subject } = verified
   if (account && reason !== 'disabled')
     facts.push(
@@ -252,7 +272,20 @@ async function record(
   const action: AuditAction & LoginEvent['type'] = reason ? 'login.failure' : 'login.success'
   const disables = set?.disabledAt != null
   await commitAudited(within, database, {
-    guards: [guardOf(verified, identity, row, account && !set ? username : undefined)],
+    guards: [
+      guardOf(verified, identity, row, account && !set ? username : undefined),
+      ...(own.length > 0
+        ? [
+            {
+              name: 'guard_account' as const,
+              holds: areUnchanged(
+                own.map(({ name }) => name),
+                own,
+              ),
+            },
+          ]
+        : []),
+    ],
     facts,
     events: [{ type: action, data: { username, accountType, ...(reason && { reason }) } }],
     timers,
@@ -308,53 +341,4 @@ function guardOf(
       and (select ${accountIdentities.closedAt} from ${accountIdentities} where ${isThis}) is ${identity?.closedAt ?? null}
       and ${isSame} and ${isFree}`,
   }
-}
-
-/** The account type that the mappings give; undefined for none. */
-export function typeFor(mappings: readonly RoleMapping[], claims: JWTPayload): TestUserType | undefined {
-  return highestType(
-    mappings
-      .filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
-      .flatMap(({ roles }) => roles),
-  )
-}
-
-/** Texts of a claim: by its whole name, else by a path into objects. */
-function valuesOf(claims: JWTPayload, claim: string): string[] {
-  let value: unknown = claims
-  if (Object.hasOwn(claims, claim)) value = claims[claim]
-  else
-    for (const name of claim.split('.'))
-      value =
-        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-          ? (value as Record<string, unknown>)[name]
-          : undefined
-  return (Array.isArray(value) ? value : [value])
-    .filter(one => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
-    .map(String)
-}
-
-const LONGEST_NAME = 256
-
-/** Undefined for what is no name: empty, too long, or with control characters. */
-function nameIn(claim: unknown): string | undefined {
-  if (typeof claim !== 'string') return undefined
-  const text = storable(claim).trim()
-  return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
-}
-
-/** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
-export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
-  const name =
-    nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
-  return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
-}
-
-/** 64 bits: nobody finds a subject whose name is taken too. */
-const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
-
-function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {
-  const email = claims.email
-  const isEmail = typeof email === 'string' && email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)
-  return { name: nameIn(claims.name) ?? username, email: isEmail ? storable(email) : null }
 }

@@ -30,7 +30,7 @@ export const identityProviderRoutes: readonly Route[] = [
   put('/auth/providers/{name}', {
     summary: 'Set an identity provider: who signs in by it, and with which roles',
     description:
-      'Bindery only. OpenID Connect. Creates the provider, or replaces all of it but a client secret that is left out. A mapping, new or present, may give nothing that you may not do (422 `beyondOwner`). People who signed in before keep what they have until they sign in again, within 12 hours.',
+      'Bindery only. OpenID Connect. Creates the provider, or replaces all of it but a client secret that is left out. A mapping, new or present, may give nothing that you may not do (422 `beyondOwner`). People who signed in before keep what they have until they sign in again, within 12 hours; with another `issuer`, accounts of the former one are disabled, as when a provider is deleted.',
     permission: 'users.write',
     body: { schema: contract.IdentityProviderRequest, required: true },
     answer: provider,
@@ -40,7 +40,7 @@ export const identityProviderRoutes: readonly Route[] = [
   remove('/auth/providers/{name}', {
     summary: 'Delete an identity provider',
     description:
-      'Bindery only. Nobody signs in by it any more; the accounts that it made stay, and so do their tokens until they end. Not one whose mappings give what you may not do. Passwords sign in again if it replaced them.',
+      'Bindery only. Nobody signs in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables theirs. Not one whose mappings give what you may not do, and not one by which you sign in yourself (409). Passwords sign in again if it replaced them.',
     permission: 'users.write',
     answer: { description: 'It is deleted.' },
     handle: async ({ params }, context) => (await providers()).deleteProvider(params.name, context),
@@ -75,7 +75,7 @@ export const identityProviderRoutes: readonly Route[] = [
   everybody.post('/account/authenticateByProvider', {
     summary: "Sign in with an ID token of the tenant's identity provider",
     description:
-      "Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The provider's ID token is good for one sign-in. The first one of a person makes an account, tied to issuer and subject; each sets its account type by the mappings of the provider. Without any of the mapped roles the account is disabled and its tokens end (403).",
+      "Bindery only. Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The provider's ID token is good for one sign-in. The first one of a person makes an account, tied to issuer and subject; each sets its account type and its roles by the mappings of the provider. Without any of the mapped roles the account is disabled and its tokens end (403).",
     body: { schema: contract.ProviderAuthenticateRequest, required: true },
     answer: { schema: AuthenticateResponse, description: 'A token, valid for one hour.' },
     handle: async ({ body }, context) => (await import('./sign-in.ts')).authenticateByProvider(body, context),

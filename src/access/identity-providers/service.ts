@@ -17,11 +17,13 @@ import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
 import { seal } from '../../platform/sealed.ts'
 import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
-import { FROM_MOST_TO_LEAST, type TenantRoles, type TestUserType, typeOfRole } from '../../product/roles.ts'
-import { configurationVersions } from '../../product/tables.ts'
+import { type TenantRoles, typeOfRole } from '../../product/roles.ts'
 import { commitAudited } from '../audit/store.ts'
-import { requireWithin, rolePermissions } from '../rights.ts'
+import { forgetAuthTokens } from '../revocation.ts'
+import { listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
+import { areUnchanged, configuredQuery, type Role, rolesQuery } from '../roles/store.ts'
 import { accountIdentities, accounts, identityProviders, type RoleMapping } from '../tables.ts'
+import { closingOf, type Dependents, dependentsQuery, NO_CLOSING } from './closing.ts'
 import {
   type IdentityProviderRequest,
   type IdentityProviderResponse,
@@ -46,18 +48,36 @@ export const secretPlace = (tenant: Tenant, name: string): string =>
 export const providersQuery = (database: Database) =>
   database.build.select().from(identityProviders).orderBy(asc(identityProviders.name))
 
+/** What decides what a mapping gives. */
+type Granting = { readonly configured: TenantRoles | null; readonly own: readonly Role[] }
+
+type Known = {
+  readonly providers: readonly Provider[]
+  /** The one of that name. */
+  readonly before: Provider | undefined
+  /** Who signs in by that one alone. */
+  readonly dependents: Dependents
+  readonly granting: Granting
+}
+
+/** One round trip. */
 async function readProviders(
   database: Database,
-): Promise<{ providers: Provider[]; roles: TenantRoles | null }> {
-  const [providers, [version]] = await database.batch([
+  name: string,
+  { tenant, caller }: RequestContext,
+): Promise<Known> {
+  const [providers, [version], [dependents], own = []] = await database.batch([
     providersQuery(database),
-    database.build
-      .select({ roles: configurationVersions.roles })
-      .from(configurationVersions)
-      .orderBy(sql`${configurationVersions.version} desc`)
-      .limit(1),
+    configuredQuery(database),
+    dependentsQuery(database, name, caller.accountLocator),
+    ...(tenant.keepsRoles ? [rolesQuery(database)] : []),
   ])
-  return { providers, roles: version?.roles ?? null }
+  return {
+    providers,
+    before: providers.find(one => one.name === name),
+    dependents: dependents!,
+    granting: { configured: version?.roles ?? null, own },
+  }
 }
 
 export async function listProviders(context: RequestContext): Promise<IdentityProviderResponse[]> {
@@ -92,11 +112,10 @@ export async function writeProvider(
     )
   const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
-  const mappings = request.mappings.map(readMapping)
   const answer = await retryOnConflict('The identity provider', async () => {
-    const { providers, roles } = await readProviders(database)
-    const before = providers.find(one => one.name === name)
-    requireGrantable([...mappings, ...(before?.mappings ?? [])], roles, context)
+    const { providers, before, dependents, granting } = await readProviders(database, name, context)
+    const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
+    requireGrantable([...mappings, ...(before?.mappings ?? [])], granting, context)
     if (providers.some(one => one.name !== name && one.issuer === request.issuer))
       throw alreadyExists('Another identity provider of the tenant has this issuer; change that one.')
     if (!before && providers.length >= MOST_PROVIDERS)
@@ -118,9 +137,25 @@ export async function writeProvider(
     }
     const answer = jsonAnswer(providerResponse(row))
     const { issuer, clientId, replacesPasswords } = row
+    const closing =
+      before && before.issuer !== issuer ? closingOf(before, dependents, database, context) : NO_CLOSING
+    const given = granting.own.filter(role => mappings.some(({ roles }) => roles.includes(role.name)))
+    const holds = [
+      isUnchanged(name, before, issuer),
+      closing.holds,
+      ...(given.length > 0
+        ? [
+            areUnchanged(
+              given.map(role => role.name),
+              given,
+            ),
+          ]
+        : []),
+    ]
     const committed = await commitAudited(context, database, {
-      guards: [{ name: 'guard_account', holds: isUnchanged(name, before, issuer) }],
-      facts: putRows(database, identityProviders, [row]),
+      guards: [{ name: 'guard_account', holds: and(...holds)! }],
+      facts: [...closing.facts, ...putRows(database, identityProviders, [row])],
+      timers: closing.timers,
       answer,
       audit: {
         action: 'providers.write',
@@ -128,28 +163,41 @@ export async function writeProvider(
         details: { issuer, clientId, replacesPasswords, mappings },
       },
     })
+    await closing.announce()
     return isBySubject(committed) ? answer : committed
   })
+  forgetAuthTokens()
   return jsonText(answer)
 }
 
-/** Its accounts stay, and nobody signs in to them by this provider any more. */
+/**
+ * Its accounts stay, and nobody signs in to them by this provider any more: those that sign in by no other are disabled, so their tokens
+ * end. 409 for a caller whose account is one of them.
+ */
 export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
   requireProviders(context.tenant)
   const database = homeDatabase(context)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   await retryOnConflict('The identity provider', async () => {
-    const { providers, roles } = await readProviders(database)
-    const before = providers.find(one => one.name === name)
+    const { before, dependents, granting } = await readProviders(database, name, context)
     if (!before) throw notFound('identity provider', name)
-    requireGrantable(before.mappings, roles, context)
+    requireGrantable(before.mappings, granting, context)
+    const closing = closingOf(before, dependents, database, context)
     await commitAudited(context, database, {
-      guards: [{ name: 'guard_account', holds: isUnchanged(name, before, before.issuer) }],
-      facts: [database.build.delete(identityProviders).where(eq(identityProviders.name, name))],
+      guards: [
+        { name: 'guard_account', holds: and(isUnchanged(name, before, before.issuer), closing.holds)! },
+      ],
+      facts: [
+        ...closing.facts,
+        database.build.delete(identityProviders).where(eq(identityProviders.name, name)),
+      ],
+      timers: closing.timers,
       audit: { action: 'providers.delete', subject: name, details: { issuer: before.issuer } },
     })
+    await closing.announce()
   })
+  forgetAuthTokens()
   return jsonText(NO_BODY)
 }
 
@@ -161,41 +209,41 @@ const isUnchanged = (name: string, before: Provider | undefined, issuer: string)
       where ${identityProviders.issuer} = ${issuer} and ${identityProviders.name} <> ${name})
     and (select count(*) from ${identityProviders} where ${identityProviders.name} <> ${name}) < ${MOST_PROVIDERS}`
 
-function readMapping({ claim, value, roles }: IdentityProviderRequest['mappings'][number]): RoleMapping {
-  const types = roles.map(role => {
+function readMapping(
+  { claim, value, roles }: IdentityProviderRequest['mappings'][number],
+  { own }: Granting,
+): RoleMapping {
+  const names = roles.map(role => {
     const type = typeOfRole(role)
     if (type) return type
+    if (own.some(({ name }) => name === role)) return role
     throw invalidRequest(
-      `'mappings' gives the role '${role.slice(0, 80).toWellFormed()}', which is no account type; use account.tenant.admin, account.tenant.employee, account.tenant.claims.only.user or account.tenant.read.only.user.`,
+      `'mappings' gives the role '${role.slice(0, 80).toWellFormed()}', which is no account type and no role of the interface; use account.tenant.admin, account.tenant.employee, account.tenant.claims.only.user, account.tenant.read.only.user, or a role of POST /auth/roles.`,
     )
   })
-  return { claim, value, roles: [...new Set(types)] }
+  return { claim, value, roles: [...new Set(names)] }
 }
 
-/** 422 unless the caller may all that accounts of these types may now. */
+/** 422 unless the caller may all that accounts with these roles may now. */
 function requireGrantable(
   mappings: readonly RoleMapping[],
-  roles: TenantRoles | null,
+  { configured, own }: Granting,
   { caller }: RequestContext,
 ): void {
   const held = permissionsHeld(caller)
-  for (const type of new Set(mappings.flatMap(mapping => mapping.roles)))
-    requireWithin(
-      permissionsHeld(holderOf(type, roles)),
-      held,
-      `A mapping gives the account type ${type}, which may what you may not:`,
+  for (const name of new Set(mappings.flatMap(mapping => mapping.roles))) {
+    const given = [{ name, permissions: own.find(role => role.name === name)?.permissions ?? null }]
+    const permissions = rolePermissions(
+      { username: '', accountType: '', source: 'interface', given },
+      configured,
     )
+    requireWithin(
+      listedPermissions(permissions ?? []),
+      held,
+      `A mapping gives the ${typeOfRole(name) ? 'account type' : 'role'} ${name}, which may what you may not:`,
+    )
+  }
 }
-
-/** What accounts of the type may by the newest configuration. */
-function holderOf(type: TestUserType, roles: TenantRoles | null) {
-  const permissions = rolePermissions({ username: '', accountType: type, source: 'interface' }, roles)
-  return { accountType: type, ...(permissions && { permissions }) }
-}
-
-/** The type with the most rights. */
-export const highestType = (types: readonly TestUserType[]): TestUserType | undefined =>
-  FROM_MOST_TO_LEAST.find(type => types.includes(type))
 
 /** 409 until an administrator of the tenant has signed in by the issuer: then that works, and passwords can go. */
 async function requireWayIn(database: Database, issuer: string): Promise<void> {

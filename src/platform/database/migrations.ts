@@ -183,6 +183,7 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0011_work_lists',
   '0012_notes',
   '0013_identity_providers',
+  '0014_roles',
 ]
 
 /** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
@@ -193,6 +194,9 @@ export const NOTES = '0012_notes'
 
 /** Databases that have it keep identity providers (access/identity-providers). */
 export const IDENTITY_PROVIDERS = '0013_identity_providers'
+
+/** Databases that have it keep roles of the interface (access/roles). */
+export const ROLES = '0014_roles'
 
 /** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

@@ -52,6 +52,7 @@ export const PERMISSION_GROUPS = {
   'diverted-events': group('administration', 'read', 'list', 'resend', 'delete'),
   secrets: group('administration', 'read', 'write'),
   users: group('administration', 'read', 'list', 'write', 'token', 'revoke', 'custom'),
+  roles: group('administration', 'write'),
   integrations: group('administration', 'read', 'write'),
   migration: group('administration', 'read', 'list', 'write'),
   impacts: group('administration', 'read', 'write'),

@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { issueToken } from '../../../src/access/tokens.ts'
+import { issueToken } from '../../../src/access/access-tokens.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import type { AccountType } from '../../../src/platform/http/account-types.ts'

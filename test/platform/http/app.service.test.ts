@@ -1,7 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { issueToken } from '../../../src/access/tokens.ts'
+import { issueToken } from '../../../src/access/access-tokens.ts'
 import { ROUTES } from '../../../src/app.ts'
 import { newUuid, type Uuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'

@@ -1,6 +1,6 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { issueToken } from '../../../src/access/tokens.ts'
+import { issueToken } from '../../../src/access/access-tokens.ts'
 import { newUuid } from '../../../src/kernel/locators.ts'
 import { now } from '../../../src/kernel/time.ts'
 import type { AccountType } from '../../../src/platform/http/account-types.ts'

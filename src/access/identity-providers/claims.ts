@@ -1,0 +1,76 @@
+// What the claims of an ID token say of a person: roles, a name, an e-mail address.
+import { createHash } from 'node:crypto'
+import type { JWTPayload } from 'jose'
+import { isLongerThan, storable } from '../../kernel/text.ts'
+import { FROM_MOST_TO_LEAST, type TestUserType } from '../../product/roles.ts'
+import type { GivenRole } from '../rights.ts'
+import type { Role } from '../roles/store.ts'
+import type { RoleMapping } from '../tables.ts'
+import type { Verified } from './id-token.ts'
+
+/** Account types and roles that the mappings give. */
+export const mappedRoles = (mappings: readonly RoleMapping[], claims: JWTPayload): string[] => [
+  ...new Set(
+    mappings
+      .filter(({ claim, value }) => valuesOf(claims, claim).includes(value))
+      .flatMap(({ roles }) => roles),
+  ),
+]
+
+type Grant = {
+  /** Undefined: the person is not admitted. */
+  readonly type: TestUserType | undefined
+  /** Empty where the type alone decides. */
+  readonly given: readonly GivenRole[]
+}
+
+/** An account with roles alone has the type with the fewest rights, and may what the roles give. */
+export function grantOf(mapped: readonly string[], own: readonly Role[]): Grant {
+  const type = FROM_MOST_TO_LEAST.find(one => mapped.includes(one))
+  if (own.length === 0) return { type, given: [] }
+  const given = [...(type ? [{ name: type, permissions: null }] : []), ...own]
+  return {
+    type: type ?? FROM_MOST_TO_LEAST.at(-1),
+    given: given.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}
+
+/** Texts of a claim: by its whole name, else by a path into objects. */
+function valuesOf(claims: JWTPayload, claim: string): string[] {
+  let value: unknown = claims
+  if (Object.hasOwn(claims, claim)) value = claims[claim]
+  else
+    for (const name of claim.split('.'))
+      value =
+        typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+          ? (value as Record<string, unknown>)[name]
+          : undefined
+  return (Array.isArray(value) ? value : [value])
+    .filter(one => typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean')
+    .map(String)
+}
+
+const LONGEST_NAME = 256
+
+/** Undefined for what is no name: empty, too long, or with control characters. */
+function nameIn(claim: unknown): string | undefined {
+  if (typeof claim !== 'string') return undefined
+  const text = storable(claim).trim()
+  return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
+}
+
+/** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
+export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
+  const name =
+    nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
+  return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
+}
+
+/** 64 bits: nobody finds a subject whose name is taken too. */
+const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+export function personOf(claims: JWTPayload, username: string): { name: string; email: string | null } {
+  const email = claims.email
+  const isEmail = typeof email === 'string' && email.length <= 254 && /^[^\s@]+@[^\s@]+$/.test(email)
+  return { name: nameIn(claims.name) ?? username, email: isEmail ? storable(email) : null }
+}

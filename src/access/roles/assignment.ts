@@ -1,0 +1,98 @@
+// Which roles an account has. They replace what its type gives, so who gives them may do all of it.
+import { sql } from 'drizzle-orm'
+import { invalidRequest, wrongState } from '../../kernel/errors.ts'
+import { jsonAnswer } from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { permissionsHeld } from '../../platform/http/permissions.ts'
+import type { JsonText } from '../../platform/http/route.ts'
+import { homeDatabase } from '../../platform/tenancy.ts'
+import { versionQuery } from '../../product/cache.ts'
+import { typeOfRole } from '../../product/roles.ts'
+import { changeAccount, requireAnother } from '../administration/service.ts'
+import { type GivenRole, requireWithin, rolePermissions } from '../rights.ts'
+import { isOfProvider, rolesQueries, type StoredAccount } from '../store.ts'
+import type { UserRolesRequest } from './contract.ts'
+import { managersOf, manages } from './managers.ts'
+import { requireManager, requireRoles } from './service.ts'
+import * as store from './store.ts'
+import { userResponse } from './users.ts'
+
+/**
+ * Gives an account other roles than it has. 400 for a role that there is not; 409 for the caller's own account, for one whose roles
+ * come from elsewhere, and where nobody would be left who may change users; 422 `beyondOwner` for more than the caller may. Its access
+ * tokens end, and its long-lived tokens may what the roles leave of their lists.
+ */
+export function giveRoles(
+  locator: string,
+  request: UserRolesRequest,
+  context: RequestContext,
+): Promise<JsonText> {
+  const { tenant, caller } = context
+  requireRoles(tenant)
+  const names = [...new Set(request.roles.map(name => typeOfRole(name) ?? name))].sort()
+  return changeAccount(context, locator, 'accounts.roles', async account => {
+    requireAnother(account, context, 'give roles to')
+    const database = homeDatabase(context)
+    await requireFree(account, context)
+    const [[version], present] = await database.batch([
+      versionQuery(database, undefined),
+      store.rolesQuery(database),
+    ])
+    const given = namedRoles(names, present)
+    const { permissions: _, roles: __, ...bare } = account
+    const permissions = rolePermissions({ ...bare, given }, version?.roles)
+    const after = { ...bare, ...(permissions && { permissions }), ...(given.length > 0 && { roles: names }) }
+    requireWithin(
+      permissionsHeld(after),
+      permissionsHeld(caller),
+      'The account would get what you may not do:',
+    )
+    const losesManager = manages(account) && !manages(after) && !account.isService
+    const keepsManager = losesManager
+      ? store.isHeldByPerson(managersOf(version?.roles, present), account.locator)
+      : sql`true`
+    if (losesManager) await requireManager(database, keepsManager)
+    const own = present.filter(role => names.includes(role.name))
+    return {
+      set: {},
+      endsAccess: names.join() !== (account.roles ?? []).join(),
+      guards: [
+        {
+          name: 'guard_account',
+          holds: sql`${keepsManager} and ${store.areUnchanged(
+            own.map(({ name }) => name),
+            own,
+          )}`,
+        },
+      ],
+      facts: rolesQueries(database, account.locator, names),
+      details: { roles: names },
+      answer: jsonAnswer(userResponse(after, tenant)),
+    }
+  })
+}
+
+/** 409 for an account whose roles a deploy or a sign-in sets. */
+async function requireFree(account: StoredAccount, context: RequestContext): Promise<void> {
+  const { username, locator, source } = account
+  if (source === 'archive')
+    throw wrongState(
+      `'${username}' comes from the configuration (security/test_users.json), and so do its roles; a deploy changes them.`,
+    )
+  if (await isOfProvider(homeDatabase(context), locator, context.tenant))
+    throw wrongState(
+      `'${username}' signs in by an identity provider, whose mappings give it roles at each sign-in; change those (PUT /auth/providers/{name}).`,
+    )
+}
+
+/** 400 for a name that is neither an account type nor a role of the interface. */
+export function namedRoles(names: readonly string[], present: readonly store.Role[]): GivenRole[] {
+  return names.map(name => {
+    if (typeOfRole(name)) return { name, permissions: null }
+    const role = present.find(one => one.name === name)
+    if (role) return role
+    throw invalidRequest(
+      `There is no role '${name.slice(0, 80).toWellFormed()}' to give: name an account type, as account.tenant.employee, or a role of the interface (GET /auth/roles).`,
+    )
+  })
+}

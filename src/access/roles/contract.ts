@@ -1,0 +1,97 @@
+import { z } from '@hono/zod-openapi'
+import { component, Flag, Name, OptionalName, OptionalText, Text, Texts } from '../../platform/wire.ts'
+import { rule } from '../../platform/wire-problem.ts'
+import { FROM_MOST_TO_LEAST } from '../../product/roles.ts'
+import { AccountResponse } from '../contract.ts'
+
+/** For one tenant, beside those of its configuration. */
+export const MOST_ROLES = 100
+
+/** For one account. */
+export const MOST_ROLES_OF_ACCOUNT = 20
+
+/** There are fewer permissions. */
+const MOST_PERMISSIONS = 500
+
+/** Fits into a path as it is. */
+export const ROLE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+
+const content = {
+  title: OptionalName.describe('What people read. Default: the name.'),
+  permissions: z
+    .array(Name)
+    .min(1)
+    .max(MOST_PERMISSIONS)
+    .openapi({
+      description:
+        'What the role gives, as `group.action`, or `group.*` for all of a group, also for what the group gets later. Nothing that you may not do yourself.',
+      example: ['policies.read', 'policies.list', 'quotes.*'],
+    }),
+}
+
+export const RoleWriteRequest = component('RoleWriteRequest', content)
+export type RoleWriteRequest = z.output<typeof RoleWriteRequest>
+
+export const RoleCreateRequest = component('RoleCreateRequest', {
+  name: z
+    .string()
+    .regex(
+      ROLE_NAME,
+      rule('must have 1 to 63 lower-case letters, digits and hyphens, with no hyphen first or last'),
+    )
+    .openapi({
+      description:
+        'Lower-case letters, digits and hyphens. Not the name of a role of the configuration, and none that means an account type, such as `admin`.',
+      example: 'claims-desk',
+    }),
+  ...content,
+})
+export type RoleCreateRequest = z.output<typeof RoleCreateRequest>
+
+export const RoleResponse = component('RoleResponse', {
+  name: Text.describe('Name of the account type, or of the role.'),
+  title: OptionalText.describe('What people read. Account types have none.'),
+  source: z
+    .enum(['accountType', 'configuration', 'interface'])
+    .describe(
+      'Where it comes from: roles of the interface are changed there, those of the configuration by a deploy.',
+    ),
+  accountType: z
+    .enum(FROM_MOST_TO_LEAST)
+    .optional()
+    .describe(
+      'The type of accounts that have the role. Absent for roles of the interface, which any account can have.',
+    ),
+  permissions: Texts.describe('What it gives, as `group.action`; `group.*` for all of a group.'),
+})
+export type RoleResponse = z.infer<typeof RoleResponse>
+
+export const UserRolesRequest = component('UserRolesRequest', {
+  roles: z
+    .array(Name)
+    .max(MOST_ROLES_OF_ACCOUNT)
+    .openapi({
+      description:
+        'Names of roles of the interface, and account types, whole or by their ends, as `employee`. The account may what they give together. Empty: what its account type gives.',
+      example: ['claims-desk'],
+    }),
+})
+export type UserRolesRequest = z.output<typeof UserRolesRequest>
+
+export const UserResponse = component('UserResponse', {
+  ...AccountResponse.shape,
+  roles: Texts.describe(
+    'Roles of the interface and account types that it was given; they replace what its account type gives. Empty for an account that its type or the configuration decides about.',
+  ),
+  identityProvider: OptionalText.describe(
+    'Name of the identity provider by which it signs in; its issuer where the tenant has that provider no more. Absent where it is tied to none.',
+  ),
+  permissions: Texts.describe('What it may, as `group.action`; `group.*` for all of a group.'),
+})
+export type UserResponse = z.infer<typeof UserResponse>
+
+export const UserListResponse = component('UserListResponse', {
+  listCompleted: Flag.describe('Whether nothing follows.'),
+  items: z.array(UserResponse),
+})
+export type UserListResponse = z.infer<typeof UserListResponse>

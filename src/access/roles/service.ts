@@ -1,0 +1,304 @@
+// Roles of a tenant. Those of account types and of the configuration are shown; those of the interface are made, changed and deleted
+// here. Nobody makes or changes a role that gives more than they may do themselves.
+import { sql } from 'drizzle-orm'
+import {
+  alreadyExists,
+  invalidRequest,
+  notFound,
+  type Refusal,
+  tooLarge,
+  unavailable,
+  wrongState,
+} from '../../kernel/errors.ts'
+import { newUuid } from '../../kernel/locators.ts'
+import {
+  type Commit,
+  isBySubject,
+  type JsonAnswer,
+  jsonAnswer,
+  NO_BODY,
+  retryOnConflict,
+  storedAnswer,
+} from '../../platform/commit.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { type Database, putRows } from '../../platform/database.ts'
+import { isGrantable, permissionsHeld } from '../../platform/http/permissions.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
+import { loadConfiguration, type VersionRow, versionQuery } from '../../product/cache.ts'
+import type { Configuration } from '../../product/configuration.ts'
+import {
+  accountType,
+  FROM_MOST_TO_LEAST,
+  type TestUserType,
+  tenantRoles,
+  typeOfRole,
+} from '../../product/roles.ts'
+import { commitAudited } from '../audit/store.ts'
+import { forgetAuthTokens, revocationsOf } from '../revocation.ts'
+import { compactPermissions, listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
+import { roles } from '../tables.ts'
+import { MOST_ROLES, type RoleCreateRequest, type RoleResponse, type RoleWriteRequest } from './contract.ts'
+import { givesManaging, managersOf } from './managers.ts'
+import * as store from './store.ts'
+
+/** 503 until all databases of the tenant have the tables. */
+export function requireRoles({ keepsRoles, name }: Tenant): void {
+  if (!keepsRoles)
+    throw unavailable(
+      `The tenant '${name}' has no roles of its own yet: its databases wait for a migration. Try again later.`,
+    )
+}
+
+/** Account types with what they may in this tenant, then all roles by their names. One round trip. */
+export async function listRoles(context: RequestContext): Promise<RoleResponse[]> {
+  const database = homeDatabase(context)
+  const [[version], own = []] = await database.batch([
+    versionQuery(database, undefined),
+    ...(context.tenant.keepsRoles ? [store.rolesQuery(database)] : []),
+  ])
+  const configuration = await configurationOf(version, context)
+  const grants = configuration && tenantRoles(configuration, false)
+  const ofType = (type: TestUserType): string[] => {
+    const permissions = rolePermissions({ username: '', accountType: type, source: 'interface' }, grants)
+    return compactPermissions(
+      new Set(permissionsHeld({ accountType: type, ...(permissions && { permissions }) })),
+    )
+  }
+  const types = FROM_MOST_TO_LEAST.map(type => ({
+    ...{ name: type, accountType: type, source: 'accountType' as const, permissions: ofType(type) },
+  }))
+  const configured = Object.entries(configuration?.roles ?? {}).map(([name, title]) => {
+    const type = accountType({ roles: [name] })
+    const listed = configuration?.rolePermissions?.[name]
+    const permissions = listed ? compactPermissions(new Set(listedPermissions(listed))) : ofType(type)
+    return { name, title, accountType: type, source: 'configuration' as const, permissions }
+  })
+  const named: RoleResponse[] = [...configured, ...own.map(roleResponse)]
+  return [...types, ...named.sort((a, b) => (a.name < b.name ? -1 : 1))]
+}
+
+const configurationOf = async (
+  version: VersionRow | undefined,
+  { env, tenant, calls }: RequestContext,
+): Promise<Configuration | undefined> =>
+  version && (await loadConfiguration(env, tenant, version.hash, calls)).configuration
+
+const roleResponse = ({ name, title, permissions }: store.Role): RoleResponse => ({
+  name,
+  title: title ?? name,
+  source: 'interface',
+  permissions: compactPermissions(new Set(listedPermissions(permissions))),
+})
+
+/**
+ * 409 for a name that a role of the interface or of the configuration has; 422 `beyondOwner` for a role that gives what the caller may
+ * not.
+ */
+export const createRole = (
+  { name, ...content }: RoleCreateRequest,
+  context: RequestContext,
+): Promise<JsonText> =>
+  write(context, async database => {
+    if (typeOfRole(name))
+      throw invalidRequest(`'name' must not be '${name}', which means an account type; choose another name.`)
+    const row = newRow(name, content, undefined, context)
+    requireGivable(row.permissions, context)
+    const [[version], present] = await database.batch([
+      versionQuery(database, undefined),
+      store.rolesQuery(database),
+    ])
+    if (present.some(role => role.name === name))
+      throw alreadyExists(`There is a role '${name}' already; change that one, or choose another name.`)
+    if (await isConfigured(name, version, context))
+      throw alreadyExists(
+        `The configuration has a role '${name}' (security/roles.json); choose another name.`,
+      )
+    if (present.length >= MOST_ROLES)
+      throw tooLarge(`The tenant has ${MOST_ROLES} roles of its own, which is the most; delete one.`)
+    const hasRoom = sql`${store.areUnchanged([name], [])} and (select count(*) from ${roles}) < ${MOST_ROLES}`
+    return commitRole(context, database, row, {
+      guards: [{ name: 'guard_account', holds: hasRoom }],
+      facts: [],
+    })
+  })
+
+/**
+ * 404 for a name without a role; 422 `beyondOwner` for a role that gives, or gave, what the caller may not; 409 for one of the
+ * configuration, and where nobody would be left who may change users. If it gives something else than before, the access tokens of all
+ * accounts that have it end.
+ */
+export const replaceRole = (
+  name: string,
+  content: RoleWriteRequest,
+  context: RequestContext,
+): Promise<JsonText> =>
+  write(context, async database => {
+    const [[version], present, [own]] = await database.batch([
+      versionQuery(database, undefined),
+      store.rolesQuery(database),
+      store.isHolderQuery(database, name, context.caller.accountLocator),
+    ])
+    const before = present.find(role => role.name === name)
+    if (!before) throw await noRole(name, version, context)
+    const row = newRow(name, content, before, context)
+    requireGivable([...row.permissions, ...before.permissions], context)
+    const after = present.map(role => (role.name === name ? row : role))
+    const keepsManager =
+      givesManaging(before.permissions) &&
+      !givesManaging(row.permissions) &&
+      store.isHeldByPersonWithout(name, managersOf(version?.roles, after))
+    if (keepsManager) await requireManager(database, keepsManager)
+    const changes = !isSame(row.permissions, before.permissions)
+    const ending = revocationsOf(context, database, {
+      which: store.hasRole(name),
+      hasCaller: changes && own !== undefined,
+    })
+    const holds = sql`${store.areUnchanged([name], [before])} and ${keepsManager || sql`true`}`
+    const answer = await commitRole(context, database, row, {
+      guards: [{ name: 'guard_account', holds }],
+      ...(changes ? ending : { facts: [] }),
+    })
+    if (changes) await ending.announce()
+    return answer
+  })
+
+/** 409 while accounts have it or mappings give it, with their names; 422 `beyondOwner` for a role that gives what the caller may not. */
+export const deleteRole = (name: string, context: RequestContext): Promise<JsonText> =>
+  write(context, async database => {
+    const [[version], [before], holders, providers] = await database.batch([
+      versionQuery(database, undefined),
+      store.rolesNamedQuery(database, [name]),
+      store.holdersQuery(database, name, MOST_NAMED + 1),
+      store.mappersQuery(database, name),
+    ])
+    if (!before) throw await noRole(name, version, context)
+    requireGivable(before.permissions, context)
+    if (holders.length + providers.length > 0) throw inUse(name, holders, providers)
+    await commitAudited(context, database, {
+      guards: [
+        {
+          name: 'guard_account',
+          holds: sql`${store.areUnchanged([name], [before])} and ${store.isFree(name)}`,
+        },
+      ],
+      facts: [database.build.delete(roles).where(sql`${roles.name} = ${name}`)],
+      audit: { action: 'roles.delete', subject: name, details: {} },
+    })
+    return NO_BODY
+  })
+
+/** In a message. */
+const MOST_NAMED = 20
+
+type Named = { readonly name: string }
+
+function inUse(name: string, holders: readonly { username: string }[], providers: readonly Named[]): Refusal {
+  const listed = (names: readonly string[]): string =>
+    names.slice(0, MOST_NAMED).join(', ') + (names.length > MOST_NAMED ? ' and more' : '')
+  const accounts =
+    holders.length > 0 && `accounts have it: ${listed(holders.map(({ username }) => username))}`
+  const mappings =
+    providers.length > 0 && `identity providers give it: ${listed(providers.map(one => one.name))}`
+  return wrongState(
+    `The role '${name}' is in use. ${[accounts, mappings].filter(Boolean).join('; ')}. Give them other roles first (GET /auth/users?role=${name} lists all accounts).`,
+  )
+}
+
+async function noRole(
+  name: string,
+  version: VersionRow | undefined,
+  context: RequestContext,
+): Promise<Refusal> {
+  return (await isConfigured(name, version, context))
+    ? wrongState(
+        `The role '${name}' comes from the configuration (security/roles.json); a deploy changes it.`,
+      )
+    : notFound('role', name)
+}
+
+const isConfigured = async (
+  name: string,
+  version: VersionRow | undefined,
+  context: RequestContext,
+): Promise<boolean> => Object.hasOwn((await configurationOf(version, context))?.roles ?? {}, name)
+
+/** Repeats with the same key get the first answer; a change at the same time is met by reading again. */
+async function write(
+  context: RequestContext,
+  attempt: (database: Database) => Promise<JsonAnswer>,
+): Promise<JsonText> {
+  requireRoles(context.tenant)
+  const database = homeDatabase(context)
+  const earlier = await storedAnswer(context, database)
+  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+  const answer = await retryOnConflict('The role', () => attempt(database))
+  forgetAuthTokens()
+  return jsonText(answer)
+}
+
+function newRow(
+  name: string,
+  { title, permissions }: RoleWriteRequest,
+  before: store.Role | undefined,
+  { now }: RequestContext,
+): store.Role {
+  const unknown = permissions.filter(one => !isGrantable(one))
+  if (unknown.length > 0)
+    throw invalidRequest(
+      `'permissions' lists what no account of a tenant may have: ${unknown
+        .slice(0, MOST_NAMED)
+        .map(one => `'${one.slice(0, 80).toWellFormed()}'`)
+        .join(', ')}. Write group.action or group.*; GET /auth/permissions lists yours.`,
+    )
+  return {
+    name,
+    title: title ?? null,
+    permissions: [...new Set(permissions)],
+    revision: newUuid(HOME_SHARD),
+    createdAt: before?.createdAt ?? now,
+    updatedAt: now,
+  }
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  listedPermissions(a).join() === listedPermissions(b).join() && a.toSorted().join() === b.toSorted().join()
+
+const requireGivable = (permissions: readonly string[], { caller }: RequestContext): void =>
+  requireWithin(
+    listedPermissions(permissions),
+    permissionsHeld(caller),
+    'The role gives, or gave, what you may not:',
+  )
+
+/** 409 unless `holds`; the commit guards the same. */
+export async function requireManager(
+  database: Database,
+  holds: ReturnType<typeof store.hasRole>,
+): Promise<void> {
+  const [[row]] = await database.batch([
+    database.build.all<{ holds: number }>(sql`select coalesce((${holds}), 0) as holds`),
+  ])
+  if (row?.holds !== 1)
+    throw wrongState(
+      'Nobody would be left who may change users (users.write). Give that to another person first.',
+    )
+}
+
+async function commitRole(
+  context: RequestContext,
+  database: Database,
+  row: store.Role,
+  { guards, facts, timers = [] }: Pick<Commit, 'guards' | 'facts' | 'timers'>,
+): Promise<JsonAnswer> {
+  const { name, title, permissions } = row
+  const answer = jsonAnswer(roleResponse(row))
+  const committed = await commitAudited(context, database, {
+    guards,
+    facts: [...putRows(database, roles, [row]), ...facts],
+    timers,
+    answer,
+    audit: { action: 'roles.write', subject: name, details: { title: title ?? name, permissions } },
+  })
+  return isBySubject(committed) ? answer : committed
+}

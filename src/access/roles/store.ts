@@ -1,0 +1,120 @@
+import { and, asc, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import type { Database } from '../../platform/database.ts'
+import { configurationVersions } from '../../product/tables.ts'
+import { accountIdentities, accountRoles, accounts, identityProviders, roles } from '../tables.ts'
+
+export type Role = typeof roles.$inferSelect
+
+/** By their names. */
+export const rolesQuery = ({ build }: Database) => build.select().from(roles).orderBy(asc(roles.name))
+
+export const rolesNamedQuery = ({ build }: Database, names: readonly string[]) =>
+  build
+    .select()
+    .from(roles)
+    .where(sql`${roles.name} in (select value from json_each(${JSON.stringify(names)}))`)
+    .orderBy(asc(roles.name))
+
+/** What the newest configuration says of account types and of its users. */
+export const configuredQuery = ({ build }: Database) =>
+  build
+    .select({ roles: configurationVersions.roles })
+    .from(configurationVersions)
+    .orderBy(sql`${configurationVersions.version} desc`)
+    .limit(1)
+
+/** Roles that accounts of the page were given. */
+export const givenTo = ({ build }: Database, page: SQLWrapper) =>
+  build
+    .select({
+      accountLocator: accountRoles.accountLocator,
+      name: accountRoles.role,
+      permissions: roles.permissions,
+    })
+    .from(accountRoles)
+    .leftJoin(roles, eq(roles.name, accountRoles.role))
+    .where(sql`${accountRoles.accountLocator} in (select locator from ${page})`)
+    .orderBy(asc(accountRoles.role))
+
+/** By which identity providers accounts of the page sign in: the name, or the issuer where there is no provider of it any more. */
+export const tiedTo = ({ build }: Database, page: SQLWrapper) =>
+  build
+    .select({
+      accountLocator: accountIdentities.accountLocator,
+      provider: sql<string>`coalesce(${identityProviders.name}, ${accountIdentities.issuer})`,
+    })
+    .from(accountIdentities)
+    .leftJoin(identityProviders, eq(identityProviders.issuer, accountIdentities.issuer))
+    .where(sql`${accountIdentities.accountLocator} in (select locator from ${page})`)
+
+/** Guard: these roles are as they were read, and none of the other names is a role. */
+export const areUnchanged = (names: readonly string[], read: readonly Role[]): SQL =>
+  sql`(select json_group_array(json_array(name, revision)) from (select ${roles.name} as name, ${roles.revision} as revision
+      from ${roles} where ${roles.name} in (select value from json_each(${JSON.stringify(names)})) order by 1))
+    = ${JSON.stringify(read.map(({ name, revision }) => [name, revision]))}`
+
+/** Accounts that have the role. */
+export const hasRole = (name: string): SQL =>
+  sql`${accounts.deletedAt} is null and ${accounts.locator} in (
+    select ${accountRoles.accountLocator} from ${accountRoles} where ${accountRoles.role} = ${name})`
+
+export const holdersQuery = ({ build }: Database, name: string, most: number) =>
+  build
+    .select({ username: accounts.username })
+    .from(accounts)
+    .where(hasRole(name))
+    .orderBy(asc(accounts.username))
+    .limit(most)
+
+/** Whether the account has the role. */
+export const isHolderQuery = ({ build }: Database, name: string, accountLocator: string) =>
+  build
+    .select({ role: accountRoles.role })
+    .from(accountRoles)
+    .where(and(eq(accountRoles.role, name), eq(accountRoles.accountLocator, accountLocator)))
+
+/** Identity providers with a mapping that gives the role. */
+const mapsTo = (name: string): SQL =>
+  sql`exists (select 1 from json_each(${identityProviders.mappings}) m, json_each(m.value, '$.roles') r where r.value = ${name})`
+
+export const mappersQuery = ({ build }: Database, name: string) =>
+  build.select({ name: identityProviders.name }).from(identityProviders).where(mapsTo(name))
+
+/** Guard: nobody has the role, and no mapping gives it. */
+export const isFree = (name: string): SQL =>
+  sql`not exists (select 1 from ${accounts} where ${hasRole(name)})
+    and not exists (select 1 from ${identityProviders} where ${mapsTo(name)})`
+
+/** Whether nobody has the role, or a person holds the permission whatever it gives. */
+export const isHeldByPersonWithout = (role: string, holders: HoldersOf): SQL =>
+  sql`(not exists (select 1 from ${accounts} where ${hasRole(role)}) or ${isHeldByPerson(holders, '')})`
+
+/** By what accounts hold a permission. */
+export type HoldersOf = {
+  /** Names of roles that were given. */
+  readonly roles: readonly string[]
+  /** For accounts without such roles. */
+  readonly types: readonly string[]
+  /** Users of the archive whose roles say what they may, and those of them who hold it. */
+  readonly users: { readonly all: readonly string[]; readonly holding: readonly string[] }
+}
+
+/** Whether a person who can sign in holds the permission, other than the account. */
+export const isHeldByPerson = (holders: HoldersOf, except: string): SQL => {
+  const among = (column: SQLWrapper, names: readonly string[]): SQL =>
+    sql`${column} in (select value from json_each(${JSON.stringify(names)}))`
+  const isOfArchive = eq(accounts.source, 'archive')
+  const ofThis = sql`${accountRoles.accountLocator} = ${accounts.locator}`
+  return sql`exists (select 1 from ${accounts} where ${and(
+    isNull(accounts.deletedAt),
+    isNull(accounts.disabledAt),
+    eq(accounts.isService, false),
+    sql`${accounts.locator} <> ${except}`,
+    sql`case
+      when exists (select 1 from ${accountRoles} where ${ofThis})
+        then exists (select 1 from ${accountRoles} where ${ofThis} and ${among(accountRoles.role, holders.roles)})
+      when ${isOfArchive} and ${among(accounts.username, holders.users.all)}
+        then ${among(accounts.username, holders.users.holding)}
+      else ${among(accounts.type, holders.types)} end`,
+  )})`
+}

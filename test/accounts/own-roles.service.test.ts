@@ -1,0 +1,458 @@
+// Roles that a tenant makes by the interface: what they give, to whom, and who may give it.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MOST_REVOCATIONS } from '../../src/access/revocation.ts'
+import {
+  MOST_ROLES,
+  MOST_ROLES_OF_ACCOUNT,
+  type RoleResponse,
+  type UserResponse,
+} from '../../src/access/roles/contract.ts'
+import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
+import { callApi, callOk } from '../support/api.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { archiveOf, deployForm, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant, roundTrips } from '../support/motor.ts'
+import { administrator } from '../support/sign-in.ts'
+import type { Refused } from './people.ts'
+
+const PASSWORD = 'Rhabarber-7-Kisten'
+
+const files = () => ({
+  ...motorWithoutPapers(),
+  'security/roles.json': JSON.stringify({
+    agent: { displayName: 'Agent', permissions: ['policies.read'] },
+    manager: { permissions: ['users.*', 'roles.*', 'policies.*', 'quotes.read'] },
+    admin: 'Administrator',
+  }),
+  'security/test_users.json': JSON.stringify(
+    [
+      ['alice.agent', 'agent'],
+      ['anna.admin', 'admin'],
+      ['mary.manager', 'manager'],
+    ].map(([username, role]) => ({ username, password: 'password', roles: [role] })),
+  ),
+})
+
+let motor: Motor
+let anna: string
+let mary: string
+
+type Made = RoleResponse & Refused
+
+const make = (body: object, token = anna, headers: Record<string, string> = {}) =>
+  callApi<Made>('POST', '/auth/roles', { token, body, headers })
+const change = (name: string, body: object, token = anna) =>
+  callApi<Made>('PUT', `/auth/roles/${name}`, { token, body })
+const remove = (name: string, token = anna) => callApi<Refused>('DELETE', `/auth/roles/${name}`, { token })
+const give = (locator: string, roles: readonly string[], token = anna) =>
+  callApi<UserResponse & Refused>('PUT', `/auth/users/${locator}/roles`, { token, body: { roles } })
+const rolesNamed = async (name: string) =>
+  (await callOk<RoleResponse[]>('GET', '/auth/roles', { token: anna })).filter(one => one.name === name)
+const users = async (query: string) =>
+  (await callOk<{ items: UserResponse[] }>('GET', `/auth/users?${query}`, { token: anna })).items
+const user = async (username: string) => (await users(`username=${username}`))[0]!
+const permissionsOf = async (token: string) =>
+  (await callOk<{ permissions: string[] }>('GET', '/auth/permissions', { token })).permissions
+const ping = async (token: string) => (await callApi('GET', '/v1/ping/authorized', { token })).status
+const entries = async (action: string) =>
+  (
+    await callOk<{ entries: { subject: string; username: string; details: object }[] }>(
+      'GET',
+      `/audit/list?action=${action}`,
+      { token: anna },
+    )
+  ).entries
+
+async function add(username: string, type = 'read-only', token = anna): Promise<string> {
+  const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
+    token,
+    body: { username, name: username, email: `${username}@example.com`, type, password: PASSWORD },
+  })
+  return id
+}
+const enter = async (username: string): Promise<string> =>
+  (
+    await callOk<{ authorizationToken: string }>('POST', '/account/authenticate', {
+      body: { username, password: PASSWORD, tenantName: motor.tenantName },
+    })
+  ).authorizationToken
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  motor = await motorTenant('ownroles', files())
+  anna = await motor.signIn('anna.admin')
+  mary = await motor.signIn('mary.manager')
+})
+afterEach(() => vi.restoreAllMocks())
+
+describe('a role', () => {
+  it('is made, listed, changed and deleted; the trail says by whom', async () => {
+    // The isolate knows tenant and configuration then.
+    expect(await rolesNamed('claims-desk')).toEqual([])
+    const made = await make({
+      name: 'claims-desk',
+      title: 'Claims',
+      permissions: ['claims.*', 'policies.read'],
+    })
+    const shown = { name: 'claims-desk', title: 'Claims', source: 'interface' }
+    expect([made.status, made.body]).toEqual([200, { ...shown, permissions: ['policies.read', 'claims.*'] }])
+    expect(roundTrips(made)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
+    expect(await rolesNamed('claims-desk')).toEqual([made.body])
+    const list = await callApi<RoleResponse[]>('GET', '/auth/roles', { token: anna })
+    expect(roundTrips(list)).toEqual({ d1: 1, object: 0, r2: 0, queue: 0 })
+    expect(list.body.slice(4).map(one => [one.name, one.source])).toEqual([
+      ['admin', 'configuration'],
+      ['agent', 'configuration'],
+      ['claims-desk', 'interface'],
+      ['manager', 'configuration'],
+    ])
+    const changed = await change('claims-desk', { permissions: ['claims.read'] })
+    expect(changed.body).toEqual({ ...shown, title: 'claims-desk', permissions: ['claims.read'] })
+    const gone = await remove('claims-desk')
+    expect([gone.status, roundTrips(gone)]).toEqual([200, { d1: 2, object: 0, r2: 0, queue: 0 }])
+    expect([
+      (await remove('claims-desk')).status,
+      (await change('claims-desk', { permissions: ['claims.read'] })).status,
+    ]).toEqual([404, 404])
+    expect(
+      (await entries('roles.write')).map(({ subject, username, details }) => [subject, username, details]),
+    ).toEqual([
+      ['claims-desk', 'anna.admin', { title: 'Claims', permissions: ['claims.*', 'policies.read'] }],
+      ['claims-desk', 'anna.admin', { title: 'claims-desk', permissions: ['claims.read'] }],
+    ])
+    expect((await entries('roles.delete')).map(({ subject }) => subject)).toEqual(['claims-desk'])
+  })
+
+  it('is made once for one key', async () => {
+    const body = { name: 'once', permissions: ['policies.read'] }
+    const first = await make(body, anna, { 'idempotency-key': 'role-once' })
+    const again = await make(body, anna, { 'idempotency-key': 'role-once' })
+    expect([first.status, again.status, again.body]).toEqual([200, 200, first.body])
+    expect((await make(body)).body.code).toBe('alreadyExists')
+    await remove('once')
+  })
+
+  it.each([
+    ['no name', { name: '' }, 400],
+    ['a name with capital letters', { name: 'Claims' }, 400],
+    ['a name with a slash', { name: 'a/b' }, 400],
+    ['a name that is too long', { name: 'a'.repeat(64) }, 400],
+    ['the name of an account type', { name: 'admin' }, 400],
+    ['another name for one', { name: 'read-only-user' }, 400],
+    ['the name of a role of the configuration', { name: 'agent' }, 409],
+    ['no permissions', { permissions: [] }, 400],
+    ['a permission that does not exist', { permissions: ['policies.fly'] }, 400],
+    ['a group that does not exist', { permissions: ['flights.*'] }, 400],
+    ['what no account of a tenant may', { permissions: ['deployments.deploy'] }, 400],
+    ['too many permissions', { permissions: Array.from({ length: 501 }, () => 'policies.read') }, 413],
+    ['a title that is too long', { title: 'x'.repeat(129) }, 400],
+  ])('with %s is refused', async (_, changes, status) => {
+    const answer = await make({ name: 'wrong', permissions: ['policies.read'], ...changes })
+    expect([answer.status, answer.body.message]).toEqual([status, expect.any(String)])
+    expect(await rolesNamed('wrong')).toEqual([])
+  })
+
+  it('of the configuration is changed by a deploy only, and the answer says so', async () => {
+    for (const answer of [await change('agent', { permissions: ['policies.read'] }), await remove('agent')])
+      expect([answer.status, answer.body.message]).toEqual([
+        409,
+        expect.stringContaining('security/roles.json'),
+      ])
+  })
+
+  it('is one of a limited number', async () => {
+    const database = boundDatabase(poolBinding(1))
+    await database
+      .prepare(
+        `insert into role (name, permissions, revision, created_at, updated_at)
+         select 'r' || value, '["policies.read"]', value, 0, 0 from json_each(?)`,
+      )
+      .bind(JSON.stringify(Array.from({ length: MOST_ROLES }, (_, at) => at)))
+      .run()
+    expect((await make({ name: 'one-more', permissions: ['policies.read'] })).status).toBe(413)
+    await database.prepare(`delete from role where name like 'r%'`).run()
+  })
+})
+
+describe('whoever makes a role', () => {
+  it('gives nothing that they may not do, then and at each change', async () => {
+    const beyond = await make({ name: 'payers', permissions: ['policies.read', 'invoices.pay'] }, mary)
+    expect([beyond.status, beyond.body.code, beyond.body.message]).toEqual([
+      422,
+      'beyondOwner',
+      expect.stringContaining('invoices.pay'),
+    ])
+    expect((await make({ name: 'payers', permissions: ['invoices.pay'] })).status).toBe(200)
+    for (const answer of [
+      await change('payers', { permissions: ['policies.read'] }, mary),
+      await remove('payers', mary),
+    ])
+      expect([answer.status, answer.body.code]).toEqual([422, 'beyondOwner'])
+    expect((await make({ name: 'readers', permissions: ['policies.*'] }, mary)).status).toBe(200)
+    expect((await change('readers', { permissions: ['policies.*', 'invoices.pay'] }, mary)).status).toBe(422)
+    expect((await remove('readers', mary)).status).toBe(200)
+    await remove('payers')
+  })
+
+  it('may change the role that they have: the answer comes, and their own token ends with the others', async () => {
+    await make({ name: 'leads', permissions: ['roles.*', 'users.*', 'policies.read'] })
+    const locator = await add('lena')
+    await give(locator, ['leads'])
+    const lena = await enter('lena')
+    const changed = await change('leads', { permissions: ['roles.*', 'users.*'] }, lena)
+    expect([changed.status, changed.body.permissions]).toEqual([200, ['users.*', 'roles.*']])
+    expect(await ping(lena)).toBe(401)
+    // What they took from themselves they cannot give back.
+    const back = await change(
+      'leads',
+      { permissions: ['roles.*', 'users.*', 'policies.read'] },
+      await enter('lena'),
+    )
+    expect([back.status, back.body.code]).toEqual([422, 'beyondOwner'])
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+    await remove('leads')
+  })
+
+  it('has a permission of its own for it', async () => {
+    const alice = await motor.signIn('alice.agent')
+    expect((await make({ name: 'mine', permissions: ['policies.read'] }, alice)).status).toBe(403)
+    expect((await change('mine', { permissions: ['policies.read'] }, alice)).status).toBe(403)
+    expect((await remove('mine', alice)).status).toBe(403)
+  })
+})
+
+describe('an account', () => {
+  it('may what its roles give together, in the place of its type, until it has none', async () => {
+    await make({ name: 'quoting', permissions: ['quotes.read', 'quotes.write'] })
+    const locator = await add('rolf')
+    const before = await enter('rolf')
+    const given = await give(locator, ['quoting', 'claims-only'])
+    expect(given.body).toMatchObject({
+      username: 'rolf',
+      roles: ['account.tenant.claims.only.user', 'quoting'],
+    })
+    expect(roundTrips(given).d1).toBe(5)
+    expect(given.body.permissions).toEqual(expect.arrayContaining(['quotes.write', 'claims.*']))
+    // The token with the former rights has ended, and a sign-in gives the new ones.
+    expect(await ping(before)).toBe(401)
+    expect((await give(locator, ['quoting'])).status).toBe(200)
+    const token = await enter('rolf')
+    expect(await permissionsOf(token)).toEqual(['quotes.read', 'quotes.write'])
+    expect(await user('rolf')).toMatchObject({
+      roles: ['quoting'],
+      permissions: ['quotes.read', 'quotes.write'],
+    })
+    expect((await users('role=quoting')).map(one => one.username)).toEqual(['rolf'])
+    // The same again changes nothing.
+    expect((await give(locator, ['quoting'])).status).toBe(200)
+    expect(await ping(token)).toBe(200)
+    expect((await give(locator, [])).body).toMatchObject({ roles: [] })
+    expect(await ping(token)).toBe(401)
+    expect(await permissionsOf(await enter('rolf'))).toContain('policies.list')
+    expect((await entries('accounts.roles')).map(({ details }) => details)).toContainEqual({
+      username: 'rolf',
+      roles: ['quoting'],
+    })
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+  })
+
+  it('follows a change of its role at once: access tokens end, and long-lived tokens may what is left', async () => {
+    await make({ name: 'desk', permissions: ['policies.read', 'policies.list', 'users.token'] })
+    const [locator, other] = [await add('dora'), await add('otto')]
+    await give(locator, ['desk'])
+    const [dora, otto] = [await enter('dora'), await enter('otto')]
+    const longLived = await callOk<string>('POST', '/auth/users/tokens', {
+      token: dora,
+      body: {
+        name: 'own',
+        expiresAt: Date.now() + 3_600_000,
+        permissions: ['policies.read', 'policies.list'],
+      },
+    })
+    // A title alone ends nothing.
+    await change('desk', { title: 'Desk', permissions: ['policies.read', 'policies.list', 'users.token'] })
+    expect(await ping(dora)).toBe(200)
+    const changed = await change('desk', { permissions: ['policies.read', 'users.token'] })
+    expect([changed.status, roundTrips(changed).d1]).toEqual([200, 4])
+    expect([await ping(dora), await ping(otto)]).toEqual([401, 200])
+    expect((await callApi('POST', '/account/renewAuthentication', { token: dora })).status).toBe(401)
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + TENANT_TRUST_MS + 1)
+    expect(await permissionsOf(longLived)).toEqual(['policies.read'])
+    vi.restoreAllMocks()
+    expect(await permissionsOf(await enter('dora'))).toEqual(['policies.read', 'users.token'])
+    const used = await remove('desk')
+    expect([used.status, used.body.message]).toEqual([409, expect.stringMatching(/accounts have it: dora\./)])
+    for (const one of [locator, other]) await callOk('DELETE', `/account/v1/accounts/${one}`, { token: anna })
+    expect((await remove('desk')).status).toBe(200)
+    const rows = await boundDatabase(poolBinding(1)).prepare('select * from account_role').all()
+    expect(rows.results).toEqual([])
+  })
+
+  it('of many loses its tokens as one of few, at no more round trips; beyond 500 all of the tenant do', async () => {
+    await make({ name: 'crowd', permissions: ['policies.read'] })
+    const locator = await add('member')
+    await give(locator, ['crowd'])
+    const [member, alice] = [await enter('member'), await motor.signIn('alice.agent')]
+    const database = boundDatabase(poolBinding(1))
+    const many = JSON.stringify(Array.from({ length: MOST_REVOCATIONS + 1 }, (_, at) => `crowd-${at}`))
+    await database.batch([
+      database
+        .prepare(
+          `insert into account (locator, username, name, type, source, created_at)
+           select value, value, value, 'account.tenant.read.only.user', 'interface', 0 from json_each(?)`,
+        )
+        .bind(many),
+      database
+        .prepare(`insert into account_role (account_locator, role) select value, 'crowd' from json_each(?)`)
+        .bind(many),
+    ])
+    const changed = await change('crowd', { permissions: ['policies.list'] })
+    expect([changed.status, roundTrips(changed).d1]).toEqual([200, 4])
+    expect([await ping(member), await ping(alice)]).toEqual([401, 401])
+    anna = await motor.signIn('anna.admin')
+    mary = await motor.signIn('mary.manager')
+    expect(await permissionsOf(await enter('member'))).toEqual(['policies.list'])
+    const used = await remove('crowd')
+    expect([used.status, used.body.message]).toEqual([409, expect.stringMatching(/crowd-0, .* and more/)])
+    await database.prepare(`delete from account where username like 'crowd-%'`).run()
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+    await remove('crowd')
+    await database.prepare('delete from account_role').run()
+  })
+
+  it('of a program has roles too, within which its tokens stay', async () => {
+    await make({ name: 'feed', permissions: ['policies.read', 'events.read'] })
+    const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
+      token: anna,
+      body: { username: 'feeder', name: 'Feeder', email: 'f@example.com', type: 'service' },
+    })
+    const expiresAt = Date.now() + 3_600_000
+    const token = await callOk<string>('POST', `/auth/users/${id}/tokens`, {
+      token: anna,
+      body: { name: 'own', expiresAt, permissions: ['policies.*', 'events.read'] },
+    })
+    expect((await give(id, ['feed'])).status).toBe(200)
+    expect(await permissionsOf(token)).toEqual(['policies.read', 'events.read'])
+    const more = await callApi<Refused>('POST', `/auth/users/${id}/tokens`, {
+      token: anna,
+      body: { name: 'more', expiresAt, permissions: ['policies.list'] },
+    })
+    expect([more.status, more.body.code]).toEqual([422, 'beyondOwner'])
+    await callOk('DELETE', `/account/v1/accounts/${id}`, { token: anna })
+    await remove('feed')
+  })
+
+  it('is given nothing that the giver may not do, and no role that there is not', async () => {
+    await make({ name: 'payers', permissions: ['invoices.pay'] })
+    await make({ name: 'viewers', permissions: ['policies.read'] })
+    const locator = await add('gina')
+    await give(locator, ['viewers'])
+    for (const roles of [['payers'], ['employee'], []])
+      expect([roles, (await give(locator, roles, mary)).body.code]).toEqual([roles, 'beyondOwner'])
+    expect((await give(locator, ['viewers'], mary)).status).toBe(200)
+    // Nor is one changed that may more than the giver.
+    await give(locator, ['payers'])
+    expect((await give(locator, ['viewers'], mary)).body.code).toBe('beyondOwner')
+    for (const name of ['nobody', 'agent', 'constructor'])
+      expect((await give(locator, [name])).status).toBe(400)
+    const tooMany = Array.from({ length: MOST_ROLES_OF_ACCOUNT + 1 }, () => 'payers')
+    expect((await give(locator, tooMany)).status).toBe(413)
+    expect((await give(crypto.randomUUID(), ['viewers'])).status).toBe(404)
+    expect((await give(locator, ['viewers'], await motor.signIn('alice.agent'))).status).toBe(403)
+    await callOk('DELETE', `/account/v1/accounts/${locator}`, { token: anna })
+    for (const name of ['payers', 'viewers']) await remove(name)
+  })
+
+  it('of the configuration keeps the roles of the configuration, and nobody gives roles to themselves', async () => {
+    const alice = await user('alice.agent')
+    const fixed = await give(alice.id, ['read-only'])
+    expect([fixed.status, fixed.body.message]).toEqual([
+      409,
+      expect.stringContaining('security/test_users.json'),
+    ])
+    const { accountLocator } = await callOk<{ accountLocator: string }>('GET', '/auth/whoami', {
+      token: anna,
+    })
+    const own = await give(accountLocator, ['read-only'])
+    expect([own.status, own.body.message]).toEqual([409, expect.stringContaining('your own account')])
+  })
+})
+
+describe('the last person who may change users', () => {
+  it('keeps that, whatever is done to roles', async () => {
+    // Those of the configuration are out of the way, and a program calls, which is no person.
+    const boss = await add('boss', 'admin')
+    const { id } = await callOk<{ id: string }>('POST', '/account/v1/account', {
+      token: anna,
+      body: { username: 'program', name: 'Program', email: 'p@example.com', type: 'service' },
+    })
+    const program = await callOk<string>('POST', `/auth/users/${id}/tokens`, {
+      token: anna,
+      body: {
+        name: 'own',
+        expiresAt: Date.now() + 3_600_000,
+        permissions: await permissionsOf(anna),
+      },
+    })
+    await make({ name: 'heads', permissions: ['users.*', 'roles.*', 'policies.read'] })
+    const database = boundDatabase(poolBinding(1))
+    await database.prepare(`update account set disabled_at = 1 where source = 'archive'`).run()
+    const nobody = async (answer: Promise<{ status: number; body: Refused }>) => {
+      const { status, body } = await answer
+      expect([status, body.message]).toEqual([409, expect.stringContaining('Nobody would be left')])
+    }
+    await nobody(give(boss, ['read-only'], program))
+    expect((await give(boss, ['heads'], program)).status).toBe(200)
+    await nobody(change('heads', { permissions: ['policies.read'] }, program))
+    const second = await add('second', 'admin', program)
+    expect((await change('heads', { permissions: ['policies.read'] }, program)).status).toBe(200)
+    await nobody(give(second, ['heads'], program))
+    // Two who take it from each other at the same moment: one of them keeps it.
+    expect((await give(boss, ['admin'], program)).status).toBe(200)
+    const [ofBoss, ofSecond] = [await enter('boss'), await enter('second')]
+    const answers = await Promise.all([
+      give(second, ['read-only'], ofBoss),
+      give(boss, ['read-only'], ofSecond),
+    ])
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const left = await callOk<{ items: UserResponse[] }>('GET', '/auth/users?disabled=false&service=false', {
+      token: program,
+    })
+    expect(left.items.filter(one => one.permissions.includes('users.*'))).toHaveLength(1)
+    await database.prepare(`update account set disabled_at = null where source = 'archive'`).run()
+  })
+})
+
+describe('a deploy and a copy', () => {
+  it('leave roles and who has them; a deploy that changes account types ends tokens as ever', async () => {
+    await make({ name: 'stays', permissions: ['policies.read'] })
+    const locator = await add('sam')
+    await give(locator, ['stays', 'claims-only'])
+    const deployed = await callOk<{ success: boolean }>('POST', '/configuration/deployTest', {
+      token: await administrator(),
+      body: deployForm(archiveOf(files()), { tenantNameSuffix: 'ownroles' }),
+    })
+    expect(deployed.success).toBe(true)
+    expect(await user('sam')).toMatchObject({ roles: ['account.tenant.claims.only.user', 'stays'] })
+    expect(await rolesNamed('stays')).toHaveLength(1)
+  })
+})
+
+describe('a database that waits for the migration', () => {
+  it('has no roles of its own for now, and everything else goes on', async () => {
+    await env.CONTROL.prepare(
+      `update pool_database set migration = '0013_identity_providers' where binding = ?`,
+    )
+      .bind(poolBinding(1))
+      .run()
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + TENANT_TRUST_MS + 1)
+    const refused = await make({ name: 'early', permissions: ['policies.read'] })
+    expect([refused.status, refused.body.code]).toEqual([503, 'unavailable'])
+    expect((await give(crypto.randomUUID(), [])).status).toBe(503)
+    expect(await rolesNamed('stays')).toEqual([])
+    expect(await users('role=stays')).toEqual([])
+    expect((await user('sam')).roles).toEqual([])
+    expect(await permissionsOf(await motor.signIn('alice.agent'))).toEqual(['policies.read'])
+  })
+})
