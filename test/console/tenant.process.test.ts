@@ -339,6 +339,11 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     const csv = readFileSync(await download.path(), 'utf8')
     expect(csv.split('\r\n')[0]).toBe('account,kind,item,place,reason')
     for (const reason of reasons) expect(csv.replaceAll('""', '"')).toContain(reason)
+    await page.getByText('Every account, as it was sent').click()
+    await page.getByRole('button', { name: 'Details of BAD' }).waitFor()
+    const accountsShown = await firstCells('Accounts')
+    expect(accountsShown).toHaveLength(ACCOUNTS)
+    expect(accountsShown[0]).toBe('BAD')
     // It has ended: nobody asks any more.
     const before = asked
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
@@ -490,6 +495,28 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await page.keyboard.press('Escape')
     await until(page, `!document.querySelector('dialog')`)
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Send again')
+  })
+
+  test('who may do some of it sees that, and is not offered the rest', async () => {
+    const { page: other, faults: otherFaults } = await browser.open()
+    await signIn(other, 'alice.agent')
+    await other.getByRole('link', { name: 'Tenant', exact: true }).click()
+    await until(other, `location.hash === '#/tenant'`)
+    await settled(other)
+    expect(await other.locator('main .work strong').allTextContents()).toEqual([
+      'Deployments',
+      'Tables',
+      'Your tokens',
+    ])
+    for (const path of ['/deployments', '/tables', '/tokens']) {
+      await go(`/tenant${path}`, other)
+      expect([path, await other.locator('main .notice').count()]).toEqual([path, 0])
+    }
+    expect(await other.getByRole('button', { name: 'Make a token' }).count()).toBe(0)
+    await go('/tenant/deployments', other)
+    expect(await other.locator('tbody a').count()).toBe(0)
+    expect(otherFaults).toEqual([])
+    await other.context().close()
   })
 
   test('who may do none of it sees no way to it, and no page', async () => {
