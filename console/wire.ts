@@ -25,6 +25,7 @@ import type {
   WebhookResponse,
 } from '../src/servicing/events/webhooks/contract.ts'
 import type {
+  AccountMigrationResponse,
   ErrorDetailsResponse,
   MigrationFailuresResponse,
   MigrationListResponse,
@@ -120,5 +121,6 @@ export type AuditEntry = AuditPage['entries'][number]
 export type PluginLogPage = Digits<PluginLogPageResponse>
 export type PluginCall = PluginLogPage['logs'][number]
 export type Migration = Digits<MigrationResponse>
+export type MigratedAccount = Digits<AccountMigrationResponse>
 export type MigrationFailures = Digits<MigrationFailuresResponse>
 export type MigrationFault = Digits<ErrorDetailsResponse>

@@ -9,6 +9,7 @@ import type { Migration, MigrationFailures, MigrationList, MigrationSummary } fr
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { downloadButton, save } from './download.ts'
 import { csvOf, type FailureLine, failureLines } from './failure-lines.ts'
+import { accountsOf } from './migrated-accounts.ts'
 import { confirmed, type Opened, type Shown, under } from './opened.ts'
 import { useWatched } from './watched.ts'
 import { PAGES, TENANT, MIGRATIONS as WORDS } from './words.ts'
@@ -31,7 +32,7 @@ const TONES: Readonly<Record<Migration['migrationState'], string>> = {
   error: 'failed',
 }
 
-function listed({ query, signal }: Opened): Shown {
+function listed({ query, signal, held }: Opened): Shown {
   const chosen = chosenOf(query, ['open'])
   const from = query.get('page') ?? ''
   return {
@@ -47,7 +48,7 @@ function listed({ query, signal }: Opened): Shown {
         if (items.length === 0 && from === '' && pagingToken === undefined)
           return empty(chosen.open === '' ? WORDS.none : WORDS.noneOpen)
         return [
-          items.length > 0 && table(PAGES.migrations.title, COLUMNS, items),
+          items.length > 0 && table(PAGES.migrations.title, columns(held.has('migration.read')), items),
           pagesOf(['migrations'], chosen, from, { count: items.length, next: pagingToken }),
         ]
       }),
@@ -55,10 +56,15 @@ function listed({ query, signal }: Opened): Shown {
   }
 }
 
-const COLUMNS: readonly Column<MigrationSummary>[] = [
+const columns = (mayRead: boolean): readonly Column<MigrationSummary>[] => [
   {
     head: WORDS.migration,
-    cell: ({ locator }) => h('a', { href: addressOf(['migrations', locator]) }, h('code', {}, locator)),
+    cell: ({ locator }) =>
+      h(
+        mayRead ? 'a' : 'span',
+        mayRead ? { href: addressOf(['migrations', locator]) } : {},
+        h('code', {}, locator),
+      ),
   },
   { head: TENANT.state, cell: ({ migrationState }) => stateBadge(migrationState) },
   { head: WORDS.accounts, amount: true, cell: ({ totalAccounts }) => Number(totalAccounts).toLocaleString() },
@@ -68,7 +74,7 @@ const COLUMNS: readonly Column<MigrationSummary>[] = [
   { head: WORDS.changed, cell: ({ updatedAt }) => moment(updatedAt) },
 ]
 
-async function migrationPage(locator: string, { signal, held }: Opened): Promise<Shown> {
+async function migrationPage(locator: string, { query, signal, held }: Opened): Promise<Shown> {
   const path = `${runs()}/${encodeURIComponent(locator)}`
   const migration = await get<Migration>(path, signal)
   return {
@@ -76,6 +82,7 @@ async function migrationPage(locator: string, { signal, held }: Opened): Promise
     content: [
       under('#/tenant/migrations', WORDS.all),
       part(Progress, { first: migration, path, held, signal }),
+      section(WORDS.accounts, accountsOf(path, locator, query.get('page'), signal)),
     ],
   }
 }

@@ -119,7 +119,7 @@ function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): 
     facts([
       [WORDS.email, email || '–'],
       [WORDS.created, moment(createdTimestamp)],
-      [WORDS.locator, h('code', {}, id)],
+      [TENANT.locator, h('code', {}, id)],
     ]),
     h('h3', { class: 'minor' }, WORDS.permissions),
     permissionList(permissions),

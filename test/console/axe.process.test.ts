@@ -121,8 +121,14 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await settled(page)
   }
 
+  /** Within the page, which loads nothing again. */
+  async function moveTo(path: string): Promise<void> {
+    await page.goto(`${service.origin}/console#${path}`)
+    await settled(page)
+  }
+
   async function look(path: string): Promise<void> {
-    await open(path)
+    await moveTo(path)
     expect([path, await found()]).toEqual([path, []])
   }
 
@@ -142,16 +148,16 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       await look(path)
   })
 
-  const openRows = async (): Promise<void> => {
-    await page.evaluate(`for (const one of document.querySelectorAll(
+  const openRows = async (most = 1_000): Promise<void> => {
+    await page.evaluate(`for (const one of [...document.querySelectorAll(
       'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
-    )) one.click()`)
+    )].slice(0, ${most})) one.click()`)
     await settled(page)
   }
 
   test('every view of a policy, with its rows opened', async () => {
     for (const tab of TABS) {
-      await open(`/policy/${policy}${tab}`)
+      await moveTo(`/policy/${policy}${tab}`)
       await openRows()
       expect([tab, await found()]).toEqual([tab, []])
     }
@@ -160,17 +166,18 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
   test('every page of running a tenant, with its rows opened, and its dialogs', async () => {
     const { webhook, migration } = await writeTenant()
     for (const path of [...TENANT_PAGES, `/webhooks/${webhook}`, `/migrations/${migration}`]) {
-      await open(`/tenant${path}`)
-      await openRows()
+      await moveTo(`/tenant${path}`)
+      // Rows of a list are alike.
+      await openRows(2)
       expect([path, await found()]).toEqual([path, []])
     }
-    await open('/tenant/tokens')
+    await moveTo('/tenant/tokens')
     await page.getByRole('button', { name: 'Make a token' }).click()
     await page.getByRole('dialog').waitFor()
     await page.getByText('Policies', { exact: true }).click()
     expect(await found()).toEqual([])
     await page.keyboard.press('Escape')
-    await open('/tenant/access')
+    await moveTo('/tenant/access')
     await page.getByRole('button', { name: 'Keep agents out' }).click()
     await page.getByRole('dialog').waitFor()
     expect(await found()).toEqual([])

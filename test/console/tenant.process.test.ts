@@ -52,6 +52,8 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
   let faults: string[]
   let receiver: Server
   const received: Got[] = []
+  /** What answers at `/gone`, and suspends its webhook by that, is there again. */
+  let isBack = false
   let tenant: string
   let webhook: string
   const pictures = process.env.BINDERY_SCREENSHOTS ? 'docs' : mkdtempSync(join(tmpdir(), 'bindery-pictures-'))
@@ -61,8 +63,10 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
       const chunks: Buffer[] = []
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
-        received.push({ id: String(request.headers['webhook-id']), body: Buffer.concat(chunks).toString() })
-        response.writeHead(200, { 'content-type': 'text/plain' }).end('Taken.')
+        const isGone = request.url === '/gone' && !isBack
+        if (request.url === '/events')
+          received.push({ id: String(request.headers['webhook-id']), body: Buffer.concat(chunks).toString() })
+        response.writeHead(isGone ? 410 : 200, { 'content-type': 'text/plain' }).end('Taken.')
       })
     }).listen(0, '127.0.0.1')
     const [started, opened] = await Promise.all([
@@ -214,6 +218,16 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await go('/tenant/tables')
     expect(await firstCells('Uploaded tables')).toEqual(['rates_1', 'rates_2'])
     await page.getByRole('button', { name: 'Details of rates_1' }).click()
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download: rates_1' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('rates_1.zip')
+    expect(
+      readFileSync(await download.path())
+        .subarray(0, 2)
+        .toString(),
+    ).toBe('PK')
     await page.getByRole('link', { name: 'Compare two times' }).click()
     await settled(page)
     await page.getByLabel('At', { exact: true }).fill('2026-06-01T00:00:00Z')
@@ -282,6 +296,38 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     expect(faults).toEqual([])
   })
 
+  test('a webhook that was suspended goes on, with what came meanwhile', async () => {
+    const { port } = receiver.address() as AddressInfo
+    const gone = await admin.call<Locator>('POST', `/event/${tenant}/webhooks`, {
+      name: 'Archive',
+      enabled: true,
+      endpoint: { url: `http://127.0.0.1:${port}/gone`, headers: {}, hmacEnabled: true },
+      eventTypes: ['policyholder.create'],
+    })
+    const path = `/event/${tenant}/webhooks/${gone.locator}`
+    const { policyholder } = workedPolicies()[0]!.request
+    await admin.call('POST', '/policyholder/create', { completed: true, values: policyholder.values })
+    await expect
+      .poll(async () => (await admin.call<{ suspended: boolean }>('GET', path)).suspended, {
+        timeout: 30_000,
+      })
+      .toBe(true)
+    await go(`/tenant/webhooks/${gone.locator}`)
+    expect(await heading()).toBe('Archive suspended')
+    isBack = true
+    await page.getByRole('button', { name: 'Lift it, and send what came meanwhile' }).click()
+    await confirm('Lift it, and send what came meanwhile', 'Archive is not suspended any more.')
+    expect(await heading()).toBe('Archive active')
+    await expect
+      .poll(
+        async () =>
+          (await admin.call<{ items: Delivery[] }>('GET', `${path}/deliveries/list`)).items[0]?.state,
+        { timeout: 30_000 },
+      )
+      .toBe('sent')
+    expect(faults).toEqual([])
+  })
+
   const runs = (): string => `/migration/${tenant}/migrations`
 
   const read = (locator: string): Promise<Migration> => admin.call<Migration>('GET', `${runs()}/${locator}`)
@@ -339,6 +385,11 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     const csv = readFileSync(await download.path(), 'utf8')
     expect(csv.split('\r\n')[0]).toBe('account,kind,item,place,reason')
     for (const reason of reasons) expect(csv.replaceAll('""', '"')).toContain(reason)
+    await page.getByText('Every account, as it was sent').click()
+    await page.getByRole('button', { name: 'Details of BAD' }).waitFor()
+    const accountsShown = await firstCells('Accounts')
+    expect(accountsShown).toHaveLength(ACCOUNTS)
+    expect(accountsShown[0]).toBe('BAD')
     // It has ended: nobody asks any more.
     const before = asked
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
@@ -383,6 +434,47 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await page.getByRole('button', { name: 'Details of nora.none' }).click()
     await page.getByRole('button', { name: 'Enable' }).click()
     await confirm('Enable', 'nora.none is enabled.')
+
+    // Somebody has guessed too often.
+    const user = async (username: string) =>
+      (
+        await admin.call<{ items: { id: string; locked: boolean }[] }>(
+          'GET',
+          `/auth/users?username=${username}`,
+        )
+      ).items[0]!
+    const guess = { username: 'nora.none', password: 'a guess', hostName: service.example().hostname }
+    for (let tries = 0; tries < 5; tries += 1)
+      await apiClient(service.origin)
+        .call('POST', '/account/authenticate', guess)
+        .catch(() => {})
+    expect((await user('nora.none')).locked).toBe(true)
+    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.locator('.badge', { hasText: 'locked' }).waitFor()
+    await settled(page)
+    await page.getByRole('button', { name: 'Details of nora.none' }).click()
+    await page.getByRole('button', { name: 'Unlock' }).click()
+    await confirm('Unlock', 'nora.none is unlocked.')
+    expect((await user('nora.none')).locked).toBe(false)
+
+    // A program gets a token from who made its account.
+    await admin.call('POST', '/account/v1/account', {
+      ...{ username: 'robot', name: 'Night run', email: 'robot@example.com', type: 'service', password: '' },
+    })
+    await go('/tenant/users?service=true')
+    await page.getByRole('button', { name: 'Details of robot' }).click()
+    await page.getByRole('button', { name: 'Make a token' }).click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name', { exact: true }).fill('night')
+    await form.getByText('Reports', { exact: true }).click()
+    await form.getByLabel('All of reports').check()
+    await form.getByRole('button', { name: 'Make a token' }).click()
+    await form.getByLabel('Token', { exact: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('The token night is made.').waitFor()
+    await settled(page)
+    const { id } = await user('robot')
+    expect(await admin.call('GET', `/auth/users/${id}/tokens`)).toMatchObject([{ name: 'night' }])
 
     await go('/tenant/roles')
     await page.getByRole('button', { name: 'Details of Portal' }).click()
@@ -490,6 +582,28 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
     await page.keyboard.press('Escape')
     await until(page, `!document.querySelector('dialog')`)
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Send again')
+  })
+
+  test('who may do some of it sees that, and is not offered the rest', async () => {
+    const { page: other, faults: otherFaults } = await browser.open()
+    await signIn(other, 'alice.agent')
+    await other.getByRole('link', { name: 'Tenant', exact: true }).click()
+    await until(other, `location.hash === '#/tenant'`)
+    await settled(other)
+    expect(await other.locator('main .work strong').allTextContents()).toEqual([
+      'Deployments',
+      'Tables',
+      'Your tokens',
+    ])
+    for (const path of ['/deployments', '/tables', '/tokens']) {
+      await go(`/tenant${path}`, other)
+      expect([path, await other.locator('main .notice').count()]).toEqual([path, 0])
+    }
+    expect(await other.getByRole('button', { name: 'Make a token' }).count()).toBe(0)
+    await go('/tenant/deployments', other)
+    expect(await other.locator('tbody a').count()).toBe(0)
+    expect(otherFaults).toEqual([])
+    await other.context().close()
   })
 
   test('who may do none of it sees no way to it, and no page', async () => {
