@@ -2,10 +2,9 @@
 import { useRef, useState } from 'preact/hooks'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
-import { beginOf, checkInput, dayInput, dayOf, textInput } from '../desk/inputs.ts'
-import { type Child, h, part, type View } from '../element.ts'
-import { words } from '../format.ts'
-import { byGroup } from './permission-list.ts'
+import { beginOf, dayInput, dayOf, textInput } from '../desk/inputs.ts'
+import { h, part, type View } from '../element.ts'
+import { permissionChoice } from './permission-choice.ts'
 import { TOKENS as WORDS } from './words.ts'
 
 type Shown = {
@@ -49,7 +48,7 @@ export function MakeToken({ title, path, held, close }: Shown): View {
             hint: WORDS.expiresHint,
             fault: deed.faults.get('expiresAt'),
           }),
-          permissionChoice(held, chosen, choose),
+          permissionChoice({ title: WORDS.mayDo, hint: WORDS.mayDoHint, offered: held, chosen, choose }),
         ),
       ),
       confirmation(
@@ -69,37 +68,6 @@ export function MakeToken({ title, path, held, close }: Shown): View {
       ),
     ],
   })
-}
-
-function permissionChoice(
-  held: ReadonlySet<string>,
-  chosen: ReadonlySet<string>,
-  choose: (permissions: ReadonlySet<string>) => void,
-): Child {
-  const turn = (permissions: readonly string[], isOn: boolean): void => {
-    const others = [...chosen].filter(one => !permissions.includes(one))
-    choose(new Set(isOn ? [...others, ...permissions] : others))
-  }
-  return h(
-    'fieldset',
-    { class: 'checks' },
-    h('legend', {}, WORDS.mayDo),
-    h('p', { class: 'soft small' }, WORDS.mayDoHint),
-    [...byGroup([...held].sort())].map(([group, some]) => {
-      const count = some.filter(one => chosen.has(one)).length
-      return h(
-        'details',
-        { key: group },
-        h('summary', {}, words(group), count > 0 && ` (${count})`),
-        some.length > 1 &&
-          checkInput(WORDS.allOf(words(group).toLowerCase()), count === some.length, isOn =>
-            turn(some, isOn),
-          ),
-        some.map(one => checkInput(one, chosen.has(one), isOn => turn([one], isOn))),
-      )
-    }),
-    h('p', { role: 'status', class: 'soft small' }, WORDS.chosen(chosen.size)),
-  )
 }
 
 /** A field that only shows, so that the token can be selected where it cannot be copied. */

@@ -3,7 +3,7 @@ export const TENANT_PAGES = {
   deployments: ['deployments.read'],
   tables: ['resources.list', 'deployments.download'],
   users: ['users.list', 'users.read'],
-  roles: ['users.list', 'users.read'],
+  roles: ['users.list', 'users.read', 'roles.write'],
   tokens: ['users.read', 'users.custom'],
   access: ['users.read', 'users.write', 'tenants.read'],
   webhooks: ['webhooks.read', 'webhooks.list'],

@@ -1,19 +1,21 @@
-// Users with what they may and what can be done to them, and roles with what they give.
+// Users with what they may and what can be done to them.
 import { get, queryOf } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
-import { moment, words } from '../format.ts'
+import { moment } from '../format.ts'
 import { choiceForm, input, type Option, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, section, table } from '../parts.ts'
+import { badge, type Column, empty, facts, loaded, table } from '../parts.ts'
 import { session } from '../session.ts'
-import type { Role, User, UserList } from '../wire.ts'
+import type { User, UserList } from '../wire.ts'
 import { addressOf, chosenOf, PAGE_SIZE, pagesOf } from './address.ts'
 import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
 import { permissionList } from './permission-list.ts'
+import { typeName } from './role-name.ts'
+import { giveButton } from './roles.ts'
 import { makeButton, tokensOf } from './tokens.ts'
 import { PAGES, TENANT, TOKENS, USERS as WORDS } from './words.ts'
 
-const NAMES = ['username', 'accountType', 'disabled', 'service'] as const
+const NAMES = ['username', 'accountType', 'role', 'disabled', 'service'] as const
 type Chosen = Record<(typeof NAMES)[number], string>
 
 const TYPES: readonly User['accountType'][] = [
@@ -23,9 +25,6 @@ const TYPES: readonly User['accountType'][] = [
   'account.tenant.claims.only.user',
   'account.tenant.read.only.user',
 ]
-
-/** `account.tenant.read.only.user` as "Read only user". */
-const typeName = (type: string): string => words(type.replace(/^account\.(?:tenant\.)?/, ''))
 
 export function usersPage({ query, signal, held }: Opened): Shown {
   const chosen = chosenOf(query, NAMES)
@@ -50,6 +49,7 @@ const filters = (chosen: Chosen): View =>
         TYPES.map((type): Option => [type, typeName(type)]),
         chosen.accountType,
       ),
+      input('role', WORDS.role, chosen.role),
       select(
         'disabled',
         TENANT.state,
@@ -111,7 +111,7 @@ function signsInWith({ service, identityProvider }: User): string {
 }
 
 function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): View {
-  const { id, username, email, createdTimestamp, permissions, service } = user
+  const { id, username, email, createdTimestamp, permissions, roles, service } = user
   const path = `/auth/users/${encodeURIComponent(id)}/tokens`
   return h(
     'div',
@@ -120,6 +120,7 @@ function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): 
       [WORDS.email, email || '–'],
       [WORDS.created, moment(createdTimestamp)],
       [TENANT.locator, h('code', {}, id)],
+      [WORDS.roles, roles.join(', ') || WORDS.rolesOfType],
     ]),
     h('h3', { class: 'minor' }, WORDS.permissions),
     permissionList(permissions),
@@ -137,9 +138,12 @@ function userShown(user: User, held: ReadonlySet<string>, signal: AbortSignal): 
   )
 }
 
-function deedsOf({ id, username, locked, disabled }: User): DeedButton[] {
+function deedsOf(user: User): DeedButton[] {
+  const { id, username, locked, disabled, identityProvider } = user
   const account = `/account/v1/accounts/${encodeURIComponent(id)}`
   return [
+    // Who signs in by an identity provider has the roles that its mappings give.
+    ...(identityProvider === undefined ? [giveButton(user)] : []),
     ...(locked
       ? [
           confirmed({
@@ -184,24 +188,3 @@ function deedsOf({ id, username, locked, disabled }: User): DeedButton[] {
     }),
   ]
 }
-
-export const rolesPage = ({ signal }: Opened): Shown => ({
-  title: PAGES.roles.title,
-  content: [
-    under(undefined),
-    h('p', { class: 'soft' }, WORDS.rolesAbout),
-    loaded('the roles', async () => {
-      const roles = await get<Role[]>('/auth/roles', signal)
-      return section(PAGES.roles.title, table(PAGES.roles.title, ROLE_COLUMNS, roles, roleShown))
-    }),
-  ],
-})
-
-const ROLE_COLUMNS: readonly Column<Role>[] = [
-  { head: WORDS.role, cell: ({ name, title }) => title ?? typeName(name) },
-  { head: TENANT.name, cell: ({ name }) => h('code', {}, name) },
-  { head: WORDS.source, cell: ({ source }) => WORDS.sources[source] },
-  { head: WORDS.type, cell: ({ accountType }) => typeName(accountType) },
-]
-
-const roleShown = ({ permissions }: Role): View => permissionList(permissions)

@@ -166,9 +166,40 @@ export const USERS = {
   revoked: (name: string): string => `The tokens of ${name} have ended.`,
   tokens: 'Long-lived tokens',
   role: 'Role',
+  roles: 'Roles',
+  rolesOfType: 'Those of the account type',
+} as const
+
+export const ROLES = {
+  role: 'Role',
+  roles: 'Roles',
   source: 'From',
-  sources: { accountType: 'Account type', configuration: 'Configuration' },
-  rolesAbout: 'Roles of the configuration change with its next deployment.',
+  sources: { accountType: 'Account type', configuration: 'Configuration', interface: 'Made here' },
+  type: 'Account type',
+  anyType: 'Any',
+  about:
+    'Roles of the configuration change with its next deployment. Roles that are made here are given to accounts, one by one or by the mappings of an identity provider.',
+  make: 'Make a role',
+  name: 'Name',
+  nameHint: 'Lower-case letters, digits and hyphens, such as claims-desk. It stays as it is.',
+  title: 'Title',
+  titleHint: 'What people read. Left out, they read the name.',
+  gives: 'What the role gives',
+  givesHint: 'Nothing that you may not do yourself.',
+  isMade: (name: string): string => `The role ${name} is made.`,
+  change: 'Change',
+  changeTitle: (name: string): string => `Change the role ${name}`,
+  changeAbout: 'Who has the role signs in again: sessions end everywhere within 5 seconds.',
+  isChanged: (name: string): string => `The role ${name} is changed.`,
+  remove: 'Delete',
+  removeTitle: (name: string): string => `Delete the role ${name}`,
+  removeAbout: 'Only a role that no account has, and that no identity provider gives, can be deleted.',
+  isRemoved: (name: string): string => `The role ${name} is deleted.`,
+  give: 'Give roles',
+  giveTitle: (name: string): string => `Roles of ${name}`,
+  giveAbout:
+    'The account may what these roles give together, in place of what its account type gives. With none of them it is its account type again. Its sessions end everywhere within 5 seconds.',
+  given: (name: string): string => `The roles of ${name} are changed.`,
 } as const
 
 export const TOKENS = {
@@ -183,6 +214,8 @@ export const TOKENS = {
   mayDo: 'What the token may do',
   mayDoHint: 'Nothing that its account may not do. Choose as little as the program needs.',
   allOf: (group: string): string => `All of ${group}`,
+  allOfAndLater: (group: string): string => `All of ${group}, and what is added later`,
+  allShort: 'all',
   chosen: (count: number): string => plural(count, 'permission is chosen.', 'permissions are chosen.'),
   madeTitle: 'The token',
   shownOnce: 'It is shown this once. Keep it where secrets are kept.',

@@ -1,0 +1,93 @@
+// Making and changing a role, and giving roles to an account.
+import { useState } from 'preact/hooks'
+import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
+import { Dialog } from '../desk/dialog.ts'
+import { checkInput, textInput } from '../desk/inputs.ts'
+import { h, part, type View } from '../element.ts'
+import type { Role } from '../wire.ts'
+import { permissionChoice } from './permission-choice.ts'
+import { roleName } from './role-name.ts'
+import { ROLES as WORDS } from './words.ts'
+
+type RoleShown = {
+  /** Of a role that is changed. */
+  readonly role?: Role
+  /** What the account that makes it holds; and the groups of which it holds all. */
+  readonly held: ReadonlySet<string>
+  readonly whole: ReadonlySet<string>
+  readonly close: () => void
+}
+
+export function RoleForm({ role, held, whole, close }: RoleShown): View {
+  const [name, setName] = useState(role?.name ?? '')
+  const [title, setTitle] = useState(role?.title ?? '')
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
+  const deed = useDeed(() => doneWith(role ? WORDS.isChanged(name) : WORDS.isMade(name)))
+  const isReady = name.trim() !== '' && chosen.size > 0
+  const content = { ...(title.trim() !== '' && { title: title.trim() }), permissions: [...chosen] }
+  return part(Dialog, {
+    ...{ title: role ? WORDS.changeTitle(name) : WORDS.make, close, isBusy: deed.state === 'sending' },
+    children: [
+      h(
+        'form',
+        { novalidate: true, input: deed.forget, submit: event => event.preventDefault() },
+        h(
+          'fieldset',
+          { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
+          role === undefined &&
+            textInput(WORDS.name, name, setName, { hint: WORDS.nameHint, fault: deed.faults.get('name') }),
+          textInput(WORDS.title, title, setTitle, {
+            hint: WORDS.titleHint,
+            fault: deed.faults.get('title'),
+          }),
+          permissionChoice({
+            ...{ title: WORDS.gives, hint: WORDS.givesHint, offered: held, whole, chosen, choose },
+          }),
+        ),
+      ),
+      role && h('p', { class: 'soft small' }, WORDS.changeAbout),
+      confirmation(
+        deed,
+        role ? WORDS.change : WORDS.make,
+        role
+          ? { method: 'PUT', path: `/auth/roles/${encodeURIComponent(name)}`, body: content }
+          : { method: 'POST', path: '/auth/roles', body: { name: name.trim(), ...content } },
+        isReady,
+      ),
+    ],
+  })
+}
+
+type GivenShown = {
+  readonly account: { readonly id: string; readonly username: string; readonly roles: readonly string[] }
+  /** Account types, and roles of the interface. */
+  readonly roles: readonly Role[]
+  readonly close: () => void
+}
+
+export function GiveRoles({ account, roles, close }: GivenShown): View {
+  const { id, username, roles: before } = account
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set(before))
+  const deed = useDeed(() => doneWith(WORDS.given(username)))
+  const turn = (name: string, isOn: boolean): void => {
+    deed.forget()
+    choose(new Set(isOn ? [...chosen, name] : [...chosen].filter(one => one !== name)))
+  }
+  return part(Dialog, {
+    ...{ title: WORDS.giveTitle(username), close, isBusy: deed.state === 'sending' },
+    children: [
+      h('p', { class: 'soft' }, WORDS.giveAbout),
+      h(
+        'fieldset',
+        { class: 'checks', disabled: deed.state === 'sending' || deed.state === 'lost' },
+        h('legend', {}, WORDS.roles),
+        roles.map(role => checkInput(roleName(role), chosen.has(role.name), isOn => turn(role.name, isOn))),
+      ),
+      confirmation(deed, WORDS.give, {
+        method: 'PUT',
+        path: `/auth/users/${encodeURIComponent(id)}/roles`,
+        body: { roles: [...chosen] },
+      }),
+    ],
+  })
+}

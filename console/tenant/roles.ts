@@ -1,0 +1,84 @@
+// Roles with what they give: those of the interface are made, changed and deleted here.
+import { get } from '../api.ts'
+import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { h, part, type View } from '../element.ts'
+import { type Column, loaded, section, table } from '../parts.ts'
+import type { Role, User } from '../wire.ts'
+import { confirmed, type Opened, type Shown, under } from './opened.ts'
+import { permissionList } from './permission-list.ts'
+import { GiveRoles, RoleForm } from './role-form.ts'
+import { roleName, typeName } from './role-name.ts'
+import { PAGES, TENANT, ROLES as WORDS } from './words.ts'
+
+const WRITE = ['roles.write'] as const
+
+export const rolesPage = ({ signal, held }: Opened): Shown => ({
+  title: PAGES.roles.title,
+  content: [
+    under(undefined),
+    h('p', { class: 'soft' }, WORDS.about),
+    deedButtons([formButton(WORDS.make, held)], held),
+    loaded('the roles', async () => {
+      const roles = await get<Role[]>('/auth/roles', signal)
+      return section(
+        PAGES.roles.title,
+        table(PAGES.roles.title, COLUMNS, roles, role => roleShown(role, held)),
+      )
+    }),
+  ],
+})
+
+const COLUMNS: readonly Column<Role>[] = [
+  { head: WORDS.role, cell: roleName },
+  { head: TENANT.name, cell: ({ name }) => h('code', {}, name) },
+  { head: WORDS.source, cell: ({ source }) => WORDS.sources[source] },
+  {
+    head: WORDS.type,
+    cell: ({ accountType }) => (accountType === undefined ? WORDS.anyType : typeName(accountType)),
+  },
+]
+
+const roleShown = (role: Role, held: ReadonlySet<string>): View =>
+  h(
+    'div',
+    {},
+    permissionList(role.permissions),
+    role.source === 'interface' &&
+      deedButtons(
+        [
+          formButton(WORDS.change, held, role),
+          confirmed({
+            ...{ text: WORDS.remove, permissions: WRITE, method: 'DELETE' },
+            title: WORDS.removeTitle(roleName(role)),
+            about: WORDS.removeAbout,
+            path: `/auth/roles/${encodeURIComponent(role.name)}`,
+            done: WORDS.isRemoved(roleName(role)),
+          }),
+        ],
+        held,
+      ),
+  )
+
+/** Groups of which the account holds all can be given whole. */
+const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
+  ...{ text, permissions: WRITE },
+  async open(close) {
+    const { permissions } = await get<{ permissions: string[] }>('/auth/whoami')
+    const whole = new Set(permissions.flatMap(one => (one.endsWith('.*') ? [one.slice(0, -2)] : [])))
+    return part(RoleForm, { held, whole, close, ...(role && { role }) })
+  },
+})
+
+/** Of an account whose roles come from nowhere else. */
+export const giveButton = ({ id, username, roles }: User): DeedButton => ({
+  text: WORDS.give,
+  permissions: ['users.write'],
+  async open(close) {
+    const all = await get<Role[]>('/auth/roles')
+    return part(GiveRoles, {
+      account: { id, username, roles },
+      roles: all.filter(({ source }) => source !== 'configuration'),
+      close,
+    })
+  },
+})
