@@ -10,29 +10,29 @@ type Choice = {
   readonly hint: string
   /** Those to choose from. */
   readonly offered: Iterable<string>
-  /** Groups that can be chosen as `group.*`. */
-  readonly whole?: ReadonlySet<string>
+  /** Whether a group can be chosen as `group.*`, with what it gets later. The interface refuses that to who holds only some of it. */
+  readonly isWhole?: boolean
   readonly chosen: ReadonlySet<string>
   readonly choose: (permissions: ReadonlySet<string>) => void
 }
 
 const ofAll = (group: string): string => `${group}.*`
 
-export function permissionChoice({ title, hint, offered, whole = new Set(), chosen, choose }: Choice): Child {
+export function permissionChoice({ title, hint, offered, isWhole = false, chosen, choose }: Choice): Child {
   const turn = (permissions: readonly string[], isOn: boolean, begin = chosen): void => {
     const others = [...begin].filter(one => !permissions.includes(one))
     choose(new Set(isOn ? [...others, ...permissions] : others))
   }
+  const allOf = isWhole ? WORDS.allOfAndLater : WORDS.allOf
   const groups = byGroup([...new Set([...offered, ...chosen])].sort())
   const isChosen = (group: string, one: string): boolean => chosen.has(one) || chosen.has(ofAll(group))
   const groupOf = ([group, all]: [string, string[]]): Child => {
     const some = all.filter(one => one !== ofAll(group))
     const count = some.filter(one => isChosen(group, one)).length
-    const isAll = chosen.has(ofAll(group)) || (!whole.has(group) && count === some.length)
+    const isAll = isWhole ? chosen.has(ofAll(group)) : count === some.length
     const turnAll = (isOn: boolean): void => {
       const others = new Set([...chosen].filter(one => !some.includes(one)))
-      if (whole.has(group) || chosen.has(ofAll(group))) turn([ofAll(group)], isOn, others)
-      else turn(some, isOn)
+      turn(isWhole ? [ofAll(group)] : some, isOn, others)
     }
     // Without one of them the group is no longer whole.
     const turnOne = (one: string, isOn: boolean): void =>
@@ -43,14 +43,7 @@ export function permissionChoice({ title, hint, offered, whole = new Set(), chos
       'details',
       { key: group },
       h('summary', {}, words(group), (isAll || count > 0) && ` (${isAll ? WORDS.allShort : count})`),
-      (some.length > 1 || whole.has(group) || chosen.has(ofAll(group))) &&
-        checkInput(
-          whole.has(group)
-            ? WORDS.allOfAndLater(words(group).toLowerCase())
-            : WORDS.allOf(words(group).toLowerCase()),
-          isAll,
-          turnAll,
-        ),
+      (some.length > 1 || isWhole) && checkInput(allOf(words(group).toLowerCase()), isAll, turnAll),
       some.map(one => checkInput(one, isChosen(group, one), isOn => turnOne(one, isOn))),
     )
   }

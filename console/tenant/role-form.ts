@@ -12,13 +12,12 @@ import { ROLES as WORDS } from './words.ts'
 type RoleShown = {
   /** Of a role that is changed. */
   readonly role?: Role
-  /** What the account that makes it holds; and the groups of which it holds all. */
+  /** What the account that makes it holds. */
   readonly held: ReadonlySet<string>
-  readonly whole: ReadonlySet<string>
   readonly close: () => void
 }
 
-export function RoleForm({ role, held, whole, close }: RoleShown): View {
+export function RoleForm({ role, held, close }: RoleShown): View {
   const [name, setName] = useState(role?.name ?? '')
   const [title, setTitle] = useState(role?.title ?? '')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
@@ -41,7 +40,7 @@ export function RoleForm({ role, held, whole, close }: RoleShown): View {
             fault: deed.faults.get('title'),
           }),
           permissionChoice({
-            ...{ title: WORDS.gives, hint: WORDS.givesHint, offered: held, whole, chosen, choose },
+            ...{ title: WORDS.gives, hint: WORDS.givesHint, offered: held, isWhole: true, chosen, choose },
           }),
         ),
       ),

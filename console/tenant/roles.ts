@@ -59,14 +59,9 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
       ),
   )
 
-/** Groups of which the account holds all can be given whole. */
 const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
   ...{ text, permissions: WRITE },
-  async open(close) {
-    const { permissions } = await get<{ permissions: string[] }>('/auth/whoami')
-    const whole = new Set(permissions.flatMap(one => (one.endsWith('.*') ? [one.slice(0, -2)] : [])))
-    return part(RoleForm, { held, whole, close, ...(role && { role }) })
-  },
+  open: async close => part(RoleForm, { held, close, ...(role && { role }) }),
 })
 
 /** Of an account whose roles come from nowhere else. */

@@ -5,6 +5,7 @@ import { accountTests } from './tenant/accounts.ts'
 import { configurationTests } from './tenant/configuration.ts'
 import { eventTests } from './tenant/events.ts'
 import { migrationTests } from './tenant/migrations.ts'
+import { roleTests } from './tenant/roles.ts'
 import { type Running, startRunning } from './tenant/running.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
@@ -54,6 +55,7 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
   describe('its events', () => eventTests(running))
   describe('its migrations', () => migrationTests(running))
   describe('its accounts', () => accountTests(running))
+  describe('its roles', () => roleTests(running))
 
   test('who may do some of it sees that, and is not offered the rest', async () => {
     const { browser, go, signIn } = running()
