@@ -86,6 +86,16 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
       '/audit/list?action=login.success&username=greta',
     )
     expect(entries[0]!.details).toMatchObject({ provider: 'acme', made: true })
+    // What administrators see of it.
+    await page.goto(`${service.origin}/console#/tenant/users?username=greta`)
+    await settled(page)
+    await page.getByText('Provider acme').waitFor()
+    await page.goto(`${service.origin}/console#/tenant/access`)
+    await settled(page)
+    await page.getByRole('button', { name: 'Details of Acme' }).click()
+    await page.getByText('bindery-heads').waitFor()
+    expect(await page.content()).not.toContain(CLIENT.secret)
+    expect(faults).toEqual([])
   })
 
   test('who says no at the provider, or has no role, reads why', async () => {
