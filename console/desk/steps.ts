@@ -13,7 +13,7 @@ import { SimpleDeed } from './simple.ts'
 
 /** A quote, endorsement or renewal as its steps need it. */
 export type Prepared = {
-  readonly kind: 'quote' | 'endorsement' | 'renewal'
+  readonly kind: 'quote' | 'endorsement' | 'renewal' | 'cancellation'
   readonly locator: string
   /** What people call it. */
   readonly title: string
@@ -21,7 +21,16 @@ export type Prepared = {
   readonly decision: string | undefined
 }
 
-export type StepName = 'quote' | 'accept' | 'issue' | 'discard' | 'invalidate' | 'select' | 'decide' | 'copy'
+export type StepName =
+  | 'quote'
+  | 'accept'
+  | 'issue'
+  | 'discard'
+  | 'invalidate'
+  | 'select'
+  | 'decide'
+  | 'copy'
+  | 'rescind'
 
 /** What may follow in the state, and the permission that it takes: any one of these. */
 export function stepsOf({
@@ -32,6 +41,13 @@ export function stepsOf({
   const group = `${kind}s`
   const write = [`${group}.write`]
   const underwrite = [`${group}.underwrite`]
+  if (kind === 'cancellation')
+    return state === 'draft'
+      ? [
+          ['issue', [...write, 'cancellations.issue']],
+          ['rescind', write],
+        ]
+      : []
   if (kind === 'quote')
     switch (state) {
       case 'draft':
@@ -92,6 +108,7 @@ const TEXTS: Readonly<Record<StepName, string>> = {
   select: DESK.select,
   decide: DESK.decide,
   copy: DESK.copy,
+  rescind: DESK.rescind,
 }
 
 const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
@@ -102,6 +119,7 @@ const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
   invalidate: DESK.invalidated,
   select: DESK.selected,
   copy: DESK.copied,
+  rescind: DESK.rescinded,
 }
 
 type StepsShown = {
@@ -138,13 +156,15 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
   const { kind, locator, title } = prepared
   const at = `/${kind}s/${encodeURIComponent(locator)}`
   const request =
-    kind !== 'quote'
-      ? { method: 'PATCH', path: at, body: { action: name } }
-      : name === 'issue'
-        ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
-        : name === 'copy'
-          ? { method: 'POST', path: `${at}/createNew` }
-          : { method: 'PATCH', path: `${at}/${name}` }
+    kind === 'cancellation'
+      ? { method: 'PATCH', path: `${at}/${name}` }
+      : kind !== 'quote'
+        ? { method: 'PATCH', path: at, body: { action: name } }
+        : name === 'issue'
+          ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
+          : name === 'copy'
+            ? { method: 'POST', path: `${at}/createNew` }
+            : { method: 'PATCH', path: `${at}/${name}` }
   const hasPrice = name === 'accept' || name === 'issue'
   const isPolicy = kind === 'quote' && name === 'issue'
   return part(SimpleDeed, {
@@ -154,6 +174,7 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
     done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
     about: [
       isPolicy && h('p', {}, DESK.issueAbout),
+      name === 'rescind' && h('p', {}, DESK.rescindAbout),
       hasPrice && loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(at))),
     ],
   })

@@ -54,7 +54,8 @@ export const forgetPolicy = (): void => {
 /** The page of the policy with the view that the address names; `moved` says that only the view is another. */
 export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<View> {
   if (kept?.locator !== locator) {
-    const policy = await get<Policy>(`/policy/${encodeURIComponent(locator)}`, signal)
+    const path = `/policy/${encodeURIComponent(locator)}?summarizeQuotes=true`
+    const policy = await get<Policy>(path, signal)
     kept = { locator, policy }
     noteOpened(policy.locator)
   }

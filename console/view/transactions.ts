@@ -7,6 +7,7 @@ import { change, dayOrMoment, moment, money, transaction, words } from '../forma
 import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
+import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
 
 type PriceChange = {
@@ -169,6 +170,10 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
         ...askedFor(one, 'Cancellation', `/cancellations/${one.locator}`),
         name: one.name,
         from: one.effectiveTimestamp,
+        prepared: {
+          ...{ kind: 'cancellation', locator: one.locator, state: one.state, decision: undefined },
+          title: `${DESK.cancellation} ${words(one.name)}`,
+        },
       }),
     ),
   ].sort((a, b) => Number(b.created) - Number(a.created))
