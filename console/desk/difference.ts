@@ -1,11 +1,9 @@
 // What is another on a policy once a transaction is issued: values, groups, what is insured and how.
-import { type Child, h } from '../element.ts'
 import { dayOrMoment, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
-import { table } from '../parts.ts'
 import type { Field, Peril, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { AMOUNTS } from './perils.ts'
+import { AMOUNTS, type PerilKind } from './peril-form.ts'
 import type { Values } from './values.ts'
 
 export type Difference = { readonly what: string; readonly before: string; readonly after: string }
@@ -94,8 +92,6 @@ function fieldDifferences(
   })
 }
 
-type PerilKind = ProductDetail['exposures'][number]['perils'][number]
-
 function perilDifferences(
   kind: PerilKind | undefined,
   what: string,
@@ -148,26 +144,4 @@ export function differences(
     }
   }
   return found
-}
-
-/** More are counted. */
-const MOST_SHOWN = 100
-
-export function differenceTable(before: Policy, after: Policy, product: ProductDetail, at: number): Child {
-  const found = differences(before, after, product, at)
-  return [
-    h('h4', {}, DESK.whatChanges),
-    found.length === 0
-      ? h('p', { class: 'soft' }, DESK.nothingElse)
-      : table(
-          DESK.whatChanges,
-          [
-            { head: DESK.part, cell: ({ what }) => what },
-            { head: DESK.before, cell: ({ before }) => before || '–' },
-            { head: DESK.after, cell: ({ after }) => after || '–' },
-          ],
-          found.slice(0, MOST_SHOWN),
-        ),
-    found.length > MOST_SHOWN && h('p', { class: 'soft' }, DESK.moreChanges(found.length - MOST_SHOWN)),
-  ]
 }

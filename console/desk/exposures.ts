@@ -2,9 +2,11 @@
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { type Scope, useOuter, within } from './constraints.ts'
+import { useOuter, within } from './allowed.ts'
+import type { Scope } from './constraints.ts'
 import { changeForm, Fields } from './fields.ts'
-import { addedPeril, ChosenPerils, newPeril, type PerilForm } from './perils.ts'
+import { addedPeril, newPeril, type PerilForm } from './peril-form.ts'
+import { ChosenPerils } from './perils.ts'
 import type { Faults } from './places.ts'
 import { type Filled, NOTHING, sent } from './values.ts'
 

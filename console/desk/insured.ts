@@ -5,18 +5,12 @@ import { current, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { unfolding } from '../parts.ts'
 import type { Exposure, Field, Peril, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { type Scope, useOuter, within } from './constraints.ts'
+import { useOuter, within } from './allowed.ts'
+import type { Scope } from './constraints.ts'
 import { Fields } from './fields.ts'
 import { checkInput } from './inputs.ts'
-import {
-  addedPeril,
-  ChosenPerils,
-  PerilFields,
-  type PerilForm,
-  type PerilKind,
-  perilChanges,
-  perilForm,
-} from './perils.ts'
+import { addedPeril, type PerilForm, type PerilKind, perilChanges, perilForm } from './peril-form.ts'
+import { ChosenPerils, PerilFields } from './perils.ts'
 import type { Faults } from './places.ts'
 import { changes, type Filled, filledFrom } from './values.ts'
 

@@ -21,7 +21,7 @@ const FieldConditionResponse = component('FieldConditionResponse', {
   values: Texts.describe('It must have one of these.'),
 })
 
-const FieldConstraintResponse = component('FieldConstraintResponse', {
+const constraint = z.object({
   table: Text.describe('Static name of the constraint table.'),
   column: Text.describe('The column that has what the field may be.'),
   timeBasis: z
@@ -59,9 +59,11 @@ export const FieldResponse = z
     isConstrained: Flag.describe(
       'Whether a constraint table limits its values; `…/constraints/evaluate` says to which.',
     ),
-    constraint: FieldConstraintResponse.optional().describe(
-      'What limits it; `GET /resource/{tenantLocator}/constraints/{name}/record` lists the values before there is a quote.',
-    ),
+    constraint: constraint
+      .optional()
+      .describe(
+        'What limits it; `GET /resource/{tenantLocator}/constraints/{name}/record` lists the values before there is a quote.',
+      ),
     conditions: z
       .array(FieldConditionResponse)
       .describe('The field is there where all of them hold. Empty: always.'),
