@@ -65,20 +65,26 @@ export type Allowed = {
   readonly isAsking: boolean
   /** The choices could not be had. */
   readonly hasFailed: boolean
+  /** The values on which they depend are those with which the form was opened. */
+  readonly isAsOpened: boolean
 }
 
 /** Typing goes on: what the values mean is asked once it pauses. */
 const PAUSE_MS = 300
 
-const NONE: Allowed = { values: undefined, isAsking: false, hasFailed: false }
+type Answered = Omit<Allowed, 'isAsOpened'>
+
+const NONE: Answered = { values: undefined, isAsking: false, hasFailed: false }
 
 /** What the field may have now; the last question counts, whichever answer comes last. */
 export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
   const around = useContext(Around)
   const paths = rowsOf(constraint, scope, around)
-  const [allowed, show] = useState<Allowed>(NONE)
+  const [allowed, show] = useState<Answered>(NONE)
   const last = useRef(0)
   const question = paths?.join('\n')
+  const opened = useRef(question)
+  opened.current ??= question
   useLayoutEffect(() => {
     last.current += 1
     const mine = last.current
@@ -109,5 +115,5 @@ export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
       leave()
     }
   }, [question])
-  return allowed
+  return { ...allowed, isAsOpened: question === opened.current }
 }

@@ -112,8 +112,11 @@ export function changeForm(event: Event, change: () => void): void {
 /** A field whose choices depend on others: what no longer holds is taken out, and that is said. */
 function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Scope }): View {
   const { field, list, change } = shown
-  const { values: allowed, isAsking, hasFailed } = useAllowed(field.constraint!, scope)
+  const { values, isAsking, hasFailed, isAsOpened } = useAllowed(field.constraint!, scope)
   const [cleared, clear] = useState<readonly string[]>([])
+  // What a record has already stays until something on which it depends is another.
+  const before = useRef(list)
+  const allowed = values && isAsOpened ? [...new Set([...values, ...before.current])] : values
   const place = useRef<HTMLElement>(null)
   // Of several fields that are cleared at once each waits until it sees what the others have become.
   useLayoutEffect(() => {
