@@ -60,7 +60,7 @@ function valuesOf(all: readonly (Rows | undefined)[], column: string): readonly 
 }
 
 export type Allowed = {
-  /** Undefined: any, or not known. */
+  /** Undefined: any, or not known. While it is being asked, those of the question before. */
   readonly values: readonly string[] | undefined
   readonly isAsking: boolean
   /** The choices could not be had. */
@@ -69,51 +69,50 @@ export type Allowed = {
   readonly isAsOpened: boolean
 }
 
+type Answer = {
+  /** Undefined: nothing can be asked. */
+  readonly question: string | undefined
+  readonly values?: readonly string[] | undefined
+  readonly hasFailed?: boolean
+}
+
 /** Typing goes on: what the values mean is asked once it pauses. */
 const PAUSE_MS = 300
 
-type Answered = Omit<Allowed, 'isAsOpened'>
-
-const NONE: Answered = { values: undefined, isAsking: false, hasFailed: false }
-
 /** What the field may have now; the last question counts, whichever answer comes last. */
 export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
-  const around = useContext(Around)
-  const paths = rowsOf(constraint, scope, around)
-  const [allowed, show] = useState<Answered>(NONE)
-  const last = useRef(0)
+  const paths = rowsOf(constraint, scope, useContext(Around))
   const question = paths?.join('\n')
+  const [answer, show] = useState<Answer>({ question: undefined })
   const opened = useRef(question)
   opened.current ??= question
   useLayoutEffect(() => {
-    last.current += 1
-    const mine = last.current
-    const isWanted = (): boolean => mine === last.current
-    const leave = (): void => {
-      if (isWanted()) last.current += 1
-    }
     if (paths === undefined) {
-      show(NONE)
-      return leave
+      show({ question })
+      return
     }
+    let isWanted = true
     const answered = (all: readonly (Rows | undefined)[]): void => {
-      if (isWanted()) show({ ...NONE, values: valuesOf(all, constraint.column) })
+      if (isWanted) show({ question, values: valuesOf(all, constraint.column) })
+    }
+    const failed = (): void => {
+      if (isWanted) show({ question, hasFailed: true })
     }
     const known = paths.map(keptRows)
-    if (known.every(one => one !== undefined)) {
-      answered(known.map(one => one.rows))
-      return leave
+    const ask = (): void => {
+      Promise.all(paths.map(path => rowsInTurn(path, () => isWanted))).then(answered, failed)
     }
-    show(before => ({ ...before, isAsking: true, hasFailed: false }))
-    const timer = setTimeout(() => {
-      Promise.all(paths.map(path => rowsInTurn(path, isWanted))).then(answered, () => {
-        if (isWanted()) show({ ...NONE, hasFailed: true })
-      })
-    }, PAUSE_MS)
+    let timer: ReturnType<typeof setTimeout> | undefined
+    if (known.every(one => one !== undefined)) answered(known.map(one => one.rows))
+    else timer = setTimeout(ask, PAUSE_MS)
     return () => {
+      isWanted = false
       clearTimeout(timer)
-      leave()
     }
   }, [question])
-  return { ...allowed, isAsOpened: question === opened.current }
+  const isAsking = answer.question !== question
+  return {
+    ...{ values: answer.values, isAsking, isAsOpened: question === opened.current },
+    hasFailed: !isAsking && answer.hasFailed === true,
+  }
 }

@@ -277,6 +277,19 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(modifications.at(-1)!.name).toBe('modification.policy.withdraw')
     expect(cancellation!.modificationName).toBe('modification.policy.withdraw')
     expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0)
+
+    // One that was never issued is discarded.
+    const unissued = await admin.call<Locator>('POST', '/policy', {
+      ...plainRequest().policy,
+      ...{ policyholderLocator: desk.holder, finalize: false },
+    })
+    await desk.go(`/policy/${unissued.locator}`)
+    await desk.open('Discard policy')
+    await desk.press('Discard policy')
+    await desk.said('The policy is discarded.')
+    await settled(page)
+    expect((await desk.quoteOf(unissued.locator)).state).toBe('discarded')
+    expect(await page.getByRole('group', { name: 'Actions' }).count()).toBe(0)
   })
 
   test('a cancellation gives back what it shows, and a reinstatement brings the cover back', async () => {
@@ -360,45 +373,6 @@ describe.skipIf(!BROWSER)('the desk', () => {
     expect(await page.locator('.tiles dd').nth(1).textContent()).toBe(
       EUROS.format(Number(first!.premiumChange)),
     )
-  })
-
-  test('a payment is taken and reversed', async () => {
-    const begin = Date.now()
-    const { locator } = await admin.call<Locator>('POST', '/policy', {
-      ...plainRequest().policy,
-      policyholderLocator: desk.holder,
-      policyStartTimestamp: begin,
-      policyEndTimestamp: begin + 365 * DAY_MS,
-    })
-    await admin.call('POST', `/policy/${locator}/issue`)
-    const [invoice] = (await desk.policyOf(locator)).invoices
-    const due = EUROS.format(Number(invoice!.totalDue))
-    await desk.go(`/policy/${locator}/billing`)
-    await page.getByRole('button', { name: /Details of New business/ }).click()
-    await desk.open('Take a payment')
-    await page.getByText(`The invoice asks for ${due}.`).waitFor()
-    await page.getByLabel('Method').selectOption('direct_debit')
-    // The mandate is missing, and is asked for where it belongs.
-    await desk.press('Post the payment')
-    await until(page, `document.querySelector('[name=mandate_reference][aria-invalid]')`)
-    await page.getByLabel('SEPA mandate reference').fill('MANDATE-7')
-    await desk.press('Post the payment')
-    await desk.said(`The payment of ${due} is posted.`)
-    await settled(page)
-    const paid = (await desk.policyOf(locator)).invoices[0]!
-    expect([paid.settlementStatus, paid.payments.map(({ amount }) => amount)]).toEqual([
-      'settled',
-      [invoice!.totalDue],
-    ])
-    await page.getByRole('button', { name: /Details of New business/ }).click()
-    await desk.open('Reverse')
-    await desk.press('Reverse')
-    await desk.said(`The payment of ${due} is reversed.`)
-    const reversed = (await desk.policyOf(locator)).invoices[0]!
-    expect([reversed.settlementStatus, reversed.payments[0]!.reversedTimestamp !== undefined]).toEqual([
-      'outstanding',
-      true,
-    ])
   })
 
   test('breaks no rule of the page', () => expect(desk.faults).toEqual([]))
