@@ -12,6 +12,7 @@ import { Dialog } from './dialog.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
 import type { Transacted } from './transactions.ts'
+import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
 
@@ -61,7 +62,7 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
   const [from, setFrom] = useState(dayOf(latestOf(policy)))
   const [until, setUntil] = useState(dayOf(policy.effectiveContractEndTimestamp))
   const [description, describe] = useState('')
-  const deed = useDeed(() => doneWith(DESK.feesChanged))
+  const deed = useDeed(() => doneWith(FORMS.feesChanged))
   const typed = amount.trim()
   const isComplete = name === '' || DECIMAL.test(typed)
   const fee = {
@@ -86,7 +87,7 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
         h(
           'fieldset',
           { class: 'field checks' },
-          h('legend', {}, DESK.feesToReverse),
+          h('legend', {}, FORMS.feesToReverse),
           standing.map(one =>
             checkInput(
               `${feeTitle(product, one.name)}, ${money(one.amount, one.amountCurrency)}, ${span(one.startTimestamp, one.endTimestamp)}`,
@@ -96,8 +97,8 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
           ),
         ),
       selectInput(
-        DESK.newFee,
-        [['', DESK.noFee], ...product.fees.map((one): Option => [one.name, one.displayName])],
+        FORMS.newFee,
+        [['', FORMS.noFee], ...product.fees.map((one): Option => [one.name, one.displayName])],
         name,
         setName,
       ),
@@ -107,18 +108,18 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
           { class: 'fields' },
           textInput(DESK.amount, amount, setAmount, {
             fault:
-              faults.get('newFees[0].amount') ?? (typed === '' || isComplete ? undefined : DESK.notAnAmount),
+              faults.get('newFees[0].amount') ?? (typed === '' || isComplete ? undefined : FORMS.notAnAmount),
           }),
           dayInput(DESK.from, from, setFrom, { fault: faults.get('newFees[0].startTimestamp') }),
-          dayInput(DESK.feeUntil, until, setUntil, { fault: faults.get('newFees[0].endTimestamp') }),
-          textInput(DESK.description, description, describe),
+          dayInput(FORMS.feeUntil, until, setUntil, { fault: faults.get('newFees[0].endTimestamp') }),
+          textInput(FORMS.description, description, describe),
         ),
     ],
     about: [
       name !== '' &&
         DECIMAL.test(typed) &&
-        h('p', {}, DESK.feeBilled(feeTitle(product, name), money(typed, currency))),
-      taken.length > 0 && h('p', {}, DESK.feesGoBack(money(back, currency))),
+        h('p', {}, FORMS.feeBilled(feeTitle(product, name), money(typed, currency))),
+      taken.length > 0 && h('p', {}, FORMS.feesGoBack(money(back, currency))),
     ],
   })
 }
@@ -127,7 +128,7 @@ export function ChangeSchedule({ policy, product, close }: Transacted): View {
   const others = product.paymentSchedules.filter(({ name }) => name !== policy.paymentScheduleName)
   const now = product.paymentSchedules.find(({ name }) => name === policy.paymentScheduleName)
   const [name, setName] = useState(others[0]?.name ?? '')
-  const deed = useDeed(() => doneWith(DESK.scheduleChanged))
+  const deed = useDeed(() => doneWith(FORMS.scheduleChanged))
   return part(AdjustForm, {
     ...{ title: DESK.changeSchedule, close, deed, confirm: DESK.changeSchedule },
     request: {
@@ -137,7 +138,7 @@ export function ChangeSchedule({ policy, product, close }: Transacted): View {
     },
     isAllowed: name !== '',
     form: [
-      facts([[DESK.scheduleNow, now?.displayName ?? words(policy.paymentScheduleName ?? '')]]),
+      facts([[FORMS.scheduleNow, now?.displayName ?? words(policy.paymentScheduleName ?? '')]]),
       selectInput(
         DESK.schedule,
         others.map((one): Option => [one.name, one.displayName]),
@@ -145,7 +146,7 @@ export function ChangeSchedule({ policy, product, close }: Transacted): View {
         setName,
       ),
     ],
-    about: h('p', {}, DESK.scheduleAbout),
+    about: h('p', {}, FORMS.scheduleAbout),
   })
 }
 
@@ -163,11 +164,11 @@ export const Withdraw = ({ policy, close }: OfPolicy): View =>
   part(SimpleDeed, {
     ...{ close, title: DESK.withdraw },
     about: [
-      h('p', {}, DESK.withdrawAbout),
-      facts([[DESK.paidSoFar, money(paidFor(policy), policy.grossFeesCurrency)]]),
+      h('p', {}, FORMS.withdrawAbout),
+      facts([[FORMS.paidSoFar, money(paidFor(policy), policy.grossFeesCurrency)]]),
     ],
     confirm: DESK.withdraw,
-    done: DESK.withdrawn,
+    done: FORMS.withdrawn,
     request: { method: 'POST', path: path(policy, 'withdraw') },
   })
 
@@ -175,8 +176,8 @@ export const Withdraw = ({ policy, close }: OfPolicy): View =>
 export const Discard = ({ policy, close }: OfPolicy): View =>
   part(SimpleDeed, {
     ...{ close, title: DESK.discardPolicy },
-    about: h('p', {}, DESK.discardAbout),
+    about: h('p', {}, FORMS.discardAbout),
     confirm: DESK.discardPolicy,
-    done: DESK.policyDiscarded,
+    done: FORMS.policyDiscarded,
     request: { method: 'POST', path: path(policy, 'discard') },
   })

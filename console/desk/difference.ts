@@ -2,9 +2,9 @@
 import { dayOrMoment, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
 import type { Field, Peril, Policy, ProductDetail } from '../wire.ts'
-import { DESK } from '../words.ts'
 import { AMOUNTS, type PerilKind } from './peril-form.ts'
 import type { Values } from './values.ts'
+import { FORMS } from './words.ts'
 
 export type Difference = { readonly what: string; readonly before: string; readonly after: string }
 
@@ -37,7 +37,7 @@ const listText = (field: Field, list: readonly string[] = []): string =>
   field.type === 'media'
     ? list.length === 0
       ? ''
-      : DESK.files(list.length)
+      : FORMS.files(list.length)
     : list.map(text => valueText(field, text)).join(', ')
 
 const groupText = (fields: readonly Field[], values: Values): string =>
@@ -105,7 +105,7 @@ function perilDifferences(
   const amounts = AMOUNTS.flatMap(([name]) =>
     old[name] === now[name]
       ? []
-      : [{ what: `${what}: ${DESK.amounts[name]}`, before: old[name] ?? '', after: now[name] ?? '' }],
+      : [{ what: `${what}: ${FORMS.amounts[name]}`, before: old[name] ?? '', after: now[name] ?? '' }],
   )
   return [...amounts, ...fieldDifferences((kind?.fields ?? []) as readonly Field[], what, old, now)]
 }
@@ -113,7 +113,13 @@ function perilDifferences(
 const presence = (what: string, was: boolean, is: boolean): Difference[] =>
   was === is
     ? []
-    : [{ what, before: was ? DESK.isCovered : DESK.notCovered, after: is ? DESK.isCovered : DESK.notCovered }]
+    : [
+        {
+          what,
+          before: was ? FORMS.isCovered : FORMS.notCovered,
+          after: is ? FORMS.isCovered : FORMS.notCovered,
+        },
+      ]
 
 /** What is another at the time, in the order of the policy. */
 export function differences(

@@ -8,6 +8,7 @@ import { Dialog } from './dialog.ts'
 import { textInput } from './inputs.ts'
 import { fileProblem } from './media.ts'
 import { SimpleDeed } from './simple.ts'
+import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
 
@@ -16,7 +17,7 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
   const [file, setFile] = useState<File>()
   const deed = useDeed(() => doneWith(DESK.uploaded))
   const problem =
-    file && (fileProblem(file) ?? (/\.(pdf|html?)$/i.test(file.name) ? undefined : DESK.notADocument))
+    file && (fileProblem(file) ?? (/\.(pdf|html?)$/i.test(file.name) ? undefined : FORMS.notADocument))
   const form = new FormData()
   form.set('displayName', name.trim() || (file?.name ?? ''))
   form.set('documentType', /\.html?$/i.test(file?.name ?? '') ? 'html' : 'pdf')
@@ -42,7 +43,7 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
               'aria-describedby': problem === undefined ? 'upload-hint' : 'upload-hint upload-fault',
               change: event => setFile((event.currentTarget as HTMLInputElement).files?.[0]),
             }),
-            h('p', { id: 'upload-hint', class: 'soft small' }, DESK.largestFile),
+            h('p', { id: 'upload-hint', class: 'soft small' }, FORMS.largestFile),
             problem !== undefined && h('p', { id: 'upload-fault', class: 'fault' }, problem),
           ),
           textInput(DESK.displayName, name, setName, { fault: deed.faults.get('displayName') }),

@@ -10,6 +10,7 @@ import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
 import { type Filled, type Group, isThere, zone } from './values.ts'
+import { FORMS } from './words.ts'
 
 type FieldsShown = {
   readonly fields: readonly Field[]
@@ -141,12 +142,12 @@ function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Sc
       },
       ...(choices && choices.length <= MOST_CHOICES && { choices }),
       more: [
-        allowed?.length === 0 && DESK.noChoice,
-        !allowed && !hasFailed && governors.length > 0 && DESK.choicesFollow(governors.join(', ')),
-        hasFailed && DESK.choicesFailed,
+        allowed?.length === 0 && FORMS.noChoice,
+        !allowed && !hasFailed && governors.length > 0 && FORMS.choicesFollow(governors.join(', ')),
+        hasFailed && FORMS.choicesFailed,
       ].filter(text => text !== false),
     }),
-    h('p', { role: 'status', class: 'small' }, cleared.length > 0 && DESK.cleared(cleared.join(', '))),
+    h('p', { role: 'status', class: 'small' }, cleared.length > 0 && FORMS.cleared(cleared.join(', '))),
   )
 }
 

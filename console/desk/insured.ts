@@ -13,6 +13,7 @@ import { addedPeril, type PerilForm, type PerilKind, perilChanges, perilForm } f
 import { ChosenPerils, PerilFields } from './perils.ts'
 import type { Faults } from './places.ts'
 import { changes, type Filled, filledFrom } from './values.ts'
+import { FORMS } from './words.ts'
 
 type ExposureKind = ProductDetail['exposures'][number]
 
@@ -146,7 +147,7 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
         perils.map(perilNode),
         others.length > 0 &&
           part(ChosenPerils, {
-            ...{ kinds: others, chosen: form.addedPerils, legend: DESK.addPerils, faults, place },
+            ...{ kinds: others, chosen: form.addedPerils, legend: FORMS.addPerils, faults, place },
             change: addedPerils => change({ ...form, addedPerils }),
           }),
       ),

@@ -8,13 +8,14 @@ import { usePromise } from '../use-promise.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { lostNote, useDeed } from './deed.ts'
+import { FORMS } from './words.ts'
 
 /** What the service takes at most. */
 const LARGEST_FILE_BYTES = 25 * 1_024 * 1_024
 
 /** What is wrong with the file, before it is sent. */
 export const fileProblem = ({ size }: Pick<File, 'size'>): string | undefined =>
-  size === 0 ? DESK.emptyFile : size > LARGEST_FILE_BYTES ? DESK.fileTooLarge : undefined
+  size === 0 ? FORMS.emptyFile : size > LARGEST_FILE_BYTES ? FORMS.fileTooLarge : undefined
 
 type Medium = { readonly locator: string; readonly fileName?: string }
 
@@ -114,14 +115,14 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
         disabled: isSending || deed.state === 'lost',
         change: event => upload((event.currentTarget as HTMLInputElement).files?.[0]),
       }),
-      h('p', { id: `${id}-hint`, class: 'soft small' }, DESK.largestFile),
+      h('p', { id: `${id}-hint`, class: 'soft small' }, FORMS.largestFile),
     ],
-    !mayAdd && !mayUpload && h('p', { class: 'soft small' }, DESK.mayNotUpload),
+    !mayAdd && !mayUpload && h('p', { class: 'soft small' }, FORMS.mayNotUpload),
     wrong !== undefined && h('p', { id: `${id}-fault`, class: 'fault' }, wrong),
     h(
       'div',
       { class: 'said', 'aria-live': 'polite' },
-      isSending && h('p', { class: 'soft small' }, DESK.uploading),
+      isSending && h('p', { class: 'soft small' }, FORMS.uploading),
       deed.state === 'lost' && [
         lostNote(deed.failure),
         h(

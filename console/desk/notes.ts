@@ -8,6 +8,7 @@ import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { confirmation, useDeed } from './deed.ts'
 import { textInput } from './inputs.ts'
+import { FORMS } from './words.ts'
 
 /** Few policies have more. */
 const PAGE = 200
@@ -76,7 +77,7 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
       h(
         'button',
         { type: 'button', disabled: isLoading, click: loadMore },
-        isLoading ? DESK.working : DESK.moreNotes,
+        isLoading ? DESK.working : FORMS.moreNotes,
       ),
     failure !== undefined && problemNote(failure),
     h('p', { role: 'status', class: 'soft' }, saved > 0 && DESK.noteSaved),

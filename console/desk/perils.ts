@@ -1,12 +1,12 @@
 // Perils of an exposure: which are covered, with their fields, limits and deductibles.
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field } from '../wire.ts'
-import { DESK } from '../words.ts'
 import { Fields } from './fields.ts'
 import { checkInput, textInput } from './inputs.ts'
 import { AMOUNTS, newPeril, type PerilForm, type PerilKind } from './peril-form.ts'
 import type { Faults } from './places.ts'
 import type { Filled } from './values.ts'
+import { FORMS } from './words.ts'
 
 type PerilFieldsShown = {
   readonly kind: PerilKind
@@ -28,10 +28,10 @@ export function PerilFields({ kind, form, change, faults, place }: PerilFieldsSh
       { class: 'fields' },
       shown.map(([name]) =>
         textInput(
-          DESK.amounts[name],
+          FORMS.amounts[name],
           form.amounts[name] ?? '',
           text => change({ ...form, amounts: { ...form.amounts, [name]: text } }),
-          name.startsWith('indemnity') ? { hint: DESK.orUnlimited } : {},
+          name.startsWith('indemnity') ? { hint: FORMS.orUnlimited } : {},
         ),
       ),
     ),
@@ -79,7 +79,7 @@ export function ChosenPerils({ kinds, chosen, change, legend, faults, place }: C
           h(
             'details',
             { class: 'peril' },
-            h('summary', {}, DESK.limitsOf(kind.displayName)),
+            h('summary', {}, FORMS.limitsOf(kind.displayName)),
             part(PerilFields, {
               ...{ kind, form, faults, place },
               change: (form: PerilForm) => change({ ...chosen, [kind.name]: form }),

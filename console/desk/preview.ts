@@ -9,6 +9,7 @@ import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { differences } from './difference.ts'
 import { type Faults, faultsOf } from './places.ts'
+import { FORMS } from './words.ts'
 
 /** The amount without its sign. */
 export const negated = (amount: string): string =>
@@ -140,18 +141,18 @@ const MOST_SHOWN = 100
 export function differenceTable(before: Policy, after: Policy, product: ProductDetail, at: number): Child {
   const found = differences(before, after, product, at)
   return [
-    h('h4', {}, DESK.whatChanges),
+    h('h4', {}, FORMS.whatChanges),
     found.length === 0
-      ? h('p', { class: 'soft' }, DESK.nothingElse)
+      ? h('p', { class: 'soft' }, FORMS.nothingElse)
       : table(
-          DESK.whatChanges,
+          FORMS.whatChanges,
           [
             { head: DESK.part, cell: ({ what }) => what },
-            { head: DESK.before, cell: ({ before }) => before || '–' },
+            { head: FORMS.before, cell: ({ before }) => before || '–' },
             { head: DESK.after, cell: ({ after }) => after || '–' },
           ],
           found.slice(0, MOST_SHOWN),
         ),
-    found.length > MOST_SHOWN && h('p', { class: 'soft' }, DESK.moreChanges(found.length - MOST_SHOWN)),
+    found.length > MOST_SHOWN && h('p', { class: 'soft' }, FORMS.moreChanges(found.length - MOST_SHOWN)),
   ]
 }

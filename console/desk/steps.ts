@@ -10,6 +10,7 @@ import { confirmation, doneWith, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
+import { FORMS } from './words.ts'
 
 /** A quote, endorsement or renewal as its steps need it. */
 export type Prepared = {
@@ -108,7 +109,7 @@ const TEXTS: Readonly<Record<StepName, string>> = {
   select: DESK.select,
   decide: DESK.decide,
   copy: DESK.copy,
-  rescind: DESK.rescind,
+  rescind: FORMS.rescind,
 }
 
 const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
@@ -119,7 +120,7 @@ const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
   invalidate: DESK.invalidated,
   select: DESK.selected,
   copy: DESK.copied,
-  rescind: DESK.rescinded,
+  rescind: FORMS.rescinded,
 }
 
 type StepsShown = {
@@ -174,7 +175,7 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
     done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
     about: [
       isPolicy && h('p', {}, DESK.issueAbout),
-      name === 'rescind' && h('p', {}, DESK.rescindAbout),
+      name === 'rescind' && h('p', {}, FORMS.rescindAbout),
       hasPrice && loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(at))),
     ],
   })
