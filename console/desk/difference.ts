@@ -3,7 +3,7 @@ import { dayOrMoment, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
 import type { Field, Peril, Policy, ProductDetail } from '../wire.ts'
 import { AMOUNTS, type PerilKind } from './peril-form.ts'
-import type { Values } from './values.ts'
+import { spoken, type Values } from './values.ts'
 import { FORMS } from './words.ts'
 
 export type Difference = { readonly what: string; readonly before: string; readonly after: string }
@@ -29,8 +29,7 @@ const heldAt = <Row extends Spanned>(rows: readonly Row[], at: number): Row | un
 function valueText({ type, choices }: Field, text: string): string {
   if (type === 'date' && /^-?\d+$/.test(text)) return dayOrMoment(text)
   const choice = choices?.find(one => one.value === text)
-  if (!choice) return text
-  return choice.displayName === text ? words(text) : choice.displayName
+  return choice ? spoken(text, choice.displayName) : text
 }
 
 const listText = (field: Field, list: readonly string[] = []): string =>

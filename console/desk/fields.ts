@@ -2,14 +2,13 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { words } from '../format.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { useAllowed, useOuter, within } from './allowed.ts'
 import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
-import { type Filled, type Group, isThere, zone } from './values.ts'
+import { type Filled, type Group, isThere, spoken, zone } from './values.ts'
 import { FORMS } from './words.ts'
 
 type FieldsShown = {
@@ -235,10 +234,6 @@ function FieldInput({
 
 const choicesOf = ({ choices }: Field): readonly Choice[] | undefined =>
   choices?.map(({ value, displayName }) => ({ value, text: spoken(value, displayName) }))
-
-/** Names that nobody gave a title are read as words. */
-const spoken = (value: string, displayName: string): string =>
-  value === displayName ? words(value) : displayName
 
 function control(
   field: Field,

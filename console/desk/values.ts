@@ -1,5 +1,6 @@
 // What is filled in, and what requests send of it.
 import { clockAt } from '../calendar.ts'
+import { words } from '../format.ts'
 import { session } from '../session.ts'
 import type { Field } from '../wire.ts'
 
@@ -23,6 +24,10 @@ export function isThere(field: Field, fields: readonly Field[], values: Values):
     return (values[name] ?? []).some(value => allowed.includes(value))
   })
 }
+
+/** Names that nobody gave a title are read as words; codes, such as `NY`, stay what they are. */
+export const spoken = (value: string, displayName: string): string =>
+  value === displayName && /[a-z]/.test(value) ? words(value) : displayName
 
 /** Of fields that are there, what is filled in. */
 function given(fields: readonly Field[], values: Values): Record<string, string[]> {

@@ -164,6 +164,21 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
     2,
   )
 
+  // In an endorsement, what the policy has stays until something on which it depends is changed.
+  await at.go(`/policy/${locator}`)
+  await at.open('Endorse')
+  await home.getByLabel('Kind of change').selectOption('coverage_change')
+  await expect.poll(() => municipality.locator('option').count(), SOON).toBe(5)
+  expect(await municipality.inputValue()).toBe('NY-LBE')
+  await home.getByLabel('State', { exact: true }).selectOption('NJ')
+  await home.getByText('No longer possible, and taken out: NY-LBE.').waitFor()
+  await municipality.selectOption('NJ-LBI')
+  await at.previewed()
+  expect(await at.cells('What changes', 1)).toEqual(['State', 'Municipality'])
+  expect(await at.cells('What changes', 2)).toEqual(['NY', 'Long Beach Nassau NY'])
+  expect(await at.cells('What changes', 3)).toEqual(['NJ', 'Long Beach Island, township Ocean NJ'])
+  await home.keyboard.press('Escape')
+
   // One that could not be made is made again once its template is repaired.
   const state = async (): Promise<string | undefined> => (await policyOf(locator)).documents[0]?.state
   await expect.poll(state, SOON).toBe('renderError')
