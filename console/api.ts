@@ -117,21 +117,22 @@ export const file = (path: string, signal?: AbortSignal): Promise<Blob> =>
   withSession(async () => read((await ask('GET', path, { signal })).blob(), signal))
 
 /** Asks who was signed in to sign in again, over what was typed; false where they would rather not. */
-let askAgain: (() => Promise<boolean>) | undefined
+const askers: (() => Promise<boolean>)[] = []
 let asked: Promise<boolean> | undefined
 
 /** While something typed would be lost, a session that has ended is asked for again, and the call goes on. */
 export function keepTyped(ask: () => Promise<boolean>): () => void {
-  askAgain = ask
+  askers.push(ask)
   return () => {
-    if (askAgain === ask) askAgain = undefined
+    askers.splice(askers.indexOf(ask), 1)
   }
 }
 
 /** The session that goes on after another sign-in; SignedOut where nobody is asked. */
 async function goOn(): Promise<Session> {
-  if (!askAgain) throw new SignedOut()
-  asked ??= askAgain().finally(() => {
+  const ask = askers.at(-1)
+  if (!ask) throw new SignedOut()
+  asked ??= ask().finally(() => {
     asked = undefined
   })
   const now = (await asked) ? session() : undefined

@@ -6,6 +6,7 @@ type FieldErrors = {
   readonly fieldGroupErrors: readonly {
     readonly fieldName: string
     readonly index?: string
+    readonly locator?: string
     readonly errors: readonly { readonly fieldName: string; readonly message?: string }[]
   }[]
 }
@@ -23,6 +24,11 @@ export type ProblemBody = {
       readonly exposureLocator?: string
       readonly index?: string
       readonly exposureFieldErrors?: FieldErrors
+      readonly perilValidationErrors?: readonly {
+        readonly name: string
+        readonly fieldErrors?: FieldErrors
+        readonly message?: string
+      }[]
     }[]
   }
 }

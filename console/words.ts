@@ -83,6 +83,11 @@ export const DESK = {
   cancelled: 'The policy is cancelled.',
   reinstated: 'The policy is reinstated.',
   nothingChanged: 'Nothing is changed yet.',
+  // Fees, payment schedule, withdrawing.
+  changeFees: 'Change fees',
+  changeSchedule: 'Change payment',
+  withdraw: 'Withdraw policy',
+  discardPolicy: 'Discard policy',
   // Applications and quotes.
   quoteIt: 'Price and underwrite',
   accept: 'Accept',
@@ -166,4 +171,43 @@ export const DESK = {
   noPermission: 'This account may not do that.',
   // The frame.
   tenant: 'Tenant',
+} as const
+
+/** The first page, searches and policyholders. */
+export const HOME = {
+  searchFor: (text: string): string => `Search for “${text}”`,
+  searched: (fields: string): string => ` Searched: ${fields}.`,
+  nothingFound: (text: string): string => `Nothing begins with “${text}”.`,
+  policiesOf: (name: string): string => `Policies of ${name}`,
+  noneYet: 'There are no policies yet. What is created through the interface appears here.',
+  openAsLocator: 'Open it as a policy locator: ',
+  overview: 'Overview',
+  allPolicies: 'All policies',
+  figuresOfTheMonth: 'Figures of the month',
+  openedLast: 'Opened last',
+  newest: 'Newest',
+  loadsNewestPolicies: 'the newest policies',
+  newestPolicies: 'Newest policies',
+  loadsWhatIsFound: 'what is found',
+  policies: 'Policies',
+  policiesFound: 'Policies found',
+  policyholders: 'Policyholders',
+  loadsPolicies: 'policies',
+  noPolicies: 'No policies.',
+  policyholder: 'Policyholder ',
+  values: 'Values',
+  none: 'None.',
+} as const
+
+export const SIGN_IN = {
+  enter: { tenant: 'Enter the tenant.', username: 'Enter the user name.', password: 'Enter the password.' },
+  signInWith: (provider: string): string => `Sign in with ${provider}`,
+  signingIn: 'Signing in …',
+  signIn: 'Sign in',
+  about: 'See a policy as it is, as it was, and as it was known to be.',
+  tenant: 'Tenant',
+  tenantAbout: 'Its name or its host name',
+  userName: 'User name',
+  password: 'Password',
+  hasEnded: 'Your session has ended. Sign in again to go on where you were.',
 } as const

@@ -28,6 +28,8 @@ export type Deed = {
   run(request: Request): Promise<void>
   /** What was refused was changed since. */
   forget(): void
+  /** What comes next is another write of the same kind. */
+  again(): void
 }
 
 const NO_FAULTS: Faults = new Map()
@@ -74,6 +76,12 @@ export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
     forget() {
       if (state === 'refused') show({ state: 'ready', failure: undefined })
     },
+    again() {
+      key.current = ''
+      lost.current = undefined
+      isUnderWay.current = false
+      show({ state: 'ready', failure: undefined })
+    },
   }
 }
 
@@ -106,7 +114,7 @@ export function confirmation(deed: Deed, text: string, request: Request, isAllow
   ]
 }
 
-const lostNote = (failure: unknown): View =>
+export const lostNote = (failure: unknown): View =>
   h(
     'div',
     { class: 'notice warn', role: 'alert' },

@@ -6,7 +6,9 @@ import { DESK } from '../words.ts'
 import { confirmation, doneWith, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { textInput } from './inputs.ts'
+import { fileProblem } from './media.ts'
 import { SimpleDeed } from './simple.ts'
+import { FORMS } from './words.ts'
 
 const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
 
@@ -14,6 +16,8 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
   const [name, setName] = useState('')
   const [file, setFile] = useState<File>()
   const deed = useDeed(() => doneWith(DESK.uploaded))
+  const problem =
+    file && (fileProblem(file) ?? (/\.(pdf|html?)$/i.test(file.name) ? undefined : FORMS.notADocument))
   const form = new FormData()
   form.set('displayName', name.trim() || (file?.name ?? ''))
   form.set('documentType', /\.html?$/i.test(file?.name ?? '') ? 'html' : 'pdf')
@@ -35,13 +39,22 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
               id: 'upload-file',
               type: 'file',
               accept: 'application/pdf,text/html',
+              'aria-invalid': problem === undefined ? undefined : 'true',
+              'aria-describedby': problem === undefined ? 'upload-hint' : 'upload-hint upload-fault',
               change: event => setFile((event.currentTarget as HTMLInputElement).files?.[0]),
             }),
+            h('p', { id: 'upload-hint', class: 'soft small' }, FORMS.largestFile),
+            problem !== undefined && h('p', { id: 'upload-fault', class: 'fault' }, problem),
           ),
           textInput(DESK.displayName, name, setName, { fault: deed.faults.get('displayName') }),
         ),
       ),
-      confirmation(deed, DESK.uploadIt, { method: 'POST', path: path(policy, 'addDocument'), form }, !!file),
+      confirmation(
+        deed,
+        DESK.uploadIt,
+        { method: 'POST', path: path(policy, 'addDocument'), form },
+        !!file && problem === undefined,
+      ),
     ],
   })
 }

@@ -1,23 +1,37 @@
 // Changing a policy in force: its values, what is insured, and from when.
 import { useMemo, useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
+import { holderOf } from '../find.ts'
 import { words } from '../format.ts'
-import { current, latestOf } from '../knowledge.ts'
-import type { Exposure, Field } from '../wire.ts'
+import { current, historyOf, latestOf, termAt } from '../knowledge.ts'
+import { unfolding } from '../parts.ts'
+import { usePromise } from '../use-promise.ts'
+import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
+import { surrounded, within } from './allowed.ts'
+import type { Scope } from './constraints.ts'
 import { confirmation, doneWith, useDeed } from './deed.ts'
 import { type Added, AddedExposures, addedRequest } from './exposures.ts'
-import { changed, Fields, type Filled, formValues } from './fields.ts'
+import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
-import { usePreview } from './preview.ts'
+import {
+  type ExposureForm,
+  exposureChanges,
+  type InsuredExposure,
+  InsuredFields,
+  insuredExposures,
+} from './insured.ts'
+import { useUploads } from './media.ts'
+import { differenceTable, usePreview } from './preview.ts'
 import { policyPath, previewed, type Transacted, TransactionForm } from './transactions.ts'
+import { changes as changesOf, type Filled, filledFrom } from './values.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 3
 
 type Changes = {
   readonly policy: Filled
-  readonly exposures: Readonly<Record<string, Filled>>
+  readonly exposures: Readonly<Record<string, ExposureForm>>
   readonly ended: readonly string[]
   readonly added: readonly Added[]
 }
@@ -28,15 +42,13 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const [name, setName] = useState(product.endorsements[0]?.name ?? '')
   const [from, setFrom] = useState(dayOf(now))
   const [reprice, setReprice] = useState(false)
-  const before = useMemo(() => {
-    const held = current(policy.characteristics, now)
-    return {
-      policy: formValues(policyFields, held?.fieldValues ?? {}),
-      exposures: exposuresOf(policy.exposures, now),
-    }
-  }, [policy])
+  const held = useMemo(() => current(policy.characteristics, now), [policy])
+  const before = useMemo(
+    () => ({ policy: filledFrom(policyFields, held), exposures: insuredExposures(policy, product, now) }),
+    [policy],
+  )
   const [changes, change] = useState<Changes>({
-    policy: { values: before.policy, groups: {} },
+    policy: before.policy,
     exposures: {},
     ended: [],
     added: [],
@@ -44,22 +56,20 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const previewing = usePreview(policy.locator)
   const deed = useDeed(() => doneWith(DESK.endorsed))
   const preparing = useDeed(() => doneWith(DESK.prepared))
-  const fieldsOf = (one: string): readonly Field[] =>
-    (product.exposures.find(exposure => exposure.name === one)?.fields ?? []) as readonly Field[]
+  const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
+  const formOf = ({ exposure, form }: InsuredExposure): ExposureForm =>
+    changes.exposures[exposure.locator] ?? form
 
   const body = (): object => {
-    const updates = Object.entries(changes.exposures).flatMap(([locator, { values }]) => {
-      const { exposure, values: old } = before.exposures.get(locator)!
-      const fieldValues = changed(fieldsOf(exposure.name), formValues(fieldsOf(exposure.name), old), values)
-      return Object.keys(fieldValues).length === 0 || changes.ended.includes(locator)
-        ? []
-        : [{ exposureLocator: locator, fieldValues }]
+    const updates = before.exposures.flatMap(one => {
+      const { locator } = one.exposure
+      return changes.ended.includes(locator) ? [] : exposureChanges(one, formOf(one))
     })
     return {
       endorsementName: name,
       startTimestamp: beginOf(from),
-      fieldValues: changed(policyFields, before.policy, changes.policy.values),
+      ...changesOf(policyFields, before.policy, changes.policy),
       ...(updates.length > 0 && { updateExposures: updates }),
       ...(changes.added.length > 0 && {
         addExposures: changes.added.map(one => addedRequest(product, one)),
@@ -69,38 +79,46 @@ export function Endorse({ policy, product, close }: Transacted): View {
     }
   }
   const { faults } = previewing
-  const exposureNode = (
-    locator: string,
-    exposure: Exposure,
-    old: Readonly<Record<string, string[]>>,
-  ): Child => {
-    const fields = fieldsOf(exposure.name)
+  const exposureNode = (one: InsuredExposure): Child => {
+    const { locator, displayId, name } = one.exposure
     const isEnded = changes.ended.includes(locator)
-    const title =
-      product.exposures.find(one => one.name === exposure.name)?.displayName ?? words(exposure.name)
-    return h(
-      'details',
-      { class: 'card', key: locator, open: before.exposures.size <= MOST_OPEN },
-      h('summary', {}, `${title} ${exposure.displayId}`),
-      checkInput(`${DESK.endExposure}: ${title} ${exposure.displayId}`, isEnded, isOn =>
+    const title = `${one.kind?.displayName ?? words(name)} ${displayId}`
+    return unfolding(locator, before.exposures.length <= MOST_OPEN, [h('span', {}, title)], () => [
+      checkInput(`${DESK.endExposure}: ${title}`, isEnded, isOn =>
         change({
           ...changes,
           ended: isOn ? [...changes.ended, locator] : changes.ended.filter(one => one !== locator),
         }),
       ),
       !isEnded &&
-        part(Fields, {
-          ...{ fields, faults, place: `exposure.${locator}`, withoutGroups: true },
-          filled: changes.exposures[locator] ?? { values: formValues(fields, old), groups: {} },
-          change: (filled: Filled) =>
-            change({ ...changes, exposures: { ...changes.exposures, [locator]: filled } }),
+        part(InsuredFields, {
+          ...{ insured: one, form: formOf(one), faults },
+          change: (form: ExposureForm) =>
+            change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
         }),
-    )
+    ])
   }
-  return part(TransactionForm, {
+  const holder = useHolder(policy.policyholderLocator)
+  const scope: Scope = {
+    ...{ kind: 'policy', fields: policyFields, values: changes.policy.values },
+    outer: holder && {
+      ...{ kind: 'policyholder', values: holder },
+      fields: product.policyholderFields as readonly Field[],
+    },
+  }
+  const at = beginOf(from)
+  const history = historyOf(policy)
+  const times = {
+    policyStartTime: Number(policy.originalContractStartTimestamp),
+    termStartTime: termAt(history, history.steps.length - 1, at ?? now).start,
+    transactionEffectiveTime: at,
+  }
+  const form = part(TransactionForm, {
     ...{ title: DESK.endorse, policy, close, kind: 'endorsement', previewing, deed, body },
     confirm: DESK.issueEndorsement,
     mayInvalidate: true,
+    isHeldUp: uploads.isUploading,
+    about: preview => differenceTable(policy, preview.policyWhenIssued, product, at ?? now),
     request: (asked, preview) =>
       previewed('POST', policyPath(policy, 'endorsements'), { ...asked, state: 'issued' }, preview),
     more: asked =>
@@ -122,28 +140,35 @@ export function Endorse({ policy, product, close }: Transacted): View {
         'details',
         { class: 'card', open: true, key: 'policy' },
         h('summary', {}, DESK.ofPolicy),
-        part(Fields, {
-          ...{ fields: policyFields, faults, place: 'policy', withoutGroups: true },
-          filled: changes.policy,
-          change: (filled: Filled) => change({ ...changes, policy: filled }),
+        within(
+          scope.outer,
+          part(Fields, {
+            ...{ fields: policyFields, faults, place: 'policy', kind: 'policy' },
+            filled: changes.policy,
+            change: (filled: Filled) => change({ ...changes, policy: filled }),
+          }),
+        ),
+      ),
+      within(
+        scope,
+        before.exposures.map(exposureNode),
+        part(AddedExposures, {
+          ...{ product, faults, added: changes.added },
+          change: (added: readonly Added[]) => change({ ...changes, added }),
         }),
       ),
-      [...before.exposures].map(([locator, { exposure, values }]) => exposureNode(locator, exposure, values)),
-      part(AddedExposures, {
-        ...{ product, faults, added: changes.added },
-        change: (added: readonly Added[]) => change({ ...changes, added }),
-      }),
     ],
   })
+  return surrounded({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
 }
 
-/** What is covered at the time or later, with its values. */
-function exposuresOf(exposures: readonly Exposure[], now: number) {
-  return new Map(
-    exposures.flatMap(exposure => {
-      const held = current(exposure.characteristics, now)
-      const isCovered = held !== undefined && Number(held.endTimestamp) > now
-      return isCovered ? [[exposure.locator, { exposure, values: held.fieldValues }] as const] : []
-    }),
-  )
+/** Values of the policyholder, on which choices may depend; undefined until they are there. */
+function useHolder(locator: string): Readonly<Record<string, string[]>> | undefined {
+  const [asked] = useState(() => holderOf(locator))
+  return usePromise(asked).value?.entity.values
 }
+
+type Media = Readonly<Record<string, { readonly fileName?: string }>>
+
+const mediaOf = (modifications: readonly { readonly mediaByLocator: Media }[]): Media =>
+  Object.assign({}, ...modifications.map(({ mediaByLocator }) => mediaByLocator)) as Media

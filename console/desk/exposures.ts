@@ -2,14 +2,18 @@
 import { type Child, h, part, type View } from '../element.ts'
 import type { Field, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { Fields, type Filled, NOTHING, sent } from './fields.ts'
-import { checkInput } from './inputs.ts'
+import { useOuter, within } from './allowed.ts'
+import type { Scope } from './constraints.ts'
+import { changeForm, Fields } from './fields.ts'
+import { addedPeril, newPeril, type PerilForm } from './peril-form.ts'
+import { ChosenPerils } from './perils.ts'
 import type { Faults } from './places.ts'
+import { type Filled, NOTHING, sent } from './values.ts'
 
 export type Added = {
   readonly name: string
   readonly filled: Filled
-  readonly perils: readonly string[]
+  readonly perils: Readonly<Record<string, PerilForm>>
 }
 
 const kindOf = ({ exposures }: ProductDetail, name: string) => exposures.find(one => one.name === name)!
@@ -17,12 +21,19 @@ const kindOf = ({ exposures }: ProductDetail, name: string) => exposures.find(on
 export const newExposure = (product: ProductDetail, name: string): Added => ({
   name,
   filled: NOTHING,
-  perils: kindOf(product, name).perils.map(one => one.name),
+  perils: Object.fromEntries(kindOf(product, name).perils.map(one => [one.name, newPeril(one)])),
 })
 
 export function addedRequest(product: ProductDetail, { name, filled, perils }: Added) {
-  const fields = kindOf(product, name).fields as readonly Field[]
-  return { exposureName: name, ...sent(fields, filled), perils: perils.map(one => ({ name: one })) }
+  const kind = kindOf(product, name)
+  return {
+    exposureName: name,
+    ...sent(kind.fields as readonly Field[], filled),
+    perils: kind.perils.flatMap(one => {
+      const form = perils[one.name]
+      return form ? [addedPeril(one, form)] : []
+    }),
+  }
 }
 
 type AddedShown = {
@@ -33,35 +44,35 @@ type AddedShown = {
 }
 
 export function AddedExposures({ product, added, change, faults }: AddedShown): View {
+  const outer = useOuter()
   const node = (one: Added, index: number): Child => {
     const kind = kindOf(product, one.name)
+    const fields = kind.fields as readonly Field[]
+    const scope: Scope = { kind: 'exposure', fields, values: one.filled.values, outer }
+    const place = `exposure.${index}`
     const become = (changes: Partial<Added>): void => change(added.with(index, { ...one, ...changes }))
     return h(
       'fieldset',
       { class: 'card', key: index },
       h('legend', {}, `${kind.displayName} ${index + 1}`),
       part(Fields, {
-        ...{ fields: kind.fields as readonly Field[], filled: one.filled, faults },
-        place: `exposure.${index}`,
+        ...{ fields, filled: one.filled, faults, place, kind: 'exposure' },
         change: (filled: Filled) => become({ filled }),
       }),
-      h(
-        'fieldset',
-        { class: 'field checks' },
-        h('legend', {}, DESK.perils),
-        kind.perils.map(({ name, displayName }) =>
-          checkInput(displayName, one.perils.includes(name), isOn =>
-            become({
-              perils: kind.perils
-                .map(peril => peril.name)
-                .filter(peril => (peril === name ? isOn : one.perils.includes(peril))),
-            }),
-          ),
-        ),
+      within(
+        scope,
+        part(ChosenPerils, {
+          ...{ kinds: kind.perils, chosen: one.perils, legend: DESK.perils, faults, place },
+          change: perils => become({ perils }),
+        }),
       ),
       h(
         'button',
-        { type: 'button', class: 'quiet', click: () => change(added.toSpliced(index, 1)) },
+        {
+          type: 'button',
+          class: 'quiet',
+          click: event => changeForm(event, () => change(added.toSpliced(index, 1))),
+        },
         `${DESK.remove} ${kind.displayName} ${index + 1}`,
       ),
     )
@@ -79,7 +90,7 @@ export function AddedExposures({ product, added, change, faults }: AddedShown): 
           {
             type: 'button',
             key: name,
-            click: () => change([...added, newExposure(product, name)]),
+            click: event => changeForm(event, () => change([...added, newExposure(product, name)])),
           },
           `${DESK.add}: ${displayName}`,
         ),

@@ -1,77 +1,15 @@
 // Fields of the configuration as a form: titles, conditions, choices, groups. What a value may be the service decides.
-import { useId } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { words } from '../format.ts'
-import { session } from '../session.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
+import { useAllowed, useOuter, within } from './allowed.ts'
+import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
+import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
-
-export type Values = Readonly<Record<string, readonly string[]>>
-
-/** Values of fields, and of the groups in them by the field's name. */
-export type Filled = { readonly values: Values; readonly groups: Readonly<Record<string, readonly Values[]>> }
-
-export const NOTHING: Filled = { values: {}, groups: {} }
-
-const zone = (): string => session()?.timeZone ?? 'UTC'
-
-/** Whether all conditions hold; a field that is not there has no value. */
-export function isThere(field: Field, fields: readonly Field[], values: Values): boolean {
-  return field.conditions.every(({ field: name, values: allowed }) => {
-    const other = fields.find(one => one.name === name)
-    if (!other || !isThere(other, fields, values)) return false
-    return (values[name] ?? []).some(value => allowed.includes(value))
-  })
-}
-
-/** What a request sends: of fields that are there, what is filled in. */
-export function sent(fields: readonly Field[], { values, groups }: Filled) {
-  const there = fields.filter(field => isThere(field, fields, values))
-  const given = (field: Field, from: Values): readonly string[] =>
-    (from[field.name] ?? []).filter(text => text.trim() !== '')
-  const valuesOf = (some: readonly Field[], from: Values): Values =>
-    Object.fromEntries(
-      some
-        .filter(field => field.type !== 'group' && isThere(field, some, from))
-        .map(field => [field.name, [...given(field, from)]] as const)
-        .filter(([, list]) => list.length > 0),
-    )
-  return {
-    fieldValues: valuesOf(there, values),
-    fieldGroups: there
-      .filter(({ type }) => type === 'group')
-      .flatMap(({ name, fields: inner = [] }) =>
-        (groups[name] ?? []).map(group => ({ fieldName: name, fieldValues: valuesOf(inner, group) })),
-      ),
-  }
-}
-
-/** Values that are others than before; one that was emptied is sent empty. */
-export function changed(fields: readonly Field[], before: Values, now: Values): Record<string, string[]> {
-  const text = (list: readonly string[] | undefined): string => JSON.stringify(list ?? [])
-  return Object.fromEntries(
-    fields
-      .filter(
-        ({ type, name }) => type !== 'group' && type !== 'media' && text(before[name]) !== text(now[name]),
-      )
-      .map(({ name }) => [name, [...(now[name] ?? [])]]),
-  )
-}
-
-/** A date that came as milliseconds, as forms have it. */
-export const formValue = ({ type, precision }: Field, text: string): string =>
-  type === 'date' && /^-?\d+$/.test(text)
-    ? clockAt(Number(text), zone()).slice(0, precision === 'second' ? 16 : 10)
-    : text
-
-export const formValues = (fields: readonly Field[], values: Values): Values =>
-  Object.fromEntries(
-    fields
-      .filter(({ name }) => values[name] !== undefined)
-      .map(field => [field.name, values[field.name]!.map(text => formValue(field, text))]),
-  )
+import { type Filled, type Group, isThere, spoken, zone } from './values.ts'
+import { FORMS } from './words.ts'
 
 type FieldsShown = {
   readonly fields: readonly Field[]
@@ -80,45 +18,50 @@ type FieldsShown = {
   readonly faults: Faults
   /** What places of its fields begin with, such as `policy`; empty where they are named by themselves. */
   readonly place: string
-  /** Groups are left as they are. */
-  readonly withoutGroups?: boolean
+  /** What the fields belong to. */
+  readonly kind: ScopeKind
 }
 
-export function Fields({ fields, filled, change, faults, place, withoutGroups }: FieldsShown): View {
+export function Fields({ fields, filled, change, faults, place, kind }: FieldsShown): View {
+  const outer = useOuter()
+  const scope: Scope = { kind, fields, values: filled.values, outer }
   const at = (name: string): string => (place === '' ? name : `${place}.${name}`)
   return h(
     'div',
     { class: 'fields' },
     fields
-      .filter(field => field.type !== 'media' && isThere(field, fields, filled.values))
-      .map(field =>
-        field.type === 'group'
-          ? !withoutGroups &&
-            part(Groups, {
-              ...{ key: field.name, field, faults, place: at(field.name) },
-              groups: filled.groups[field.name] ?? [],
-              change: groups => change({ ...filled, groups: { ...filled.groups, [field.name]: groups } }),
-            })
-          : part(FieldInput, {
-              ...{ key: field.name, field, fault: faults.get(at(field.name)) },
-              list: filled.values[field.name] ?? [],
-              change: list => change({ ...filled, values: { ...filled.values, [field.name]: list } }),
-            }),
-      ),
+      .filter(field => isThere(field, fields, filled.values))
+      .map(field => {
+        if (field.type === 'group')
+          return part(Groups, {
+            ...{ key: field.name, field, faults, place: at(field.name), scope },
+            groups: filled.groups[field.name] ?? [],
+            change: groups => change({ ...filled, groups: { ...filled.groups, [field.name]: groups } }),
+          })
+        const shown: InputShown & { key: string } = {
+          ...{ key: field.name, field, fault: faults.get(at(field.name)) },
+          list: filled.values[field.name] ?? [],
+          change: list => change({ ...filled, values: { ...filled.values, [field.name]: list } }),
+        }
+        if (field.type === 'media') return part(MediaInput, shown)
+        return field.constraint ? part(ConstrainedInput, { ...shown, scope }) : part(FieldInput, shown)
+      }),
   )
 }
 
 type GroupsShown = {
   readonly field: Field
-  readonly groups: readonly Values[]
-  readonly change: (groups: readonly Values[]) => void
+  readonly groups: readonly Group[]
+  readonly change: (groups: readonly Group[]) => void
   readonly faults: Faults
   readonly place: string
+  readonly scope: Scope
 }
 
-function Groups({ field, groups, change, faults, place }: GroupsShown): View {
+function Groups({ field, groups, change, faults, place, scope }: GroupsShown): View {
   const fault = faults.get(place)
   const mayAdd = field.isRepeatable || groups.length === 0
+  const isNew = ({ locator }: Group): boolean => locator === undefined
   return h(
     'fieldset',
     { class: 'groups' },
@@ -127,37 +70,119 @@ function Groups({ field, groups, change, faults, place }: GroupsShown): View {
     groups.map((group, index) =>
       h(
         'fieldset',
-        { class: 'group', key: index },
+        { class: 'group', key: group.locator ?? index },
         h('legend', { class: 'small' }, `${field.title} ${index + 1}`),
-        part(Fields, {
-          ...{ fields: field.fields ?? [], faults, place: `${place}.${index}` },
-          filled: { values: group, groups: {} },
-          change: ({ values }: Filled) => change(groups.with(index, values)),
-        }),
+        within(
+          scope,
+          part(Fields, {
+            ...{ fields: field.fields ?? [], faults, kind: 'group' },
+            // Those that a request adds are counted by themselves.
+            place: `${place}.${group.locator ?? groups.slice(0, index).filter(isNew).length}`,
+            filled: { values: group.values, groups: {} },
+            change: ({ values }: Filled) => change(groups.with(index, { ...group, values })),
+          }),
+        ),
         h(
           'button',
-          { type: 'button', class: 'quiet', click: () => change(groups.toSpliced(index, 1)) },
+          {
+            type: 'button',
+            class: 'quiet',
+            click: event => changeForm(event, () => change(groups.toSpliced(index, 1))),
+          },
           `${DESK.remove} ${field.title} ${index + 1}`,
         ),
       ),
     ),
     mayAdd &&
-      h('button', { type: 'button', click: () => change([...groups, {}]) }, `${DESK.add}: ${field.title}`),
+      h(
+        'button',
+        { type: 'button', click: event => changeForm(event, () => change([...groups, { values: {} }])) },
+        `${DESK.add}: ${field.title}`,
+      ),
   )
 }
 
-type InputShown = {
-  readonly field: Field
-  readonly list: readonly string[]
-  readonly change: (list: readonly string[]) => void
-  readonly fault: string | undefined
+/** Something was added or removed, which no control of the form says: whatever was previewed or refused is another. */
+export function changeForm(event: Event, change: () => void): void {
+  const form = (event.currentTarget as HTMLElement).closest('form')
+  change()
+  form?.dispatchEvent(new Event('input'))
+}
+
+/** A field whose choices depend on others: what no longer holds is taken out, and that is said. */
+function ConstrainedInput({ scope, ...shown }: InputShown & { readonly scope: Scope }): View {
+  const { field, list, change } = shown
+  const { values, isAsking, hasFailed, isAsOpened } = useAllowed(field.constraint!, scope)
+  const [cleared, clear] = useState<readonly string[]>([])
+  // What a record has already stays until something on which it depends is another.
+  const before = useRef(list)
+  const allowed = values && isAsOpened ? [...new Set([...values, ...before.current])] : values
+  const place = useRef<HTMLElement>(null)
+  // Of several fields that are cleared at once each waits until it sees what the others have become.
+  useLayoutEffect(() => {
+    if (!allowed || isAsking) return
+    const wrong = list.filter(text => text.trim() !== '' && !isAmong(text, allowed, field))
+    if (wrong.length === 0) return
+    clear(wrong)
+    change(list.filter(text => !wrong.includes(text)))
+    place.current!.dispatchEvent(new Event('input', { bubbles: true }))
+  })
+  const displayNames = new Map(field.choices?.map(one => [one.value, spoken(one.value, one.displayName)]))
+  const choices = allowed?.map((value): Choice => ({ value, text: displayNames.get(value) ?? value }))
+  const governors = field.constraint!.where.flatMap(({ field: name, of }) => titleIn(scope, name, of))
+  return h(
+    'div',
+    { ref: place, class: 'constrained', 'aria-busy': isAsking ? 'true' : undefined },
+    part(FieldInput, {
+      ...shown,
+      change: list => {
+        clear([])
+        change(list)
+      },
+      ...(choices && choices.length <= MOST_CHOICES && { choices }),
+      more: [
+        allowed?.length === 0 && FORMS.noChoice,
+        !allowed && !hasFailed && governors.length > 0 && FORMS.choicesFollow(governors.join(', ')),
+        hasFailed && FORMS.choicesFailed,
+      ].filter(text => text !== false),
+    }),
+    h('p', { role: 'status', class: 'small' }, cleared.length > 0 && FORMS.cleared(cleared.join(', '))),
+  )
+}
+
+/** More than these are typed. */
+const MOST_CHOICES = 2_000
+
+function titleIn(scope: Scope, name: string | undefined, kind: ScopeKind | undefined): string[] {
+  for (let at: Scope | undefined = scope; at; at = at.outer)
+    if (at.kind === kind) {
+      const found = at.fields.find(one => one.name === name)
+      return found ? [found.title] : []
+    }
+  return []
+}
+
+type Choice = { readonly value: string; readonly text: string }
+
+type ChoosingShown = InputShown & {
+  /** In place of those of the field. */
+  readonly choices?: readonly Choice[]
+  /** Hints beside that of the field. */
+  readonly more?: readonly string[]
 }
 
 const typedIn = (event: Event): string => (event.currentTarget as HTMLInputElement).value
 
-function FieldInput({ field, list, change, fault }: InputShown): View {
+function FieldInput({
+  field,
+  list,
+  change,
+  fault,
+  choices = choicesOf(field),
+  more = [],
+}: ChoosingShown): View {
   const id = useId()
-  const hint = hintOf(field)
+  const hint = [hintOf(field), ...more].filter(text => text !== '').join(' ')
   const described = [hint !== '' && `${id}-hint`, fault !== undefined && `${id}-fault`].filter(Boolean)
   const shared = {
     id,
@@ -166,7 +191,7 @@ function FieldInput({ field, list, change, fault }: InputShown): View {
     'aria-describedby': described.length === 0 ? undefined : described.join(' '),
     'aria-required': field.isOptional ? undefined : 'true',
   }
-  const isChecklist = field.isRepeatable && field.choices !== undefined && field.choices.length <= 30
+  const isChecklist = field.isRepeatable && choices !== undefined && choices.length <= 30
   const label = [field.title, field.isOptional && h('span', { class: 'soft' }, ` ${DESK.optional}`)]
   const below = [
     hint !== '' && h('p', { id: `${id}-hint`, class: 'soft small' }, hint),
@@ -177,7 +202,7 @@ function FieldInput({ field, list, change, fault }: InputShown): View {
       'fieldset',
       { class: 'field checks', 'aria-describedby': shared['aria-describedby'] },
       h('legend', {}, label),
-      field.choices!.map(({ value, displayName }) =>
+      choices.map(({ value, text }) =>
         h(
           'label',
           { key: value },
@@ -193,7 +218,7 @@ function FieldInput({ field, list, change, fault }: InputShown): View {
                   : list.filter(one => one !== value),
               ),
           }),
-          spoken(value, displayName),
+          text,
         ),
       ),
       below,
@@ -202,30 +227,30 @@ function FieldInput({ field, list, change, fault }: InputShown): View {
     'div',
     { class: 'field' },
     h('label', { for: id }, label),
-    control(field, list, change, shared),
+    control(field, choices, list, change, shared),
     below,
   )
 }
 
-/** Names that nobody gave a title are read as words. */
-const spoken = (value: string, displayName: string): string =>
-  value === displayName ? words(value) : displayName
+const choicesOf = ({ choices }: Field): readonly Choice[] | undefined =>
+  choices?.map(({ value, displayName }) => ({ value, text: spoken(value, displayName) }))
 
 function control(
   field: Field,
+  choices: readonly Choice[] | undefined,
   list: readonly string[],
   change: (list: readonly string[]) => void,
   shared: Readonly<Record<string, string | undefined>>,
 ): Child {
   const [first = ''] = list
   const one = (text: string): void => change(text === '' ? [] : [text])
-  if (field.choices && !field.isRepeatable)
+  if (choices && !field.isRepeatable)
     return h(
       'select',
       { ...shared, change: event => one(typedIn(event)) },
       h('option', { value: '', selected: first === '' }, DESK.choose),
-      field.choices.map(({ value, displayName }) =>
-        h('option', { value, key: value, selected: value === first }, spoken(value, displayName)),
+      choices.map(({ value, text }) =>
+        h('option', { value, key: value, selected: isAmong(first, [value], field) }, text),
       ),
     )
   if (field.isRepeatable || Number(field.maximumCount ?? 0) > 200)

@@ -6,10 +6,14 @@ import { personName } from '../format.ts'
 import { empty } from '../parts.ts'
 import type { Field, Policy, Policyholder, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
+import { surrounded, within } from './allowed.ts'
+import type { Scope } from './constraints.ts'
 import { confirmation, useDeed } from './deed.ts'
 import { type Added, AddedExposures, addedRequest } from './exposures.ts'
-import { Fields, type Filled, NOTHING, sent } from './fields.ts'
+import { Fields } from './fields.ts'
 import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput } from './inputs.ts'
+import { useUploads } from './media.ts'
+import { type Filled, NOTHING, sent } from './values.ts'
 
 /** Opens the record, and says there that it was made. */
 function opened(address: string, text: string): void {
@@ -40,7 +44,9 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
       h(
         'fieldset',
         { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
-        part(Fields, { fields, filled, change: fill, faults: deed.faults, place: '' }),
+        part(Fields, {
+          ...{ fields, filled, change: fill, faults: deed.faults, place: '', kind: 'policyholder' },
+        }),
       ),
     ),
     confirmation(deed, DESK.save, {
@@ -84,6 +90,14 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
     opened(`#/policy/${encodeURIComponent(locator)}/quotes`, DESK.quoteSaved),
   )
   const { faults } = deed
+  const uploads = useUploads()
+  const policyholder: Scope = {
+    ...{ kind: 'policyholder', values: holder.entity.values },
+    fields: product.policyholderFields as readonly Field[],
+  }
+  const policy: Scope = { kind: 'policy', fields, values: filled.values, outer: policyholder }
+  const begin = beginOf(start)
+  const times = { policyStartTime: begin, termStartTime: begin, transactionEffectiveTime: begin }
   const address = `#/new/quote/${encodeURIComponent(holder.locator)}`
   return page(
     DESK.newQuote,
@@ -120,25 +134,38 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
           ),
         ),
         h('h2', {}, DESK.ofPolicy),
-        part(Fields, { fields, filled, change: fill, faults, place: 'policy' }),
-        h('h2', {}, DESK.insured),
-        part(AddedExposures, { product, added, change: add, faults }),
+        surrounded(
+          { times, jurisdictionField: product.jurisdictionField },
+          uploads.within(
+            within(
+              policyholder,
+              part(Fields, { fields, filled, change: fill, faults, place: 'policy', kind: 'policy' }),
+            ),
+            h('h2', {}, DESK.insured),
+            within(policy, part(AddedExposures, { product, added, change: add, faults })),
+          ),
+        ),
         checkInput(DESK.saveDraft, isDraft, keepDraft),
       ),
     ),
-    confirmation(deed, isDraft ? DESK.saveDraft : DESK.quote, {
-      method: 'POST',
-      path: '/policy',
-      body: {
-        policyholderLocator: holder.locator,
-        productName: product.name,
-        policyStartTimestamp: beginOf(start),
-        policyEndTimestamp: beginOf(end),
-        ...(schedule !== '' && { paymentScheduleName: schedule }),
-        ...sent(fields, filled),
-        exposures: added.map(one => addedRequest(product, one)),
-        finalize: !isDraft,
+    confirmation(
+      deed,
+      isDraft ? DESK.saveDraft : DESK.quote,
+      {
+        method: 'POST',
+        path: '/policy',
+        body: {
+          policyholderLocator: holder.locator,
+          productName: product.name,
+          policyStartTimestamp: begin,
+          policyEndTimestamp: beginOf(end),
+          ...(schedule !== '' && { paymentScheduleName: schedule }),
+          ...sent(fields, filled),
+          exposures: added.map(one => addedRequest(product, one)),
+          finalize: !isDraft,
+        },
       },
-    }),
+      !uploads.isUploading,
+    ),
   )
 }

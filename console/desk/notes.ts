@@ -3,29 +3,51 @@ import { useState } from 'preact/hooks'
 import { get } from '../api.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { empty } from '../parts.ts'
+import { empty, problemNote } from '../parts.ts'
 import type { Note, NoteList } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { confirmation, useDeed } from './deed.ts'
 import { textInput } from './inputs.ts'
+import { FORMS } from './words.ts'
 
-/** Pages that are read at once; an erased policyholder has none, others have few. */
+/** Few policies have more. */
 const PAGE = 200
 
-export async function notesOf(policyLocator: string, mayWrite: boolean, signal: AbortSignal): Promise<Child> {
+function notePage(policyLocator: string, pagingToken?: string, signal?: AbortSignal): Promise<NoteList> {
   const asked = new URLSearchParams({ policyLocator, pageSize: String(PAGE) })
-  const { items } = await get<NoteList>(`/notes?${asked}`, signal)
-  return part(Notes, { policyLocator, mayWrite, first: items })
+  if (pagingToken !== undefined) asked.set('pagingToken', pagingToken)
+  return get<NoteList>(`/notes?${asked}`, signal)
+}
+
+export async function notesOf(policyLocator: string, mayWrite: boolean, signal: AbortSignal): Promise<Child> {
+  return part(Notes, { policyLocator, mayWrite, first: await notePage(policyLocator, undefined, signal) })
 }
 
 type NotesShown = {
   readonly policyLocator: string
   readonly mayWrite: boolean
-  readonly first: readonly Note[]
+  readonly first: NoteList
 }
 
 function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
-  const [notes, show] = useState(first)
+  const [notes, show] = useState<readonly Note[]>(first.items)
+  const [next, setNext] = useState(first.pagingToken)
+  const [isLoading, load] = useState(false)
+  const [failure, fail] = useState<unknown>()
+  const loadMore = (): void => {
+    load(true)
+    fail(undefined)
+    notePage(policyLocator, next)
+      .then(
+        page => {
+          // What was written meanwhile may be on the page too.
+          show(before => [...new Map([...before, ...page.items].map(one => [one.locator, one])).values()])
+          setNext(page.pagingToken)
+        },
+        (problem: unknown) => fail(problem),
+      )
+      .finally(() => load(false))
+  }
   const [saved, count] = useState(0)
   return h(
     'div',
@@ -51,6 +73,13 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
               ),
             ),
         ),
+    next !== undefined &&
+      h(
+        'button',
+        { type: 'button', disabled: isLoading, click: loadMore },
+        isLoading ? DESK.working : FORMS.moreNotes,
+      ),
+    failure !== undefined && problemNote(failure),
     h('p', { role: 'status', class: 'soft' }, saved > 0 && DESK.noteSaved),
     mayWrite &&
       part(WriteNote, {
@@ -58,7 +87,7 @@ function Notes({ policyLocator, mayWrite, first }: NotesShown): View {
         key: saved,
         policyLocator,
         done: note => {
-          show([...notes, note])
+          show(before => [...before, note])
           count(saved + 1)
         },
       }),

@@ -7,10 +7,12 @@ import type { Field, Invoice, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { confirmation, doneWith, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
-import { Fields, type Filled, NOTHING, sent } from './fields.ts'
+import { Fields } from './fields.ts'
 import { selectInput, textInput } from './inputs.ts'
+import { useUploads } from './media.ts'
 import { negated } from './preview.ts'
 import { SimpleDeed } from './simple.ts'
+import { type Filled, NOTHING, sent } from './values.ts'
 
 type PayShown = {
   readonly invoice: Invoice
@@ -29,6 +31,7 @@ export function Pay({ invoice, product, close }: PayShown): View {
   const [amount, setAmount] = useState('')
   const [source, setSource] = useState('received')
   const deed = useDeed<Payment>(payment => doneWith(DESK.paid(money(payment.amount, payment.amountCurrency))))
+  const uploads = useUploads()
   const isFixed = deed.state === 'sending' || deed.state === 'lost'
   // What is paid out is typed without its sign.
   const typed = amount.trim().replace(/^-/, '')
@@ -63,14 +66,19 @@ export function Pay({ invoice, product, close }: PayShown): View {
             setSource,
           ),
           source === 'received' &&
-            part(Fields, { fields, filled, change: fill, faults: deed.faults, place: 'payment' }),
+            uploads.within(
+              part(Fields, {
+                ...{ fields, filled, change: fill, faults: deed.faults, place: 'payment', kind: 'group' },
+              }),
+            ),
         ),
       ),
-      confirmation(deed, isRefund ? DESK.payItOut : DESK.pay, {
-        method: 'POST',
-        path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`,
-        body,
-      }),
+      confirmation(
+        deed,
+        isRefund ? DESK.payItOut : DESK.pay,
+        { method: 'POST', path: `/invoice/${encodeURIComponent(invoice.locator)}/pay`, body },
+        !uploads.isUploading,
+      ),
     ],
   })
 }

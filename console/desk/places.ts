@@ -1,7 +1,10 @@
 // Which field a refusal concerns, by the place that it names.
 import type { ProblemBody } from '../problem-body.ts'
 
-/** What is wrong, by place: `policy.channel`, `exposure.1.usage` and `policy.named_drivers.0.full_name`. */
+/**
+ * What is wrong, by place: `policy.channel`, `exposure.1.usage`, `exposure.1.peril.glass.zone` and
+ * `policy.named_drivers.0.full_name`.
+ */
 export type Faults = ReadonlyMap<string, string>
 
 type FieldErrors = NonNullable<ProblemBody['paymentFieldErrors']>
@@ -10,7 +13,7 @@ function* within(prefix: string, errors: FieldErrors | undefined): Generator<rea
   for (const { fieldName, message = '' } of errors?.errors ?? []) yield [`${prefix}.${fieldName}`, message]
   for (const group of errors?.fieldGroupErrors ?? [])
     for (const { fieldName, message = '' } of group.errors)
-      yield [`${prefix}.${group.fieldName}.${group.index ?? 0}.${fieldName}`, message]
+      yield [`${prefix}.${group.fieldName}.${group.locator ?? group.index ?? 0}.${fieldName}`, message]
 }
 
 /**
@@ -22,9 +25,15 @@ export function faultsOf({ fieldErrors = [], paymentFieldErrors, policyFieldErro
   for (const [place, message] of [
     ...within('payment', paymentFieldErrors),
     ...within('policy', policyFieldErrors?.policyFieldErrors),
-    ...(policyFieldErrors?.exposureValidationErrors ?? []).flatMap(exposure => [
-      ...within(`exposure.${exposure.exposureLocator ?? exposure.index}`, exposure.exposureFieldErrors),
-    ]),
+    ...(policyFieldErrors?.exposureValidationErrors ?? []).flatMap(exposure => {
+      const place = `exposure.${exposure.exposureLocator ?? exposure.index}`
+      return [
+        ...within(place, exposure.exposureFieldErrors),
+        ...(exposure.perilValidationErrors ?? []).flatMap(({ name, fieldErrors }) => [
+          ...within(`${place}.peril.${name}`, fieldErrors),
+        ]),
+      ]
+    }),
   ])
     found.set(place, message)
   return found

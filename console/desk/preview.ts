@@ -5,9 +5,11 @@ import { isNegative, isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { change, day, money, words } from '../format.ts'
 import { badge, facts, problemNote, table } from '../parts.ts'
-import type { Policy, Preview } from '../wire.ts'
+import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
+import { differences } from './difference.ts'
 import { type Faults, faultsOf } from './places.ts'
+import { FORMS } from './words.ts'
 
 /** The amount without its sign. */
 export const negated = (amount: string): string =>
@@ -130,5 +132,27 @@ function previewView(policy: Policy, preview: Preview): Child {
         documents.map(one => h('li', {}, one.displayName)),
       ),
     ],
+  ]
+}
+
+/** More are counted. */
+const MOST_SHOWN = 100
+
+export function differenceTable(before: Policy, after: Policy, product: ProductDetail, at: number): Child {
+  const found = differences(before, after, product, at)
+  return [
+    h('h4', {}, FORMS.whatChanges),
+    found.length === 0
+      ? h('p', { class: 'soft' }, FORMS.nothingElse)
+      : table(
+          FORMS.whatChanges,
+          [
+            { head: DESK.part, cell: ({ what }) => what },
+            { head: FORMS.before, cell: ({ before }) => before || '–' },
+            { head: DESK.after, cell: ({ after }) => after || '–' },
+          ],
+          found.slice(0, MOST_SHOWN),
+        ),
+    found.length > MOST_SHOWN && h('p', { class: 'soft' }, FORMS.moreChanges(found.length - MOST_SHOWN)),
   ]
 }

@@ -10,10 +10,11 @@ import { confirmation, doneWith, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
+import { FORMS } from './words.ts'
 
 /** A quote, endorsement or renewal as its steps need it. */
 export type Prepared = {
-  readonly kind: 'quote' | 'endorsement' | 'renewal'
+  readonly kind: 'quote' | 'endorsement' | 'renewal' | 'cancellation'
   readonly locator: string
   /** What people call it. */
   readonly title: string
@@ -21,7 +22,16 @@ export type Prepared = {
   readonly decision: string | undefined
 }
 
-export type StepName = 'quote' | 'accept' | 'issue' | 'discard' | 'invalidate' | 'select' | 'decide' | 'copy'
+export type StepName =
+  | 'quote'
+  | 'accept'
+  | 'issue'
+  | 'discard'
+  | 'invalidate'
+  | 'select'
+  | 'decide'
+  | 'copy'
+  | 'rescind'
 
 /** What may follow in the state, and the permission that it takes: any one of these. */
 export function stepsOf({
@@ -32,6 +42,13 @@ export function stepsOf({
   const group = `${kind}s`
   const write = [`${group}.write`]
   const underwrite = [`${group}.underwrite`]
+  if (kind === 'cancellation')
+    return state === 'draft'
+      ? [
+          ['issue', [...write, 'cancellations.issue']],
+          ['rescind', write],
+        ]
+      : []
   if (kind === 'quote')
     switch (state) {
       case 'draft':
@@ -92,6 +109,7 @@ const TEXTS: Readonly<Record<StepName, string>> = {
   select: DESK.select,
   decide: DESK.decide,
   copy: DESK.copy,
+  rescind: FORMS.rescind,
 }
 
 const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
@@ -102,6 +120,7 @@ const DONE: Readonly<Record<Exclude<StepName, 'decide'>, string>> = {
   invalidate: DESK.invalidated,
   select: DESK.selected,
   copy: DESK.copied,
+  rescind: FORMS.rescinded,
 }
 
 type StepsShown = {
@@ -138,13 +157,15 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
   const { kind, locator, title } = prepared
   const at = `/${kind}s/${encodeURIComponent(locator)}`
   const request =
-    kind !== 'quote'
-      ? { method: 'PATCH', path: at, body: { action: name } }
-      : name === 'issue'
-        ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
-        : name === 'copy'
-          ? { method: 'POST', path: `${at}/createNew` }
-          : { method: 'PATCH', path: `${at}/${name}` }
+    kind === 'cancellation'
+      ? { method: 'PATCH', path: `${at}/${name}` }
+      : kind !== 'quote'
+        ? { method: 'PATCH', path: at, body: { action: name } }
+        : name === 'issue'
+          ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
+          : name === 'copy'
+            ? { method: 'POST', path: `${at}/createNew` }
+            : { method: 'PATCH', path: `${at}/${name}` }
   const hasPrice = name === 'accept' || name === 'issue'
   const isPolicy = kind === 'quote' && name === 'issue'
   return part(SimpleDeed, {
@@ -154,6 +175,7 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
     done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
     about: [
       isPolicy && h('p', {}, DESK.issueAbout),
+      name === 'rescind' && h('p', {}, FORMS.rescindAbout),
       hasPrice && loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(at))),
     ],
   })

@@ -30,12 +30,17 @@ type FormShown = {
   /** Whether what is in the way can be taken back with it. */
   readonly mayInvalidate?: boolean
   readonly more?: (asked: object) => Child
+  /** What the preview shows beside its figures. */
+  readonly about?: (preview: Preview) => Child
+  /** Something that belongs to the request is not there yet. */
+  readonly isHeldUp?: boolean
   readonly children: Child
 }
 
 /** Whatever is changed in the form takes its preview away: what is confirmed was seen. */
 export function TransactionForm(shown: FormShown): View {
   const { title, policy, close, kind, previewing, deed, body, confirm, request, more } = shown
+  const { isHeldUp = false } = shown
   const { preview, asked } = previewing
   const invalidates = asked !== undefined && 'conflictHandling' in asked.body
   const isBusy = deed.state === 'sending'
@@ -58,7 +63,7 @@ export function TransactionForm(shown: FormShown): View {
           change: forget,
           submit: event => {
             event.preventDefault()
-            if (!isFixed) void previewing.ask(kind, body())
+            if (!isFixed && !isHeldUp) void previewing.ask(kind, body())
           },
         },
         h(
@@ -68,11 +73,12 @@ export function TransactionForm(shown: FormShown): View {
           h(
             'p',
             { class: 'deed' },
-            h('button', { type: 'submit', disabled: previewing.isBusy }, DESK.preview),
+            h('button', { type: 'submit', disabled: previewing.isBusy || isHeldUp }, DESK.preview),
           ),
         ),
       ),
       previewPlace(policy, previewing, [
+        preview && shown.about?.(preview),
         blocks &&
           shown.mayInvalidate &&
           h(

@@ -8,13 +8,38 @@ import { DESK } from '../words.ts'
 
 export function policyActions(policy: Policy, held: ReadonlySet<string>): Child {
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
-  if (!isIssued) return undefined
-  return deedButtons(policy.cancellation ? [reinstate(policy)] : changes(policy), held, DESK.actions)
+  const deeds = !isIssued
+    ? isDiscarded(policy)
+      ? []
+      : [simple(policy, 'Discard', DESK.discardPolicy, ['policies.write', 'policies.discard'])]
+    : policy.cancellation
+      ? isWithdrawn(policy)
+        ? []
+        : [reinstate(policy)]
+      : changes(policy)
+  return deedButtons(deeds, held, DESK.actions)
 }
+
+const isWithdrawn = ({ modifications }: Policy): boolean =>
+  modifications.some(({ name }) => name === 'modification.policy.withdraw')
+
+/** One that is discarded has no quote that anything could become of. */
+const isDiscarded = ({ quoteSummary }: Policy): boolean =>
+  quoteSummary !== undefined && quoteSummary.notDiscarded.length === 0
+
+const simple = (
+  policy: Policy,
+  name: 'Discard' | 'Withdraw',
+  text: string,
+  permissions: readonly string[],
+): DeedButton => ({
+  ...{ text, permissions },
+  open: async close => part((await desk())[name], { policy, close }),
+})
 
 const changes = (policy: Policy): readonly DeedButton[] => {
   const form =
-    (name: 'Endorse' | 'Renew' | 'Cancel'): DeedButton['open'] =>
+    (name: 'Endorse' | 'Renew' | 'Cancel' | 'ChangeFees' | 'ChangeSchedule'): DeedButton['open'] =>
     async close => {
       const [forms, product] = await Promise.all([desk(), productOf(policy)])
       return part(forms[name], { policy, product, close })
@@ -23,6 +48,9 @@ const changes = (policy: Policy): readonly DeedButton[] => {
     { text: DESK.endorse, permissions: ['endorsements.write'], open: form('Endorse') },
     { text: DESK.renew, permissions: ['renewals.write'], open: form('Renew') },
     { text: DESK.cancel, permissions: ['cancellations.write'], open: form('Cancel') },
+    { text: DESK.changeFees, permissions: ['policies.write'], open: form('ChangeFees') },
+    { text: DESK.changeSchedule, permissions: ['policies.write'], open: form('ChangeSchedule') },
+    simple(policy, 'Withdraw', DESK.withdraw, ['cancellations.issue', 'cancellations.write']),
   ]
 }
 

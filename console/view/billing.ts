@@ -11,23 +11,27 @@ import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { documentTable } from './documents.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 export function billingView(policy: Policy, known: Known, signal: AbortSignal): View {
   const path = `/policy/${encodeURIComponent(policy.locator)}`
   return h(
     'div',
     {},
-    loaded('grace periods', async () => {
+    loaded(VIEW.loads.gracePeriods, async () => {
       if (!(await permissions()).has('lapses.read')) return undefined
       return gracePeriods(await get<GracePeriod[]>(`${path}/gracePeriods`, signal))
     }),
-    loaded('invoices', async () => {
+    loaded(VIEW.loads.invoices, async () => {
       const billing = await get<Billing>(`${path}/checkInvoices`, signal)
-      return [section('Invoices', invoices(billing, policy, known)), section('Planned', planned(billing))]
+      return [
+        section(VIEW.invoices, invoices(billing, policy, known)),
+        section(VIEW.planned, planned(billing)),
+      ]
     }),
     section(
-      'Credit of the policyholder',
-      loaded('credits', async () =>
+      VIEW.creditOfThePolicyholder,
+      loaded(VIEW.loads.credits, async () =>
         creditView(
           await get<Credits>(
             `/policyholder/${encodeURIComponent(policy.policyholderLocator)}/credits`,
@@ -42,20 +46,20 @@ export function billingView(policy: Policy, known: Known, signal: AbortSignal): 
 const gracePeriods = (periods: readonly GracePeriod[]): Child =>
   periods.length > 0 &&
   section(
-    'Grace periods',
+    VIEW.gracePeriods,
     table(
-      'Grace periods',
+      VIEW.gracePeriods,
       [
-        { head: 'From', cell: one => moment(one.startTimestamp) },
-        { head: 'Until', cell: one => moment(one.endTimestamp) },
+        { head: VIEW.from, cell: one => moment(one.startTimestamp) },
+        { head: VIEW.until, cell: one => moment(one.endTimestamp) },
         {
-          head: 'Outcome',
+          head: VIEW.outcome,
           cell: one =>
             one.settledTimestamp
-              ? badge('settled', `Settled ${day(one.settledTimestamp)}`)
+              ? badge('settled', VIEW.settledOn(day(one.settledTimestamp)))
               : one.cancellationLocator
-                ? badge('lapsed', 'Lapsed')
-                : badge('inGrace', 'Open'),
+                ? badge('lapsed', VIEW.lapsed)
+                : badge('inGrace', VIEW.open),
         },
       ],
       periods,
@@ -63,24 +67,27 @@ const gracePeriods = (periods: readonly GracePeriod[]): Child =>
   )
 
 function invoices({ invoices: all }: Billing, policy: Policy, known: Known): View {
-  if (all.length === 0) return empty('No invoice has been made.')
+  if (all.length === 0) return empty(VIEW.noInvoice)
   const newestFirst = all.toReversed()
   return table(
-    'Invoices',
+    VIEW.invoices,
     [
       {
-        head: 'Invoice',
+        head: VIEW.invoice,
         cell: one => [words(one.invoiceType), ' ', h('span', { class: 'soft' }, one.displayId)],
       },
       {
-        head: 'State',
+        head: VIEW.state,
         cell: one => badge(one.settlementType ?? one.settlementStatus),
       },
-      { head: 'Due', cell: one => dayOrMoment(one.dueTimestamp) },
-      { head: 'For', cell: one => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)) },
-      { head: 'Total', amount: true, cell: one => money(one.totalDue, one.totalDueCurrency) },
+      { head: VIEW.due, cell: one => dayOrMoment(one.dueTimestamp) },
       {
-        head: 'Outstanding',
+        head: VIEW.for,
+        cell: one => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)),
+      },
+      { head: VIEW.total, amount: true, cell: one => money(one.totalDue, one.totalDueCurrency) },
+      {
+        head: VIEW.outstanding,
         amount: true,
         cell: one => (one.outstandingAmount ? money(one.outstandingAmount, one.totalDueCurrency) : '–'),
       },
@@ -111,24 +118,28 @@ const reverseButton = (payment: Invoice['payments'][number]): DeedButton => ({
 
 const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Child => [
   one.settlementStatus === 'outstanding' && deedButtons([payButton(one, policy)], held),
-  h('h3', { class: 'minor' }, 'Payments'),
+  h('h3', { class: 'minor' }, VIEW.payments),
   one.payments.length === 0
     ? empty(
         one.settlementType && one.settlementType !== 'paid'
-          ? `None; ${words(one.settlementType).toLowerCase()}.`
-          : 'None yet.',
+          ? VIEW.noneBut(words(one.settlementType).toLowerCase())
+          : VIEW.noneYet,
       )
     : table(
-        `Payments of ${one.displayId}`,
+        VIEW.paymentsOf(one.displayId),
         [
-          { head: 'Posted', cell: payment => moment(payment.postedTimestamp) },
+          { head: VIEW.posted, cell: payment => moment(payment.postedTimestamp) },
           {
-            head: 'From',
+            head: VIEW.from,
             cell: payment => [
-              payment.source === 'credit' ? 'Credit' : isNegative(payment.amount) ? 'Paid out' : 'Received',
+              payment.source === 'credit'
+                ? VIEW.credit
+                : isNegative(payment.amount)
+                  ? VIEW.paidOut
+                  : VIEW.received,
               payment.reversedTimestamp && [
                 ' ',
-                badge('reversed', `Reversed ${day(payment.reversedTimestamp)}`),
+                badge('reversed', VIEW.reversedOn(day(payment.reversedTimestamp))),
               ],
             ],
           },
@@ -142,21 +153,21 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
               ]
             : []),
           {
-            head: 'Left as credit',
+            head: VIEW.leftAsCredit,
             amount: true,
             cell: payment =>
               payment.creditedAmount ? money(payment.creditedAmount, payment.amountCurrency) : '–',
           },
-          { head: 'Amount', amount: true, cell: payment => money(payment.amount, payment.amountCurrency) },
+          { head: VIEW.amount, amount: true, cell: payment => money(payment.amount, payment.amountCurrency) },
         ],
         one.payments,
       ),
-  h('h3', { class: 'minor' }, 'Items'),
+  h('h3', { class: 'minor' }, VIEW.items),
   table(
-    `Items of ${one.displayId}`,
+    VIEW.itemsOf(one.displayId),
     [
       {
-        head: 'Item',
+        head: VIEW.item,
         cell: item => {
           const name = item.perilName ?? item.feeName ?? item.taxName ?? item.commissionRecipient
           return [
@@ -166,38 +177,38 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
         },
       },
       {
-        head: 'For',
+        head: VIEW.for,
         cell: item => h('span', { class: 'span' }, span(item.startTimestamp, item.endTimestamp)),
       },
-      { head: 'Amount', amount: true, cell: item => money(item.amount, item.amountCurrency) },
+      { head: VIEW.amount, amount: true, cell: item => money(item.amount, item.amountCurrency) },
     ],
     one.financialTransactions.slice(0, 500),
   ),
   one.documents.length > 0 && [
-    h('h3', { class: 'minor' }, 'Documents'),
-    documentTable(`Documents of ${one.displayId}`, one.documents),
+    h('h3', { class: 'minor' }, VIEW.documents),
+    documentTable(VIEW.documentsOf(one.displayId), one.documents),
   ],
   facts([
-    ['Made', moment(one.createdTimestamp)],
+    [VIEW.made, moment(one.createdTimestamp)],
     [
-      'States',
+      VIEW.states,
       one.statuses.map(({ status, timestamp }) => `${words(status)} ${moment(timestamp)}`).join(' → '),
     ],
-    ['Locator', h('code', {}, one.locator)],
+    [VIEW.locator, h('code', {}, one.locator)],
   ]),
 ]
 
 const planned = ({ futureInvoices }: Billing): View =>
   futureInvoices.length === 0
-    ? empty('No invoice is planned.')
+    ? empty(VIEW.noPlannedInvoice)
     : table(
-        'Planned invoices',
+        VIEW.plannedInvoices,
         [
-          { head: 'Made on', cell: one => day(one.issueTimestamp) },
-          { head: 'Due', cell: one => day(one.dueTimestamp) },
-          { head: 'For', cell: one => span(one.startTimestamp, one.endTimestamp) },
+          { head: VIEW.madeOn, cell: one => day(one.issueTimestamp) },
+          { head: VIEW.due, cell: one => day(one.dueTimestamp) },
+          { head: VIEW.for, cell: one => span(one.startTimestamp, one.endTimestamp) },
           {
-            head: 'Total',
+            head: VIEW.total,
             amount: true,
             cell: ({ financialTransactions }) => {
               const billed = financialTransactions.filter(item => item.type !== 'commission')
@@ -210,22 +221,22 @@ const planned = ({ futureInvoices }: Billing): View =>
 
 const creditView = ({ balances, movements }: Credits): Child =>
   movements.length === 0
-    ? empty('None: no payment was larger than its invoice.')
+    ? empty(VIEW.noCredit)
     : [
         facts(
           balances.map(
-            ({ amount, amountCurrency }) => ['Left to use', money(amount, amountCurrency)] as const,
+            ({ amount, amountCurrency }) => [VIEW.leftToUse, money(amount, amountCurrency)] as const,
           ),
         ),
         table(
-          'What made and used the credit',
+          VIEW.creditMovements,
           [
-            { head: 'Posted', cell: one => moment(one.postedTimestamp) },
+            { head: VIEW.posted, cell: one => moment(one.postedTimestamp) },
             {
-              head: 'What',
+              head: VIEW.what,
               cell: one => [words(one.type), one.reversedTimestamp && [' ', badge('reversed')]],
             },
-            { head: 'Amount', amount: true, cell: one => change(one.amount, one.amountCurrency) },
+            { head: VIEW.amount, amount: true, cell: one => change(one.amount, one.amountCurrency) },
           ],
           movements,
         ),

@@ -9,6 +9,7 @@ import { session } from '../session.ts'
 import type { Policy } from '../wire.ts'
 import { type Layout, layoutOf, RATE, RATE_GAP, ROW_OF_TWO_LINES, TOP } from './layout.ts'
 import { rateOf } from './rate.ts'
+import { VIEW } from './words.ts'
 
 /** A point of the picture: a time of effect, and a step of knowledge. */
 export type Point = { readonly asOf: number; readonly step: number }
@@ -135,13 +136,13 @@ function describe({ steps }: History, { segment, from, to }: KnownSegment): stri
   const until = to < steps.length ? steps[to]!.at : undefined
   const known =
     since === undefined
-      ? 'not issued'
-      : `known from ${moment(since)}${until === undefined ? ' until now' : ` until ${moment(until)}`}`
+      ? VIEW.isNotIssued
+      : VIEW.knownFromUntil(moment(since), until === undefined ? undefined : moment(until))
   return `${span(segment.startTimestamp, segment.endTimestamp)}, ${known}`
 }
 
 const title = (known: KnownSegment, currency: string): string =>
-  `${known.maker ? transaction(known.maker.name) : 'Segment'}: ${money(known.segment.grossPremium, currency)}`
+  `${known.maker ? transaction(known.maker.name) : VIEW.segment}: ${money(known.segment.grossPremium, currency)}`
 
 const HATCH = h(
   'defs',
@@ -185,7 +186,7 @@ function picture(
       height: layout.height,
       viewBox: `0 0 ${layout.width} ${layout.height}`,
       role: 'group',
-      'aria-label': `Segments of the policy in effective time and in knowledge time, ${steps.length} steps of knowledge. Arrow keys move between segments.`,
+      'aria-label': VIEW.chartOf(steps.length),
       pointerdown: pointAt,
     },
     HATCH,
@@ -222,7 +223,7 @@ function stepLabel(
   currency: string,
 ): View {
   const { at, modifications } = history.steps[step]!
-  const name = modifications.map(one => transaction(one.name)).join(', ') || 'Not issued'
+  const name = modifications.map(one => transaction(one.name)).join(', ') || VIEW.notIssued
   const row = y(step)
   const isLow = rowHeight < ROW_OF_TWO_LINES
   return h(
@@ -238,13 +239,13 @@ function stepLabel(
     h(
       'text',
       { x: 0, y: row + (isLow ? rowHeight / 2 + 4 : 19), class: 'step-name' },
-      clipped(narrow ? (at ? shortDay(at) : 'Draft') : name, narrow ? 10 : 26),
+      clipped(narrow ? (at ? shortDay(at) : VIEW.draft) : name, narrow ? 10 : 26),
     ),
     !isLow &&
       h(
         'text',
         { x: 0, y: row + 35, class: 'step-at' },
-        narrow ? clipped(name, 13) : at === undefined ? 'waits to be issued' : `known ${moment(at)}`,
+        narrow ? clipped(name, 13) : at === undefined ? VIEW.waitsForIssue : VIEW.knownOn(moment(at)),
       ),
     !narrow &&
       h(

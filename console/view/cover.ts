@@ -6,6 +6,7 @@ import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '..
 import { badge, empty, facts, fieldValues, section, table, unfolding } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 10
@@ -21,9 +22,9 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
     'div',
     {},
     section(
-      'Exposures and perils',
+      VIEW.exposuresAndPerils,
       policy.exposures.length === 0
-        ? empty('Nothing is covered yet.')
+        ? empty(VIEW.nothingCovered)
         : h(
             'div',
             { class: 'tree' },
@@ -34,20 +35,20 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
     ),
     segment &&
       section(
-        'Values of the policy',
+        VIEW.policyValues,
         h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
-        fieldValues(segment.fieldValues, titles, segment.fieldGroupsByLocator) ?? empty('None.'),
+        fieldValues(segment.fieldValues, titles, segment.fieldGroupsByLocator) ?? empty(VIEW.none),
         groups(segment.fieldGroupsByLocator, segment.fieldValues, titles),
       ),
     policy.fees.length > 0 &&
       section(
-        'Fees',
+        VIEW.fees,
         table(
-          'Fees of the policy',
+          VIEW.policyFees,
           [
-            { head: 'Fee', cell: fee => [words(fee.name), fee.reversed && [' ', badge('reversed')]] },
-            { head: 'For', cell: fee => span(fee.startTimestamp, fee.endTimestamp) },
-            { head: 'Amount', amount: true, cell: fee => money(fee.amount, fee.amountCurrency) },
+            { head: VIEW.fee, cell: fee => [words(fee.name), fee.reversed && [' ', badge('reversed')]] },
+            { head: VIEW.for, cell: fee => span(fee.startTimestamp, fee.endTimestamp) },
+            { head: VIEW.amount, amount: true, cell: fee => money(fee.amount, fee.amountCurrency) },
           ],
           policy.fees,
         ),
@@ -66,7 +67,7 @@ function groups(
     return h(
       'div',
       { class: 'group' },
-      h('h3', { class: 'minor' }, field ? (titles.get(field) ?? words(field)) : 'Group'),
+      h('h3', { class: 'minor' }, field ? (titles.get(field) ?? words(field)) : VIEW.group),
       fieldValues(group, titles),
     )
   })
@@ -78,11 +79,7 @@ const exposureNode = (exposure: Exposure, named: Named, now: number, open: boole
     open,
     [
       h('span', { class: 'node-name' }, spokenName(exposure, named.names)),
-      h(
-        'span',
-        { class: 'soft small' },
-        `${exposure.displayId} · ${exposure.perils.length} ${exposure.perils.length === 1 ? 'peril' : 'perils'}`,
-      ),
+      h('span', { class: 'soft small' }, VIEW.exposureWith(exposure.displayId, exposure.perils.length)),
     ],
     () => exposureContent(exposure, named, now),
   )
@@ -94,13 +91,13 @@ function exposureContent(exposure: Exposure, { names, titles }: Named, now: numb
   return [
     exposure.perils.length > 0 &&
       table(
-        `Perils of ${spokenName(exposure, names)} ${exposure.displayId}`,
+        VIEW.perilsOf(`${spokenName(exposure, names)} ${exposure.displayId}`),
         [
-          { head: 'Peril', cell: ({ peril }) => spokenName(peril, names) },
-          { head: 'Covered', cell: ({ known }) => coverOf(known) },
-          { head: 'Limits', cell: ({ known }) => limits(known.at(-1)) },
+          { head: VIEW.peril, cell: ({ peril }) => spokenName(peril, names) },
+          { head: VIEW.covered, cell: ({ known }) => coverOf(known) },
+          { head: VIEW.limits, cell: ({ known }) => limits(known.at(-1)) },
           {
-            head: 'Premium',
+            head: VIEW.premium,
             amount: true,
             cell: ({ known }) =>
               known[0] ? money(sum(known.map(one => one.premium)), known[0].premiumCurrency) : '–',
@@ -121,7 +118,7 @@ const knownOf = (peril: Peril): SpannedPeril[] =>
 
 const coverOf = (known: readonly SpannedPeril[]): Child =>
   known.length === 0
-    ? badge('cancelled', 'No cover')
+    ? badge('cancelled', VIEW.noCover)
     : h(
         'span',
         { class: 'span' },
@@ -135,29 +132,29 @@ const amountOrText = (text: string, currency: string): string =>
 function limits(one: SpannedPeril | undefined): string {
   if (!one) return '–'
   const facts = [
-    one.deductible && `deductible ${money(one.deductible, one.deductibleCurrency)}`,
-    one.indemnityPerEvent && `${amountOrText(one.indemnityPerEvent, one.indemnityPerEventCurrency)} an event`,
-    one.indemnityPerItem && `${amountOrText(one.indemnityPerItem, one.indemnityPerItemCurrency)} an item`,
+    one.deductible && VIEW.deductibleOf(money(one.deductible, one.deductibleCurrency)),
+    one.indemnityPerEvent && VIEW.anEvent(amountOrText(one.indemnityPerEvent, one.indemnityPerEventCurrency)),
+    one.indemnityPerItem && VIEW.anItem(amountOrText(one.indemnityPerItem, one.indemnityPerItemCurrency)),
     one.indemnityInAggregate &&
-      `${amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)} in all`,
+      VIEW.inAll(amountOrText(one.indemnityInAggregate, one.indemnityInAggregateCurrency)),
   ].filter(Boolean)
   return facts.join(', ') || '–'
 }
 
 const perilHistory = (peril: Peril, known: readonly SpannedPeril[], titles: Names): Child => [
   table(
-    `Segments of ${words(peril.name)} ${peril.displayId}`,
+    VIEW.segmentsOf(`${words(peril.name)} ${peril.displayId}`),
     [
-      { head: 'Holds', cell: one => span(one.startTimestamp, one.endTimestamp) },
+      { head: VIEW.holds, cell: one => span(one.startTimestamp, one.endTimestamp) },
       {
-        head: 'Technical premium',
+        head: VIEW.technicalPremium,
         amount: true,
         cell: one => money(one.technicalPremium, one.premiumCurrency),
       },
-      { head: 'Premium', amount: true, cell: one => money(one.premium, one.premiumCurrency) },
+      { head: VIEW.premium, amount: true, cell: one => money(one.premium, one.premiumCurrency) },
     ],
     known,
   ),
-  facts([['Locator', h('code', {}, peril.locator)]]),
+  facts([[VIEW.locator, h('code', {}, peril.locator)]]),
   known.at(-1) && fieldValues(known.at(-1)!.fieldValues, titles),
 ]

@@ -7,6 +7,7 @@ import { badge, empty, section, table } from '../parts.ts'
 import type { Policy, PolicyDocument } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 /** Addresses are the service's own, and signed; anything else is not followed. */
 const isFile = (url: string): boolean => {
@@ -32,16 +33,19 @@ export const documentTable = (
   table(
     caption,
     [
-      { head: 'Document', cell: link },
-      { head: 'Type', cell: ({ type }) => type.toUpperCase() },
+      { head: VIEW.document, cell: link },
+      { head: VIEW.type, cell: ({ type }) => type.toUpperCase() },
       {
-        head: 'State',
+        head: VIEW.state,
         cell: ({ state, failureMessage }) => [
           state ? badge(state) : '–',
           failureMessage && h('p', { class: 'small' }, failureMessage),
         ],
       },
-      { head: 'Made', cell: ({ createdTimestamp }) => (createdTimestamp ? moment(createdTimestamp) : '–') },
+      {
+        head: VIEW.made,
+        cell: ({ createdTimestamp }) => (createdTimestamp ? moment(createdTimestamp) : '–'),
+      },
       ...(deeds ? [{ head: DESK.actions, cell: deeds }] : []),
     ],
     documents,
@@ -86,7 +90,7 @@ export function documentsView(policy: Policy, { held }: Known): View {
   const nameOf = new Map(policy.modifications.map(one => [one.locator, transaction(one.name)]))
   const groups = Map.groupBy(
     policy.documents,
-    one => nameOf.get(one.policyModificationLocator ?? '') ?? 'Policy',
+    one => nameOf.get(one.policyModificationLocator ?? '') ?? VIEW.policy,
   )
   // Documents of an issued policy stay.
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
@@ -99,12 +103,12 @@ export function documentsView(policy: Policy, { held }: Known): View {
     'div',
     {},
     deedButtons([uploadButton(policy)], held),
-    policy.documents.length + ofInvoices.length === 0 && empty('The policy has no documents.'),
+    policy.documents.length + ofInvoices.length === 0 && empty(VIEW.noDocuments),
     [...groups].map(([name, documents]) =>
-      section(name, documentTable(`Documents of ${name}`, documents, deedsOf(documents))),
+      section(name, documentTable(VIEW.documentsOf(name), documents, deedsOf(documents))),
     ),
     ofInvoices.length > 0 &&
-      section('Invoices', documentTable('Documents of invoices', ofInvoices, deedsOf(ofInvoices))),
-    h('p', { class: 'soft small' }, 'Links hold for a while; reload the policy for new ones.'),
+      section(VIEW.invoices, documentTable(VIEW.documentsOfInvoices, ofInvoices, deedsOf(ofInvoices))),
+    h('p', { class: 'soft small' }, VIEW.linksHold),
   )
 }

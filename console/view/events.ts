@@ -7,6 +7,7 @@ import { moment, msOf, words } from '../format.ts'
 import { badge, empty, facts, loaded, problemNote, section, table } from '../parts.ts'
 import { session } from '../session.ts'
 import type { Delivery, EventPage, Policy, PolicyEvent, Webhook } from '../wire.ts'
+import { VIEW } from './words.ts'
 
 /** Events of one call: some 25 ms of the service and 600 KB. */
 const PAGE = 1_000
@@ -18,17 +19,11 @@ const tenantPath = (): string => `/event/${encodeURIComponent(session()?.tenantL
 
 export function eventsView(policy: Policy, signal: AbortSignal): View {
   return section(
-    'Events',
-    loaded('events', async () => {
+    VIEW.events,
+    loaded(VIEW.loads.events, async () => {
       const may = await permissions()
       if (!may.has('events.read') && !may.has('events.list'))
-        return h(
-          'p',
-          { class: 'notice' },
-          'This account may not read events; it needs the permission ',
-          h('code', {}, 'events.list'),
-          '.',
-        )
+        return h('p', { class: 'notice' }, VIEW.mayNotReadEvents, h('code', {}, 'events.list'), '.')
       const webhooks = may.has('webhooks.list') || may.has('webhooks.read') ? webhooksOf(signal) : undefined
       // Awaited once an event is opened, if one is.
       webhooks?.catch(() => {})
@@ -103,15 +98,13 @@ function EventPages({ reading, first }: { reading: Reading; first: Read }): View
   return h(
     'div',
     {},
-    found.length === 0
-      ? empty('No event of the policy is among those looked through.')
-      : eventTable(found.toReversed(), reading),
+    found.length === 0 ? empty(VIEW.noEvent) : eventTable(found.toReversed(), reading),
     !isLast &&
       h(
         'p',
         { class: 'soft' },
-        `Looked through the events until ${moment(seen)}. `,
-        h('button', { type: 'button', disabled: isBusy, click: further }, 'Look further'),
+        VIEW.lookedUntil(moment(seen)),
+        h('button', { type: 'button', disabled: isBusy, click: further }, VIEW.lookFurther),
       ),
     failure !== undefined && problemNote(failure),
   )
@@ -119,22 +112,22 @@ function EventPages({ reading, first }: { reading: Reading; first: Read }): View
 
 const eventTable = (events: readonly PolicyEvent[], reading: Reading): View =>
   table(
-    'Events of the policy',
+    VIEW.policyEvents,
     [
-      { head: 'Event', cell: ({ type }) => h('code', { class: 'type' }, type) },
-      { head: 'At', cell: ({ timestamp }) => moment(timestamp) },
-      { head: 'Request', cell: ({ requestId }) => h('code', { class: 'soft' }, requestId.slice(0, 8)) },
+      { head: VIEW.event, cell: ({ type }) => h('code', { class: 'type' }, type) },
+      { head: VIEW.at, cell: ({ timestamp }) => moment(timestamp) },
+      { head: VIEW.request, cell: ({ requestId }) => h('code', { class: 'soft' }, requestId.slice(0, 8)) },
     ],
     events,
     event => eventDetail(event, reading),
   )
 
 const eventDetail = (event: PolicyEvent, reading: Reading): Child => [
-  h('h3', { class: 'minor' }, 'Deliveries'),
+  h('h3', { class: 'minor' }, VIEW.deliveries),
   reading.webhooks
-    ? loaded('deliveries', () => deliveriesOf(event, reading))
-    : h('p', { class: 'notice' }, 'This account may not read webhooks.'),
-  h('h3', { class: 'minor' }, 'Data'),
+    ? loaded(VIEW.loads.deliveries, () => deliveriesOf(event, reading))
+    : h('p', { class: 'notice' }, VIEW.mayNotReadWebhooks),
+  h('h3', { class: 'minor' }, VIEW.data),
   facts([
     ...Object.entries(event.data).map(([name, value]) => [name, dataText(name, value)] as const),
     ['locator', h('code', {}, event.locator)],
@@ -160,11 +153,7 @@ async function deliveriesOf(event: PolicyEvent, reading: Reading): Promise<Child
   )
   const all = each.flat()
   return all.length === 0
-    ? empty(
-        webhooks.length === 0
-          ? 'The tenant has no webhooks.'
-          : 'No webhook subscribes to it, or it is past the 30 days that deliveries are kept.',
-      )
+    ? empty(webhooks.length === 0 ? VIEW.noWebhooks : VIEW.noDelivery)
     : all.map(({ webhook, delivery }) => part(DeliveryCard, { webhook, delivery, event, reading }))
 }
 
@@ -184,9 +173,7 @@ function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): Vie
       await call('POST', `${tenantPath()}/webhooks/${encodeURIComponent(webhook.locator)}/redeliver`, {
         body: { eventLocators: [event.locator] },
       })
-      say(
-        h('p', { class: 'notice' }, 'It is on its way again. Open the event again to see what comes of it.'),
-      )
+      say(h('p', { class: 'notice' }, VIEW.isSentAgain))
     } catch (failure) {
       say(problemNote(failure))
       send(false)
@@ -201,28 +188,28 @@ function DeliveryCard({ webhook, delivery, event, reading }: DeliveryShown): Vie
       webhook.name,
       ' ',
       badge(delivery.state),
-      webhook.suspended && badge('failed', 'Webhook suspended'),
+      webhook.suspended && badge('failed', VIEW.webhookSuspended),
     ),
     facts([
-      ['Outcome', delivery.outcome ?? '–'],
-      ['Due', delivery.dueAt ? moment(delivery.dueAt) : '–'],
-      ['Finished', delivery.finishedAt ? moment(delivery.finishedAt) : '–'],
-      ['To', h('code', {}, webhook.endpoint.url)],
+      [VIEW.outcome, delivery.outcome ?? '–'],
+      [VIEW.due, delivery.dueAt ? moment(delivery.dueAt) : '–'],
+      [VIEW.finished, delivery.finishedAt ? moment(delivery.finishedAt) : '–'],
+      [VIEW.to, h('code', {}, webhook.endpoint.url)],
     ]),
     delivery.attempts.length === 0
-      ? empty('Not attempted yet.')
+      ? empty(VIEW.notAttemptedYet)
       : table(
-          `Attempts at ${webhook.name}`,
+          VIEW.attemptsAt(webhook.name),
           [
-            { head: 'Attempt', cell: one => moment(one.timestamp) },
-            { head: 'Outcome', cell: one => words(one.outcome) },
-            { head: 'Took', amount: true, cell: one => `${one.durationMs} ms` },
+            { head: VIEW.attempt, cell: one => moment(one.timestamp) },
+            { head: VIEW.outcome, cell: one => words(one.outcome) },
+            { head: VIEW.took, amount: true, cell: one => `${one.durationMs} ms` },
           ],
           delivery.attempts,
-          one => (one.excerpt ? h('pre', {}, one.excerpt) : empty('No answer to show.')),
+          one => (one.excerpt ? h('pre', {}, one.excerpt) : empty(VIEW.noAnswerToShow)),
         ),
     reading.mayRedeliver &&
-      h('p', {}, h('button', { type: 'button', disabled: isSent, click: again }, 'Send again')),
+      h('p', {}, h('button', { type: 'button', disabled: isSent, click: again }, VIEW.sendAgain)),
     h('div', { 'aria-live': 'polite' }, said),
   )
 }

@@ -7,6 +7,7 @@ import { money, words } from '../format.ts'
 import { type Column, empty, loaded, section, table } from '../parts.ts'
 import { policyLink } from '../policy-table.ts'
 import type { Report, ReportLines } from '../wire.ts'
+import { FIGURES } from './figures-words.ts'
 
 type Total = Report['totals'][number]
 
@@ -44,7 +45,7 @@ async function made(name: string, body: object, signal: AbortSignal): Promise<Re
     signal.throwIfAborted()
     report = await get<Report>(`/report/${report.locator}/status`, signal)
   }
-  if (report.state !== 'finished') throw new Error(report.problem ?? `The report is ${report.state}.`)
+  if (report.state !== 'finished') throw new Error(report.problem ?? FIGURES.reportIs(report.state))
   return report
 }
 
@@ -72,7 +73,7 @@ function plot(
   const totals = report.totals.filter(({ sums }) =>
     measures.some(({ name }) => !isZero(String(sums[name] ?? '0'))),
   )
-  if (totals.length === 0) return empty('Nothing in this month.')
+  if (totals.length === 0) return empty(FIGURES.nothingInThisMonth)
   const value = (total: Total, name: string): string => String(total.sums[name] ?? '0')
   const [first] = measures as [Measure]
   const most = Math.max(...totals.map(total => Math.abs(Number(value(total, first.name)))))
@@ -81,7 +82,7 @@ function plot(
       head: words(caption),
       cell: total => h('a', { href: linesAddress(report.locator, total) }, label(total)),
     },
-    { head: 'Compared', cell: total => bar(value(total, first.name), most) },
+    { head: FIGURES.compared, cell: total => bar(value(total, first.name), most) },
     ...measures.map(
       ({ name, head, isCount }): Column<Total> => ({
         head,
@@ -91,13 +92,6 @@ function plot(
     ),
   ]
   return table(caption, columns, totals)
-}
-
-const AGES: Readonly<Record<string, string>> = {
-  notDue: 'not due',
-  over90: 'over 90 days past due',
-  unbilled: 'not invoiced yet',
-  credit: 'credit of policyholders',
 }
 
 export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
@@ -111,71 +105,71 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, `Figures of ${month}`),
+    h('h1', { tabindex: -1 }, FIGURES.figuresOf(month)),
     h(
       'p',
       {},
-      monthLink(following(month, -1), 'The month before'),
+      monthLink(following(month, -1), FIGURES.theMonthBefore),
       ' · ',
-      monthLink(following(month, 1), 'The month after'),
+      monthLink(following(month, 1), FIGURES.theMonthAfter),
     ),
     section(
-      'Written premium',
-      loaded('written premium', async () =>
+      FIGURES.writtenPremium,
+      loaded(FIGURES.loadsWrittenPremium, async () =>
         plot(
           await made('writtenPremium', { ...period, by: ['product'] }, signal),
-          'Product',
+          FIGURES.product,
           await product(),
           [
-            { name: 'premium', head: 'Written' },
-            { name: 'heldBack', head: 'Held back' },
+            { name: 'premium', head: FIGURES.written },
+            { name: 'heldBack', head: FIGURES.heldBack },
           ],
         ),
       ),
     ),
     section(
-      'Earned premium',
-      loaded('earned premium', async () =>
+      FIGURES.earnedPremium,
+      loaded(FIGURES.loadsEarnedPremium, async () =>
         plot(
           await made('earnedPremium', { ...period, by: ['product'] }, signal),
-          'Product',
+          FIGURES.product,
           await product(),
           [
-            { name: 'earned', head: 'Earned' },
-            { name: 'unearned', head: 'Not earned yet' },
+            { name: 'earned', head: FIGURES.earned },
+            { name: 'unearned', head: FIGURES.notEarnedYet },
           ],
         ),
       ),
     ),
     section(
-      'Receivables by age, now',
-      loaded('receivables', async () =>
+      FIGURES.receivablesByAgeNow,
+      loaded(FIGURES.loadsReceivables, async () =>
         plot(
           await made('receivables', { by: ['age'] }, signal),
-          'Age',
-          ({ group }) => AGES[String(group.age)] ?? `${group.age} days past due`,
+          FIGURES.age,
+          ({ group }) => FIGURES.ages[String(group.age)] ?? FIGURES.daysPastDue(String(group.age)),
           [
-            { name: 'receivable', head: 'Receivable' },
-            { name: 'unbilled', head: 'Not invoiced' },
-            { name: 'credit', head: 'Credit' },
+            { name: 'receivable', head: FIGURES.receivable },
+            { name: 'unbilled', head: FIGURES.notInvoiced },
+            { name: 'credit', head: FIGURES.credit },
           ],
         ),
       ),
     ),
     section(
-      'Payments',
-      loaded('payments', async () =>
+      FIGURES.payments,
+      loaded(FIGURES.loadsPayments, async () =>
         plot(
           await made('payments', { ...period, by: ['type'] }, signal),
-          'Movement',
+          FIGURES.movement,
           ({ group }) => words(String(group.type)),
-          [{ name: 'amount', head: 'Amount' }],
+          [{ name: 'amount', head: FIGURES.amount }],
         ),
       ),
     ),
     section(
-      'Quotes and their conversion',
-      loaded('quotes', async () =>
+      FIGURES.quotesAndTheirConversion,
+      loaded(FIGURES.loadsQuotes, async () =>
         conversion(await made('conversion', { ...period, by: ['state'] }, signal)),
       ),
     ),
@@ -187,14 +181,10 @@ function conversion(report: Report): Child {
   const issued = sum(report.totals.map(({ sums }) => String(sums.issued)))
   return [
     !isZero(all) &&
-      h(
-        'p',
-        {},
-        `${issued} of ${all} quotes are issued: ${Math.round((100 * Number(issued)) / Number(all))} %.`,
-      ),
-    plot(report, 'State', ({ group }) => words(String(group.state)), [
-      { name: 'quotes', head: 'Quotes', isCount: true },
-      { name: 'premium', head: 'Premium' },
+      h('p', {}, FIGURES.issuedOf(issued, all, Math.round((100 * Number(issued)) / Number(all)))),
+    plot(report, FIGURES.state, ({ group }) => words(String(group.state)), [
+      { name: 'quotes', head: FIGURES.quotes, isCount: true },
+      { name: 'premium', head: FIGURES.premium },
     ]),
   ]
 }
@@ -216,7 +206,7 @@ export async function figureLinesView(
   )
   const columns: Column<ReportLines['items'][number]>[] = [
     {
-      head: 'Policy',
+      head: FIGURES.policy,
       cell: line => (line.policyLocator ? policyLink(String(line.policyLocator)) : '–'),
     },
     ...report.columns
@@ -237,9 +227,9 @@ export async function figureLinesView(
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, `Lines of ${words(report.name)}`),
-    h('p', {}, h('a', { href: '#/figures' }, 'All figures')),
-    items.length === 0 ? empty('No lines.') : table('Lines', columns, items),
+    h('h1', { tabindex: -1 }, FIGURES.linesOf(words(report.name))),
+    h('p', {}, h('a', { href: '#/figures' }, FIGURES.allFigures)),
+    items.length === 0 ? empty(FIGURES.noLines) : table(FIGURES.lines, columns, items),
     !listCompleted &&
       h('p', { class: 'soft' }, `The first ${items.length}. The files of the report have all.`),
   )

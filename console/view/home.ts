@@ -17,25 +17,25 @@ import { empty, fieldValues, loaded, section } from '../parts.ts'
 import { policyLink, policyTable } from '../policy-table.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Policyholder } from '../wire.ts'
-import { DESK } from '../words.ts'
+import { DESK, HOME } from '../words.ts'
 
 export function homeView(signal: AbortSignal): View {
   const opened = openedLast()
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, 'Overview'),
+    h('h1', { tabindex: -1 }, HOME.overview),
     workOverview(signal),
     h(
       'p',
       { class: 'more' },
-      h('a', { href: '#/work/policies' }, 'All policies'),
-      h('a', { href: '#/figures' }, 'Figures of the month'),
+      h('a', { href: '#/work/policies' }, HOME.allPolicies),
+      h('a', { href: '#/figures' }, HOME.figuresOfTheMonth),
       part(NewHolderLink, {}),
     ),
     opened.length > 0 &&
       section(
-        'Opened last',
+        HOME.openedLast,
         h(
           'ul',
           { class: 'chips' },
@@ -43,12 +43,10 @@ export function homeView(signal: AbortSignal): View {
         ),
       ),
     section(
-      'Newest',
-      loaded('the newest policies', async () => {
+      HOME.newest,
+      loaded(HOME.loadsNewestPolicies, async () => {
         const policies = await newest(signal)
-        return policies.length === 0
-          ? empty('There are no policies yet. What is created through the interface appears here.')
-          : policyTable('Newest policies', policies)
+        return policies.length === 0 ? empty(HOME.noneYet) : policyTable(HOME.newestPolicies, policies)
       }),
     ),
   )
@@ -65,23 +63,23 @@ export function searchView(text: string, signal: AbortSignal): View {
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, 'Search for “', text, '”'),
-    loaded('what is found', async () => foundView(await search(text, signal), text, signal)),
+    h('h1', { tabindex: -1 }, HOME.searchFor(text)),
+    loaded(HOME.loadsWhatIsFound, async () => foundView(await search(text, signal), text, signal)),
   )
 }
 
 async function foundView({ policies, policyholders, fields }: Found, text: string, signal: AbortSignal) {
-  const where = fields.length === 0 ? '' : ` Searched: ${fields.map(words).join(', ')}.`
+  const where = fields.length === 0 ? '' : HOME.searched(fields.map(words).join(', '))
   if (policies.length + policyholders.length === 0)
     return [
-      empty(`Nothing begins with “${text}”.${where}`),
-      /^\d+$/.test(text) && h('p', {}, 'Open it as a policy locator: ', policyLink(text)),
+      empty(`${HOME.nothingFound(text)}${where}`),
+      /^\d+$/.test(text) && h('p', {}, HOME.openAsLocator, policyLink(text)),
     ]
   return [
-    policies.length > 0 && section('Policies', await policyTable('Policies found', policies)),
+    policies.length > 0 && section(HOME.policies, await policyTable(HOME.policiesFound, policies)),
     policyholders.length > 0 &&
       section(
-        'Policyholders',
+        HOME.policyholders,
         policyholders.map(holder => holderCard(holder, signal)),
       ),
     h('p', { class: 'soft small searched' }, where),
@@ -103,11 +101,11 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
         ['postcode', 'city'].flatMap(name => entity.values[name] ?? []).join(' '),
       ),
     ),
-    loaded('policies', async () => {
+    loaded(HOME.loadsPolicies, async () => {
       const { policies } = await policiesOf(locator, signal)
       return policies.length === 0
-        ? empty('No policies.')
-        : policyTable(`Policies of ${personName(entity.values)}`, policies)
+        ? empty(HOME.noPolicies)
+        : policyTable(HOME.policiesOf(personName(entity.values)), policies)
     }),
   )
 }
@@ -123,7 +121,7 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
     'div',
     {},
     h('h1', { tabindex: -1 }, personName(values)),
-    h('p', { class: 'soft small' }, 'Policyholder ', h('code', {}, locator)),
+    h('p', { class: 'soft small' }, HOME.policyholder, h('code', {}, locator)),
     held.has('policies.write') &&
       h(
         'p',
@@ -131,12 +129,12 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
         h('a', { href: `#/new/quote/${encodeURIComponent(locator)}` }, DESK.newQuote),
       ),
     section(
-      'Policies',
-      loaded('policies', async () => {
+      HOME.policies,
+      loaded(HOME.loadsPolicies, async () => {
         const { policies } = await policiesOf(locator, signal)
-        return policies.length === 0 ? empty('No policies.') : policyTable('Policies', policies)
+        return policies.length === 0 ? empty(HOME.noPolicies) : policyTable(HOME.policies, policies)
       }),
     ),
-    section('Values', fieldValues(values, titles) ?? empty('None.')),
+    section(HOME.values, fieldValues(values, titles) ?? empty(HOME.none)),
   )
 }

@@ -5,12 +5,13 @@ import { empty, loaded, section } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 export const notesView = (policy: Policy, { held }: Known, signal: AbortSignal): View =>
   section(
     DESK.notes,
     held.has('notes.read')
-      ? loaded('notes', async () => {
+      ? loaded(VIEW.loads.notes, async () => {
           const { notesOf } = await desk()
           return await notesOf(policy.locator, held.has('notes.write'), signal)
         })

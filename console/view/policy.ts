@@ -21,6 +21,7 @@ import { notesView } from './notes.ts'
 import { quotesView } from './quotes.ts'
 import { timelineView } from './timeline.ts'
 import { transactionsView } from './transactions.ts'
+import { VIEW } from './words.ts'
 import { worksheetView } from './worksheet.ts'
 
 const TABS: readonly {
@@ -28,16 +29,16 @@ const TABS: readonly {
   text: string
   view: (policy: Policy, known: Known, signal: AbortSignal) => View
 }[] = [
-  { name: '', text: 'Timeline', view: (policy, { names }) => timelineView(policy, names) },
-  { name: 'cover', text: 'Cover', view: coverView },
-  { name: 'transactions', text: 'Transactions', view: transactionsView },
-  { name: 'billing', text: 'Billing', view: billingView },
-  { name: 'documents', text: 'Documents', view: documentsView },
-  { name: 'events', text: 'Events', view: (policy, _, signal) => eventsView(policy, signal) },
-  { name: 'quotes', text: 'Quotes', view: quotesView },
+  { name: '', text: VIEW.timeline, view: (policy, { names }) => timelineView(policy, names) },
+  { name: 'cover', text: VIEW.cover, view: coverView },
+  { name: 'transactions', text: VIEW.transactions, view: transactionsView },
+  { name: 'billing', text: VIEW.billing, view: billingView },
+  { name: 'documents', text: VIEW.documents, view: documentsView },
+  { name: 'events', text: VIEW.events, view: (policy, _, signal) => eventsView(policy, signal) },
+  { name: 'quotes', text: VIEW.quotes, view: quotesView },
   {
     name: 'worksheet',
-    text: 'Worksheet',
+    text: VIEW.worksheet,
     view: (policy, { names }, signal) => worksheetView(policy, names, signal),
   },
   { name: 'notes', text: DESK.notes, view: notesView },
@@ -54,7 +55,8 @@ export const forgetPolicy = (): void => {
 /** The page of the policy with the view that the address names; `moved` says that only the view is another. */
 export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<View> {
   if (kept?.locator !== locator) {
-    const policy = await get<Policy>(`/policy/${encodeURIComponent(locator)}`, signal)
+    const path = `/policy/${encodeURIComponent(locator)}?summarizeQuotes=true`
+    const policy = await get<Policy>(path, signal)
     kept = { locator, policy }
     noteOpened(policy.locator)
   }
@@ -79,7 +81,7 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
     header(policy, known, signal),
     h(
       'nav',
-      { class: 'tabs', 'aria-label': 'Views of the policy' },
+      { class: 'tabs', 'aria-label': VIEW.policyViews },
       TABS.map(({ name, text }) =>
         h(
           'a',
@@ -120,36 +122,39 @@ function header(policy: Policy, { names, held }: Known, signal: AbortSignal): Vi
       h(
         'button',
         { type: 'button', class: 'quiet', click: () => dispatchEvent(new Event('bindery:reload')) },
-        'Reload',
+        VIEW.reload,
       ),
     ),
     h(
       'dl',
       { class: 'tiles' },
-      tile('Term', span(term.start, term.end)),
+      tile(VIEW.term, span(term.start, term.end)),
       tile(
-        'Premium of the term',
+        VIEW.termPremium,
         h(
           'a',
-          { href: `#/policy/${encodeURIComponent(policy.locator)}/worksheet`, title: 'How it came to be' },
+          { href: `#/policy/${encodeURIComponent(policy.locator)}/worksheet`, title: VIEW.howItCameToBe },
           money(premiumOfTerm(history, history.steps.length - 1, term), currency),
         ),
       ),
-      tile('Outstanding', money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
+      tile(VIEW.outstanding, money(sum(outstanding.map(one => one.outstandingAmount)), currency)),
       tile(
-        'Payment',
+        VIEW.payment,
         policy.paymentScheduleName
           ? (names.get(policy.paymentScheduleName) ?? words(policy.paymentScheduleName))
           : '–',
       ),
-      tile('Configuration', `Version ${policy.configVersion}`),
+      tile(VIEW.configuration, VIEW.version(policy.configVersion)),
     ),
     policyActions(policy, held),
     policy.cancellation &&
       h(
         'p',
         { class: 'notice bad' },
-        `${words(policy.cancellation.modificationName)}: cover ends ${dayOrMoment(policy.cancellation.effectiveTimestamp)}.`,
+        VIEW.coverEnds(
+          words(policy.cancellation.modificationName),
+          dayOrMoment(policy.cancellation.effectiveTimestamp),
+        ),
       ),
   )
 }

@@ -8,31 +8,32 @@ import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Policy, Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 export const quotesView = (policy: Policy, known: Known, signal: AbortSignal): View =>
   section(
-    'Quotes',
-    loaded('quotes', async () => {
+    VIEW.quotes,
+    loaded(VIEW.loads.quotes, async () => {
       const quotes = await get<Quote[]>(`/policies/${encodeURIComponent(policy.locator)}/quotes`, signal)
       return quotes.length === 0
-        ? empty('The policy has no quotes.')
+        ? empty(VIEW.noQuotes)
         : [quoteTable(quotes, known, signal), quotes.length > 1 && comparison(quotes, known)]
     }),
   )
 
 const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: AbortSignal): View =>
   table(
-    'Quotes of the policy',
+    VIEW.policyQuotes,
     [
       {
-        head: 'Quote',
-        cell: one => [one.name || 'Without a name', one.selected && [' ', badge('selected', 'Selected')]],
+        head: VIEW.quote,
+        cell: one => [one.name || VIEW.withoutAName, one.selected && [' ', badge('selected', VIEW.selected)]],
       },
-      { head: 'State', cell: one => badge(one.state) },
-      { head: 'Term', cell: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
-      { head: 'Made', cell: one => moment(one.createdTimestamp) },
+      { head: VIEW.state, cell: one => badge(one.state) },
+      { head: VIEW.term, cell: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
+      { head: VIEW.made, cell: one => moment(one.createdTimestamp) },
       {
-        head: 'Premium',
+        head: VIEW.premium,
         amount: true,
         cell: ({ characteristics: of }) => money(of.grossPremium, of.grossPremiumCurrency),
       },
@@ -41,32 +42,39 @@ const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: Ab
     one => [
       one.automatedUnderwritingResult &&
         facts([
-          ['Underwriting', badge(one.automatedUnderwritingResult.decision)],
-          ['Notes', one.automatedUnderwritingResult.notes.join(' ') || 'None'],
+          [VIEW.underwriting, badge(one.automatedUnderwritingResult.decision)],
+          [VIEW.notes, one.automatedUnderwritingResult.notes.join(' ') || VIEW.noUnderwritingNotes],
         ]),
       quoteSteps(one, held),
-      loaded('the price', async () => {
-        if (one.state === 'draft') return empty('A draft has no price.')
+      loaded(VIEW.loads.price, async () => {
+        if (one.state === 'draft') return empty(VIEW.draftHasNoPrice)
         const price = await get<Price>(`/quotes/${encodeURIComponent(one.locator)}/price`, signal)
         return [
           facts([
-            ['Premium', money(price.grossPremium, price.grossPremiumCurrency)],
-            ['Taxes', money(price.grossTaxes, price.grossTaxesCurrency)],
-            ['Fees', money(price.grossFees, price.grossFeesCurrency)],
-            ['Commissions', money(price.grossCommissions, price.grossCommissionsCurrency)],
-            ['Total', h('strong', {}, money(price.total, price.totalCurrency))],
+            [VIEW.premium, money(price.grossPremium, price.grossPremiumCurrency)],
+            [VIEW.taxes, money(price.grossTaxes, price.grossTaxesCurrency)],
+            [VIEW.fees, money(price.grossFees, price.grossFeesCurrency)],
+            [VIEW.commissions, money(price.grossCommissions, price.grossCommissionsCurrency)],
+            [VIEW.total, h('strong', {}, money(price.total, price.totalCurrency))],
           ]),
           table(
-            `Price of ${one.name}`,
+            VIEW.priceOf(one.name),
             [
-              { head: 'Peril', cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
-              { head: 'Exposure', cell: ({ exposure }) => names.get(exposure.name) ?? words(exposure.name) },
+              { head: VIEW.peril, cell: ({ peril }) => names.get(peril.name) ?? words(peril.name) },
               {
-                head: 'Premium',
+                head: VIEW.exposure,
+                cell: ({ exposure }) => names.get(exposure.name) ?? words(exposure.name),
+              },
+              {
+                head: VIEW.premium,
                 amount: true,
                 cell: ({ peril }) => money(peril.premium, peril.premiumCurrency),
               },
-              { head: 'Total', amount: true, cell: ({ peril }) => money(peril.total, peril.totalCurrency) },
+              {
+                head: VIEW.total,
+                amount: true,
+                cell: ({ peril }) => money(peril.total, peril.totalCurrency),
+              },
             ],
             price.exposurePrices.flatMap(exposure =>
               exposure.perilPrices.map(peril => ({ exposure, peril })),
@@ -77,10 +85,10 @@ const quoteTable = (quotes: readonly Quote[], { names, held }: Known, signal: Ab
     ],
   )
 
-const titleOf = ({ name, locator }: Quote): string => name || `Quote ${locator}`
+const titleOf = ({ name, locator }: Quote): string => name || VIEW.quoteOf(locator)
 
 function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
-  return loaded('what can be done', async () => {
+  return loaded(VIEW.loads.whatCanBeDone, async () => {
     const { Steps } = await desk()
     const prepared: Prepared = {
       kind: 'quote',
@@ -96,8 +104,8 @@ function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
 /** What differs between quotes: each is a column. */
 function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
   const rows: { name: string; of: (quote: Quote) => Child }[] = [
-    { name: 'State', of: one => badge(one.state) },
-    { name: 'Term', of: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
+    { name: VIEW.state, of: one => badge(one.state) },
+    { name: VIEW.term, of: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
     {
       name: DESK.schedule,
       of: ({ paymentScheduleName: name }) => (name ? (names.get(name) ?? words(name)) : '–'),

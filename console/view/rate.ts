@@ -5,6 +5,7 @@ import { money, shortDay } from '../format.ts'
 import { type History, knownAt, latestOf } from '../knowledge.ts'
 import type { Policy } from '../wire.ts'
 import { type Layout, RATE, RATE_GAP, TOP } from './layout.ts'
+import { VIEW } from './words.ts'
 
 const DAY_MS = 86_400_000
 
@@ -30,10 +31,10 @@ export function rateOf(layout: Layout, history: History, policy: Policy, step: n
     {
       class: 'rate',
       role: 'img',
-      'aria-label': `Premium a day: ${rates.map(one => `${money(one.perDay, currency)} from ${shortDay(one.start)}`).join(', ')}`,
+      'aria-label': VIEW.premiumADayOf(rates.map(one => [money(one.perDay, currency), shortDay(one.start)])),
     },
-    h('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? 'A day' : 'Premium a day'),
-    h('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? 'premium' : 'by what is known then'),
+    h('text', { x: 0, y: top + 14, class: 'step-name' }, narrow ? VIEW.aDay : VIEW.premiumADay),
+    h('text', { x: 0, y: top + 30, class: 'step-at' }, narrow ? VIEW.premiumOnAxis : VIEW.byKnownThen),
     rates.map(({ start, end, perDay }) =>
       h('rect', {
         x: x(start) + 0.5,
@@ -55,8 +56,8 @@ export function rateOf(layout: Layout, history: History, policy: Policy, step: n
     h('line', { x1: left, x2: left + inner, y1: base, y2: base, class: 'base' }),
     today > history.start &&
       today < history.end && [
-        h('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: 'today' }),
-        h('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, 'today'),
+        h('line', { x1: x(today), x2: x(today), y1: TOP, y2: base, class: VIEW.today }),
+        h('text', { x: x(today) + 4, y: base + 15, class: 'tick today-text' }, VIEW.today),
       ],
   )
 }

@@ -4,6 +4,7 @@ import { Problem, signIn } from '../api.ts'
 import { type Attributes, h, type View } from '../element.ts'
 import { finishSignIn, isArriving, leaveForProvider, type Options, optionsOf } from '../provider-sign-in.ts'
 import { lastTenant, rememberTenant } from '../session.ts'
+import { SIGN_IN } from '../words.ts'
 
 /** The tenant whose own host name the console was opened at; on this machine's names that is nobody's. */
 const ownHost = (): string => (/\.co\./.test(location.hostname) ? location.hostname : '')
@@ -44,7 +45,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
   /** Whatever signs somebody in; `failed` afterwards, if nobody is. */
   const entering = async (enter: () => Promise<boolean>, failed = () => {}): Promise<void> => {
     work(true)
-    say({ text: 'Signing in …', isBad: false })
+    say({ text: SIGN_IN.signingIn, isBad: false })
     try {
       if (await enter()) return done()
     } catch (problem) {
@@ -60,13 +61,9 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
     const [tenant, username, password] = ['tenant', 'username', 'password'].map(name => input(name).value)
     const blank = [tenant, username, password].findIndex(value => value!.trim() === '')
     if (blank >= 0) {
-      const [id, text] = [
-        ['tenant', 'tenant'],
-        ['username', 'user name'],
-        ['password', 'password'],
-      ][blank]!
-      input(id!).focus()
-      say({ text: `Enter the ${text}.`, isBad: true })
+      const id = (['tenant', 'username', 'password'] as const)[blank]!
+      input(id).focus()
+      say({ text: SIGN_IN.enter[id], isBad: true })
       return
     }
     const byPassword = async (): Promise<boolean> => {
@@ -99,29 +96,28 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
   return h(
     'div',
     { class: 'sign-in' },
-    !isUntitled && h('h1', { tabindex: -1 }, 'Sign in'),
-    h('p', { class: 'soft' }, 'See a policy as it is, as it was, and as it was known to be.'),
+    !isUntitled && h('h1', { tabindex: -1 }, SIGN_IN.signIn),
+    h('p', { class: 'soft' }, SIGN_IN.about),
     h(
       'form',
       { novalidate: true, submit, ref: form },
-      field('tenant', 'Tenant', {
+      field('tenant', SIGN_IN.tenant, {
         autocomplete: 'organization',
         defaultValue: lastTenant() || ownHost(),
         change: () => void offer(),
         'aria-describedby': 'tenant-about',
       }),
-      h('p', { id: 'tenant-about', class: 'soft small' }, 'Its name or its host name'),
-      field('username', 'User name', { autocomplete: 'username' }, hidden),
-      field('password', 'Password', { type: 'password', autocomplete: 'current-password' }, hidden),
+      h('p', { id: 'tenant-about', class: 'soft small' }, SIGN_IN.tenantAbout),
+      field('username', SIGN_IN.userName, { autocomplete: 'username' }, hidden),
+      field('password', SIGN_IN.password, { type: 'password', autocomplete: 'current-password' }, hidden),
       h(
         'div',
         { 'aria-live': 'assertive' },
         said
           ? h('p', { class: said.isBad ? 'notice bad' : 'soft' }, said.text)
-          : ended &&
-              h('p', { class: 'notice' }, 'Your session has ended. Sign in again to go on where you were.'),
+          : ended && h('p', { class: 'notice' }, SIGN_IN.hasEnded),
       ),
-      h('button', { type: 'submit', class: 'main', disabled: isBusy, hidden }, 'Sign in'),
+      h('button', { type: 'submit', class: 'main', disabled: isBusy, hidden }, SIGN_IN.signIn),
       h(
         'div',
         { class: 'providers' },
@@ -134,7 +130,7 @@ export function SignIn({ done, ended = false, isUntitled = false }: Props): View
               disabled: isBusy,
               click: () => void leave(one.name),
             },
-            `Sign in with ${one.label}`,
+            SIGN_IN.signInWith(one.label),
           ),
         ),
       ),

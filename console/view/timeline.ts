@@ -17,16 +17,17 @@ import {
 import { badge, empty, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { Chart, kindOf, type Point } from './chart.ts'
+import { VIEW } from './words.ts'
 
 const DAY_MS = 86_400_000
 const LISTED_PERILS = 200
 
 const KINDS = [
-  ['create', 'New business'],
-  ['endorse', 'Endorsement'],
-  ['renew', 'Renewal'],
-  ['cancel', 'Kept by a cancellation'],
-  ['reinstate', 'Reinstatement'],
+  ['create', VIEW.newBusiness],
+  ['endorse', VIEW.endorsement],
+  ['renew', VIEW.renewal],
+  ['cancel', VIEW.keptByACancellation],
+  ['reinstate', VIEW.reinstatement],
 ] as const
 
 export const timelineView = (policy: Policy, names: ReadonlyMap<string, string>): View =>
@@ -39,12 +40,12 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     const now = latestOf(policy)
     return { asOf: now >= start && now < end ? now : start, step: steps.length - 1 }
   })
-  if (segments.length === 0) return empty('The policy has no segments yet.')
+  if (segments.length === 0) return empty(VIEW.noSegments)
   const currency = policy.grossFeesCurrency
   const lastDay = Math.max(0, Math.ceil((end - start) / DAY_MS) - 1)
   const dayOf = (at: number): number => Math.min(lastDay, Math.max(0, Math.floor((at - start) / DAY_MS)))
   const step = steps[point.step]!
-  const since = step.at === undefined ? 'with what is not issued' : moment(step.at)
+  const since = step.at === undefined ? VIEW.withNotIssued : moment(step.at)
   const by = step.modifications.map(one => transaction(one.name)).join(', ')
   const known = by ? `${since} (${by})` : since
   const typedIn = (event: Event): number => Number((event.currentTarget as HTMLInputElement).value)
@@ -80,17 +81,17 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     {},
     h(
       'section',
-      { class: 'card timeline', 'aria-label': 'Timeline' },
+      { class: 'card timeline', 'aria-label': VIEW.timeline },
       h(
         'div',
         { class: 'legend', 'aria-hidden': 'true' },
         KINDS.filter(([kind]) => present.has(kind)).map(([kind, text]) => h('span', { class: kind }, text)),
-        h('span', { class: 'none' }, 'No cover'),
+        h('span', { class: 'none' }, VIEW.noCover),
       ),
       h(
         'p',
         { class: 'axes soft small' },
-        'Right: when it holds. Up: what was known later.',
+        VIEW.axes,
         h('span', { class: 'wide' }, ' At the end of each line, the premium of all terms.'),
       ),
       part(Chart, { policy, history, point, move }),
@@ -100,14 +101,14 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
         h(
           'div',
           { class: 'slider' },
-          h('label', { for: 'as-of' }, 'As of'),
+          h('label', { for: 'as-of' }, VIEW.asOf),
           asOf,
           h('output', { for: 'as-of' }, day(point.asOf)),
         ),
         h(
           'div',
           { class: 'slider' },
-          h('label', { for: 'known-at' }, 'As known at'),
+          h('label', { for: 'known-at' }, VIEW.asKnownAt),
           knownAtStep,
           h('output', { for: 'known-at' }, known),
         ),
@@ -117,7 +118,7 @@ function Timeline({ policy, names }: { policy: Policy; names: ReadonlyMap<string
     h(
       'details',
       { class: 'as-table' },
-      h('summary', {}, 'All segments as a table'),
+      h('summary', {}, VIEW.allSegmentsAsATable),
       segmentTable(history, currency),
     ),
   )
@@ -141,34 +142,34 @@ function stateAt(
         .map(one => ({ exposure, peril, one })),
     ),
   )
-  const heading = `${day(asOf)}, ${at === undefined ? 'with what is not issued' : `as known on ${moment(at)}`}`
+  const heading = `${day(asOf)}, ${at === undefined ? VIEW.withNotIssued : VIEW.asKnownOn(moment(at))}`
   if (!known)
     return section(
       heading,
-      h('p', { class: 'notice' }, 'No cover was known for this time.'),
-      facts([['Premium of the term', money(total, currency)]]),
+      h('p', { class: 'notice' }, VIEW.noCoverThen),
+      facts([[VIEW.termPremium, money(total, currency)]]),
     )
   const { segment, maker } = known
   return section(
     heading,
     facts([
-      ['Segment', span(segment.startTimestamp, segment.endTimestamp)],
-      ['Made by', maker ? transaction(maker.name) : '–'],
-      ['Premium of the segment', money(segment.grossPremium, currency)],
-      ['Taxes', money(segment.grossTaxes, currency)],
-      ['Premium of the term', money(total, currency)],
+      [VIEW.segment, span(segment.startTimestamp, segment.endTimestamp)],
+      [VIEW.madeBy, maker ? transaction(maker.name) : '–'],
+      [VIEW.segmentPremium, money(segment.grossPremium, currency)],
+      [VIEW.taxes, money(segment.grossTaxes, currency)],
+      [VIEW.termPremium, money(total, currency)],
     ]),
     perils.length === 0
-      ? empty('No perils were covered.')
+      ? empty(VIEW.noPerilsWereCovered)
       : table(
-          'Perils covered then',
+          VIEW.perilsCoveredThen,
           [
             {
-              head: 'Peril',
+              head: VIEW.peril,
               cell: ({ peril }) => names.get(peril.name) ?? words(peril.name),
             },
             {
-              head: 'Exposure',
+              head: VIEW.exposure,
               cell: ({ exposure }) => [
                 names.get(exposure.name) ?? words(exposure.name),
                 ' ',
@@ -176,15 +177,15 @@ function stateAt(
               ],
             },
             {
-              head: 'Holds',
+              head: VIEW.holds,
               cell: ({ one }) => h('span', { class: 'span' }, span(one.startTimestamp, one.endTimestamp)),
             },
             {
-              head: 'Deductible',
+              head: VIEW.deductible,
               amount: true,
               cell: ({ one }) => money(one.deductible, one.deductibleCurrency),
             },
-            { head: 'Premium', amount: true, cell: ({ one }) => money(one.premium, one.premiumCurrency) },
+            { head: VIEW.premium, amount: true, cell: ({ one }) => money(one.premium, one.premiumCurrency) },
           ],
           perils.slice(0, LISTED_PERILS),
         ),
@@ -193,7 +194,7 @@ function stateAt(
       h(
         'p',
         { class: 'sum' },
-        'Together ',
+        VIEW.together,
         h('strong', {}, money(sum(perils.map(({ one }) => one.premium)), currency)),
       ),
   )
@@ -201,22 +202,22 @@ function stateAt(
 
 const segmentTable = (history: History, currency: string): View =>
   table(
-    'All segments',
+    VIEW.allSegments,
     [
-      { head: 'Holds', cell: ({ segment }) => span(segment.startTimestamp, segment.endTimestamp) },
-      { head: 'Made by', cell: ({ maker }) => (maker ? transaction(maker.name) : '–') },
+      { head: VIEW.holds, cell: ({ segment }) => span(segment.startTimestamp, segment.endTimestamp) },
+      { head: VIEW.madeBy, cell: ({ maker }) => (maker ? transaction(maker.name) : '–') },
       {
-        head: 'Known from',
+        head: VIEW.knownFrom,
         cell: ({ segment }) =>
-          segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', 'Not issued'),
+          segment.issuedTimestamp ? moment(segment.issuedTimestamp) : badge('draft', VIEW.notIssued),
       },
       {
-        head: 'Known until',
+        head: VIEW.knownUntil,
         cell: ({ segment }) => (segment.replacedTimestamp ? dayOrMoment(segment.replacedTimestamp) : 'now'),
       },
-      { head: 'Premium', amount: true, cell: ({ segment }) => money(segment.grossPremium, currency) },
+      { head: VIEW.premium, amount: true, cell: ({ segment }) => money(segment.grossPremium, currency) },
       {
-        head: 'Change by its transaction',
+        head: VIEW.changeByItsTransaction,
         amount: true,
         cell: ({ maker }) => change(maker?.premiumChange, currency),
       },

@@ -8,6 +8,7 @@ import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Cancellation, Endorsement, Modification, Policy, Renewal } from '../wire.ts'
 import type { Known } from './known.ts'
+import { VIEW } from './words.ts'
 
 type PriceChange = {
   newTotal: string
@@ -36,10 +37,10 @@ export function transactionsView(policy: Policy, { names, held }: Known, signal:
   return h(
     'div',
     {},
-    section('Transactions', modificationTable(policy, names)),
+    section(VIEW.transactions, modificationTable(policy, names)),
     section(
-      'Endorsements, renewals and cancellations',
-      loaded('requests', async () =>
+      VIEW.requests,
+      loaded(VIEW.loads.requests, async () =>
         requestTable(await requestsOf(policy.locator, signal), policy, held, signal),
       ),
     ),
@@ -56,24 +57,28 @@ function modificationTable(policy: Policy, names: ReadonlyMap<string, string>): 
   )
   const currency = policy.grossFeesCurrency
   return policy.modifications.length === 0
-    ? empty('None yet.')
+    ? empty(VIEW.noneYet)
     : table(
-        'Transactions of the policy',
+        VIEW.policyTransactions,
         [
           {
-            head: 'Transaction',
+            head: VIEW.transaction,
             cell: one => [h('span', { class: 'soft' }, `${one.number} `), transaction(one.name)],
           },
           {
-            head: 'In effect from',
+            head: VIEW.inEffectFrom,
             cell: one => (one.effectiveTimestamp ? dayOrMoment(one.effectiveTimestamp) : '–'),
           },
           {
-            head: 'Known since',
-            cell: one => (one.issuedTimestamp ? moment(one.issuedTimestamp) : badge('draft', 'Not issued')),
+            head: VIEW.knownSince,
+            cell: one => (one.issuedTimestamp ? moment(one.issuedTimestamp) : badge('draft', VIEW.notIssued)),
           },
-          { head: 'Change', amount: true, cell: one => change(one.premiumChange, one.premiumChangeCurrency) },
-          { head: 'Premium since', amount: true, cell: one => money(totals.get(one.locator), currency) },
+          {
+            head: VIEW.change,
+            amount: true,
+            cell: one => change(one.premiumChange, one.premiumChangeCurrency),
+          },
+          { head: VIEW.premiumSince, amount: true, cell: one => money(totals.get(one.locator), currency) },
         ],
         policy.modifications,
         one => modificationDetail(policy, one, names),
@@ -96,30 +101,30 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
     {},
     underwriting &&
       facts([
-        ['Underwriting', badge(underwriting.decision)],
-        ['Notes', underwriting.notes.join(' ') || 'None'],
+        [VIEW.underwriting, badge(underwriting.decision)],
+        [VIEW.notes, underwriting.notes.join(' ') || VIEW.noUnderwritingNotes],
       ]),
     changes.length === 0
-      ? empty('It changed no peril.')
+      ? empty(VIEW.changedNoPeril)
       : table(
-          `Perils that transaction ${one.number} changed`,
+          VIEW.perilsChanged(one.number),
           [
-            { head: 'Peril', cell: ({ peril }) => nameOf(perilOf.get(peril.perilLocator)?.name) },
+            { head: VIEW.peril, cell: ({ peril }) => nameOf(perilOf.get(peril.perilLocator)?.name) },
             {
-              head: 'Exposure',
+              head: VIEW.exposure,
               cell: ({ exposureLocator }) => nameOf(exposureOf.get(exposureLocator)?.name),
             },
             {
-              head: 'What',
+              head: VIEW.what,
               cell: ({ peril }) =>
                 peril.newPerilCharacteristicsLocator === undefined
-                  ? 'Ended'
+                  ? VIEW.ended
                   : peril.replacedPerilCharacteristicsLocator === undefined
-                    ? 'Added'
-                    : 'Changed',
+                    ? VIEW.added
+                    : VIEW.changed,
             },
             {
-              head: 'Premium',
+              head: VIEW.premium,
               amount: true,
               cell: ({ peril }) => change(peril.premiumChange, peril.premiumChangeCurrency),
             },
@@ -151,7 +156,7 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
   return [
     ...endorsements.map(
       (one): Asked => ({
-        ...askedFor(one, 'Endorsement', `/endorsements/${one.locator}`),
+        ...askedFor(one, VIEW.endorsement, `/endorsements/${one.locator}`),
         name: one.endorsementName,
         from: one.startTimestamp,
         prepared: preparedOf('endorsement', words(one.endorsementName), one),
@@ -159,16 +164,20 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
     ),
     ...renewals.map(
       (one): Asked => ({
-        ...askedFor(one, 'Renewal', `/renewals/${one.locator}`),
+        ...askedFor(one, VIEW.renewal, `/renewals/${one.locator}`),
         from: one.renewalStartTimestamp,
-        prepared: preparedOf('renewal', 'Renewal', one),
+        prepared: preparedOf('renewal', VIEW.renewal, one),
       }),
     ),
     ...cancellations.map(
       (one): Asked => ({
-        ...askedFor(one, 'Cancellation', `/cancellations/${one.locator}`),
+        ...askedFor(one, VIEW.cancellation, `/cancellations/${one.locator}`),
         name: one.name,
         from: one.effectiveTimestamp,
+        prepared: {
+          ...{ kind: 'cancellation', locator: one.locator, state: one.state, decision: undefined },
+          title: `${VIEW.cancellation} ${words(one.name)}`,
+        },
       }),
     ),
   ].sort((a, b) => Number(b.created) - Number(a.created))
@@ -181,36 +190,36 @@ const requestTable = (
   signal: AbortSignal,
 ): View =>
   asked.length === 0
-    ? empty('None was asked for.')
+    ? empty(VIEW.noRequests)
     : table(
-        'Requests for transactions',
+        VIEW.requestsForTransactions,
         [
           {
-            head: 'Request',
+            head: VIEW.request,
             cell: ({ kind, name }) => [kind, name && h('span', { class: 'soft' }, ` ${words(name)}`)],
           },
-          { head: 'State', cell: ({ state }) => badge(state) },
-          { head: 'Made', cell: ({ created }) => moment(created) },
-          { head: 'In effect from', cell: ({ from }) => (from ? dayOrMoment(from) : '–') },
+          { head: VIEW.state, cell: ({ state }) => badge(state) },
+          { head: VIEW.made, cell: ({ created }) => moment(created) },
+          { head: VIEW.inEffectFrom, cell: ({ from }) => (from ? dayOrMoment(from) : '–') },
         ],
         asked,
         one => [
           one.prepared && requestSteps(one.prepared, locator, held),
-          loaded('the price', async () => {
+          loaded(VIEW.loads.price, async () => {
             const price = await get<PriceChange>(`${one.path}/price`, signal)
             return facts([
-              ['Premium', change(price.grossPremiumChange ?? price.premiumChange, currency)],
-              ['Taxes', change(price.grossTaxesChange, currency)],
-              ['Fees', change(price.grossFeesChange, currency)],
-              ['Change of the total', change(price.totalChange, price.newTotalCurrency)],
-              ['New total', money(price.newTotal, price.newTotalCurrency)],
+              [VIEW.premium, change(price.grossPremiumChange ?? price.premiumChange, currency)],
+              [VIEW.taxes, change(price.grossTaxesChange, currency)],
+              [VIEW.fees, change(price.grossFeesChange, currency)],
+              [VIEW.changeOfTheTotal, change(price.totalChange, price.newTotalCurrency)],
+              [VIEW.newTotal, money(price.newTotal, price.newTotalCurrency)],
             ])
           }),
         ],
       )
 
 const requestSteps = (prepared: Prepared, policyLocator: string, held: ReadonlySet<string>): Child =>
-  loaded('what can be done', async () => {
+  loaded(VIEW.loads.whatCanBeDone, async () => {
     const { Steps } = await desk()
     return part(Steps, { prepared, policyLocator, held })
   })

@@ -17,6 +17,7 @@ import { type Child, h, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
 import { empty, loaded, section, table, unfolding } from '../parts.ts'
 import type { Peril, Policy, Price } from '../wire.ts'
+import { VIEW } from './words.ts'
 
 type Names = ReadonlyMap<string, string>
 
@@ -30,16 +31,16 @@ export function worksheetView(policy: Policy, names: Names, signal: AbortSignal)
     'div',
     {},
     section(
-      'Perils',
-      h('p', { class: 'soft small' }, 'Each is rated again, by what it was rated with, when it is opened.'),
+      VIEW.perils,
+      h('p', { class: 'soft small' }, VIEW.ratedWhenOpened),
       perils.length === 0
-        ? empty('Nothing is priced yet.')
+        ? empty(VIEW.nothingPriced)
         : perils
             .slice(0, MOST_LISTED)
             .map(({ exposure, peril }) =>
               perilNode(policy, peril, `${spoken(exposure.name)} / ${spoken(peril.name)}`, signal),
             ),
-      perils.length > MOST_LISTED && empty(`${perils.length - MOST_LISTED} more perils are not listed.`),
+      perils.length > MOST_LISTED && empty(VIEW.morePerils(perils.length - MOST_LISTED)),
     ),
   )
 }
@@ -49,7 +50,7 @@ const perilNode = (policy: Policy, peril: Peril, name: string, signal: AbortSign
     peril.locator,
     false,
     [h('span', { class: 'node-name' }, name), h('span', { class: 'soft small' }, peril.displayId)],
-    () => loaded('the worksheet', () => worksheetOf(policy, peril, signal)),
+    () => loaded(VIEW.loads.worksheet, () => worksheetOf(policy, peril, signal)),
   )
 
 async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): Promise<Child> {
@@ -62,18 +63,18 @@ async function worksheetOf(policy: Policy, peril: Peril, signal: AbortSignal): P
     sheet.differs && h('p', { class: 'notice bad' }, DIFFERS),
     sheet.perils.map(one => perilSheet(one, sheet.currency)),
     sheet.calls.map(call =>
-      sheetOf(`${call.source} looked up and noted`, [
+      sheetOf(VIEW.lookedUp(call.source), [
         ...call.lookups.map(one => ({ line: '', what: lookupText(one), value: one.value ?? '–' })),
         ...call.notes.map(({ label, value }) => ({ line: '', what: label, value })),
       ]),
     ),
-    sheet.feeScripts.map(script => sheetOf(`Fees by ${script.source}`, stepLines(script))),
+    sheet.feeScripts.map(script => sheetOf(VIEW.feesBy(script.source), stepLines(script))),
   ]
 }
 
 const perilSheet = (peril: WorksheetPeril, currency: string): Child => [
   peril.runs.map(runSheet),
-  h('p', {}, h('strong', {}, `Premium ${money(peril.premium, currency)}`)),
+  h('p', {}, h('strong', {}, VIEW.premiumOf(money(peril.premium, currency)))),
 ]
 
 function runSheet(run: WorksheetRun): Child {
@@ -86,8 +87,8 @@ function runSheet(run: WorksheetRun): Child {
       `${RATED_BY[ratedBy]} ${source ?? ''}, version ${configVersion}`.replace(' ,', ','),
     ),
     problem !== undefined && h('p', { class: 'notice bad' }, problem),
-    sheetOf('Rating', runLines(run)),
-    run.taxes.map(tax => sheetOf(`Tax ${tax.name}`, taxLines(tax))),
+    sheetOf(VIEW.rating, runLines(run)),
+    run.taxes.map(tax => sheetOf(VIEW.taxOf(tax.name), taxLines(tax))),
     isSplit(run) &&
       run.pieces.map(piece =>
         sheetOf(
@@ -104,9 +105,9 @@ const sheetOf = (caption: string, lines: readonly SheetLine[]): Child =>
     table<SheetLine>(
       caption,
       [
-        { head: 'Line', cell: ({ line }) => line || '–' },
-        { head: 'What', cell: ({ what }) => what.trim() },
-        { head: 'Value', amount: true, cell: ({ value }) => value },
+        { head: VIEW.line, cell: ({ line }) => line || '–' },
+        { head: VIEW.what, cell: ({ what }) => what.trim() },
+        { head: VIEW.value, amount: true, cell: ({ value }) => value },
       ],
       lines,
     ),

@@ -26,6 +26,19 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     configuration: 'A role of the configuration.',
     interface: 'A role that was made by the interface.',
   },
+  {
+    policyStartTime: 'When the first term began.',
+    termStartTime: 'When the term began.',
+    transactionEffectiveTime: 'From when the transaction is in effect.',
+    currentTime: 'Now.',
+  },
+  {
+    policyholder: 'The policyholder.',
+    policy: 'The policy.',
+    exposure: 'The exposure.',
+    peril: 'The peril.',
+    group: 'The same group of values.',
+  },
   { ERROR: 'It refuses a deploy.', WARNING: 'It is deployed all the same.' },
   {
     settings: 'Currency, time zone, jurisdictions and what concerns all products.',

@@ -193,9 +193,22 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await open(`/policy/${policy}`)
     for (const name of ['Endorse', 'Renew', 'Cancel policy']) {
       await dialog(name)
+      // Perils, their limits and fields.
+      await page.evaluate(
+        `for (const one of document.querySelectorAll('dialog details:not([open]) > summary')) one.click()`,
+      )
       await page.getByRole('button', { name: 'Preview' }).click()
       await page.locator('.preview h3, .preview .notice').first().waitFor()
       expect([name, await found()]).toEqual([name, []])
+      await close()
+    }
+    await dialog('Change fees')
+    await page.getByLabel('New fee').selectOption('installment_fee')
+    await page.getByLabel('Amount').fill('a lot')
+    expect(await found()).toEqual([])
+    await close()
+    for (const name of ['Change payment', 'Withdraw policy']) {
+      await dialog(name)
       await close()
     }
     await open(`/policy/${policy}/billing`)

@@ -2,8 +2,8 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
 import { BROWSER, fontsIn } from '../../packages/pdf/test/browser.ts'
 
 export { BROWSER }
@@ -52,11 +52,17 @@ export async function startBrowser(): Promise<ConsoleBrowser> {
 
 const DESK = { width: 1280, height: 860 }
 
+const LONGEST_WAIT_MS = 60_000
+
 /** Waits until the expression is true. The page's policy forbids that the page evaluates it by itself. */
 export async function until(page: Page, expression: string): Promise<void> {
-  await expect
-    .poll(() => page.evaluate(`Boolean(${expression})`), { timeout: 60_000, interval: 25 })
-    .toBe(true)
+  const deadline = Date.now() + LONGEST_WAIT_MS
+  // Between two pages there is nothing to ask.
+  const isTrue = (): Promise<unknown> => page.evaluate(`Boolean(${expression})`).catch(() => false)
+  while (!(await isTrue())) {
+    if (Date.now() > deadline) throw new Error(`It did not become true: ${expression}`)
+    await sleep(25)
+  }
 }
 
 /** Waits until the page shows what its address means, and nothing of it is being loaded any more. */

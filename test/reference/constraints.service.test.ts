@@ -10,6 +10,7 @@ import type {
 } from '../../src/reference/constraints/contract.ts'
 import type { BasicResourceResponse } from '../../src/reference/contract.ts'
 import type { QuickQuoteResponse } from '../../src/servicing/quick-quotes/contract.ts'
+import type { FieldResponse, ProductDetailResponse } from '../../src/tenants/deployment/product-contract.ts'
 import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
@@ -225,6 +226,38 @@ const evaluate = (path: string, body?: object) =>
 
 const dependency = (path: string) =>
   call<DependencyResponse>('GET', `${policyRoot()}/${path}/constraints/dependency`)
+
+describe('the fields of a product', () => {
+  it('say what limits them, and which fields beside or around them govern that', async () => {
+    const { status, body } = await motor.get<ProductDetailResponse>('/products/private_motor')
+    expect(status).toBe(200)
+    const constraintOf = (fields: readonly FieldResponse[], name: string) =>
+      fields.find(one => one.name === name)!.constraint
+    const car = body.exposures.find(({ name }) => name === 'vehicle')!
+    const make = { column: 'make', field: 'make', of: 'exposure', values: [] }
+    const vehicles = { table: 'vehicles', timeBasis: 'policyStartTime' }
+    expect(constraintOf(car.fields, 'model')).toEqual({ ...vehicles, column: 'model', where: [make] })
+    expect(constraintOf(car.fields, 'year')).toEqual({
+      ...vehicles,
+      column: 'year',
+      where: [make, { column: 'model', field: 'model', of: 'exposure', values: [] }],
+    })
+    expect(constraintOf(car.fields, 'make')).toBeUndefined()
+    const drivers = body.fields.find(({ name }) => name === 'named_drivers')!
+    expect(constraintOf(drivers.fields!, 'licence')).toEqual({
+      ...{ table: 'licences', column: 'licence', timeBasis: 'transactionEffectiveTime' },
+      where: [{ column: 'country', field: 'country', of: 'group', values: [] }],
+    })
+    const glass = car.perils.find(({ name }) => name === 'glass')!
+    expect(constraintOf(glass.fields, 'zone')!.where).toEqual([
+      { column: 'region', field: 'region_class', of: 'policy', values: [] },
+    ])
+    expect(constraintOf(body.policyholderFields, 'city')!.where).toEqual([
+      { column: 'postcode', field: 'postcode', of: 'policyholder', values: [] },
+    ])
+    expect(glass.defaults).toEqual({ indemnityPerItem: '2500', deductible: '0' })
+  })
+})
 
 describe('constraints of a quote', () => {
   it('give the options of its vehicles by what is stored, and by what is only thought of', async () => {

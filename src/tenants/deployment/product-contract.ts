@@ -21,6 +21,27 @@ const FieldConditionResponse = component('FieldConditionResponse', {
   values: Texts.describe('It must have one of these.'),
 })
 
+const constraint = z.object({
+  table: Text.describe('Static name of the constraint table.'),
+  column: Text.describe('The column that has what the field may be.'),
+  timeBasis: z
+    .enum(['policyStartTime', 'termStartTime', 'transactionEffectiveTime', 'currentTime'])
+    .describe('Which time decides which contents of the table are in force.'),
+  where: z
+    .array(
+      z.object({
+        column: Text.describe('Another column of the table.'),
+        field: OptionalText.describe('The field whose value it must have.'),
+        of: z
+          .enum(['policyholder', 'policy', 'exposure', 'peril', 'group'])
+          .optional()
+          .describe('What that field belongs to: this list of fields, or one around it.'),
+        values: Texts.describe('What it must be where there is no such field or no value. Empty: anything.'),
+      }),
+    )
+    .describe('Rows count in which all of these hold.'),
+})
+
 const offset = z.object({
   unit: z.enum(['year', 'month', 'week', 'day', 'hour', 'minute', 'second']),
   amount: Integer.describe('Negative: before now.'),
@@ -38,6 +59,11 @@ export const FieldResponse = z
     isConstrained: Flag.describe(
       'Whether a constraint table limits its values; `…/constraints/evaluate` says to which.',
     ),
+    constraint: constraint
+      .optional()
+      .describe(
+        'What limits it; `GET /resource/{tenantLocator}/constraints/{name}/record` lists the values before there is a quote.',
+      ),
     conditions: z
       .array(FieldConditionResponse)
       .describe('The field is there where all of them hold. Empty: always.'),
@@ -77,8 +103,31 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
   configVersion: Integer.describe('Version of the configuration that this is read from.'),
   fields: fields.describe('Of the policy.'),
   exposures: z
-    .array(z.object({ ...titled, fields, perils: z.array(z.object({ ...titled, fields })) }))
+    .array(
+      z.object({
+        ...titled,
+        fields,
+        perils: z.array(
+          z.object({
+            ...titled,
+            fields,
+            defaults: z
+              .object({
+                indemnityPerItem: OptionalText,
+                indemnityPerEvent: OptionalText,
+                indemnityInAggregate: OptionalText,
+                deductible: OptionalText,
+                lumpSumPayment: OptionalText,
+              })
+              .describe(
+                'Amounts that the peril has where a request gives none; indemnities also `unlimited`.',
+              ),
+          }),
+        ),
+      }),
+    )
     .describe('What can be insured, each with its perils.'),
+  jurisdictionField: OptionalText.describe('The field of the policy that selects resources by jurisdiction.'),
   paymentSchedules: z.array(z.object({ ...titled, type: Text })).describe('The first is the default.'),
   endorsements: z
     .array(

@@ -8,6 +8,7 @@ import type {
   LookupTable,
   ProductDefinition,
 } from '../../product/configuration.ts'
+import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { lookupColumn } from '../../product/fields/value-checks.ts'
 import type { FieldResponse, ProductDetailResponse } from './product-contract.ts'
 
@@ -37,25 +38,33 @@ function productDetail(
 ): ProductDetailResponse {
   const tableOf = (name: string): LookupTable | undefined =>
     product.tables[name] ?? configuration.tables[name]
-  const shown = (fields: readonly FieldDefinition[]): FieldResponse[] =>
-    fields.map(field => fieldResponse(field, tableOf))
+  const place: Place = { configuration, tableOf }
+  const shown = (scope: FieldScope): FieldResponse[] =>
+    scope.fields.map(field => fieldResponse(field, scope, place))
+  const policyholder: FieldScope = { kind: 'policyholder', fields: configuration.policyholderFields }
+  const policy: FieldScope = { kind: 'policy', fields: product.fields, outer: policyholder }
   const { cancellationTypes = [], endorsements, exposures, fees, paymentSchedules } = product
   return {
     locator: product.locator,
     name: product.name,
     displayName: product.displayName,
     configVersion,
-    fields: shown(product.fields),
-    exposures: exposures.map(({ name, displayName, fields, perils }) => ({
-      name,
-      displayName,
-      fields: shown(fields),
-      perils: perils.map(peril => ({
-        name: peril.name,
-        displayName: peril.displayName,
-        fields: shown(peril.fields),
-      })),
-    })),
+    fields: shown(policy),
+    exposures: exposures.map(({ name, displayName, fields, perils }) => {
+      const exposure: FieldScope = { kind: 'exposure', fields, outer: policy }
+      return {
+        name,
+        displayName,
+        fields: shown(exposure),
+        perils: perils.map(peril => ({
+          name: peril.name,
+          displayName: peril.displayName,
+          fields: shown({ kind: 'peril', fields: peril.fields, outer: exposure }),
+          defaults: { ...peril.defaults },
+        })),
+      }
+    }),
+    ...(product.jurisdictionField !== undefined && { jurisdictionField: product.jurisdictionField }),
     paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
     endorsements: endorsements.map(({ name, displayName, reprice }) => ({ name, displayName, reprice })),
     cancellations: cancellationTypes.map(({ name, title, cancellationCategories, reinstatement }) => ({
@@ -65,24 +74,50 @@ function productDetail(
       isReinstatable: reinstatement !== undefined,
     })),
     fees: fees.map(({ name, displayName, proration }) => ({ name, displayName, proration })),
-    policyholderFields: shown(configuration.policyholderFields),
-    paymentFields: shown(configuration.paymentFields),
+    policyholderFields: shown(policyholder),
+    // No constraint limits what a payment may have.
+    paymentFields: shown({ kind: 'group', fields: configuration.paymentFields }),
   }
 }
 
-function fieldResponse(
-  field: FieldDefinition,
-  tableOf: (name: string) => LookupTable | undefined,
-): FieldResponse {
+type FieldScope = Scope & { readonly outer?: FieldScope | undefined }
+
+type Place = {
+  readonly configuration: Configuration
+  readonly tableOf: (name: string) => LookupTable | undefined
+}
+
+function constraintResponse(
+  { table, column, where }: NonNullable<FieldDefinition['constraint']>,
+  scope: FieldScope,
+  { resources }: Configuration,
+): NonNullable<FieldResponse['constraint']> {
+  return {
+    table,
+    column,
+    timeBasis: resources?.constraintTables[table]?.selectionTimeBasis ?? 'transactionEffectiveTime',
+    where: where.map(({ column: at, key, values }) => {
+      const governor = key === undefined ? undefined : governorOf(scope, key)
+      return {
+        column: at,
+        ...(governor && { field: governor.field.name, of: governor.scope.kind }),
+        values: [...values],
+      }
+    }),
+  }
+}
+
+function fieldResponse(field: FieldDefinition, scope: FieldScope, place: Place): FieldResponse {
   const { name, title, type, optional, repeatable, conditions, constraint, fields } = field
   const { regex, maximumCount, minimum, maximum, decimalPlaces, precision, earliest, latest } = field
   const { earliestOffset, latestOffset } = field
-  const choices = choicesOf(field, tableOf)
+  const choices = choicesOf(field, place.tableOf)
   return {
     ...{ name, title, type, conditions },
     isOptional: optional,
     isRepeatable: repeatable,
     isConstrained: constraint !== undefined,
+    ...(constraint && { constraint: constraintResponse(constraint, scope, place.configuration) }),
     ...(regex !== undefined && { regex }),
     ...(maximumCount !== undefined && { maximumCount }),
     ...(minimum !== undefined && { minimum }),
@@ -94,7 +129,9 @@ function fieldResponse(
     ...(earliestOffset && { earliestOffset: { unit: earliestOffset.unit, amount: earliestOffset.amount } }),
     ...(latestOffset && { latestOffset: { unit: latestOffset.unit, amount: latestOffset.amount } }),
     ...(choices && { choices }),
-    ...(fields && { fields: fields.map(one => fieldResponse(one, tableOf)) }),
+    ...(fields && {
+      fields: fields.map(one => fieldResponse(one, { kind: 'group', fields, outer: scope }, place)),
+    }),
   }
 }
 

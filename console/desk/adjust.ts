@@ -1,0 +1,183 @@
+// Changes of a policy in force that have no preview: its fees, its payment schedule, and its end from the start.
+import { useState } from 'preact/hooks'
+import { sum } from '../decimal.ts'
+import { type Child, h, part, type View } from '../element.ts'
+import { money, span, words } from '../format.ts'
+import { latestOf } from '../knowledge.ts'
+import { facts } from '../parts.ts'
+import type { Policy, ProductDetail } from '../wire.ts'
+import { DESK } from '../words.ts'
+import { confirmation, type Deed, doneWith, type Request, useDeed } from './deed.ts'
+import { Dialog } from './dialog.ts'
+import { beginOf, checkInput, dayInput, dayOf, type Option, selectInput, textInput } from './inputs.ts'
+import { SimpleDeed } from './simple.ts'
+import type { Transacted } from './transactions.ts'
+import { FORMS } from './words.ts'
+
+const path = ({ locator }: Policy, what: string): string => `/policy/${encodeURIComponent(locator)}/${what}`
+
+type Shown = {
+  readonly title: string
+  readonly close: () => void
+  readonly deed: Deed
+  readonly form: Child
+  /** What happens, by what is filled in. */
+  readonly about: Child
+  readonly confirm: string
+  readonly request: Request
+  readonly isAllowed: boolean
+}
+
+function AdjustForm({ title, close, deed, form, about, confirm, request, isAllowed }: Shown): View {
+  return part(Dialog, {
+    ...{ title, close, isBusy: deed.state === 'sending' },
+    children: [
+      h(
+        'form',
+        {
+          novalidate: true,
+          input: deed.forget,
+          change: deed.forget,
+          submit: event => event.preventDefault(),
+        },
+        h('fieldset', { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' }, form),
+      ),
+      h('div', { class: 'preview', role: 'status' }, about),
+      confirmation(deed, confirm, request, isAllowed),
+    ],
+  })
+}
+
+const feeTitle = ({ fees }: ProductDetail, name: string): string =>
+  fees.find(one => one.name === name)?.displayName ?? words(name)
+
+const DECIMAL = /^\d+(\.\d+)?$/
+
+export function ChangeFees({ policy, product, close }: Transacted): View {
+  const currency = policy.grossFeesCurrency
+  const standing = policy.fees.filter(({ reversed }) => !reversed)
+  const [taken, take] = useState<readonly string[]>([])
+  const [name, setName] = useState('')
+  const [amount, setAmount] = useState('')
+  const [from, setFrom] = useState(dayOf(latestOf(policy)))
+  const [until, setUntil] = useState(dayOf(policy.effectiveContractEndTimestamp))
+  const [description, describe] = useState('')
+  const deed = useDeed(() => doneWith(FORMS.feesChanged))
+  const typed = amount.trim()
+  const isComplete = name === '' || DECIMAL.test(typed)
+  const fee = {
+    feeName: name,
+    amount: typed,
+    startTimestamp: beginOf(from),
+    endTimestamp: beginOf(until),
+    ...(description.trim() !== '' && { description: description.trim() }),
+  }
+  const { faults } = deed
+  const back = sum(standing.filter(({ locator }) => taken.includes(locator)).map(one => one.amount))
+  return part(AdjustForm, {
+    ...{ title: DESK.changeFees, close, deed, confirm: DESK.changeFees },
+    request: {
+      method: 'PATCH',
+      path: path(policy, 'fees'),
+      body: { newFees: name === '' ? [] : [fee], reverseFees: taken },
+    },
+    isAllowed: isComplete && (name !== '' || taken.length > 0),
+    form: [
+      standing.length > 0 &&
+        h(
+          'fieldset',
+          { class: 'field checks' },
+          h('legend', {}, FORMS.feesToReverse),
+          standing.map(one =>
+            checkInput(
+              `${feeTitle(product, one.name)}, ${money(one.amount, one.amountCurrency)}, ${span(one.startTimestamp, one.endTimestamp)}`,
+              taken.includes(one.locator),
+              isOn => take(isOn ? [...taken, one.locator] : taken.filter(locator => locator !== one.locator)),
+            ),
+          ),
+        ),
+      selectInput(
+        FORMS.newFee,
+        [['', FORMS.noFee], ...product.fees.map((one): Option => [one.name, one.displayName])],
+        name,
+        setName,
+      ),
+      name !== '' &&
+        h(
+          'div',
+          { class: 'fields' },
+          textInput(DESK.amount, amount, setAmount, {
+            fault:
+              faults.get('newFees[0].amount') ?? (typed === '' || isComplete ? undefined : FORMS.notAnAmount),
+          }),
+          dayInput(DESK.from, from, setFrom, { fault: faults.get('newFees[0].startTimestamp') }),
+          dayInput(FORMS.feeUntil, until, setUntil, { fault: faults.get('newFees[0].endTimestamp') }),
+          textInput(FORMS.description, description, describe),
+        ),
+    ],
+    about: [
+      name !== '' &&
+        DECIMAL.test(typed) &&
+        h('p', {}, FORMS.feeBilled(feeTitle(product, name), money(typed, currency))),
+      taken.length > 0 && h('p', {}, FORMS.feesGoBack(money(back, currency))),
+    ],
+  })
+}
+
+export function ChangeSchedule({ policy, product, close }: Transacted): View {
+  const others = product.paymentSchedules.filter(({ name }) => name !== policy.paymentScheduleName)
+  const now = product.paymentSchedules.find(({ name }) => name === policy.paymentScheduleName)
+  const [name, setName] = useState(others[0]?.name ?? '')
+  const deed = useDeed(() => doneWith(FORMS.scheduleChanged))
+  return part(AdjustForm, {
+    ...{ title: DESK.changeSchedule, close, deed, confirm: DESK.changeSchedule },
+    request: {
+      method: 'POST',
+      path: path(policy, 'paymentSchedule'),
+      body: { newPaymentScheduleName: name },
+    },
+    isAllowed: name !== '',
+    form: [
+      facts([[FORMS.scheduleNow, now?.displayName ?? words(policy.paymentScheduleName ?? '')]]),
+      selectInput(
+        DESK.schedule,
+        others.map((one): Option => [one.name, one.displayName]),
+        name,
+        setName,
+      ),
+    ],
+    about: h('p', {}, FORMS.scheduleAbout),
+  })
+}
+
+type OfPolicy = { readonly policy: Policy; readonly close: () => void }
+
+/** What was paid and not taken back. */
+const paidFor = ({ invoices }: Policy): string =>
+  sum(
+    invoices.flatMap(({ payments }) =>
+      payments.filter(one => one.reversedTimestamp === undefined).map(({ amount }) => amount),
+    ),
+  )
+
+export const Withdraw = ({ policy, close }: OfPolicy): View =>
+  part(SimpleDeed, {
+    ...{ close, title: DESK.withdraw },
+    about: [
+      h('p', {}, FORMS.withdrawAbout),
+      facts([[FORMS.paidSoFar, money(paidFor(policy), policy.grossFeesCurrency)]]),
+    ],
+    confirm: DESK.withdraw,
+    done: FORMS.withdrawn,
+    request: { method: 'POST', path: path(policy, 'withdraw') },
+  })
+
+/** Of a policy that was never issued. */
+export const Discard = ({ policy, close }: OfPolicy): View =>
+  part(SimpleDeed, {
+    ...{ close, title: DESK.discardPolicy },
+    about: h('p', {}, FORMS.discardAbout),
+    confirm: DESK.discardPolicy,
+    done: FORMS.policyDiscarded,
+    request: { method: 'POST', path: path(policy, 'discard') },
+  })

@@ -1,0 +1,65 @@
+// A peril in a form: its fields, limits and deductible, and what requests send of them.
+import type { Field, PerilSegment, ProductDetail } from '../wire.ts'
+import { changes, type Filled, filledFrom, NOTHING, sent } from './values.ts'
+
+export type PerilKind = ProductDetail['exposures'][number]['perils'][number]
+
+/** In the order in which forms show them, each with the property that takes it away. */
+export const AMOUNTS = [
+  ['deductible', 'removeDeductible'],
+  ['indemnityPerItem', 'removeIndemnityPerItem'],
+  ['indemnityPerEvent', 'removeIndemnityPerEvent'],
+  ['indemnityInAggregate', 'removeIndemnityInAggregate'],
+  ['lumpSumPayment', 'removeLumpSumPayment'],
+] as const
+
+export type AmountName = (typeof AMOUNTS)[number][0]
+export type Amounts = Readonly<Partial<Record<AmountName, string>>>
+
+export type PerilForm = { readonly filled: Filled; readonly amounts: Amounts }
+
+/** One that is added begins with the amounts of the configuration. */
+export const newPeril = ({ defaults }: PerilKind): PerilForm => ({
+  filled: NOTHING,
+  amounts: Object.fromEntries(AMOUNTS.flatMap(([name]) => (defaults[name] ? [[name, defaults[name]]] : []))),
+})
+
+export const perilForm = (kind: PerilKind, segment: PerilSegment): PerilForm => ({
+  filled: filledFrom(kind.fields as readonly Field[], segment),
+  amounts: Object.fromEntries(
+    AMOUNTS.flatMap(([name]) => (segment[name] === undefined ? [] : [[name, segment[name]]])),
+  ),
+})
+
+export function addedPeril(kind: PerilKind, { filled, amounts }: PerilForm) {
+  const { fieldValues, fieldGroups } = sent(kind.fields as readonly Field[], filled)
+  const given = AMOUNTS.flatMap(([name]) => {
+    const text = amounts[name]?.trim() ?? ''
+    return text === '' || text === kind.defaults[name] ? [] : [[name, text]]
+  })
+  return {
+    name: kind.name,
+    ...(Object.keys(fieldValues).length > 0 && { fieldValues }),
+    ...(fieldGroups.length > 0 && { fieldGroups }),
+    ...(Object.fromEntries(given) as Amounts),
+  }
+}
+
+/** What a request sends of a peril that is there; undefined where nothing is another. */
+export function perilChanges(
+  kind: PerilKind,
+  locator: string,
+  before: PerilForm,
+  now: PerilForm,
+): object | undefined {
+  const amounts = AMOUNTS.flatMap(([name, remove]): [string, string | boolean][] => {
+    const text = now.amounts[name]?.trim() ?? ''
+    if (text === (before.amounts[name] ?? '')) return []
+    return [text === '' ? [remove, true] : [name, text]]
+  })
+  const other = {
+    ...changes(kind.fields as readonly Field[], before.filled, now.filled),
+    ...Object.fromEntries(amounts),
+  }
+  return Object.keys(other).length === 0 ? undefined : { perilLocator: locator, ...other }
+}

@@ -1,0 +1,130 @@
+// What is filled in, and what requests send of it.
+import { clockAt } from '../calendar.ts'
+import { words } from '../format.ts'
+import { session } from '../session.ts'
+import type { Field } from '../wire.ts'
+
+export type Values = Readonly<Record<string, readonly string[]>>
+
+/** One of the groups of a field; `locator` of one that the record has already. */
+export type Group = { readonly locator?: string; readonly values: Values }
+
+/** Values of fields, and of the groups in them by the field's name. */
+export type Filled = { readonly values: Values; readonly groups: Readonly<Record<string, readonly Group[]>> }
+
+export const NOTHING: Filled = { values: {}, groups: {} }
+
+export const zone = (): string => session()?.timeZone ?? 'UTC'
+
+/** Whether all conditions hold; a field that is not there has no value. */
+export function isThere(field: Field, fields: readonly Field[], values: Values): boolean {
+  return field.conditions.every(({ field: name, values: allowed }) => {
+    const other = fields.find(one => one.name === name)
+    if (!other || !isThere(other, fields, values)) return false
+    return (values[name] ?? []).some(value => allowed.includes(value))
+  })
+}
+
+/** Names that nobody gave a title are read as words; codes, such as `NY`, stay what they are. */
+export const spoken = (value: string, displayName: string): string =>
+  value === displayName && /[a-z]/.test(value) ? words(value) : displayName
+
+/** Of fields that are there, what is filled in. */
+function given(fields: readonly Field[], values: Values): Record<string, string[]> {
+  return Object.fromEntries(
+    fields
+      .filter(field => field.type !== 'group' && isThere(field, fields, values))
+      .map(({ name }) => [name, (values[name] ?? []).filter(text => text.trim() !== '')] as const)
+      .filter(([, list]) => list.length > 0),
+  )
+}
+
+const groupFields = (fields: readonly Field[], values: Values): readonly Field[] =>
+  fields.filter(field => field.type === 'group' && isThere(field, fields, values))
+
+const added = ({ name, fields = [] }: Field, groups: readonly Group[]) =>
+  groups.map(({ values }) => ({ fieldName: name, fieldValues: given(fields, values) }))
+
+/** What a request sends of something new. */
+export const sent = (fields: readonly Field[], { values, groups }: Filled) => ({
+  fieldValues: given(fields, values),
+  fieldGroups: groupFields(fields, values).flatMap(field => added(field, groups[field.name] ?? [])),
+})
+
+const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
+  JSON.stringify(one) === JSON.stringify(other)
+
+/** Values that are others than before; one that was emptied is sent empty. */
+const changedValues = (fields: readonly Field[], before: Values, now: Values): Record<string, string[]> =>
+  Object.fromEntries(
+    fields
+      .filter(({ type, name }) => type !== 'group' && !isSame(before[name], now[name]))
+      .map(({ name }) => [name, [...(now[name] ?? [])]]),
+  )
+
+/** What a request sends of something that is there already; empty where nothing is another. */
+export function changes(fields: readonly Field[], before: Filled, now: Filled) {
+  const fieldValues = changedValues(fields, before.values, now.values)
+  const addFieldGroups: ReturnType<typeof added> = []
+  const updateFieldGroups: object[] = []
+  const removeFieldGroups: string[] = []
+  for (const field of fields.filter(({ type }) => type === 'group')) {
+    const old = before.groups[field.name] ?? []
+    const groups = now.groups[field.name] ?? []
+    addFieldGroups.push(
+      ...added(
+        field,
+        groups.filter(({ locator }) => locator === undefined),
+      ),
+    )
+    for (const { locator, values } of old) {
+      const kept = groups.find(one => one.locator === locator)
+      if (!kept) {
+        removeFieldGroups.push(locator!)
+        continue
+      }
+      const other = changedValues(field.fields ?? [], values, kept.values)
+      if (Object.keys(other).length > 0)
+        updateFieldGroups.push({ fieldGroupLocator: locator, fieldName: field.name, fieldValues: other })
+    }
+  }
+  return {
+    ...(Object.keys(fieldValues).length > 0 && { fieldValues }),
+    ...(addFieldGroups.length > 0 && { addFieldGroups }),
+    ...(updateFieldGroups.length > 0 && { updateFieldGroups }),
+    ...(removeFieldGroups.length > 0 && { removeFieldGroups }),
+  }
+}
+
+/** A date that came as milliseconds, as forms have it. */
+export const formValue = ({ type, precision }: Field, text: string): string =>
+  type === 'date' && /^-?\d+$/.test(text)
+    ? clockAt(Number(text), zone()).slice(0, precision === 'second' ? 16 : 10)
+    : text
+
+const formValues = (fields: readonly Field[], values: Values): Values =>
+  Object.fromEntries(
+    fields
+      .filter(({ type, name }) => type !== 'group' && values[name] !== undefined)
+      .map(field => [field.name, values[field.name]!.map(text => formValue(field, text))]),
+  )
+
+type Recorded = {
+  readonly fieldValues: Values
+  readonly fieldGroupsByLocator?: Readonly<Record<string, Values>> | undefined
+}
+
+/** What a record has, as its form shows it: a field of groups lists their locators. */
+export function filledFrom(fields: readonly Field[], recorded: Recorded | undefined): Filled {
+  const { fieldValues = {}, fieldGroupsByLocator = {} } = recorded ?? {}
+  const groups = fields
+    .filter(({ type }) => type === 'group')
+    .map(({ name, fields: inner = [] }): [string, Group[]] => [
+      name,
+      (fieldValues[name] ?? []).flatMap(locator => {
+        const values = fieldGroupsByLocator[locator]
+        return values ? [{ locator, values: formValues(inner, values) }] : []
+      }),
+    ])
+  return { values: formValues(fields, fieldValues), groups: Object.fromEntries(groups) }
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test, vi } from 'vitest'
+import { isAmong, rowsOf, type Scope, valuesIn } from '../../console/desk/constraints.ts'
+import { differences } from '../../console/desk/difference.ts'
+import {
+  addedPeril,
+  newPeril,
+  type PerilKind,
+  perilChanges,
+  perilForm,
+} from '../../console/desk/peril-form.ts'
+import { faultsOf } from '../../console/desk/places.ts'
+import { changes, type Filled, filledFrom, NOTHING, sent } from '../../console/desk/values.ts'
+import type { Field, PerilSegment, Policy } from '../../console/wire.ts'
+
+const field = (name: string, more: Partial<Field> = {}): Field => ({
+  ...{ name, title: name, type: 'string', conditions: [] },
+  ...{ isOptional: true, isRepeatable: false, isConstrained: false },
+  ...more,
+})
+
+// The console asks for the session of its tab.
+vi.hoisted(() => {
+  Object.assign(globalThis, { sessionStorage: { getItem: () => null, removeItem: () => {} } })
+})
+
+describe('what a request sends of a form', () => {
+  const drivers = field('drivers', {
+    type: 'group',
+    isRepeatable: true,
+    fields: [field('name'), field('age')],
+  })
+  const fields = [
+    field('channel'),
+    field('broker', { conditions: [{ field: 'channel', values: ['broker'] }] }),
+    drivers,
+  ]
+  const before = filledFrom(fields, {
+    fieldValues: { channel: ['direct'], drivers: ['g1', 'g2'] },
+    fieldGroupsByLocator: { g1: { name: ['Ida'], age: ['40'] }, g2: { name: ['Paul'] } },
+  })
+
+  test('is what is filled in and there: no blanks, nothing whose condition does not hold', () => {
+    const filled = {
+      values: { channel: ['direct'], broker: ['BRK-1'] },
+      groups: { drivers: [{ values: { name: ['Ida', ' '] } }] },
+    }
+    expect(sent(fields, filled)).toEqual({
+      fieldValues: { channel: ['direct'] },
+      fieldGroups: [{ fieldName: 'drivers', fieldValues: { name: ['Ida'] } }],
+    })
+    expect(sent(fields, NOTHING)).toEqual({ fieldValues: {}, fieldGroups: [] })
+  })
+
+  test('of a record is what is another: groups that are added, changed and removed, each by its locator', () => {
+    expect(changes(fields, before, before)).toEqual({})
+    const [ida] = before.groups.drivers!
+    const now: Filled = {
+      values: { channel: [] },
+      groups: {
+        drivers: [{ ...ida!, values: { name: ['Ida'], age: ['41'] } }, { values: { name: ['Mia'] } }],
+      },
+    }
+    expect(changes(fields, before, now)).toEqual({
+      fieldValues: { channel: [] },
+      addFieldGroups: [{ fieldName: 'drivers', fieldValues: { name: ['Mia'] } }],
+      updateFieldGroups: [{ fieldGroupLocator: 'g1', fieldName: 'drivers', fieldValues: { age: ['41'] } }],
+      removeFieldGroups: ['g2'],
+    })
+  })
+
+  test('of a peril is its amounts, and that one is taken away', () => {
+    const kind: PerilKind = {
+      ...{ name: 'glass', displayName: 'Glass', fields: [] },
+      defaults: { deductible: '150', indemnityPerItem: '2500' },
+    }
+    const added = newPeril(kind)
+    expect(addedPeril(kind, added)).toEqual({ name: 'glass' })
+    expect(addedPeril(kind, { ...added, amounts: { ...added.amounts, deductible: '300' } })).toEqual({
+      ...{ name: 'glass', deductible: '300' },
+    })
+    const form = perilForm(kind, {
+      ...{ fieldValues: {}, fieldGroupsByLocator: {}, deductible: '150', indemnityPerItem: '2500' },
+    } as unknown as PerilSegment)
+    expect(perilChanges(kind, 'p1', form, form)).toBeUndefined()
+    const now = { ...form, amounts: { deductible: '', indemnityPerItem: 'unlimited' } }
+    expect(perilChanges(kind, 'p1', form, now)).toEqual({
+      ...{ perilLocator: 'p1', removeDeductible: true, indemnityPerItem: 'unlimited' },
+    })
+  })
+})
+
+describe('choices that depend on other fields', () => {
+  const model = {
+    ...{ table: 'vehicles', column: 'model', timeBasis: 'policyStartTime' as const },
+    where: [
+      { column: 'make', field: 'make', of: 'exposure' as const, values: [] },
+      { column: 'region', field: 'region', of: 'policy' as const, values: ['R1', 'R2'] },
+    ],
+  }
+  const scope = (make: string[], region: string[]): Scope => ({
+    ...{ kind: 'exposure', fields: [field('make'), field('model')], values: { make } },
+    outer: { kind: 'policy', fields: [field('region'), field('state')], values: { region, state: ['NY'] } },
+  })
+  const around = { times: { policyStartTime: Date.UTC(2027, 0) }, jurisdictionField: 'state' }
+  const filters = (paths: readonly string[] | undefined) =>
+    paths?.map(path => {
+      const { searchParams } = new URL(path, 'https://bindery.test')
+      return [searchParams.getAll('key'), searchParams.get('date'), searchParams.get('jurisdiction')]
+    })
+
+  test('are rows in which each column has what its field has, wherever that field is', () => {
+    const date = '2027-01-01T00:00:00.000Z'
+    expect(filters(rowsOf(model, scope(['VW & Co=1'], ['R3']), around))).toEqual([
+      [['make=VW & Co=1', 'region=R3'], date, 'NY'],
+    ])
+    // Without a value, the configuration says which may be: any of them.
+    expect(filters(rowsOf(model, scope(['VW'], []), around))!.map(([keys]) => keys)).toEqual([
+      ['make=VW', 'region=R1'],
+      ['make=VW', 'region=R2'],
+    ])
+  })
+
+  test('are not asked for while a field on which they depend is empty, or is not in the form', () => {
+    expect(rowsOf(model, scope([' '], ['R3']), around)).toBeUndefined()
+    expect(rowsOf(model, { ...scope(['VW'], []), outer: undefined }, around)).toBeUndefined()
+    const many = Array.from({ length: 9 }, (_, at) => `R${at}`)
+    expect(rowsOf(model, scope(['VW'], many), around)).toBeUndefined()
+  })
+
+  test('hold for a value that is the same number, and for the same text only', () => {
+    expect(isAmong('2024.0', ['2024'], { type: 'number' })).toBe(true)
+    expect(isAmong('2024.0', ['2024'], { type: 'string' })).toBe(false)
+    expect(isAmong('100', ['1'], { type: 'number' })).toBe(false)
+  })
+
+  test('follow a field only while its own conditions hold', () => {
+    const fields = [field('kind'), field('make', { conditions: [{ field: 'kind', values: ['car'] }] })]
+    const values = { kind: ['trailer'], make: ['VW'] }
+    expect(valuesIn({ kind: 'exposure', fields, values }, 'make')).toEqual([])
+    expect(valuesIn({ kind: 'exposure', fields, values: { ...values, kind: ['car'] } }, 'make')).toEqual([
+      'VW',
+    ])
+    expect(valuesIn({ kind: 'exposure', fields, values }, 'nobody')).toBeUndefined()
+  })
+})
+
+test('what is wrong with a peril or a group has its place', () => {
+  const wrong = { fieldName: 'zone', message: 'Which?' }
+  const { policyFieldErrors } = {
+    policyFieldErrors: {
+      policyFieldErrors: {
+        errors: [],
+        fieldGroupErrors: [{ fieldName: 'drivers', locator: 'g1', errors: [wrong] }],
+      },
+      exposureValidationErrors: [
+        {
+          exposureLocator: 'e1',
+          perilValidationErrors: [{ name: 'glass', fieldErrors: { errors: [wrong], fieldGroupErrors: [] } }],
+        },
+      ],
+    },
+  }
+  expect([...faultsOf({ policyFieldErrors }).keys()]).toEqual([
+    'policy.drivers.g1.zone',
+    'exposure.e1.peril.glass.zone',
+  ])
+})
+
+describe('what changes by a transaction', () => {
+  const span = { startTimestamp: '0', endTimestamp: '100', issuedTimestamp: '0' }
+  const segment = (fieldValues: object, fieldGroupsByLocator: object = {}) => ({
+    ...{ ...span, fieldValues, fieldGroupsByLocator },
+  })
+  const peril = (name: string, more: object = {}) => ({
+    ...{ locator: name, name },
+    characteristics: [
+      {
+        ...segment({}),
+        coverageStartTimestamp: '0',
+        coverageEndTimestamp: '100',
+        deductible: '500',
+        ...more,
+      },
+    ],
+  })
+  const policy = (values: object, exposures: object[], groups: object = {}) =>
+    ({ characteristics: [segment(values, groups)], exposures }) as unknown as Policy
+  const car = (values: object, perils: object[], more: object = {}) => ({
+    ...{ locator: 'car', name: 'vehicle', displayId: 'V1', perils },
+    characteristics: [{ ...segment(values), ...more }],
+  })
+  const product = {
+    fields: [
+      field('channel', { title: 'Channel' }),
+      field('drivers', { title: 'Drivers', type: 'group', fields: [field('name', { title: 'Name' })] }),
+    ],
+    exposures: [
+      {
+        ...{
+          name: 'vehicle',
+          displayName: 'Vehicle',
+          fields: [field('photos', { title: 'Photos', type: 'media' })],
+        },
+        perils: ['theft', 'glass'].map(name => ({
+          name,
+          displayName: name.toUpperCase(),
+          fields: [],
+          defaults: {},
+        })),
+      },
+    ],
+  } as unknown as Parameters<typeof differences>[2]
+
+  test('is told by value, group, exposure and peril, at the time', () => {
+    const before = policy(
+      { channel: ['direct'], drivers: ['g1', 'g2'] },
+      [car({}, [peril('theft'), peril('glass')])],
+      { g1: { name: ['Ida'] }, g2: { name: ['Paul'] } },
+    )
+    const after = policy(
+      { channel: ['broker'], drivers: ['g1', 'g3'] },
+      [
+        car({ photos: ['m1', 'm2'] }, [
+          peril('theft', { deductible: '1000' }),
+          peril('glass', { replacedTimestamp: '5' }),
+        ]),
+        { ...car({}, []), locator: 'other' },
+      ],
+      { g1: { name: ['Ida'] }, g3: { name: ['Mia'] } },
+    )
+    expect(differences(before, after, product, 10)).toEqual([
+      { what: 'Channel', before: 'direct', after: 'broker' },
+      { what: 'Drivers', before: 'Name: Paul', after: 'Name: Mia' },
+      { what: 'Vehicle V1: Photos', before: '', after: '2 files' },
+      { what: 'Vehicle V1: THEFT: Deductible', before: '500', after: '1000' },
+      { what: 'Vehicle V1: GLASS', before: 'Covered', after: 'Not covered' },
+      { what: 'Vehicle', before: 'Not covered', after: 'Covered' },
+    ])
+  })
+
+  test('is nothing where nothing is another, or the time is not covered', () => {
+    const same = policy({ channel: ['direct'] }, [car({}, [peril('theft')])])
+    expect(differences(same, same, product, 10)).toEqual([])
+    expect(differences(same, policy({ channel: ['broker'] }, []), product, 200)).toEqual([])
+  })
+})

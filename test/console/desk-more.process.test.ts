@@ -1,0 +1,293 @@
+// More of the desk in a real browser: home insurance with files, dependent choices and documents; lost and late answers, others at
+// the same policy, sessions that end, phones and rights.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { DAY_MS, type Desk, EUROS, type Locator, plainRequest, startDesk } from './desk-steps.ts'
+import { insureHome } from './home-journey.ts'
+import { BROWSER, faintTexts, overflows, settled, unlabelled, until } from './page.ts'
+
+/** On each call of the interface. */
+const LATENCY_MS = 600
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the desk is not tried.')
+
+describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
+  let desk: Desk
+  let admin: ApiClient
+  let page: Page
+
+  beforeAll(async () => {
+    desk = await startDesk()
+    ;({ admin, page } = desk)
+    await desk.signIn()
+  }, 180_000)
+  afterAll(() => desk?.close())
+
+  test('home insurance: dependent choices, files, a referral, quotes side by side, documents', () =>
+    insureHome(desk))
+
+  test('a payment is taken and reversed', async () => {
+    const begin = Date.now()
+    const { locator } = await admin.call<Locator>('POST', '/policy', {
+      ...plainRequest().policy,
+      policyholderLocator: desk.holder,
+      policyStartTimestamp: begin,
+      policyEndTimestamp: begin + 365 * DAY_MS,
+    })
+    await admin.call('POST', `/policy/${locator}/issue`)
+    const [invoice] = (await desk.policyOf(locator)).invoices
+    const due = EUROS.format(Number(invoice!.totalDue))
+    await desk.go(`/policy/${locator}/billing`)
+    await page.getByRole('button', { name: /Details of New business/ }).click()
+    await desk.open('Take a payment')
+    await page.getByText(`The invoice asks for ${due}.`).waitFor()
+    await page.getByLabel('Method').selectOption('direct_debit')
+    // The mandate is missing, and is asked for where it belongs.
+    await desk.press('Post the payment')
+    await until(page, `document.querySelector('[name=mandate_reference][aria-invalid]')`)
+    await page.getByLabel('SEPA mandate reference').fill('MANDATE-7')
+    await desk.press('Post the payment')
+    await desk.said(`The payment of ${due} is posted.`)
+    await settled(page)
+    const paid = (await desk.policyOf(locator)).invoices[0]!
+    expect([paid.settlementStatus, paid.payments.map(({ amount }) => amount)]).toEqual([
+      'settled',
+      [invoice!.totalDue],
+    ])
+    await page.getByRole('button', { name: /Details of New business/ }).click()
+    await desk.open('Reverse')
+    await desk.press('Reverse')
+    await desk.said(`The payment of ${due} is reversed.`)
+    const reversed = (await desk.policyOf(locator)).invoices[0]!
+    expect([reversed.settlementStatus, reversed.payments[0]!.reversedTimestamp !== undefined]).toEqual([
+      'outstanding',
+      true,
+    ])
+  })
+
+  test('an answer that is lost is asked for again, and nothing is done twice', async () => {
+    const { locator, invoices } = await desk.paidPolicy()
+    const counted = async () => {
+      const policy = await desk.policyOf(locator)
+      return {
+        transactions: policy.modifications.length,
+        invoices: policy.invoices.length,
+        payments: policy.invoices.flatMap(({ payments }) => payments).length,
+      }
+    }
+    const before = await counted()
+    await desk.go(`/policy/${locator}`)
+    await desk.open('Endorse')
+    await page.getByLabel('Kind of change').selectOption('change_of_risk')
+    await page.getByLabel('Kilometres a year').fill('30000')
+    await desk.previewed()
+    const lost = await desk.losing('**/endorsements', 2)
+    await desk.press('Issue the endorsement')
+    await page.getByText('It is not known whether this was done.').waitFor()
+    // What was sent cannot be changed any more.
+    expect(await page.getByLabel('Kilometres a year').isDisabled()).toBe(true)
+    await desk.press('Try again')
+    await expect.poll(lost).toBe(2)
+    await page.getByText('It is not known whether this was done.').waitFor()
+    await desk.press('Try again')
+    await desk.said('The endorsement is issued.')
+    await settled(page)
+    expect(await counted()).toEqual({
+      ...before,
+      transactions: before.transactions + 1,
+      invoices: before.invoices + 1,
+    })
+    await desk.go(`/policy/${locator}/billing`)
+    await page.getByRole('button', { name: /Details of Endorsement/ }).click()
+    await desk.open('Take a payment')
+    await page.getByLabel('Method').selectOption('card')
+    const lostPayment = await desk.losing('**/pay', 1)
+    await desk.press('Post the payment')
+    await page.getByText('It is not known whether this was done.').waitFor()
+    expect(lostPayment()).toBe(1)
+    await desk.press('Try again')
+    await desk.said(/is posted/)
+    expect((await counted()).payments).toBe(before.payments + 1)
+    expect(invoices).toHaveLength(before.invoices)
+    await page.unrouteAll()
+  })
+
+  test('two clicks do it once', async () => {
+    const { locator } = await desk.paidPolicy()
+    await desk.go(`/policy/${locator}`)
+    await desk.open('Cancel policy')
+    await page.getByLabel('Category').selectOption('other')
+    await desk.previewed()
+    let sent = 0
+    await page.route('**/cancellations', async route => {
+      if (route.request().method() === 'POST') sent += 1
+      await route.continue()
+    })
+    await page.evaluate(
+      `(button => { button.click(); button.click() })([...document.querySelectorAll('dialog button')].find(one => one.textContent === 'Cancel the policy'))`,
+    )
+    await desk.said('The policy is cancelled.')
+    expect(sent).toBe(1)
+    expect(await admin.call<Locator[]>('GET', `/policies/${locator}/cancellations`)).toHaveLength(1)
+    await page.unrouteAll()
+  })
+
+  test('what others changed meanwhile is not written over', async () => {
+    const { locator } = await desk.paidPolicy()
+    await desk.go(`/policy/${locator}`)
+    await desk.open('Endorse')
+    await page.getByLabel('Kind of change').selectOption('change_of_risk')
+    await page.getByLabel('Kilometres a year').fill('30000')
+    await desk.previewed()
+    await admin.call('POST', `/policies/${locator}/endorsements`, {
+      endorsementName: 'change_of_contact',
+      state: 'issued',
+      fieldValues: { contact_phone: '+49 30 7654321' },
+    })
+    await desk.press('Issue the endorsement')
+    await page.getByRole('dialog').locator('.notice.bad').waitFor()
+    expect((await desk.policyOf(locator)).modifications.map(({ name }) => name)).toEqual([
+      'modification.policy.create',
+      'change_of_contact',
+    ])
+    await desk.documentsMade(locator)
+    await desk.previewed()
+    await desk.press('Issue the endorsement')
+    await desk.said('The endorsement is issued.')
+  })
+
+  test('a session that ends takes nothing of what was typed', async () => {
+    const { locator } = await desk.paidPolicy()
+    const { page: own, faults: wrong } = await desk.browser.open()
+    const ownDesk = desk.on(own)
+    await ownDesk.signIn()
+    await ownDesk.go(`/policy/${locator}/notes`)
+    await own.getByLabel('Write a note').fill('Calls back on Monday.')
+    // The signature is another: the service refuses, as it does when a session was revoked.
+    let isRefused = true
+    await own.route('**/notes', async route => {
+      const headers = route.request().headers()
+      if (isRefused) await route.continue({ headers: { ...headers, authorization: 'Bearer a.b.c' } })
+      else await route.continue()
+    })
+    await own.getByRole('button', { name: 'Save the note' }).click()
+    const dialog = own.getByRole('dialog', { name: 'Sign in again' })
+    await dialog.waitFor()
+    isRefused = false
+    await dialog.getByLabel('User name').fill('anna.admin')
+    await dialog.getByLabel('Password').fill('password')
+    await own.keyboard.press('Enter')
+    await own.getByText('The note is saved.').waitFor()
+    expect(await own.locator('.notes').textContent()).toMatch(/Calls back on Monday\..*anna\.admin/)
+    const { items } = await admin.call<{ items: { text: string; username: string }[] }>(
+      'GET',
+      `/notes?policyLocator=${locator}`,
+    )
+    expect(items.map(({ text, username }) => [text, username])).toEqual([
+      ['Calls back on Monday.', 'anna.admin'],
+    ])
+    expect(wrong).toEqual([])
+    await own.context().close()
+  })
+
+  test('on a phone the forms fit, and who may not do a thing is not offered it', async () => {
+    const { locator } = await desk.paidPolicy()
+    const { page: phone } = await desk.browser.open({
+      viewport: { width: 375, height: 720 },
+      colorScheme: 'dark',
+    })
+    const phoneDesk = desk.on(phone)
+    await phoneDesk.signIn()
+    await phoneDesk.go(`/policy/${locator}`)
+    await phoneDesk.open('Endorse')
+    await phone.getByLabel('Kind of change').selectOption('change_of_risk')
+    await phone.getByLabel('Kilometres a year').fill('20000')
+    await phoneDesk.previewed()
+    expect(await overflows(phone)).toBe(false)
+    expect(
+      await phone.evaluate(
+        `(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('dialog'))`,
+      ),
+    ).toBe(false)
+    expect(await faintTexts(phone)).toEqual([])
+    await phoneDesk.press('Issue the endorsement')
+    await phoneDesk.said('The endorsement is issued.')
+    await phone.context().close()
+    const { page: agent } = await desk.browser.open()
+    const agentDesk = desk.on(agent)
+    await agentDesk.signIn('alice.agent')
+    const { permissions } = await (await desk.service.signInAs('agent')).call<{ permissions: string[] }>(
+      'GET',
+      '/auth/permissions',
+    )
+    await agentDesk.go(`/policy/${locator}`)
+    for (const [name, permission] of [
+      ['Endorse', 'endorsements.write'],
+      ['Renew', 'renewals.write'],
+      ['Cancel policy', 'cancellations.write'],
+    ] as const)
+      expect([name, await agent.getByRole('button', { name, exact: true }).count()]).toEqual([
+        name,
+        permissions.includes(permission) ? 1 : 0,
+      ])
+    expect(await unlabelled(agent)).toEqual([])
+    await agent.context().close()
+  })
+
+  test('with slow answers nothing is sent twice, and what waits cannot be pressed', async () => {
+    const { locator } = await desk.paidPolicy()
+    await desk.go(`/policy/${locator}`)
+    const sent: string[] = []
+    let isSlow = true
+    await page.route(
+      url => !url.pathname.startsWith('/console'),
+      async route => {
+        const request = route.request()
+        sent.push(`${request.method()} ${new URL(request.url()).pathname.split('/').at(-1)}`)
+        if (isSlow) await new Promise(resolve => setTimeout(resolve, LATENCY_MS))
+        await route.continue()
+      },
+    )
+    const counted = (call: string): number => sent.filter(one => one === call).length
+    const twice = (name: string): Promise<unknown> =>
+      page.evaluate(
+        `(button => { button.click(); button.click() })([...document.querySelectorAll('dialog button')].find(one => one.textContent === ${JSON.stringify(name)}))`,
+      )
+    // Pressed again while the form is on its way.
+    await page.evaluate(
+      `(button => { button.focus(); button.click(); button.click() })([...document.querySelectorAll('button')].find(one => one.textContent === 'Endorse'))`,
+    )
+    await desk.dialog.waitFor()
+    expect(await desk.dialog.count()).toBe(1)
+    await page.getByLabel('Kind of change').selectOption('change_of_risk')
+    await page.getByLabel('Kilometres a year').fill('21000')
+    await desk.press('Preview')
+    await page.getByText('Working it out …').waitFor()
+    expect(await desk.dialog.getByRole('button', { name: 'Preview' }).isDisabled()).toBe(true)
+    // What is typed meanwhile outdates the answer that is on its way.
+    await page.getByLabel('Kilometres a year').fill('22000')
+    await desk.previewed()
+    expect(counted('POST preview')).toBe(2)
+    expect(await desk.cells('What changes', 3)).toEqual(['22000'])
+    await twice('Issue the endorsement')
+    const working = desk.dialog.getByRole('button', { name: 'Working …' })
+    await working.waitFor()
+    expect(await working.isDisabled()).toBe(true)
+    expect(await desk.dialog.getByRole('button', { name: 'Close' }).isDisabled()).toBe(true)
+    expect(await page.getByLabel('Kilometres a year').isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    expect(await desk.dialog.count()).toBe(1)
+    await desk.said('The endorsement is issued.')
+    expect(counted('POST endorsements')).toBe(1)
+    await settled(page)
+    // Whoever goes on by keyboard does not begin at the top of the browser again.
+    expect(await page.evaluate('document.activeElement === document.body')).toBe(false)
+    isSlow = false
+    await page.unrouteAll({ behavior: 'wait' })
+    const { modifications } = await desk.policyOf(locator)
+    expect(modifications).toHaveLength(2)
+  })
+
+  test('breaks no rule of the page', () => expect(desk.faults).toEqual([]))
+})

@@ -1,0 +1,172 @@
+// What people do at the desk, and a service with a browser to do it in. The journeys share them.
+import type { Page, Route } from 'playwright-core'
+import { expect } from 'vitest'
+import type { ApiClient } from '../../scripts/api-client.ts'
+import { workedPolicies } from '../../scripts/example.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type ConsoleBrowser, settled, startBrowser } from './page.ts'
+
+export const DAY_MS = 86_400_000
+
+const money = (currency: string): Intl.NumberFormat =>
+  new Intl.NumberFormat('en-GB', { style: 'currency', currency })
+export const EUROS = money('EUR')
+export const DOLLARS = money('USD')
+
+export type Locator = { locator: string }
+type Payment = Locator & { amount: string; reversedTimestamp?: string }
+export type Invoice = Locator & {
+  displayId: string
+  invoiceType: string
+  totalDue: string
+  settlementStatus: string
+  payments: Payment[]
+}
+type Segment = {
+  replacedTimestamp?: string
+  fieldValues: Record<string, string[]>
+  fieldGroupsByLocator: Record<string, Record<string, string[]>>
+  mediaByLocator: Record<string, { fileName: string }>
+}
+type Peril = Locator & {
+  name: string
+  characteristics: { deductible?: number; replacedTimestamp?: string }[]
+}
+export type Policy = Locator & {
+  policyholderLocator: string
+  paymentScheduleName: string
+  cancellation?: { modificationName: string }
+  characteristics: Segment[]
+  exposures: (Locator & { name: string; characteristics: Segment[]; perils: Peril[] })[]
+  documents: (Locator & { displayName: string; state: string })[]
+  fees: (Locator & { name: string; amount: string; reversed: boolean })[]
+  invoices: Invoice[]
+  modifications: { name: string; issuedTimestamp?: string; premiumChange: string }[]
+}
+export type Quote = Locator & {
+  name: string
+  state: string
+  characteristics: { grossPremium: string }
+  automatedUnderwritingResult?: { decision: string; notes: string[] }
+}
+
+export const plainRequest = () => workedPolicies().find(one => one.name === 'A plain year')!.request
+
+/** What one person does on the page, of the tenant by that host name. */
+export function stepsOn(page: Page, origin: string, hostName: string) {
+  const dialog = page.getByRole('dialog')
+  const address = (path: string): string => `${origin}/console#${path}`
+  const steps = {
+    page,
+    dialog,
+    async go(to: string): Promise<void> {
+      await page.goto('about:blank')
+      await page.goto(address(to))
+      await settled(page)
+    },
+    async signIn(username = 'anna.admin'): Promise<void> {
+      await page.goto(address('/'))
+      await page.getByLabel('Tenant').fill(hostName)
+      await page.getByLabel('User name').fill(username)
+      await page.getByLabel('Password').fill('password')
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await settled(page)
+    },
+    /** The dialog's button, once. */
+    press: (name: string): Promise<void> => dialog.getByRole('button', { name, exact: true }).click(),
+    said: (text: string | RegExp): Promise<void> => page.locator('.done').getByText(text).waitFor(),
+    /** Opens the form, and waits until it has what it is made from. */
+    async open(name: string): Promise<void> {
+      await page.getByRole('button', { name, exact: true }).click()
+      await dialog.waitFor()
+    },
+    /** Texts of the cells of a table in the dialog: by its caption, of the column. */
+    cells: (caption: string, column: number): Promise<string[]> =>
+      dialog
+        .locator('table', { has: page.locator('caption', { hasText: caption }) })
+        .locator(`tbody tr > :nth-child(${column})`)
+        .allTextContents(),
+    async previewed(): Promise<void> {
+      await steps.press('Preview')
+      await page.getByRole('heading', { name: 'What it comes to' }).waitFor()
+    },
+    /** The service answers, and the answer never comes: so many times. */
+    async losing(path: string, times: number): Promise<() => number> {
+      let lost = 0
+      await page.route(path, async (route: Route) => {
+        if (route.request().method() === 'GET' || lost >= times) return await route.continue()
+        lost += 1
+        await route.fetch()
+        await route.abort('connectionreset')
+      })
+      return () => lost
+    },
+  }
+  return steps
+}
+
+export type Steps = ReturnType<typeof stepsOn>
+
+/** What the interface says of a tenant's policies. */
+export function recordsOf(admin: ApiClient) {
+  const records = {
+    policyOf: (locator: string): Promise<Policy> => admin.call<Policy>('GET', `/policy/${locator}`),
+    quotesOf: (locator: string): Promise<Quote[]> =>
+      admin.call<Quote[]>('GET', `/policies/${locator}/quotes`),
+    quoteOf: async (locator: string): Promise<Quote> => (await records.quotesOf(locator))[0]!,
+    /** Documents that are made in the background outdate a preview. */
+    documentsMade: (locator: string): Promise<void> =>
+      expect
+        .poll(
+          async () => (await records.policyOf(locator)).documents.every(({ state }) => state !== 'draft'),
+          { timeout: 60_000, interval: 200 },
+        )
+        .toBe(true),
+  }
+  return records
+}
+
+export type Desk = Awaited<ReturnType<typeof startDesk>>
+
+/** The tenant of examples/motor with a policyholder; its administrator is not signed in on the page yet. */
+export async function startDesk() {
+  const [service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+  const admin = await service.signInAs('admin')
+  const { policyholder } = plainRequest()
+  const { locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
+    completed: true,
+    values: policyholder.values as object,
+  })
+  const { page, faults } = await browser.open()
+  const records = recordsOf(admin)
+  const on = (other: Page): Steps => stepsOn(other, service.origin, service.example().hostname)
+  return {
+    ...{ service, browser, admin, holder, page, faults, on },
+    ...records,
+    ...on(page),
+    /** In force since 30 days ago, paid upfront. */
+    async paidPolicy(): Promise<Policy> {
+      const begin = Date.now() - 30 * DAY_MS
+      const { locator } = await admin.call<Locator>('POST', '/policy', {
+        ...plainRequest().policy,
+        policyholderLocator: holder,
+        policyStartTimestamp: begin,
+        policyEndTimestamp: begin + 365 * DAY_MS,
+        paymentScheduleName: 'upfront',
+      })
+      await admin.call('POST', `/policy/${locator}/issue`)
+      for (const { locator: invoice } of (await records.policyOf(locator)).invoices)
+        await admin.call('POST', `/invoice/${invoice}/pay`, { fieldValues: { method: 'card' } })
+      await records.documentsMade(locator)
+      return await records.policyOf(locator)
+    },
+    async close(): Promise<void> {
+      await closeAll(service, browser)
+    },
+  }
+}
+
+async function closeAll(service: ServiceProcess, browser: ConsoleBrowser): Promise<void> {
+  await browser.close()
+  await service.remove()
+}
