@@ -187,6 +187,20 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
     expect(items.map(({ text, username }) => [text, username])).toEqual([
       ['Calls back on Monday.', 'anna.admin'],
     ])
+    // Long lists come a page at a time.
+    for (const text of ['Called.', 'Has moved.'])
+      await admin.call('POST', '/notes', { recordType: 'policy', recordLocator: locator, text })
+    await own.route('**/notes?*', async route => {
+      await route.continue({ url: route.request().url().replace('pageSize=200', 'pageSize=2') })
+    })
+    await ownDesk.go(`/policy/${locator}/notes`)
+    const shown = own.locator('.notes .note')
+    expect(await shown.allTextContents()).toEqual(['Called.', 'Calls back on Monday.'])
+    const more = own.getByRole('button', { name: 'Show later notes' })
+    await more.click()
+    await own.getByText('Has moved.').waitFor()
+    expect(await more.count()).toBe(0)
+    expect(await shown.allTextContents()).toEqual(['Has moved.', 'Called.', 'Calls back on Monday.'])
     expect(wrong).toEqual([])
     await own.context().close()
   })
