@@ -14,8 +14,8 @@ const SCRIPTS = size([0, 17, 27], [...HOSTILE_SCRIPTS.keys()])
 
 const EVERY_MS = 100
 
-/** What who has no turn is told on a busy machine; in full nobody is. */
-const BUSY = size(/; try again\./, /^$/)
+/** What who has no turn, or too late, is told on a busy machine; in full nobody is. */
+const BUSY = size(/; try again\.|getPerilRates failed: main\/rater\.js: takes longer/, /^$/)
 
 let service: ServiceProcess
 

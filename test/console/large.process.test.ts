@@ -1,0 +1,171 @@
+// What is large in the console: a list of 100,000 policies, and a policy of 1,000 exposures and 150 transactions. First content is
+// there within a second of local time, and no task takes more than 200 ms.
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ApiClient, signIn } from '../../scripts/api-client.ts'
+import { testUsers, workedPolicies } from '../../scripts/example.ts'
+import { deployFiles, paperlessFiles } from '../../tools/bench/example-tenant.ts'
+import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { measured, size } from '../support/sizes.ts'
+import { BROWSER, type ConsoleBrowser, settled, startBrowser, until } from './page.ts'
+
+if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
+
+const DAY_MS = 86_400_000
+const POLICIES = size(20_000, 100_000)
+const EXPOSURES = size(60, 1_000)
+const ENDORSEMENTS = size(8, 149)
+
+// The times hold on a machine with nothing else to do; beside other tests only what grows with the size is found.
+const FIRST_CONTENT_MS = size(10_000, 1_000)
+const LONGEST_TASK_MS = size(2_000, 200)
+
+const FIRST_CONTENT = `document.querySelector('main :is(tbody tr, .facts, .premium, .figure, dl, .work li, .empty)')`
+
+type Locator = { locator: string }
+
+describe.skipIf(!BROWSER)('what is large', () => {
+  let service: ServiceProcess
+  let browser: ConsoleBrowser
+  let tenant: { hostname: string }
+  let admin: ApiClient
+  let page: Page
+  let faults: string[]
+  let holder: string
+
+  beforeAll(async () => {
+    ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+    tenant = await deployFiles(await service.administration(), 'motor', paperlessFiles())
+    const { username, password } = testUsers().find(({ roles }) => roles.includes('admin'))!
+    admin = await signIn(service.origin, { username, password, hostName: tenant.hostname })
+    const { policyholder } = workedPolicies().find(one => one.name === 'A plain year')!.request
+    ;({ locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
+      completed: true,
+      values: policyholder.values as object,
+    }))
+    ;({ page, faults } = await browser.open())
+    await page.goto(`${service.origin}/console`)
+    await page.getByLabel('Tenant').fill(tenant.hostname)
+    await page.getByLabel('User name').fill(username)
+    await page.getByLabel('Password').fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await settled(page)
+    await page.evaluate(`new PerformanceObserver(list => {
+      (window.longTasks ??= []).push(...list.getEntries().map(({ duration }) => Math.round(duration)))
+    }).observe({ type: 'longtask' })`)
+  }, 600_000)
+  afterAll(async () => {
+    await browser?.close()
+    await service?.remove()
+  })
+
+  /** A policy that has begun; `changes` to the plain one. */
+  const policyOf = (changes: object): Promise<Locator> => {
+    const { policy } = workedPolicies().find(one => one.name === 'A plain year')!.request
+    const begin = Date.now() - 10 * DAY_MS
+    return admin.call<Locator>('POST', '/policy', {
+      ...policy,
+      policyholderLocator: holder,
+      policyStartTimestamp: begin,
+      policyEndTimestamp: begin + 365 * DAY_MS,
+      ...changes,
+    })
+  }
+
+  /** Milliseconds until something of the view is there; it is waited for until all of it is. */
+  async function shown(path: string): Promise<number> {
+    const begun = performance.now()
+    await page.goto(`${service.origin}/console#${path}`)
+    await until(page, `document.querySelector('main').dataset.shows === '#${path}' && ${FIRST_CONTENT}`)
+    const took = performance.now() - begun
+    await settled(page)
+    return took
+  }
+
+  async function expectSoon(paths: readonly string[], what: string): Promise<void> {
+    // The isolates are warm after the first look.
+    for (const path of paths) await shown(path)
+    await page.evaluate('window.longTasks = []')
+    for (const path of paths.toReversed()) {
+      const took = await shown(path)
+      measured(`first content of ${what} at ${path.replace(/\d{6,}/, '…')}`, Math.round(took), 'ms')
+      expect([path, took < FIRST_CONTENT_MS], `${Math.round(took)} ms`).toEqual([path, true])
+    }
+    const tasks = (await page.evaluate('window.longTasks')) as number[]
+    measured(`longest task of ${what}`, Math.max(0, ...tasks), 'ms')
+    expect(Math.max(0, ...tasks)).toBeLessThan(LONGEST_TASK_MS)
+  }
+
+  test(`a policy of ${EXPOSURES} exposures and ${ENDORSEMENTS + 1} transactions`, async () => {
+    const { policy } = workedPolicies().find(one => one.name === 'A plain year')!.request
+    const [vehicle] = (policy as unknown as { exposures: object[] }).exposures
+    const { locator } = await policyOf({ exposures: Array(EXPOSURES).fill(vehicle) })
+    await admin.call('POST', `/policy/${locator}/issue`)
+    const begin = Date.now() - 9 * DAY_MS
+    for (let n = 0; n < ENDORSEMENTS; n += 1)
+      await admin.call('POST', `/policies/${locator}/endorsements`, {
+        endorsementName: 'change_of_contact',
+        state: 'issued',
+        startTimestamp: begin + n * 60_000,
+        fieldValues: { contact_phone: `+49 30 ${1_000_000 + n}` },
+      })
+    const root = `/policy/${locator}`
+    await expectSoon(
+      [root, ...['cover', 'transactions', 'billing', 'worksheet', 'quotes'].map(tab => `${root}/${tab}`)],
+      'a large policy',
+    )
+    await page.goto(`${service.origin}/console#${root}/transactions`)
+    await settled(page)
+    expect(await page.locator('main').textContent()).toContain(`${ENDORSEMENTS + 1}`)
+    expect(faults).toEqual([])
+  }, 900_000)
+
+  test(`lists of ${POLICIES.toLocaleString('en')} policies`, async () => {
+    const ending = await policyOf({ policyEndTimestamp: Date.now() + 5 * DAY_MS })
+    await admin.call('POST', `/policy/${ending.locator}/issue`)
+    await service.stop()
+    insertPolicies(service.dataFolder, POLICIES)
+    await service.start()
+    await expectSoon(['/', '/work/pastDue', '/work/policies', '/work/expiring'], 'a long list')
+    expect(await page.locator('tbody tr').count()).toBeLessThanOrEqual(50)
+    await page.goto(`${service.origin}/console#/work/expiring`)
+    await settled(page)
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await settled(page)
+    expect(await page.locator('tbody tr').count()).toBe(50)
+    await page.goto(`${service.origin}/console#/`)
+    await settled(page)
+    expect(await page.locator('.work a[href="#/work/expiring"] .count').textContent()).toBe('1,000+')
+    expect(faults).toEqual([])
+  }, 600_000)
+})
+
+/** Copies of a policy that ends soon, straight into the database of the example. */
+function insertPolicies(dataFolder: string, count: number): void {
+  for (const file of globSync(join(dataFolder, '**', '*.sqlite'))) {
+    const database = new DatabaseSync(file)
+    try {
+      const [one] = database
+        .prepare(`select name from sqlite_master where type = 'index' and name = 'policy_ending'`)
+        .all()
+      if (!one || database.prepare('select 1 from policy where issued_at is not null').get() === undefined)
+        continue
+      const columns = database
+        .prepare(
+          `select name from pragma_table_info('policy') where name not in ('locator', 'effective_end')`,
+        )
+        .all()
+        .map(({ name }) => `"${name}"`)
+        .join(', ')
+      database.exec(`with recursive n(n) as (select 1 union all select n + 1 from n where n < ${count})
+        insert into policy (locator, effective_end, ${columns})
+        select 900000000000 + n * 64, p.effective_end + n * 1000, ${columns}
+        from (select * from policy where issued_at is not null order by effective_end limit 1) p, n`)
+    } finally {
+      database.close()
+    }
+  }
+}
