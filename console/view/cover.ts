@@ -1,6 +1,7 @@
 // What is covered: exposures with their perils, by all that is known now; values of the policy.
+import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
-import { type Child, h, type View } from '../element.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { badge, empty, facts, fieldValues, section, table, unfolding } from '../parts.ts'
@@ -10,6 +11,9 @@ import { VIEW } from './words.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 10
+
+/** Drawn at once: a thousand would keep the page from its reader for a quarter of a second. */
+const AT_ONCE = 200
 
 type Names = ReadonlyMap<string, string>
 
@@ -25,13 +29,7 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
       VIEW.exposuresAndPerils,
       policy.exposures.length === 0
         ? empty(VIEW.nothingCovered)
-        : h(
-            'div',
-            { class: 'tree' },
-            policy.exposures.map(exposure =>
-              exposureNode(exposure, { names, titles }, now, policy.exposures.length <= MOST_OPEN),
-            ),
-          ),
+        : part(Exposures, { exposures: policy.exposures, named: { names, titles }, now }),
     ),
     segment &&
       section(
@@ -52,6 +50,26 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
           ],
           policy.fees,
         ),
+      ),
+  )
+}
+
+type Shown = { readonly exposures: readonly Exposure[]; readonly named: Named; readonly now: number }
+
+function Exposures({ exposures, named, now }: Shown): View {
+  const [most, show] = useState(AT_ONCE)
+  const left = exposures.length - most
+  return h(
+    'div',
+    { class: 'tree' },
+    exposures
+      .slice(0, most)
+      .map(exposure => exposureNode(exposure, named, now, exposures.length <= MOST_OPEN)),
+    left > 0 &&
+      h(
+        'button',
+        { type: 'button', click: () => show(most + AT_ONCE) },
+        VIEW.moreExposures(Math.min(left, AT_ONCE), left),
       ),
   )
 }

@@ -185,6 +185,10 @@ export const VIEW = {
   documentsOfInvoices: 'Documents of invoices',
   linksHold: 'Links hold for a while; reload the policy for new ones.',
   // Worksheet.
+  moreExposures: (count: number, left: number): string =>
+    count < left
+      ? `Show ${count} more of ${left.toLocaleString()} exposures`
+      : `Show the other ${left} exposures`,
   morePerils: (count: number): string => `${count} more perils are not listed.`,
   lookedUp: (source: string): string => `${source} looked up and noted`,
   feesBy: (source: string): string => `Fees by ${source}`,

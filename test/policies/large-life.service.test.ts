@@ -74,3 +74,23 @@ it(
   },
   size(120_000, 600_000),
 )
+
+it('is refused in clear words where its perils and segments are more than one answer can hold, and is changed all the same', async () => {
+  const exposures = Array.from({ length: 200 }, () => thing('120', PERILS))
+  const { locator } = await plain.issue({ start: START, end: months(12) }, '120', exposures)
+  const endorse = (n: number) =>
+    plain.ok('POST', `/policies/${locator}/endorsements`, {
+      ...{ endorsementName: 'never', state: 'issued', startTimestamp: START + n * 60_000 },
+      fieldValues: { note: `note ${n}` },
+    })
+  // Each ends a segment early and begins another: 1,000 perils over 149 segments, and then over 151.
+  for (let n = 1; n <= 74; n += 1) await endorse(n)
+  const { exposures: last } = await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
+  expect(last.flatMap(({ perils }) => perils).flatMap(one => one.characteristics)).toHaveLength(149_000)
+  await endorse(75)
+  const { status, body } = await plain.call<{ code: string; message: string }>('GET', `/policy/${locator}`)
+  expect([status, body.code]).toEqual([413, 'tooLarge'])
+  expect(body.message).toContain('too large for one answer: over its 151 segments')
+  await endorse(76)
+  expect((await plain.call('GET', `/policy/${locator}/checkInvoices`)).status).toBe(200)
+}, 120_000)

@@ -1,5 +1,6 @@
 // A policy in responses. Segments, modification lists and sums are derived on read.
 
+import { tooLarge } from '../../kernel/errors.ts'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -27,9 +28,13 @@ import { documentsOfPolicy, invoiceResponses, modificationResponses } from './re
 
 export type ProjectionOptions = { summarizeQuotes: boolean }
 
+/** In one answer: each peril has characteristics for every segment, so a large policy with a long life has millions of them. */
+const MOST_PERIL_CHARACTERISTICS = 150_000
+
 /**
  * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
- * their fees; `counts` overrides that. A policy without a selected quote has only its own properties.
+ * their fees; `counts` overrides that. A policy without a selected quote has only its own properties. 413 for a policy that no
+ * answer can hold.
  */
 export function policyResponse(
   aggregate: PolicyAggregate,
@@ -40,6 +45,7 @@ export function policyResponse(
 ): PolicyResponse {
   const { policy } = aggregate
   const view = quote && policyView(aggregate, quote, product, counts ?? isStanding)
+  if (view) requireAnswerable(view)
   const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
     ...ownProperties(aggregate, product),
@@ -53,6 +59,22 @@ export function policyResponse(
     documents: documentsOfPolicy(aggregate),
     invoices: invoiceResponses(aggregate),
     quoteSummary: options.summarizeQuotes ? quoteSummary(aggregate) : undefined,
+  }
+}
+
+/** Counts only where perils times segments are many, and only as far as it must. */
+function requireAnswerable({ aggregate, line, order }: PolicyView): void {
+  const { locator, timeZone } = aggregate.policy
+  const runs = [...recordsWhere(aggregate.perilRuns, ({ madeBy }) => order.has(madeBy))]
+  const segments = line.reduce((count, { made }) => count + made.length, 0)
+  if (runs.length * segments <= MOST_PERIL_CHARACTERISTICS) return
+  let count = 0
+  for (const run of runs) {
+    count += piecesOf(run, line, timeZone).length
+    if (count > MOST_PERIL_CHARACTERISTICS)
+      throw tooLarge(
+        `The policy is too large for one answer: over its ${segments} segments, its perils have more than ${MOST_PERIL_CHARACTERISTICS} characteristics. Read its invoices (GET /policy/${locator}/checkInvoices), transactions and documents (GET /policies/${locator}/documents) by themselves.`,
+      )
   }
 }
 
