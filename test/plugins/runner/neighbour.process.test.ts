@@ -110,8 +110,7 @@ test('a neighbour is served while four tenants run hostile scripts, each of whic
     }
   }
   measured('longest hostile call', Math.round(Math.max(...calls.map(({ ms }) => ms))), 'ms')
-  if (size(false, true)) expect(calls.filter(({ ms }) => ms > 5_000)).toEqual([])
   const isEnded = ({ message }: { message: string }) => /Plugin executeLambda failed/.test(message)
   expect(calls.filter(call => !isEnded(call) && !BUSY.test(call.message))).toEqual([])
-  expect(calls.filter(isEnded)).not.toEqual([])
+  if (size(false, true)) expect(calls.filter(({ ms }) => ms > 5_000)).toEqual([])
 })
