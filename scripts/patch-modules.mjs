@@ -17,15 +17,16 @@ export const PATCHES = [
   },
 ]
 
-for (const { file, text, instead } of PATCHES) {
+function patch({ file, text, instead }) {
   const path = fileURLToPath(new URL(file, MODULES))
-  if (!existsSync(path)) continue
+  if (!existsSync(path)) return
   const now = readFileSync(path, 'utf8')
-  if (!now.includes(text)) continue
+  if (!now.includes(text)) return
   // In its place at once: a process that starts meanwhile reads the one or the other.
-  writeFileSync(
-    `${path}.patched`,
-    now.replace(text, () => instead),
-  )
+  const patched = now.replace(text, () => instead)
+  writeFileSync(`${path}.patched`, patched)
   renameSync(`${path}.patched`, path)
 }
+
+// A test reads the patches alone, to see what an install has made of them.
+if (process.argv[1] === fileURLToPath(import.meta.url)) PATCHES.forEach(patch)

@@ -3,70 +3,48 @@ import { get, ownTenant, queryOf } from '../api.ts'
 import { deedButtons } from '../deed-buttons.ts'
 import { type Child, h, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
-import { choiceForm, input, type Option, select } from '../lists/filters.ts'
-import { badge, type Column, empty, facts, loaded, table } from '../parts.ts'
+import { input, type Option, select } from '../lists/filters.ts'
+import { badge, type Column, empty, facts, table } from '../parts.ts'
 import type { Delivery, DeliveryList, Webhook } from '../wire.ts'
-import {
-  addressOf,
-  chosenOf,
-  isoOfDay,
-  PAGE_SIZE,
-  pagesOf,
-  spanChosen,
-  spanInputs,
-  spanOf,
-} from './address.ts'
+import { isoOfDay } from './address.ts'
+import { history } from './history.ts'
 import { confirmed } from './opened.ts'
 import { TENANT, WEBHOOKS as WORDS } from './words.ts'
 
 const STATES: readonly Delivery['state'][] = ['waiting', 'pending', 'sent', 'failed', 'diverted', 'skipped']
 
-export function deliveriesSection(
+export const deliveriesSection = (
   webhook: Webhook,
   query: URLSearchParams,
   held: ReadonlySet<string>,
   signal: AbortSignal,
-): Child {
-  const chosen = chosenOf(query, ['state', 'eventLocator'])
-  const span = spanOf(query)
-  const path = ['webhooks', webhook.locator]
-  const load = async (): Promise<Child> => {
-    const from = query.get('page') ?? ''
-    const asked = queryOf({
-      ...chosen,
-      from: isoOfDay(span.from),
-      to: isoOfDay(span.until),
-      pageSize: PAGE_SIZE,
-      pagingToken: from,
-    })
-    const { items, pagingToken } = await get<DeliveryList>(
-      `/event/${ownTenant()}/webhooks/${webhook.locator}/deliveries/list?${asked}`,
-      signal,
-    )
-    if (items.length === 0 && from === '' && pagingToken === undefined) return empty(WORDS.noDeliveries)
-    return [
-      items.length > 0 &&
-        table(WORDS.deliveries, COLUMNS, items, delivery => deliveryShown(webhook, delivery, held)),
-      pagesOf(path, { ...chosen, ...spanChosen(span) }, from, { count: items.length, next: pagingToken }),
-    ]
-  }
-  return [
-    choiceForm(
-      [
-        ...spanInputs(span),
-        select(
-          'state',
-          TENANT.state,
-          STATES.map((state): Option => [state, words(state)]),
-          chosen.state,
-        ),
-        input('eventLocator', WORDS.eventLocator, chosen.eventLocator),
-      ],
-      ({ from = '', until = '', ...typed }) => addressOf(path, { ...typed, ...spanChosen({ from, until }) }),
-    ),
-    loaded('the deliveries', load),
-  ]
-}
+): Child =>
+  history({
+    ...{ path: ['webhooks', webhook.locator], query, what: 'the deliveries', none: WORDS.noDeliveries },
+    names: ['state', 'eventLocator'],
+    fields: ({ state, eventLocator }) => [
+      select(
+        'state',
+        TENANT.state,
+        STATES.map((one): Option => [one, words(one)]),
+        state,
+      ),
+      input('eventLocator', WORDS.eventLocator, eventLocator),
+    ],
+    async load(asked, { from, until }) {
+      const days = { from: isoOfDay(from), to: isoOfDay(until) }
+      const { items, pagingToken } = await get<DeliveryList>(
+        `/event/${ownTenant()}/webhooks/${webhook.locator}/deliveries/list?${queryOf({ ...asked, ...days })}`,
+        signal,
+      )
+      return {
+        count: items.length,
+        table: () =>
+          table(WORDS.deliveries, COLUMNS, items, delivery => deliveryShown(webhook, delivery, held)),
+        next: pagingToken,
+      }
+    },
+  })
 
 const COLUMNS: readonly Column<Delivery>[] = [
   { head: WORDS.event, cell: ({ eventType }) => h('code', { class: 'type' }, eventType) },

@@ -1,7 +1,8 @@
-// Permissions as people read them: by group, each with what it allows.
+// Permissions as people read them, by group, each with what it allows; and what account types and roles are called.
 import { h, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { empty, facts } from '../parts.ts'
+import type { Role } from '../wire.ts'
 import { USERS } from './words.ts'
 
 /** `policies.read` by `policies`. */
@@ -22,3 +23,8 @@ export const permissionList = (permissions: readonly string[]): View =>
           h('code', {}, some.map(action).join(', ')),
         ]),
       )
+
+/** `account.tenant.read.only.user` as "Read only user". */
+export const typeName = (type: string): string => words(type.replace(/^account\.(?:tenant\.)?/, ''))
+
+export const roleName = ({ name, title }: Pick<Role, 'name' | 'title'>): string => title ?? typeName(name)

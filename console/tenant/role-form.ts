@@ -6,7 +6,7 @@ import { checkInput, textInput } from '../desk/inputs.ts'
 import { h, part, type View } from '../element.ts'
 import type { Role } from '../wire.ts'
 import { permissionChoice } from './permission-choice.ts'
-import { roleName } from './role-name.ts'
+import { roleName } from './permission-list.ts'
 import { ROLES as WORDS } from './words.ts'
 
 type RoleShown = {

@@ -5,9 +5,8 @@ import { h, part, type View } from '../element.ts'
 import { type Column, loaded, section, table } from '../parts.ts'
 import type { Role, User } from '../wire.ts'
 import { confirmed, type Opened, type Shown, under } from './opened.ts'
-import { permissionList } from './permission-list.ts'
+import { permissionList, roleName, typeName } from './permission-list.ts'
 import { GiveRoles, RoleForm } from './role-form.ts'
-import { roleName, typeName } from './role-name.ts'
 import { PAGES, TENANT, ROLES as WORDS } from './words.ts'
 
 const WRITE = ['roles.write'] as const

@@ -4,7 +4,8 @@ import { type PagedRow, pageOfDatabases, pageOfShards } from '../../platform/pag
 import { administrationAudits } from '../../platform/tenancy/control-tables.ts'
 import { controlDatabase } from '../../platform/tenancy.ts'
 import { audits } from '../tables.ts'
-import { type AuditAction, AuditPageResponse, AuditQuery } from './contract.ts'
+import type { AuditAction } from './actions.ts'
+import { AuditPageResponse, AuditQuery } from './contract.ts'
 import { auditConditions } from './store.ts'
 
 const { get } = forTenant('Audit')

@@ -20,7 +20,8 @@ import {
   tenantNow,
 } from '../../platform/tenancy.ts'
 import { audits } from '../tables.ts'
-import type { AuditAction, AuditQuery } from './contract.ts'
+import type { AuditAction } from './actions.ts'
+import type { AuditQuery } from './contract.ts'
 
 export type AuditEntry = {
   readonly action: AuditAction

@@ -11,7 +11,7 @@ import { HOME_SHARD, homeDatabase, type Tenant, tenantNow } from '../../platform
 import type { TenantRoles, TestUserType } from '../../product/roles.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { MOST_ACCOUNTS } from '../administration/service.ts'
-import type { AuditAction } from '../audit/contract.ts'
+import type { AuditAction } from '../audit/actions.ts'
 import { commitAudited } from '../audit/store.ts'
 import type { AuthenticateResponse } from '../contract.ts'
 import { PLAIN_RULES } from '../password-rules/rules.ts'

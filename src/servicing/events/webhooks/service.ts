@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { AuditAction } from '../../../access/audit/contract.ts'
+import type { AuditAction } from '../../../access/audit/actions.ts'
 import { auditRows } from '../../../access/audit/store.ts'
 import {
   alreadyExists,

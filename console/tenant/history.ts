@@ -1,0 +1,55 @@
+// Lists of what happened: chosen by days and by what else the address names, a page at a time.
+
+import type { Child, View } from '../element.ts'
+import { choiceForm } from '../lists/filters.ts'
+import { empty, loaded } from '../parts.ts'
+import { addressOf, chosenOf, PAGE_SIZE, pagesOf, spanChosen, spanInputs, spanOf } from './address.ts'
+
+type Page = {
+  readonly count: number
+  readonly table: () => View
+  /** Undefined on the last page. */
+  readonly next: string | undefined
+}
+
+type History<Name extends string> = {
+  /** Of the list, below `#/tenant/`. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+  /** What can be chosen beside the days, and the fields for it. */
+  readonly names: readonly Name[]
+  readonly fields: (chosen: Record<Name, string>) => readonly View[]
+  /** As in "Loading the audit trail". */
+  readonly what: string
+  readonly none: string
+  readonly load: (
+    asked: Record<Name, string> & { readonly pageSize: number; readonly pagingToken: string },
+    span: { readonly from: string; readonly until: string },
+  ) => Promise<Page>
+}
+
+export function history<Name extends string>({
+  path,
+  query,
+  names,
+  fields,
+  what,
+  none,
+  load,
+}: History<Name>): Child {
+  const chosen = chosenOf(query, names)
+  const span = spanOf(query)
+  const from = query.get('page') ?? ''
+  return [
+    choiceForm(
+      [...spanInputs(span), ...fields(chosen)],
+      // An empty day is the beginning of all, and not what the page begins with.
+      ({ from = '', until = '', ...typed }) => addressOf(path, { ...typed, ...spanChosen({ from, until }) }),
+    ),
+    loaded(what, async () => {
+      const { count, table, next } = await load({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from }, span)
+      if (count === 0 && from === '' && next === undefined) return empty(none)
+      return [count > 0 && table(), pagesOf(path, { ...chosen, ...spanChosen(span) }, from, { count, next })]
+    }),
+  ]
+}
