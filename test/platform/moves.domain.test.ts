@@ -42,6 +42,23 @@ test('rows written, changed and deleted between any two steps arrive, however of
   )
 })
 
+test('a run that looked before another one came to the end does not begin the move again', async () => {
+  const database = newDatabase()
+  await migrate(database, BEFORE_MOVE)
+  await database.execute(['insert into fence (id) values (1)'])
+  const late = {
+    ...database,
+    async query(statement: string) {
+      if (statement.includes('as is_begun')) await migrate(database, AFTER_MOVE)
+      return database.query(statement)
+    },
+  }
+  await expect(migrate(late, AFTER_MOVE)).rejects.toThrow('NOT NULL')
+  expect(await migrate(database, AFTER_MOVE)).toEqual([])
+  expect(await namesOf(database)).toEqual(NAMES_MOVED)
+  database.close()
+})
+
 test('a move is marked by lines of its file', async () => {
   const [move] = await readMigrations({
     '0001_x.sql':

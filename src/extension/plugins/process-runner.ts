@@ -10,8 +10,8 @@ type RunnerPlace = { readonly address: string; readonly secret: string }
 
 type Send = (address: string, request: RequestInit) => Promise<Response>
 
-/** The waits, in milliseconds, after each failure to reach the runner, which restarts within them. */
-const WAITS = [100, 200, 400, 800] as const
+/** The waits, in milliseconds, after each failure to reach the runner, which restarts within them, also on a slow machine. */
+const WAITS = [100, 200, 400, 800, 1_600] as const
 
 /** How often a program is sent for one call: others may push it out of the runner's memory. */
 const MOST_SENDINGS = 3

@@ -73,7 +73,7 @@ export async function migrateInSteps(
     const record = `insert into migration (name, hash, applied_at) values ('${name}', '${hash}', unixepoch() * 1000)`
     const move = moveOf(migration)
     if (!move) await target.execute([RECORD, ...statements, record])
-    else if (!(await carryOutMove(target, move, record, steps)))
+    else if (!(await carryOutMove(target, name, move, record, steps)))
       return { applied, newest: migrations[migrations.indexOf(migration) - 1]?.name ?? '', isDone: false }
     applied.push(name)
   }

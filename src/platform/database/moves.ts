@@ -53,9 +53,13 @@ const ROWS_A_STEP = 2_000
 /** Steps between two looks at the progress. */
 const MOST_BETWEEN_LOOKS = 16
 
-/** Goes on with the move until it is done, which `record` notes, or until no steps are left; returns whether it is done. */
+/**
+ * Goes on with the move of the migration `name` until it is done, which `record` notes, or until no steps are left; returns whether
+ * it is done.
+ */
 export async function carryOutMove(
   target: MigrationTarget,
+  name: string,
   { tables, making, atEnd }: Move,
   record: string,
   steps: Steps,
@@ -82,8 +86,11 @@ export async function carryOutMove(
     return true
   }
   if (!state.is_begun) {
+    // Another run may have come to the end since this one looked what is missing: nothing is moved twice.
+    const ifMissing = `insert into migration (name, hash, applied_at)
+      select null, '', 0 where exists (select 1 from migration where name = '${name}')`
     const places = tables.map(table => `insert into migration_move values ('${table}', 'made', 0, 0)`)
-    await target.execute([PROGRESS, ...making, ...places])
+    await target.execute([ifMissing, PROGRESS, ...making, ...places])
   }
   for (const table of tables) if (!(await moveTable(target, table, steps))) return false
   await target.execute([...atEnd, 'drop table migration_move', record])

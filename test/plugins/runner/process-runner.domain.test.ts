@@ -57,7 +57,7 @@ describe('the service, calling the plugin runner,', () => {
     await expect(gone.runner.run(programOf('tenant', ''), CALL)).rejects.toMatchObject({
       code: 'unavailable',
     })
-    expect(gone.asked.length).toBe(5)
+    expect(gone.asked.length).toBe(6)
   })
 
   it.each([
