@@ -98,6 +98,8 @@ function perilDifferences(
   after: Peril | undefined,
   at: number,
 ): Difference[] {
+  // Of a large policy perils are left out, here or there: then nothing is known of them.
+  if (before?.characteristics.length === 0 || after?.characteristics.length === 0) return []
   const old = before && heldAt(perilSegments(before), at)
   const now = after && heldAt(perilSegments(after), at)
   if (!old || !now) return presence(what, old !== undefined, now !== undefined)

@@ -4,7 +4,8 @@ import { type Child, h, part, type View } from '../element.ts'
 import { holderOf } from '../find.ts'
 import { words } from '../format.ts'
 import { current, historyOf, latestOf, termAt } from '../knowledge.ts'
-import { unfolding } from '../parts.ts'
+import { exposureInFull, isOutlined } from '../large-policies.ts'
+import { loaded, unfolding } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -25,6 +26,7 @@ import { useUploads } from './media.ts'
 import { differenceTable, usePreview } from './preview.ts'
 import { policyPath, previewed, type Transacted, TransactionForm } from './transactions.ts'
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'
+import { FORMS } from './words.ts'
 
 /** More exposures than these are closed at first. */
 const MOST_OPEN = 3
@@ -44,7 +46,10 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const [reprice, setReprice] = useState(false)
   const held = useMemo(() => current(policy.characteristics, now), [policy])
   const before = useMemo(
-    () => ({ policy: filledFrom(policyFields, held), exposures: insuredExposures(policy, product, now) }),
+    () => ({
+      policy: filledFrom(policyFields, held),
+      exposures: insuredExposures(policy.exposures, product, now),
+    }),
     [policy],
   )
   const [changes, change] = useState<Changes>({
@@ -58,13 +63,15 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const preparing = useDeed(() => doneWith(DESK.prepared))
   const uploads = useUploads(mediaOf(policy.modifications))
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
+  /** Those of a large policy that were looked at, with their perils. */
+  const [inFull, keep] = useState<Readonly<Record<string, InsuredExposure>>>({})
   const formOf = ({ exposure, form }: InsuredExposure): ExposureForm =>
     changes.exposures[exposure.locator] ?? form
 
   const body = (): object => {
     const updates = before.exposures.flatMap(one => {
       const { locator } = one.exposure
-      return changes.ended.includes(locator) ? [] : exposureChanges(one, formOf(one))
+      return changes.ended.includes(locator) ? [] : exposureChanges(inFull[locator] ?? one, formOf(one))
     })
     return {
       endorsementName: name,
@@ -79,8 +86,9 @@ export function Endorse({ policy, product, close }: Transacted): View {
     }
   }
   const { faults } = previewing
-  const exposureNode = (one: InsuredExposure): Child => {
-    const { locator, displayId, name } = one.exposure
+  const exposureNode = (outlined: InsuredExposure): Child => {
+    const { locator, displayId, name } = outlined.exposure
+    const one = inFull[locator] ?? outlined
     const isEnded = changes.ended.includes(locator)
     const title = `${one.kind?.displayName ?? words(name)} ${displayId}`
     return unfolding(locator, before.exposures.length <= MOST_OPEN, [h('span', {}, title)], () => [
@@ -90,12 +98,19 @@ export function Endorse({ policy, product, close }: Transacted): View {
           ended: isOn ? [...changes.ended, locator] : changes.ended.filter(one => one !== locator),
         }),
       ),
-      !isEnded &&
-        part(InsuredFields, {
-          ...{ insured: one, form: formOf(one), faults },
-          change: (form: ExposureForm) =>
-            change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
-        }),
+      !isEnded && isOutlined(one.exposure)
+        ? loaded(FORMS.loadsPerils, async () => {
+            const exposure = await exposureInFull(policy, one.exposure)
+            const [insured] = insuredExposures([exposure], product, now)
+            if (insured) keep(kept => ({ ...kept, [locator]: insured }))
+            return null
+          })
+        : !isEnded &&
+          part(InsuredFields, {
+            ...{ insured: one, form: formOf(one), faults },
+            change: (form: ExposureForm) =>
+              change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
+          }),
     ])
   }
   const holder = useHolder(policy.policyholderLocator)

@@ -3,7 +3,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
 import { current, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { unfolding } from '../parts.ts'
-import type { Exposure, Field, Peril, Policy, ProductDetail } from '../wire.ts'
+import type { Exposure, Field, Peril, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { useOuter, within } from './allowed.ts'
 import type { Scope } from './constraints.ts'
@@ -42,7 +42,7 @@ const isCovered = <Row extends { readonly endTimestamp: string }>(
 
 /** What is covered at the time or later. */
 export function insuredExposures(
-  { exposures }: Policy,
+  exposures: readonly Exposure[],
   product: ProductDetail,
   now: number,
 ): readonly InsuredExposure[] {

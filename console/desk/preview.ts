@@ -1,9 +1,10 @@
 // What a transaction would come to, before anybody confirms it.
 import { useRef, useState } from 'preact/hooks'
-import { call, Problem } from '../api.ts'
+import { Problem } from '../api.ts'
 import { isNegative, isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { change, day, money, words } from '../format.ts'
+import { previewPolicy } from '../large-policies.ts'
 import { badge, facts, problemNote, table } from '../parts.ts'
 import type { Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -44,8 +45,7 @@ export function usePreview(policyLocator: string): Previewing {
       turn.current += 1
       const mine = turn.current
       show({ ...NONE, isBusy: true })
-      const path = `/policies/${encodeURIComponent(policyLocator)}/preview`
-      await call<Preview>('POST', path, { body: { [kind]: body } }).then(
+      await previewPolicy(policyLocator, { [kind]: body }).then(
         preview => mine === turn.current && show({ ...NONE, preview, asked: { kind, body } }),
         (failure: unknown) => mine === turn.current && show({ ...NONE, failure }),
       )

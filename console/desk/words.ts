@@ -21,6 +21,7 @@ export const FORMS = {
   isCovered: 'Covered',
   notCovered: 'Not covered',
   // Transactions.
+  loadsPerils: 'perils',
   addPerils: 'Add perils',
   limitsOf: (peril: string): string => `Limits and details of ${peril}`,
   amounts: {

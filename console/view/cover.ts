@@ -4,7 +4,8 @@ import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
-import { badge, empty, facts, fieldValues, section, table, unfolding } from '../parts.ts'
+import { exposureInFull, isOutlined } from '../large-policies.ts'
+import { badge, empty, facts, fieldValues, loaded, section, table, unfolding } from '../parts.ts'
 import type { Exposure, Peril, Policy } from '../wire.ts'
 import type { Known } from './known.ts'
 import { VIEW } from './words.ts'
@@ -29,7 +30,7 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
       VIEW.exposuresAndPerils,
       policy.exposures.length === 0
         ? empty(VIEW.nothingCovered)
-        : part(Exposures, { exposures: policy.exposures, named: { names, titles }, now }),
+        : part(Exposures, { policy, named: { names, titles }, now }),
     ),
     segment &&
       section(
@@ -54,17 +55,16 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
   )
 }
 
-type Shown = { readonly exposures: readonly Exposure[]; readonly named: Named; readonly now: number }
+type Shown = { readonly policy: Policy; readonly named: Named; readonly now: number }
 
-function Exposures({ exposures, named, now }: Shown): View {
+function Exposures({ policy, named, now }: Shown): View {
   const [most, show] = useState(AT_ONCE)
+  const { exposures } = policy
   const left = exposures.length - most
   return h(
     'div',
     { class: 'tree' },
-    exposures
-      .slice(0, most)
-      .map(exposure => exposureNode(exposure, named, now, exposures.length <= MOST_OPEN)),
+    exposures.slice(0, most).map(exposure => exposureNode(policy, exposure, named, now)),
     left > 0 &&
       h(
         'button',
@@ -91,15 +91,20 @@ function groups(
   })
 }
 
-const exposureNode = (exposure: Exposure, named: Named, now: number, open: boolean): View =>
+const exposureNode = (policy: Policy, exposure: Exposure, named: Named, now: number): View =>
   unfolding(
     exposure.locator,
-    open,
+    policy.exposures.length <= MOST_OPEN,
     [
       h('span', { class: 'node-name' }, spokenName(exposure, named.names)),
       h('span', { class: 'soft small' }, VIEW.exposureWith(exposure.displayId, exposure.perils.length)),
     ],
-    () => exposureContent(exposure, named, now),
+    () =>
+      isOutlined(exposure)
+        ? loaded(VIEW.loads.perils, async () =>
+            exposureContent(await exposureInFull(policy, exposure), named, now),
+          )
+        : exposureContent(exposure, named, now),
   )
 
 const spokenName = ({ name }: { name: string }, names: Names): string => names.get(name) ?? words(name)

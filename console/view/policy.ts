@@ -1,12 +1,12 @@
 // A policy: who and what it is, and the views of it.
 import { useState } from 'preact/hooks'
-import { get } from '../api.ts'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { displayNames, noteOpened, permissions, policiesOf, policyTitles } from '../find.ts'
 import { dayOrMoment, money, span, words } from '../format.ts'
 import { holderName } from '../holder-name.ts'
 import { historyOf, latestOf, premiumOfTerm, termAt } from '../knowledge.ts'
+import { readPolicy } from '../large-policies.ts'
 import { badge, problemNote } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
 import type { Policy } from '../wire.ts'
@@ -55,8 +55,7 @@ export const forgetPolicy = (): void => {
 /** The page of the policy with the view that the address names; `moved` says that only the view is another. */
 export async function policyView(locator: string, tab: string, signal: AbortSignal): Promise<View> {
   if (kept?.locator !== locator) {
-    const path = `/policy/${encodeURIComponent(locator)}?summarizeQuotes=true`
-    const policy = await get<Policy>(path, signal)
+    const policy = await readPolicy(locator, signal)
     kept = { locator, policy }
     noteOpened(policy.locator)
   }

@@ -14,6 +14,7 @@ import {
   premiumOfTerm,
   termAt,
 } from '../knowledge.ts'
+import { isOutlined } from '../large-policies.ts'
 import { badge, empty, facts, section, table } from '../parts.ts'
 import type { Policy } from '../wire.ts'
 import { Chart, kindOf, type Point } from './chart.ts'
@@ -160,7 +161,7 @@ function stateAt(
       [VIEW.termPremium, money(total, currency)],
     ]),
     perils.length === 0
-      ? empty(VIEW.noPerilsWereCovered)
+      ? empty(policy.exposures.some(isOutlined) ? VIEW.perilsUnderCover : VIEW.noPerilsWereCovered)
       : table(
           VIEW.perilsCoveredThen,
           [

@@ -10,7 +10,6 @@ import type {
   TaxGroupResponse,
 } from '../policy/contract/billing.ts'
 import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
-import { inForce } from '../policy/fold/pieces.ts'
 import { feeResponse, withAmount } from '../policy/projection/characteristics.ts'
 import type { ExposureView, PerilView, PolicyView } from '../policy/projection/policy.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
@@ -242,16 +241,27 @@ export type Totals = {
 
 /** Of the pieces in force. */
 export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Totals {
-  const standing = new Set(inForce(pieces.map(one => one.piece)))
-  const totals = pieces.flatMap(({ run: { price }, piece }): Totals[] => {
-    const { amounts } = piece
-    if (!standing.has(piece) || !amounts || !price) return []
-    const { premium, technicalPremium } = amounts
-    const taxes = sumsByName(price.taxes.map(({ name }, at) => [name, amounts.taxes[at]!]))
-    const commissions = price.commissions.map((one, at) => [one.recipient, amounts.commissions[at]!] as const)
-    return [{ premium, technicalPremium, taxes, commissions: sumsByName(commissions) }]
-  })
-  return sumTotals(totals, currency)
+  const none = zero(currency)
+  let premium = none
+  // Undefined once a piece has none, or while there is no piece.
+  let technicalPremium: Money | undefined
+  let isFirst = true
+  const taxes = new Map<string, Money>()
+  const commissions = new Map<string, Money>()
+  for (const {
+    run: { price },
+    piece: { amounts, replacedBy },
+  } of pieces) {
+    if (replacedBy !== undefined || !amounts || !price) continue
+    premium = plus(premium, amounts.premium)
+    const before = isFirst ? none : technicalPremium
+    technicalPremium = before && amounts.technicalPremium && plus(before, amounts.technicalPremium)
+    isFirst = false
+    for (const [at, { name }] of price.taxes.entries()) add(taxes, name, amounts.taxes[at]!)
+    for (const [at, { recipient }] of price.commissions.entries())
+      add(commissions, recipient, amounts.commissions[at]!)
+  }
+  return { premium, technicalPremium, taxes, commissions }
 }
 
 export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
@@ -268,11 +278,13 @@ export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Tota
 
 function sumsByName(amounts: readonly (readonly [name: string, amount: Money])[]): AmountsByName {
   const sums = new Map<string, Money>()
-  for (const [name, amount] of amounts) {
-    const earlier = sums.get(name)
-    sums.set(name, earlier ? plus(earlier, amount) : amount)
-  }
+  for (const [name, amount] of amounts) add(sums, name, amount)
   return sums
+}
+
+function add(sums: Map<string, Money>, name: string, amount: Money): void {
+  const earlier = sums.get(name)
+  sums.set(name, earlier ? plus(earlier, amount) : amount)
 }
 
 export const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)

@@ -75,14 +75,15 @@ it(
   size(120_000, 600_000),
 )
 
-it('is refused in clear words where its perils and segments are more than one answer can hold, and is changed all the same', async () => {
+it('is read without the characteristics of its perils where one answer cannot hold them, and is changed all the same', async () => {
   const exposures = Array.from({ length: 200 }, () => thing('120', PERILS))
   const { locator } = await plain.issue({ start: START, end: months(12) }, '120', exposures)
   const endorse = (n: number) =>
-    plain.ok('POST', `/policies/${locator}/endorsements`, {
-      ...{ endorsementName: 'never', state: 'issued', startTimestamp: START + n * 60_000 },
-      fieldValues: { note: `note ${n}` },
-    })
+    plain.ok('POST', `/policies/${locator}/endorsements`, change(n, { state: 'issued' }))
+  const change = (n: number, more: object = {}) => ({
+    ...{ endorsementName: 'never', startTimestamp: START + n * 60_000, fieldValues: { note: `note ${n}` } },
+    ...more,
+  })
   // Each ends a segment early and begins another: 1,000 perils over 149 segments, and then over 151.
   for (let n = 1; n <= 74; n += 1) await endorse(n)
   const { exposures: last } = await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
@@ -90,7 +91,32 @@ it('is refused in clear words where its perils and segments are more than one an
   await endorse(75)
   const { status, body } = await plain.call<{ code: string; message: string }>('GET', `/policy/${locator}`)
   expect([status, body.code]).toEqual([413, 'tooLarge'])
-  expect(body.message).toContain('too large for one answer: over its 151 segments')
+  expect(body.message).toContain('its perils have 151000 characteristics, and an answer has at most 150000.')
+  expect(body.message).toContain(`perilCharacteristics={exposureLocator}\` (GET /policy/${locator})`)
+
+  const read = (which: string) =>
+    plain.ok<PolicyResponse>('GET', `/policy/${locator}?perilCharacteristics=${which}`)
+  const outline = await read('none')
+  expect(outline.characteristics).toHaveLength(151)
+  expect(outline.exposures.flatMap(one => one.perils)).toHaveLength(1_000)
+  const inForce = outline.characteristics.filter(one => one.replacedTimestamp === undefined)
+  const price = await plain.ok<PolicyPriceResponse>('POST', `/policy/${locator}/price`)
+  expect(inForce.reduce((sum, one) => sum + Math.round(one.grossPremium! * 100), 0)).toBe(
+    Math.round(price.grossPremium * 100),
+  )
+  const { exposures: shown } = await read(outline.exposures[7]!.locator)
+  expect(shown.map(({ perils }) => perils.flatMap(one => one.characteristics).length)).toEqual(
+    shown.map((_, at) => (at === 7 ? 5 * 151 : 0)),
+  )
+  const preview = (query: string) =>
+    plain.call<{ code: string; policyWhenIssued: PolicyResponse }>(
+      'POST',
+      `/policies/${locator}/preview${query}`,
+      { endorsement: change(76) },
+    )
+  expect((await preview('')).body.code).toBe('tooLarge')
+  const { body: previewed } = await preview('?perilCharacteristics=none')
+  expect(previewed.policyWhenIssued.characteristics).toHaveLength(153)
   await endorse(76)
   expect((await plain.call('GET', `/policy/${locator}/checkInvoices`)).status).toBe(200)
 }, 120_000)

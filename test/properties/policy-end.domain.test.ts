@@ -6,6 +6,7 @@ import { decideInvoicing } from '../../src/billing/billing.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
 import { add, type Instant, startOfDay } from '../../src/kernel/time.ts'
 import { amountsDue, isAbsorbed, planOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { lineOf, segmentsInForce, standingCancellations } from '../../src/policy/fold/line.ts'
 import { inForce } from '../../src/policy/fold/pieces.ts'
 import { knownAt } from '../../src/policy/projection/known.ts'
@@ -228,6 +229,24 @@ function tiles(story: Story): void {
 const shown = ({ loaded: { aggregate, product } }: Story, at?: Instant) =>
   policyResponse(at === undefined ? aggregate : knownAt(aggregate, at)!, product, { summarizeQuotes: true })
 
+/** What is left of the answer when the perils of that exposure alone are shown in full. */
+const withPerilsOf = (which: string, answer: PolicyResponse): PolicyResponse => ({
+  ...answer,
+  modifications: answer.modifications.map(one => ({
+    ...one,
+    exposureModifications: one.exposureModifications.filter(
+      ({ exposureLocator }) => exposureLocator === which,
+    ),
+  })),
+  exposures: answer.exposures.map(exposure => ({
+    ...exposure,
+    perils: exposure.perils.map(peril => ({
+      ...peril,
+      characteristics: exposure.locator === which ? peril.characteristics : [],
+    })),
+  })),
+})
+
 /** Every peril of a policy that was never cancelled is covered up to its end: nothing is lost on the way. */
 function coversToTheEnd(story: Story, perilsAtFirst: number): void {
   const { effectiveEnd } = story.loaded.aggregate.policy
@@ -270,6 +289,10 @@ describe.each(EXAMPLES)(`the end of a policy moved on the %s example (seed ${SEE
           const options = { summarizeQuotes: true }
           expect(policyResponse(storedAggregate(aggregate), product, options)).toEqual(shown(story))
           for (const { at, answer } of kept) expect(shown(story, at)).toEqual(answer)
+          const only = (which: string) =>
+            policyResponse(aggregate, product, { ...options, perilCharacteristics: which })
+          for (const which of ['none', ...shown(story).exposures.map(one => one.locator)])
+            expect(only(which)).toEqual(withPerilsOf(which, shown(story)))
         }),
         runs(8),
       )

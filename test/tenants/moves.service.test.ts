@@ -36,7 +36,7 @@ const fill = (database: D1Database) =>
     .run()
 
 const moveOn = (database: D1Database, left: number) =>
-  carryOutMove(bindingTarget('made up', database), move, RECORD, { left })
+  carryOutMove(bindingTarget('made up', database), '9999_keys', move, RECORD, { left })
 
 const stageOf = (database: D1Database) =>
   database.prepare('select stage from migration_move').first<string>('stage')

@@ -41,9 +41,13 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
  */
 export function requireMatch(ifMatch: IfMatch | undefined, ...current: (() => unknown)[]): void {
   if (ifMatch === undefined || ifMatch === '*') return
-  const tags = current.map(record => entityTag(JSON.stringify(record())))
-  if (tags.some(tag => ifMatch.includes(tag))) return
-  const currentETag = `"${tags[0]}"`
+  let first: string | undefined
+  for (const record of current) {
+    const tag = entityTag(JSON.stringify(record()))
+    if (ifMatch.includes(tag)) return
+    first ??= tag
+  }
+  const currentETag = `"${first}"`
   throw new Refusal(
     'preconditionFailed',
     `The record has changed since: its ETag is ${currentETag} now, and If-Match names another. Read it again, and decide again.`,

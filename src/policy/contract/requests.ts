@@ -22,6 +22,13 @@ import { breaks } from '../../platform/wire-problem.ts'
 export const PolicyQuery = z.object({ summarizeQuotes: booleanOr(false).describe('Fill quoteSummary.') })
 export type PolicyQuery = z.infer<typeof PolicyQuery>
 
+/** Bindery only: a large policy of a long life has more characteristics of perils than an answer can hold. */
+export const DetailQuery = z.object({
+  perilCharacteristics: OptionalLocator.describe(
+    'Bindery only. Which perils have their `characteristics`, and in which exposures transactions say what they changed: those of `all` exposures, as when it is left out, of `none`, or of the exposure with this locator. The other lists are empty.',
+  ),
+})
+
 /** A new group of values for a field of type `group`. */
 export const FieldGroupCreateRequest = component('FieldGroupCreateRequest', {
   fieldName: Name,

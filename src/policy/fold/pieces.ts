@@ -2,19 +2,11 @@
 // characteristics; they are derived and have no rows (docs/design.md, section 1).
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
 import { memoByObject } from '../../kernel/maps.ts'
-import { type Money, minus, sum } from '../../kernel/money.ts'
+import { minus } from '../../kernel/money.ts'
 import { earlier, type Instant, type Span, type TimeZone } from '../../kernel/time.ts'
-import type {
-  Amounts,
-  ExposureRun,
-  Modification,
-  PerilRun,
-  PolicyAggregate,
-  PolicySegment,
-  Quote,
-} from '../records/aggregate.ts'
-import { isIssued, type Line, lineOf, type Step, withIssued } from './line.ts'
-import type { AmountOf, Measure } from './shares.ts'
+import type { Amounts, ExposureRun, PerilRun, PolicySegment } from '../records/aggregate.ts'
+import type { Line, Step } from './line.ts'
+import type { Measure } from './shares.ts'
 import {
   amountsOf,
   each,
@@ -34,41 +26,95 @@ export type Piece = Span & {
   readonly amounts: Amounts | undefined
 }
 
-/** What a step removed from the run in a segment. */
+/** Every piece that the run ever had in the line, ordered by modification, then time. */
+export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
+  const { pieces, divisions } = shapeOf(run, line, timeZone)
+  const amounts: (Amounts | undefined)[] = [run.price && amountsOf(run.price)]
+  if (amounts[OF_RUN]) for (const one of divisions) one.divide(run, amounts as Amounts[])
+  return pieces.map(({ start, end, segment, madeBy, replacedBy, place }) => ({
+    start,
+    end,
+    segment,
+    madeBy,
+    replacedBy,
+    amounts: amounts[place],
+  }))
+}
+
+/** How many pieces the run ever had in the line. */
+export const countPieces = (run: PerilRun, line: Line, timeZone: TimeZone): number =>
+  shapeOf(run, line, timeZone).pieces.length
+
+/**
+ * Which pieces a run has and how its amounts are divided among them. The same for all runs of one span that one modification made and
+ * the same ones cut, so the line is followed once for them and each run only divides: a large policy has thousands alike.
+ */
+type Shape = { readonly pieces: readonly PieceShape[]; readonly divisions: readonly Division[] }
+
+/** `place` is where the piece's amounts are among those of the run. */
+type PieceShape = Span & {
+  readonly segment: PolicySegment
+  readonly madeBy: Uuid
+  readonly replacedBy: Uuid | undefined
+  readonly place: number
+}
+
+/** Divides amounts that are known among places that are not. */
+type Division = { divide(run: PerilRun, amounts: Amounts[]): void }
+
+/** Place of the run's whole amounts. */
+const OF_RUN = 0
+
+const shapesByLine = new WeakMap<Line, { readonly steps: number; readonly shapes: Map<string, Shape> }>()
+
+function shapeOf(run: PerilRun, line: Line, timeZone: TimeZone): Shape {
+  let known = shapesByLine.get(line)
+  // A line may be built step by step.
+  if (known?.steps !== line.length) {
+    known = { steps: line.length, shapes: new Map() }
+    shapesByLine.set(line, known)
+  }
+  const key = `${run.madeBy} ${run.start} ${run.end} ${timeZone} ${run.cuts.map(({ by, from }) => `${by} ${from}`).join()}`
+  let shape = known.shapes.get(key)
+  if (!shape) {
+    shape = followed(run, line, timeZone)
+    known.shapes.set(key, shape)
+  }
+  return shape
+}
+
+type RunSpan = Pick<PerilRun, 'madeBy' | 'start' | 'end' | 'cuts'>
+
+/** What a step removed in a segment; `place` is that of its amounts. */
 type Removal = {
-  readonly by: Uuid
   readonly segment: Uuid
   readonly span: Span
-  readonly amounts: Amounts | undefined
+  readonly place: number
 }
 
-/** Whether the step can make or replace pieces of the run. */
-export function reaches({ modification, made, replaced }: Step, run: PerilRun): boolean {
-  const meets = ({ start, end }: Span): boolean => start < run.end && run.start < end
-  return modification.locator === run.madeBy || made.some(meets) || replaced.some(meets)
-}
-
-/** A run's pieces while the steps of a line are applied to it. */
-type RunFold = {
-  readonly run: PerilRun
+/** A shape while the steps of a line are applied to it. */
+type Fold = {
+  readonly run: RunSpan
   /** All that ever existed, replaced ones too. */
-  readonly pieces: Piece[]
+  readonly pieces: PieceShape[]
   /** Indexes of pieces not replaced yet: in a long line, most pieces are replaced. */
   current: number[]
   readonly removals: Removal[]
+  readonly divisions: Division[]
+  /** Those that are taken. */
+  places: number
 }
 
-/** Every piece that the run ever had in the line, ordered by modification, then time. */
-export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
-  const fold: RunFold = { run, pieces: [], current: [], removals: [] }
+function followed(run: RunSpan, line: Line, timeZone: TimeZone): Shape {
+  const fold: Fold = { run, pieces: [], current: [], removals: [], divisions: [], places: 1 }
   const places = placesIn(line)
   // The run does not exist before its own modification.
   const first = places.made.get(run.madeBy)
-  if (first === undefined) return fold.pieces
-  addTo(fold, firstPieces(run, line[first]!, measureOf(prorationOf(line[first]!), timeZone)))
+  if (first === undefined) return fold
+  begin(fold, line[first]!, timeZone)
   for (let at = nextFor(fold, places, first); at !== undefined; at = nextFor(fold, places, at))
     advance(fold, line[at]!, timeZone)
-  return fold.pieces
+  return fold
 }
 
 /** Places in the line: of each modification, and of the steps that replace or continue a segment. */
@@ -105,7 +151,7 @@ function placesIn(line: Line): Places {
 
 /** The next step that affects the run. Skips the others: a long line has many. */
 function nextFor(
-  { pieces, current, removals }: RunFold,
+  { pieces, current, removals }: Fold,
   { touched }: Places,
   after: number,
 ): number | undefined {
@@ -121,19 +167,39 @@ function nextFor(
 
 const prorationOf = ({ modification }: Step) => modification.proration ?? 'monthly'
 
-function addTo({ pieces, current }: RunFold, made: readonly Piece[]): void {
+function addTo({ pieces, current }: Fold, made: readonly PieceShape[]): void {
   for (const piece of made) current.push(pieces.push(piece) - 1)
 }
+
+/** The pieces of the parts, each with a place of its own. */
+const placed = (fold: Fold, parts: readonly Part[], madeBy: Uuid): PieceShape[] =>
+  parts.map(({ segment, span: { start, end } }) => {
+    const place = fold.places
+    fold.places += 1
+    return { start, end, segment, madeBy, replacedBy: undefined, place }
+  })
 
 /** The pieces in force at the end of the line, ordered by time. */
 export const inForce = (pieces: readonly Piece[]): Piece[] =>
   pieces.filter(piece => piece.replacedBy === undefined).sort((a, b) => a.start - b.start)
 
+/** The run's own modification: shares its amounts over the segments that it made. */
+function begin(fold: Fold, step: Step, timeZone: TimeZone): void {
+  const { run } = fold
+  const pieces = placed(
+    fold,
+    step.made.flatMap(segment => within(segment, run)),
+    run.madeBy,
+  )
+  fold.divisions.push(sharing(OF_RUN, run, pieces, measureOf(prorationOf(step), timeZone)))
+  addTo(fold, pieces)
+}
+
 /**
  * Applies one modification: pieces of replaced segments go, and pieces of the new segments take their place. From a cut
  * on, the run has no pieces: other runs take over.
  */
-function advance(fold: RunFold, step: Step, timeZone: TimeZone): void {
+function advance(fold: Fold, step: Step, timeZone: TimeZone): void {
   const { run, pieces, current, removals } = fold
   const replaced = replacedIn(step)
   const isReplaced = (at: number): boolean => replaced.has(pieces[at]!.segment.locator)
@@ -141,30 +207,28 @@ function advance(fold: RunFold, step: Step, timeZone: TimeZone): void {
   const by = step.modification.locator
   const measure = measureOf(prorationOf(step), timeZone)
   const cut = run.cuts.find(one => one.by === by)?.from ?? run.end
-  const made: Piece[] = []
+  const added: PieceShape[] = []
   for (const at of current.filter(isReplaced)) {
     const piece = pieces[at]!
     pieces[at] = { ...piece, replacedBy: by }
-    const parts = step.made
-      .filter(segment => segment.predecessor === piece.segment.locator)
-      .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) }))
-    const split = splitsIn(run, by, piece.segment.locator)
-    const amounts =
-      piece.amounts &&
-      splitAmounts(piece.amounts, (one, amountOf) => {
-        const stated = split && ((at: Instant) => split(at, amountOf))
-        return shares(one, piece, spansOf(parts), measure, stated)
-      })
-    made.push(...parts.map((part, index) => pieceOf(part, by, amounts?.[index])))
-    if (cut === run.end) removals.push(...removalFrom(piece, parts, amounts, by))
+    const parts = placed(
+      fold,
+      step.made
+        .filter(segment => segment.predecessor === piece.segment.locator)
+        .flatMap(segment => within(segment, { start: piece.start, end: earlier(piece.end, cut) })),
+      by,
+    )
+    fold.divisions.push(sharing(piece.place, piece, parts, measure, { by, segment: piece.segment.locator }))
+    added.push(...parts)
+    if (cut === run.end) remove(fold, piece, parts)
   }
   for (const segment of step.made)
     if (segment.predecessor !== undefined && !replaced.has(segment.predecessor))
-      made.push(...restored(run, removals, segment, by, measure))
+      added.push(...restored(fold, segment, by, measure))
   fold.current = current.filter(at => !isReplaced(at))
   addTo(
     fold,
-    made.sort((a, b) => a.start - b.start),
+    added.sort((a, b) => a.start - b.start),
   )
 }
 
@@ -175,8 +239,6 @@ const replacedIn = memoByObject(
 
 type Part = { segment: PolicySegment; span: Span }
 
-const spansOf = (parts: readonly Part[]): Span[] => parts.map(part => part.span)
-
 /** The overlap of a segment and a span; empty if there is none. */
 function within(segment: PolicySegment, span: Span): Part[] {
   const start = Math.max(segment.start, span.start) as Instant
@@ -184,59 +246,64 @@ function within(segment: PolicySegment, span: Span): Part[] {
   return start < end ? [{ segment, span: { start, end } }] : []
 }
 
-const pieceOf = ({ segment, span }: Part, madeBy: Uuid, amounts: Amounts | undefined): Piece => ({
-  ...span,
-  segment,
-  madeBy,
-  replacedBy: undefined,
-  amounts,
+/** The modification that divides, and the segment whose amounts it divides: a plugin may have stated how. */
+type Divided = { readonly by: Uuid; readonly segment: Uuid }
+
+/** Shares what is at the place `from` and is for `whole` among the parts. */
+const sharing = (
+  from: number,
+  whole: Span,
+  parts: readonly PieceShape[],
+  measure: Measure,
+  divided?: Divided,
+): Division => ({
+  divide(run, amounts) {
+    const split = divided && splitsIn(run, divided.by, divided.segment)
+    const shared = splitAmounts(amounts[from]!, (one, amountOf) =>
+      shares(one, whole, parts, measure, split && ((at: Instant) => split(at, amountOf))),
+    )
+    for (const [at, { place }] of parts.entries()) amounts[place] = shared[at]!
+  },
 })
 
-/** The run's own modification: shares its amounts over the segments that it made. */
-function firstPieces(run: PerilRun, step: Step, measure: Measure): Piece[] {
-  const parts = step.made.flatMap(segment => within(segment, run))
-  const [only] = parts
-  if (only && parts.length === 1 && only.span.start === run.start && only.span.end === run.end)
-    return [pieceOf(only, run.madeBy, run.price && amountsOf(run.price))]
-  const amounts =
-    run.price && splitAmounts(amountsOf(run.price), one => shares(one, run, spansOf(parts), measure))
-  return parts.map((part, at) => pieceOf(part, run.madeBy, amounts?.[at]))
-}
-
-/** The rest of a piece after its last part. */
-function removalFrom(piece: Piece, parts: readonly Part[], kept: Amounts[] | undefined, by: Uuid): Removal[] {
-  const start = parts.at(-1)?.span.end ?? piece.start
-  if (start >= piece.end) return []
-  const remainder = piece.amounts && kept?.reduce(minusAmounts, piece.amounts)
-  return [{ by, segment: piece.segment.locator, span: { start, end: piece.end }, amounts: remainder }]
+/** Keeps the rest of a piece after its last part, which a later step may restore. */
+function remove(fold: Fold, piece: PieceShape, parts: readonly PieceShape[]): void {
+  const start = parts.at(-1)?.end ?? piece.start
+  if (start >= piece.end) return
+  const place = fold.places
+  fold.places += 1
+  fold.divisions.push({
+    divide(_, amounts) {
+      amounts[place] = parts.map(part => amounts[part.place]!).reduce(minusAmounts, amounts[piece.place]!)
+    },
+  })
+  fold.removals.push({ segment: piece.segment.locator, span: { start, end: piece.end }, place })
 }
 
 /**
  * What a new segment restores of what was removed from its predecessor. From the same time on, all of it; from a later
  * time, without the earlier part, as a plugin stated it or in proportion (brief 1.6). Nothing is rated again.
  */
-function restored(
-  run: PerilRun,
-  removals: Removal[],
-  segment: PolicySegment,
-  by: Uuid,
-  measure: Measure,
-): Piece[] {
-  const taken = removals.filter(removal => removal.segment === segment.predecessor)
+function restored(fold: Fold, segment: PolicySegment, by: Uuid, measure: Measure): PieceShape[] {
+  const taken = fold.removals.filter(removal => removal.segment === segment.predecessor)
   return taken.flatMap(removal => {
-    removals.splice(removals.indexOf(removal), 1)
-    return within(segment, removal.span).map(part => {
-      const { start } = part.span
-      const split = splitsIn(run, by, removal.segment)
-      const share = (amount: Money, amountOf: AmountOf): Money => {
-        if (start === removal.span.start) return amount
-        const before = split?.(start, amountOf)
-        return before
-          ? minus(amount, before)
-          : portion(amount, measure(start, removal.span.end), measure(removal.span.start, removal.span.end))
-      }
-      return pieceOf(part, by, removal.amounts && each(removal.amounts, share))
-    })
+    fold.removals.splice(fold.removals.indexOf(removal), 1)
+    const { span } = removal
+    const parts = placed(fold, within(segment, span), by)
+    for (const { start, place } of parts)
+      fold.divisions.push({
+        divide(run, amounts) {
+          const split = splitsIn(run, by, removal.segment)
+          amounts[place] = each(amounts[removal.place]!, (amount, amountOf) => {
+            if (start === span.start) return amount
+            const before = split?.(start, amountOf)
+            return before
+              ? minus(amount, before)
+              : portion(amount, measure(start, span.end), measure(span.start, span.end))
+          })
+        },
+      })
+    return parts
   })
 }
 
@@ -289,41 +356,3 @@ export const holdsAt = (
   at < piece.end &&
   order.get(piece.madeBy)! <= step &&
   (piece.replacedBy === undefined || order.get(piece.replacedBy)! > step)
-
-/** The total premium in force at the end of the line. */
-function premiumOf(aggregate: PolicyAggregate, line: Line): Money {
-  const makers = new Set(line.map(step => step.modification.locator))
-  const { currency, timeZone } = aggregate.policy
-  const pieces = [...aggregate.perilRuns.values()]
-    .filter(run => makers.has(run.madeBy))
-    .flatMap(run => inForce(piecesOf(run, line, timeZone)))
-  return premiumIn(pieces, currency)
-}
-
-/** How the modification, the last of the line, changes the premium in force. */
-export function premiumChangeOf(aggregate: PolicyAggregate, quote: Quote, modification: Modification): Money {
-  const by = modification.locator
-  const line = lineOf(aggregate, quote, withIssued(by))
-  const last = line.at(-1)
-  if (last?.modification.locator === by) return premiumChangeOfLast(aggregate, line, last)
-  const without = lineOf(aggregate, quote, one => one !== modification && isIssued(one))
-  return minus(premiumOf(aggregate, line), premiumOf(aggregate, without))
-}
-
-/** Compares only pieces that the last step made or replaced: nothing else changes. */
-function premiumChangeOfLast({ perilRuns, policy }: PolicyAggregate, line: Line, last: Step): Money {
-  const by = last.modification.locator
-  const makers = new Set(line.map(step => step.modification.locator))
-  const changed = [...perilRuns.values()]
-    .filter(run => makers.has(run.madeBy) && reaches(last, run))
-    .flatMap(run => piecesOf(run, line, policy.timeZone))
-  const added = changed.filter(piece => piece.madeBy === by && piece.replacedBy === undefined)
-  const removed = changed.filter(piece => piece.madeBy !== by && piece.replacedBy === by)
-  return minus(premiumIn(added, policy.currency), premiumIn(removed, policy.currency))
-}
-
-const premiumIn = (pieces: readonly Piece[], currency: Money['currency']): Money =>
-  sum(
-    pieces.flatMap(piece => (piece.amounts ? [piece.amounts.premium] : [])),
-    currency,
-  )

@@ -16,23 +16,23 @@ import {
 } from '../records/aggregate.ts'
 
 /** Whole units of time: milliseconds, or ten millionths of a month. Only ratios are used. */
-export type Measure = (from: Instant, to: Instant) => bigint
+export type Measure = (from: Instant, to: Instant) => number
 
 export const measureOf = (proration: Proration, timeZone: TimeZone): Measure =>
-  proration === 'linear' ? (from, to) => BigInt(to - from) : (from, to) => monthsBetween(from, to, timeZone)
+  proration === 'linear' ? (from, to) => to - from : (from, to) => monthsBetween(from, to, timeZone)
 
 /** Most spans in the cache of months. */
 const MOST_KNOWN = 2_000
 
 /** By zone and both ends: a combined text key would cost more than all other work on a span. */
-const known = new Map<TimeZone, Map<Instant, Map<Instant, bigint>>>()
+const known = new Map<TimeZone, Map<Instant, Map<Instant, number>>>()
 let stretches = 0
 
 /** Caches `months`, which walks the calendar: the runs of a policy share few spans. */
-function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
+function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): number {
   const found = known.get(timeZone)?.get(from)?.get(to)
   if (found !== undefined) return found
-  const measured = BigInt(
+  const measured = Number(
     months(from, to, timeZone)
       .times(10 ** RATE_PLACES)
       .toFixed(),
@@ -42,22 +42,27 @@ function monthsBetween(from: Instant, to: Instant, timeZone: TimeZone): bigint {
     stretches = 0
   }
   stretches += 1
-  const ofZone = known.get(timeZone) ?? new Map<Instant, Map<Instant, bigint>>()
+  const ofZone = known.get(timeZone) ?? new Map<Instant, Map<Instant, number>>()
   known.set(timeZone, ofZone)
-  const fromHere = ofZone.get(from) ?? new Map<Instant, bigint>()
+  const fromHere = ofZone.get(from) ?? new Map<Instant, number>()
   ofZone.set(from, fromHere)
   fromHere.set(to, measured)
   return measured
 }
 
 /**
- * The share `part` ÷ `whole` of an amount, rounded half-up; zero if `whole` is zero. Integers: exact, and fast enough for
- * the hundreds of thousands of shares of a large policy.
+ * The share `part` ÷ `whole` of an amount, rounded half-up; zero if `whole` is zero. Whole numbers: exact, and fast enough for
+ * the millions of shares of a large policy.
  */
-export function portion({ minor, currency }: Money, part: bigint, whole: bigint): Money {
-  if (whole === 0n) return zero(currency)
-  const share = (2n * BigInt(Math.abs(minor)) * part + whole) / (2n * whole)
-  return fromMinor(Math.sign(minor) * Number(share), currency)
+export function portion({ minor, currency }: Money, part: number, whole: number): Money {
+  if (whole === 0) return zero(currency)
+  const dividend = 2 * Math.abs(minor) * part + whole
+  const divisor = 2 * whole
+  // A double is exact up to there, and so is the quotient of what leaves no remainder.
+  const share = Number.isSafeInteger(dividend)
+    ? (dividend - (dividend % divisor)) / divisor
+    : Number((2n * BigInt(Math.abs(minor)) * BigInt(part) + BigInt(whole)) / BigInt(divisor))
+  return fromMinor(Math.sign(minor) * share, currency)
 }
 
 /** The stated part of the rest before a time; undefined if the rest is shared in proportion. */

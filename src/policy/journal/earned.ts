@@ -39,7 +39,7 @@ export function earnedOf(
   if (at <= start) return 0
   const measure =
     earning === 'daily'
-      ? (from: Instant, to: Instant) => BigInt(daysBetween(from, to, zone))
+      ? (from: Instant, to: Instant) => daysBetween(from, to, zone)
       : measureOf('monthly', zone)
   return portion(fromMinor(minor, currency), measure(start, at), measure(start, end)).minor
 }

@@ -4,7 +4,8 @@ import type { Instant, Span } from '../../kernel/time.ts'
 import { chargesOf } from '../bills/amounts-due.ts'
 import { type Charge, isPayable } from '../bills/charge.ts'
 import { type Line, lineUpTo, segmentsInForce } from '../fold/line.ts'
-import { type Piece, piecesOf, reaches } from '../fold/pieces.ts'
+import { type Piece, piecesOf } from '../fold/pieces.ts'
+import { reaches } from '../fold/premium.ts'
 import {
   acceptedQuote,
   type Modification,

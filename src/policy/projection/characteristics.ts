@@ -1,6 +1,6 @@
 // Characteristics: data of a policy, exposure or peril over a span, in responses (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, plus, sum, toNumber } from '../../kernel/money.ts'
+import { type Money, plus, sum, toNumber, zero } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type {
@@ -28,7 +28,7 @@ import type {
 } from '../records/aggregate.ts'
 import { selectedQuoteIfAny } from '../records/aggregate.ts'
 import type { UnderwritingResult } from '../records/transactions.ts'
-import { allPieces, type ExposureView, type PerilView, type PolicyView, type RunPiece } from './policy.ts'
+import { allPieces, type ExposureView, type PolicyView, type RunPiece } from './policy.ts'
 import { mediaByLocator as mediaOf } from './records.ts'
 
 /**
@@ -36,22 +36,40 @@ import { mediaByLocator as mediaOf } from './records.ts'
  * priced.
  */
 export function policyCharacteristics(view: PolicyView): PolicyCharacteristicsResponse[] {
-  const shared = withLazy({}, 'pieces', () => piecesBySegment(view))
+  const shared = withLazy({}, 'sums', () => sumsBySegment(view))
   const names = AMOUNTS.filter(name => isPriced(view) || !OF_PRICED.has(name))
   return view.line
     .flatMap(({ made }) => made)
     .map(segment => {
-      const own = withLazy({}, 'amounts', () =>
-        segmentAmounts(view, shared.pieces.get(segment.locator) ?? []),
-      )
+      const own = withLazy({}, 'amounts', () => segmentAmounts(view, shared.sums.get(segment.locator)))
       const read = policySegment(view, segment)
       for (const name of names) withLazy(read, name, () => own.amounts[name])
       return read as PolicyCharacteristicsResponse
     })
 }
 
-const piecesBySegment = (view: PolicyView): ReadonlyMap<Uuid, RunPiece[]> =>
-  Map.groupBy(allPieces(view), one => one.piece.segment.locator)
+type SegmentSums = { premium: Money; taxes: Map<string, Money> }
+
+/** Added up piece by piece: a large policy has too many to keep. */
+function sumsBySegment(view: PolicyView): ReadonlyMap<Uuid, SegmentSums> {
+  const none = zero(view.aggregate.policy.currency)
+  const sums = new Map<Uuid, SegmentSums>()
+  for (const { run, piece } of allPieces(view)) {
+    if (!piece.amounts) continue
+    const { premium, taxes } = piece.amounts
+    let own = sums.get(piece.segment.locator)
+    if (!own) {
+      own = { premium: none, taxes: new Map() }
+      sums.set(piece.segment.locator, own)
+    }
+    own.premium = plus(own.premium, premium)
+    for (const [at, amount] of taxes.entries()) {
+      const { name } = run.price!.taxes[at]!
+      own.taxes.set(name, plus(own.taxes.get(name) ?? none, amount))
+    }
+  }
+  return sums
+}
 
 const AMOUNTS = [
   'grossPremium',
@@ -64,24 +82,21 @@ const OF_PRICED: ReadonlySet<string> = new Set(['grossPremium', 'grossTaxes'])
 
 const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiumChange !== undefined
 
-function segmentAmounts(view: PolicyView, pieces: readonly RunPiece[]) {
+function segmentAmounts(view: PolicyView, sums: SegmentSums | undefined) {
   const { currency } = view.aggregate.policy
-  const premiums: Money[] = []
-  const taxes: { name: string; amount: Money }[] = []
-  for (const { run, piece } of pieces) {
-    if (!piece.amounts) continue
-    premiums.push(piece.amounts.premium)
-    for (const [at, amount] of piece.amounts.taxes.entries())
-      taxes.push({ name: run.price!.taxes[at]!.name, amount })
-  }
-  const total = (amounts: Money[]): number | undefined =>
-    isPriced(view) ? toNumber(sum(amounts, currency)) : undefined
+  const taxes = sums ? [...sums.taxes] : []
+  const shown = (amount: Money): number | undefined => (isPriced(view) ? toNumber(amount) : undefined)
   return {
-    grossPremium: total(premiums),
+    grossPremium: shown(sums?.premium ?? zero(currency)),
     grossPremiumCurrency: currency,
-    grossTaxes: total(taxes.map(tax => tax.amount)),
+    grossTaxes: shown(
+      sum(
+        taxes.map(([, amount]) => amount),
+        currency,
+      ),
+    ),
     grossTaxesCurrency: currency,
-    taxGroups: taxGroupResponses(taxes),
+    taxGroups: taxes.map(([name, amount]) => withAmount({ name }, amount)),
   }
 }
 
@@ -101,10 +116,17 @@ function policySegment(
   }
 }
 
-export const exposureResponses = (view: PolicyView): ExposureResponse[] =>
-  view.exposures.map(exposure => exposureResponse(view, exposure))
+/** Perils have characteristics in the detailed exposures alone. */
+export function exposureResponses(view: PolicyView, detailed: readonly ExposureView[]): ExposureResponse[] {
+  const detailOf = new Map(detailed.map(one => [one.exposure, one]))
+  return view.exposures.map(exposure => exposureResponse(view, exposure, detailOf.get(exposure.exposure)))
+}
 
-function exposureResponse(view: PolicyView, { exposure, runs, perils }: ExposureView): ExposureResponse {
+function exposureResponse(
+  view: PolicyView,
+  { exposure, runs, perils }: ExposureView,
+  detail: ExposureView | undefined,
+): ExposureResponse {
   const characteristics = runs.map(
     (piece): ExposureCharacteristicsResponse => ({
       ...view.record,
@@ -118,13 +140,14 @@ function exposureResponse(view: PolicyView, { exposure, runs, perils }: Exposure
     ...view.record,
     ...part(exposure),
     characteristics,
-    perils: perils.map(peril => perilResponse(view, peril, runs)),
+    perils: perils.map(({ peril }, at) => perilResponse(view, peril, detail?.perils[at]?.pieces ?? [], runs)),
   }
 }
 
 function perilResponse(
   view: PolicyView,
-  { peril, pieces }: PerilView,
+  peril: Peril,
+  pieces: readonly RunPiece[],
   runs: readonly ExposurePiece[],
 ): PerilResponse {
   const { policyholderLocator, policyLocator, productLocator } = view.record

@@ -1,13 +1,13 @@
 // A policy in responses. Segments, modification lists and sums are derived on read.
 
-import { tooLarge } from '../../kernel/errors.ts'
+import { notFound, tooLarge } from '../../kernel/errors.ts'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
 import type { FeeInForce, Line, ModificationFilter } from '../fold/line.ts'
 import { feesOf, feeTotal, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
-import { type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
+import { countPieces, type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
 import type {
   Exposure,
   Peril,
@@ -26,7 +26,14 @@ import {
 } from './characteristics.ts'
 import { documentsOfPolicy, invoiceResponses, modificationResponses } from './records.ts'
 
-export type ProjectionOptions = { summarizeQuotes: boolean }
+export type ProjectionOptions = {
+  readonly summarizeQuotes: boolean
+  /**
+   * Whose perils are shown with their characteristics and changes: those of all exposures, as without it, of none, or of the exposure
+   * with that locator. `fitting`: of all where one answer can hold them, else of none, since a write is not refused for its answer.
+   */
+  readonly perilCharacteristics?: 'all' | 'none' | 'fitting' | (string & {})
+}
 
 /** In one answer: each peril has characteristics for every segment, so a large policy with a long life has millions of them. */
 const MOST_PERIL_CHARACTERISTICS = 150_000
@@ -34,7 +41,7 @@ const MOST_PERIL_CHARACTERISTICS = 150_000
 /**
  * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
  * their fees; `counts` overrides that. A policy without a selected quote has only its own properties. 413 for a policy that no
- * answer can hold.
+ * answer can hold, 404 for an exposure that it has not.
  */
 export function policyResponse(
   aggregate: PolicyAggregate,
@@ -45,14 +52,14 @@ export function policyResponse(
 ): PolicyResponse {
   const { policy } = aggregate
   const view = quote && policyView(aggregate, quote, product, counts ?? isStanding)
-  if (view) requireAnswerable(view)
+  const detailed = view ? detailedExposures(view, options) : []
   const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
     ...ownProperties(aggregate, product),
     // Copies have values in place of getters: one getter, and the engine takes twice as long to write all of the JSON.
     characteristics: view ? policyCharacteristics(view).map(one => ({ ...one })) : [],
-    modifications: view ? modificationResponses(view) : [],
-    exposures: view ? exposureResponses(view) : [],
+    modifications: view ? modificationResponses(view, detailed) : [],
+    exposures: view ? exposureResponses(view, detailed) : [],
     grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
@@ -62,20 +69,33 @@ export function policyResponse(
   }
 }
 
-/** Counts only where perils times segments are many, and only as far as it must. */
-function requireAnswerable({ aggregate, line, order }: PolicyView): void {
-  const { locator, timeZone } = aggregate.policy
-  const runs = [...recordsWhere(aggregate.perilRuns, ({ madeBy }) => order.has(madeBy))]
-  const segments = line.reduce((count, { made }) => count + made.length, 0)
-  if (runs.length * segments <= MOST_PERIL_CHARACTERISTICS) return
+/** The exposures whose perils are shown in full. */
+function detailedExposures(
+  view: PolicyView,
+  { perilCharacteristics: which = 'all' }: ProjectionOptions,
+): readonly ExposureView[] {
+  if (which === 'none') return []
+  const isOne = which !== 'all' && which !== 'fitting'
+  const chosen = isOne ? view.exposures.filter(({ exposure }) => exposure.locator === which) : view.exposures
+  if (isOne && chosen.length === 0) throw notFound('exposure', which)
+  const count = countCharacteristics(view, chosen)
+  if (count <= MOST_PERIL_CHARACTERISTICS) return chosen.map(withPieces)
+  if (which === 'fitting') return []
+  throw tooLarge(
+    `The policy is too large for one answer: its perils have ${count} characteristics, and an answer has at most ${MOST_PERIL_CHARACTERISTICS}. Read it with \`perilCharacteristics=none\`, and the perils of an exposure with \`perilCharacteristics={exposureLocator}\` (GET /policy/${view.aggregate.policy.locator}).`,
+  )
+}
+
+function countCharacteristics(
+  { aggregate: { policy, perilRuns }, line, order }: PolicyView,
+  chosen: readonly ExposureView[],
+): number {
+  const perils = new Set(chosen.flatMap(one => one.perils.map(({ peril }) => peril.locator)))
   let count = 0
-  for (const run of runs) {
-    count += piecesOf(run, line, timeZone).length
-    if (count > MOST_PERIL_CHARACTERISTICS)
-      throw tooLarge(
-        `The policy is too large for one answer: over its ${segments} segments, its perils have more than ${MOST_PERIL_CHARACTERISTICS} characteristics. Read its invoices (GET /policy/${locator}/checkInvoices), transactions and documents (GET /policies/${locator}/documents) by themselves.`,
-      )
-  }
+  for (const run of perilRuns.values())
+    if (perils.has(run.perilLocator) && order.has(run.madeBy))
+      count += countPieces(run, line, policy.timeZone)
+  return count
 }
 
 /** Like `policyResponse`, but computes expensive parts on first read. */
@@ -91,8 +111,8 @@ export function policyToRead(
   const own = { ...ownProperties(aggregate, product), grossFeesCurrency: policy.currency }
   const making: Partial<{ [Name in keyof PolicyResponse]: () => PolicyResponse[Name] }> = {
     characteristics: () => policyCharacteristics(view),
-    modifications: () => modificationResponses(view),
-    exposures: () => exposureResponses(view),
+    modifications: () => modificationResponses(view, view.exposures),
+    exposures: () => exposureResponses(view, view.exposures),
     grossFees: () => toNumber(feeTotal(fees(), policy.currency)),
     fees: () => fees().map(feeResponse),
     documents: () => documentsOfPolicy(aggregate),
@@ -149,7 +169,14 @@ export const perilSegmentLocator = (
 /** A piece with its run and the locator of its characteristics. */
 export type RunPiece = { readonly run: PerilRun; readonly piece: Piece; readonly locator: Uuid }
 
+/** Pieces are made when they are read, and anew each time where there are too many to keep. */
 export type PerilView = { readonly peril: Peril; readonly pieces: readonly RunPiece[] }
+
+/** With the pieces of its perils, made once. */
+const withPieces = (exposure: ExposureView): ExposureView => ({
+  ...exposure,
+  perils: exposure.perils.map(({ peril, pieces }) => ({ peril, pieces })),
+})
 
 export type ExposureView = {
   readonly exposure: Exposure
@@ -211,11 +238,25 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   const runsOfPeril = Map.groupBy(recordsWhere(aggregate.perilRuns, isCounted), run => run.perilLocator)
   const counted = [...runsOfPeril.keys()].flatMap(locator => perils.get(locator) ?? [])
   const perilsOf = Map.groupBy(counted, peril => peril.exposureLocator)
+  const segments = line.reduce((count, { made }) => count + made.length, 0)
+  const isKept = aggregate.perilRuns.size * segments <= MOST_PERIL_CHARACTERISTICS
   const perilView = (peril: Peril): PerilView => {
-    const pieces = runsOfPeril
-      .get(peril.locator)!
-      .flatMap(run => piecesOf(run, line, policy.timeZone).map(piece => runPiece(run, piece, shard)))
-    return { peril, pieces: pieces.sort((a, b) => byMaking(order, a.piece, b.piece)) }
+    let kept: RunPiece[] | undefined
+    return {
+      peril,
+      get pieces() {
+        const pieces =
+          kept ??
+          runsOfPeril
+            .get(peril.locator)!
+            .flatMap(run =>
+              piecesOf(run, line, policy.timeZone).map(piece => new LocatedPiece(run, piece, shard)),
+            )
+            .sort((a, b) => byMaking(order, a.piece, b.piece))
+        if (isKept) kept = pieces
+        return pieces
+      },
+    }
   }
   return [...aggregate.exposures.values()].flatMap(exposure => {
     const exposureRuns = runsOf.get(exposure.locator)
@@ -227,16 +268,22 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   })
 }
 
-/** Computes the locator, a digest, on first read: prices do not show it. */
-function runPiece(run: PerilRun, piece: Piece, shard: number): RunPiece {
-  let made: Uuid | undefined
-  return {
-    run,
-    piece,
-    get locator() {
-      made ??= perilSegmentLocator(run.locator, piece.segment, shard)
-      return made
-    },
+/** Computes the locator, a digest, on first read: prices do not show it. A class, since an object with a getter of its own takes longer. */
+class LocatedPiece implements RunPiece {
+  readonly run: PerilRun
+  readonly piece: Piece
+  readonly #shard: number
+  #locator: Uuid | undefined
+
+  constructor(run: PerilRun, piece: Piece, shard: number) {
+    this.run = run
+    this.piece = piece
+    this.#shard = shard
+  }
+
+  get locator(): Uuid {
+    this.#locator ??= perilSegmentLocator(this.run.locator, this.piece.segment, this.#shard)
+    return this.#locator
   }
 }
 
@@ -246,5 +293,6 @@ type Creation = Pick<Piece, 'madeBy' | 'start'>
 const byMaking = (order: ReadonlyMap<Uuid, number>, a: Creation, b: Creation): number =>
   order.get(a.madeBy)! - order.get(b.madeBy)! || a.start - b.start
 
-export const allPieces = ({ exposures }: Pick<PolicyView, 'exposures'>): RunPiece[] =>
-  exposures.flatMap(exposure => exposure.perils.flatMap(peril => peril.pieces))
+export function* allPieces({ exposures }: Pick<PolicyView, 'exposures'>): Generator<RunPiece> {
+  for (const { perils } of exposures) for (const { pieces } of perils) yield* pieces
+}

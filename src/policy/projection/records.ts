@@ -198,13 +198,16 @@ export const mediaByLocator = (data: FieldData, media: ReadonlyMap<string, Mediu
   Object.fromEntries(mediaIn(data, media).map(medium => [medium.locator, mediaResponse(medium)]))
 
 // What each modification changed (brief 2.1.3 to 2.1.5). Changes of the peril modifications add up to their
-// modification's, to the cent. Numbers have no gaps.
-export function modificationResponses(view: PolicyView): PolicyModificationResponse[] {
+// modification's, to the cent. Numbers have no gaps. Changes are shown of the detailed exposures.
+export function modificationResponses(
+  view: PolicyView,
+  detailed: readonly ExposureView[],
+): PolicyModificationResponse[] {
   const newMedia = newMediaOf(view)
   return view.line
     .filter(step => isListed(step.modification))
     .map((step, number) => ({
-      ...modificationResponse(view, step, number),
+      ...modificationResponse(view, detailed, step, number),
       mediaByLocator: newMedia.get(step.modification.locator) ?? {},
     }))
 }
@@ -229,6 +232,7 @@ function newMediaOf({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<s
 
 function modificationResponse(
   view: PolicyView,
+  detailed: readonly ExposureView[],
   step: Step,
   number: number,
 ): Omit<PolicyModificationResponse, 'mediaByLocator'> {
@@ -249,7 +253,7 @@ function modificationResponse(
     premiumChange: premiumChange && toNumber(premiumChange),
     premiumChangeCurrency: currency,
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
-    exposureModifications: view.exposures.flatMap(exposure => exposureModification(view, step, exposure)),
+    exposureModifications: detailed.flatMap(exposure => exposureModification(view, step, exposure)),
     newPolicyCharacteristicsLocator: segments[0],
     newPolicyCharacteristicsLocators: segments,
     cancellationName: modification.cancellationName,

@@ -80,11 +80,14 @@ export function coverageSummary(
   const isOnRisk = view !== undefined && segmentsInForce(view.line).some(segment => isWithin(segment, at))
   const exposures = (isOnRisk ? view.exposures : []).flatMap(({ exposure, runs, perils }) => {
     const run = runs.find(one => one.replacedBy === undefined && isWithin(one, at))
-    const covered = perils.map(one => ({ ...one, pieces: one.pieces.filter(piece => isHit(piece, at)) }))
+    const covered = perils.map(({ peril, pieces }) => ({
+      peril,
+      pieces: pieces.filter(one => isHit(one, at)),
+    }))
     const onRisk = covered.filter(one => one.pieces.length > 0)
     return run && onRisk.length > 0 ? [{ exposure, run, perils: onRisk }] : []
   })
-  const amounts = allPieces({ exposures: exposures.map(one => ({ ...one, runs: [one.run] })) }).flatMap(
+  const amounts = [...allPieces({ exposures: exposures.map(one => ({ ...one, runs: [one.run] })) })].flatMap(
     one => one.piece.amounts ?? [],
   )
   const fees =

@@ -99,7 +99,7 @@ function sourceOf(
 }
 
 /** `months` as text: the measure counts ten millionths of them. */
-const shownMonths = (units: bigint): string => new Big(String(units)).div(10 ** RATE_PLACES).toFixed()
+const shownMonths = (units: number): string => new Big(units).div(10 ** RATE_PLACES).toFixed()
 
 function shareOf(
   run: PerilRun,
@@ -111,7 +111,7 @@ function shareOf(
 ): Omit<WorksheetShare, 'of' | 'name'> {
   const amount = amountOf(piece.amounts!)
   const shown = proration === 'linear' ? String : shownMonths
-  const line = (from: typeof amount, how: WorksheetShare['how'], part?: bigint, whole?: bigint) => ({
+  const line = (from: typeof amount, how: WorksheetShare['how'], part?: number, whole?: number) => ({
     from: toText(from),
     how,
     ...(part !== undefined && whole !== undefined && { part: shown(part), whole: shown(whole) }),

@@ -117,7 +117,7 @@ function itemisedBills(
 }
 
 const chargesOfSegments = (view: PolicyView): SegmentCharges[] =>
-  allPieces(view).flatMap(({ run: { price }, piece: { amounts, replacedBy }, locator }) => {
+  [...allPieces(view)].flatMap(({ run: { price }, piece: { amounts, replacedBy }, locator }) => {
     if (!amounts || !price || replacedBy !== undefined) return []
     const { premium, technicalPremium, taxes, commissions } = amounts
     return {

@@ -10,7 +10,7 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { isIssued, isListed, lineOf, withIssued } from '../../policy/fold/line.ts'
-import { policyResponse } from '../../policy/projection/policy.ts'
+import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
   type Modification,
@@ -248,13 +248,14 @@ export function policyWhenIssued(
   { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
   locator: EndorsementLocator,
   now: Instant,
+  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
 ): PolicyResponse {
   const { kind, state } = endorsementOf(aggregate, locator)
   if (state !== 'accepted')
     throw wrongState(`The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`)
   const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
   const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
-  return policyResponse(issued.aggregate, product, { summarizeQuotes: false })
+  return policyResponse(issued.aggregate, product, { summarizeQuotes: false, ...detail })
 }
 
 /**

@@ -16,7 +16,7 @@ import type { Instant } from '../../kernel/time.ts'
 import { chargesOf } from '../../policy/bills/amounts-due.ts'
 import { summary, validateContent } from '../../policy/draft/validation.ts'
 import { endOfRun, lineOf, withIssued } from '../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../policy/fold/pieces.ts'
+import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import type { Prorated } from '../../policy/fold/shares.ts'
 import { policyToRead } from '../../policy/projection/policy.ts'
 import {

@@ -6,6 +6,7 @@ import {
   AutomatedUnderwritingResultResponse,
   UnderwritingDecisionRequest,
 } from '../../policy/contract/billing.ts'
+import { DetailQuery } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
@@ -145,12 +146,13 @@ export function transactionRoutes(
       description:
         'Exactly what `GET /policy/{policyLocator}` answers after the issue, apart from times of recording and from what the issue itself makes: its documents, and invoices that are due by then.',
       permission: `${kind}s.read`,
+      query: DetailQuery,
       answer: { schema: PolicyResponse, description: 'The policy; nothing is stored.' },
-      handle: async ({ params }, context) => {
+      handle: async ({ params, query }, context) => {
         // Issuing invalidates conflicting transactions of every kind.
         await import('../kinds.ts')
         const { loaded, locator } = await service.load(context, locatorIn(params))
-        return policyWhenIssued(loaded, locator, context.now)
+        return policyWhenIssued(loaded, locator, context.now, query)
       },
     }),
     post(`/policies/{policyLocator}/${kind}s`, {

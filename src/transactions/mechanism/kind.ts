@@ -17,7 +17,7 @@ import type { Tenant } from '../../platform/tenancy.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/billing.ts'
 import type { ConflictResponse, PolicyCreateRequest } from '../../policy/contract/requests.ts'
-import { policyResponse } from '../../policy/projection/policy.ts'
+import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
@@ -208,9 +208,12 @@ export const EMPTY: JsonAnswer = { status: 200, text: '' }
 export const showNothing: Response = () => undefined
 
 export const showPolicy =
-  ({ summarizeQuotes = false }: { summarizeQuotes?: boolean } = {}): Response =>
+  ({
+    summarizeQuotes = false,
+    perilCharacteristics = 'fitting',
+  }: Partial<ProjectionOptions> = {}): Response =>
   ({ aggregate, product }) =>
-    policyResponse(aggregate, product, { summarizeQuotes })
+    policyResponse(aggregate, product, { summarizeQuotes, perilCharacteristics })
 
 /**
  * A kind of record with routes of its own, such as quotes. The Worker reads and lists by this value

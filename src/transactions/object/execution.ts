@@ -220,8 +220,12 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
 /** Refuses (412) a record that has changed since the client read it. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
   const record = kindNamed(operation.kind).record?.(operation)
-  // A policy has two forms with different tags.
-  const forms = record ? [record] : [false, true].map(summarizeQuotes => showPolicy({ summarizeQuotes }))
+  // A policy has four forms with different tags.
+  const forms = record
+    ? [record]
+    : (['fitting', 'none'] as const).flatMap(perilCharacteristics =>
+        [false, true].map(summarizeQuotes => showPolicy({ summarizeQuotes, perilCharacteristics })),
+      )
   requireMatch(ifMatch, ...forms.map(show => () => show(loaded)))
 }
 

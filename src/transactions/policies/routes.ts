@@ -9,6 +9,7 @@ import {
   TableUseResponse,
 } from '../../policy/contract/billing.ts'
 import {
+  DetailQuery,
   PaymentScheduleChangeRequest,
   PolicyCreateRequest,
   PolicyLocatorQuery,
@@ -70,8 +71,10 @@ export const policyRoutes: Route[] = [
   }),
   get('/policy/{policyLocator}', {
     summary: 'Get a policy',
+    description:
+      'A policy of many perils and many transactions can be too large for one answer: then it is refused with 413. Read it with `perilCharacteristics=none`, and the perils of an exposure when you look at it.',
     permission: 'policies.read',
-    query: PolicyQuery,
+    query: PolicyQuery.extend(DetailQuery.shape),
     answer: policy,
     handle: ({ params, query }, context) => readPolicy(context, params.policyLocator, query),
   }),

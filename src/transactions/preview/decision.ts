@@ -4,7 +4,7 @@ import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
-import { policyResponse } from '../../policy/projection/policy.ts'
+import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -19,6 +19,7 @@ export async function decidePreview(
   loaded: Loaded,
   preview: PolicyPreview,
   attempt: Attempt,
+  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
 ): Promise<PreviewedTransaction> {
   const { product } = loaded
   const { planned, modificationLocator } = await previewed(preview).carryOut(loaded, preview.request, attempt)
@@ -27,7 +28,7 @@ export async function decidePreview(
   const { underwriting } = modification
   return {
     price: await previewedPriceChange(aggregate, modification, product, attempt.explaining),
-    policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false }),
+    policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false, ...detail }),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoices: previewedInvoices(loaded.aggregate, aggregate),
     conflicts: conflictsOf(loaded.aggregate),

@@ -1,5 +1,6 @@
 import { forTenant, type Route } from '../../platform/http/route.ts'
-import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
+import { DetailQuery } from '../../policy/contract/requests.ts'
+import { ExplainQuery } from '../../policy/contract/worksheet.ts'
 import { policyLocator } from '../policies/service.ts'
 import { PolicyPreviewRequest, PolicyPreviewResponse } from './contract.ts'
 
@@ -12,13 +13,13 @@ export const previewRoutes: readonly Route[] = [
     description:
       'Price, underwriting, invoices and the policy as it would be once the transaction is issued now, and what stands in its way. Nothing is stored. What is wrong with the request is refused as the transaction itself would be; what underwriting does not accept is answered, not refused.',
     permission: ['policies.read', 'policies.price'],
-    query: ExplainQuery,
+    query: ExplainQuery.extend(DetailQuery.shape),
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
     handle: async ({ params, query, body }, context) => {
       // Loaded on demand: the rules and rating are much code, which would slow the start.
       const { previewOf } = await import('./service.ts')
-      return await previewOf(context, policyLocator(params.policyLocator), body, explainOf(query).explain)
+      return await previewOf(context, policyLocator(params.policyLocator), body, query)
     },
   }),
 ]

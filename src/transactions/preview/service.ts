@@ -5,9 +5,10 @@ import { externalRaters, PluginSessions } from '../../extension/plugins/sessions
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
+import { type ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
+import type { ProjectionOptions } from '../../policy/projection/policy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import type { Selection } from '../../rating/worksheet/record.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
@@ -20,9 +21,10 @@ export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,
   preview: PolicyPreview,
-  explain?: Selection,
+  query: ExplainQuery & Pick<ProjectionOptions, 'perilCharacteristics'>,
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
+  const { explain } = explainOf(query)
   const shard = shardOfPolicy(tenant, locator)
   const database = shardDatabase(env, tenant, shard, calls)
   const tables = new RatingTables(context)
@@ -47,7 +49,9 @@ export async function previewOf(
         readTables,
         ...(explain && { explaining: await explainingOf(context, explain) }),
       }
-      return await autofill.explaining(decidePreview(loaded, filled, attempt))
+      return await autofill.explaining(
+        decidePreview(loaded, filled, attempt, { perilCharacteristics: query.perilCharacteristics }),
+      )
     })
     const { token, expiresAt } = await signPreview(context, {
       policy: locator,

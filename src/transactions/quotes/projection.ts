@@ -62,7 +62,7 @@ export function quoteResponse(
     contractEndTimestamp: String(quote.contractEnd),
     paymentScheduleName: quote.paymentScheduleName,
     characteristics: policyCharacteristics(view)[0]!,
-    exposures: exposureResponses(view),
+    exposures: exposureResponses(view, view.exposures),
     documents: documentsOf(aggregate, 'quote', quote.locator),
     invoices: plannedInvoices(aggregate, modification, segment),
     grossFees: isPriced(aggregate, quote) ? toNumber(feeTotal(fees, policy.currency)) : undefined,

@@ -5,7 +5,7 @@ import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { feesOf, isReversedByHand } from '../../policy/fold/line.ts'
-import { premiumChangeOf } from '../../policy/fold/pieces.ts'
+import { premiumChangeOf } from '../../policy/fold/premium.ts'
 import { measureOf, type Prorated, portion, withSplits } from '../../policy/fold/shares.ts'
 import {
   boundQuote,

@@ -6,7 +6,7 @@ import { type CurrencyCode, fromMinor, money, sum, toText } from '../../../src/k
 import { dayStart, type Instant, months, type Span, type TimeZone } from '../../../src/kernel/time.ts'
 import type { Step } from '../../../src/policy/fold/line.ts'
 import { inForce, type Piece, piecesOf } from '../../../src/policy/fold/pieces.ts'
-import { measureOf, shares } from '../../../src/policy/fold/shares.ts'
+import { measureOf, portion, shares } from '../../../src/policy/fold/shares.ts'
 import type {
   Modification,
   PerilRun,
@@ -308,4 +308,18 @@ describe('whatever is split, cancelled and reinstated in whatever order', () => 
       { seed: 20261121, numRuns: runsOf(500, 20_000) },
     )
   })
+})
+
+it('a share of any amount is the exact quotient, rounded half-up', () => {
+  const amount = fc.oneof(fc.integer({ min: -2e9, max: 2e9 }), fc.integer({ min: -9e14, max: 9e14 }))
+  const whole = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 4e12 }))
+  fc.assert(
+    fc.property(amount, whole, fc.double({ min: 0, max: 1, noNaN: true }), (minor, units, share) => {
+      const part = Math.round(units * share)
+      const twice = 2n * BigInt(Math.abs(minor)) * BigInt(part)
+      const exact = (twice + BigInt(units)) / (2n * BigInt(units))
+      expect(portion(fromMinor(minor, EUR), part, units).minor).toBe(Math.sign(minor) * Number(exact) || 0)
+    }),
+    { numRuns: runsOf(2_000, 200_000) },
+  )
 })
