@@ -5,10 +5,12 @@ import { writeRouteIndex } from './scripts/route-index.ts'
 import { newTokenKeys } from './scripts/token-key.ts'
 import { exampleFilesModule } from './test/support/example-files.ts'
 import { LongestFirst } from './test/support/file-order.ts'
+import { useMemoryFolder } from './test/support/memory-folder.ts'
 import { buildServiceBundle, SERVICE_ENTRY } from './test/support/service-bundle.ts'
 import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
+useMemoryFolder()
 await writeRouteIndex()
 await buildServiceBundle()
 

@@ -19,6 +19,10 @@ const BUNDLES = {
 
 if (Number.parseInt(process.versions.node, 10) < OLDEST_MAJOR) startAnew()
 else {
+  // Half of what a command takes is to read its own source, of which the next finds the result; where it cannot be kept, nothing is.
+  nodeModule.enableCompileCache(
+    join(import.meta.dirname, '..', 'node_modules', '.cache', 'bindery', 'compiled'),
+  )
   nodeModule.registerHooks({
     resolve: (specifier, context, next) => next(BUNDLES[specifier] ?? specifier, context),
   })

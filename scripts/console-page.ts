@@ -21,6 +21,8 @@ const OPTIONS = {
   legalComments: 'none',
   charset: 'utf8',
   write: false,
+  // Names of files are made from paths too: a checkout that links to the packages of another makes the same ones.
+  preserveSymlinks: true,
 } satisfies BuildOptions
 
 /** What would end the element early, wherever it stands in a text. */

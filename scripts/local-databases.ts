@@ -18,7 +18,7 @@ import type { Progress } from './progress.ts'
 const NAMESPACE = 'miniflare-D1DatabaseObject'
 
 /** How long a statement waits for another process that writes to the same file. */
-const BUSY_MS = 30_000
+export const BUSY_MS = 30_000
 
 /**
  * How many databases a start leaves free for new tenants. All that one run may need: the runtime does not wait for another process

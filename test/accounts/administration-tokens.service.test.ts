@@ -179,6 +179,11 @@ describe('a long-lived token of an administration account', () => {
         false,
       )
     await start('correct horse battery staple')
+    const hash = () =>
+      env.CONTROL.prepare(`select password_hash from administrator where username = 'administrator'`).first()
+    const former = await hash()
+    await start('correct horse battery staple')
+    expect(await hash()).toEqual(former)
     later(TENANT_TRUST_MS)
     expect([await ping(pipeline), await ping(root)]).toEqual([200, 200])
     await start('another horse battery staple')

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { copyCheckout } from '../../scripts/checkout-copy.ts'
+import { consoleModule } from '../../scripts/console-page.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { openLocalDatabases } from '../../scripts/local-databases.ts'
 import { describeCommandLine } from '../cli/against-service.ts'
@@ -142,6 +143,10 @@ describe('npm start', () => {
       rmSync(join(checkout, 'src/bundles/patterns.bundle.mjs'))
       for (const script of ['write-config', 'route-index', 'bundles'])
         expect(await command(`scripts/${script}.ts`)).not.toHaveProperty('code')
+      // Wherever it lies, so that the Worker is built once for all checkouts that use these packages.
+      expect(readFileSync(join(checkout, 'src/bundles/console.bundle.mjs'), 'utf8')).toBe(
+        await consoleModule(),
+      )
       expect(await command('scripts/pool.ts', 'grow', '2')).toMatchObject({
         stdout: expect.stringContaining('2 more databases are free'),
       })

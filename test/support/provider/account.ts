@@ -43,7 +43,10 @@ function withStore<Result>(folder: string, work: (store: DatabaseSync) => Result
   mkdirSync(folder, { recursive: true })
   const store = new DatabaseSync(join(folder, 'account.sqlite'), { timeout: 60_000 })
   try {
-    store.exec('create table if not exists account (id integer primary key, text text not null)')
+    // Nothing of it outlives the machine.
+    store.exec(
+      'pragma synchronous = off; create table if not exists account (id integer primary key, text text not null)',
+    )
     return work(store)
   } finally {
     store.close()
@@ -79,7 +82,9 @@ export const changeAccount = (folder: string, change: (account: Account) => void
 export function openStored(folder: string, id: string): DatabaseSync {
   const path = databaseFile(folder, id)
   mkdirSync(join(path, '..'), { recursive: true })
-  return new DatabaseSync(path, { timeout: 10_000 })
+  const database = new DatabaseSync(path, { timeout: 10_000 })
+  database.exec('pragma synchronous = off')
+  return database
 }
 
 /** The two files that a database is, of which the second holds what was written last. */

@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, it } from 'vitest'
+
+/** TMPDIR of a run that begins with the given one. */
+function folderWith(given: string | undefined): string {
+  const { TMPDIR: _, ...environment } = process.env
+  const program = `
+    const { useMemoryFolder } = await import('${resolve('test/support/memory-folder.ts')}')
+    useMemoryFolder()
+    const { existsSync } = await import('node:fs')
+    const folder = process.env.TMPDIR ?? ''
+    if (folder !== '' && !existsSync(folder)) throw new Error(folder + ' is not there')
+    process.stdout.write(folder)`
+  return execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    encoding: 'utf8',
+    env: { ...environment, ...(given !== undefined && { TMPDIR: given }) },
+  })
+}
+
+it('what a run writes lies in memory where there is room, and is gone with the run', () => {
+  const folder = folderWith(undefined)
+  expect(folder).toMatch(/^(?:\/dev\/shm\/bindery-tests-\d+)?$/)
+  if (folder !== '') expect(existsSync(folder)).toBe(false)
+})
+
+it('who names a folder has that', () => {
+  expect(folderWith('/')).toBe('/')
+})
