@@ -54,7 +54,7 @@ export function logQueries(
   ]
 }
 
-/** Without the key of the request: a repeat is checked anew, and refused or not as the archive is then. */
+/** Without the key of the request: a repeat is checked again. */
 export async function logRefusal(
   context: RequestContext,
   { findings, bytes, ...attempt }: Omit<Attempt, 'version' | 'steps'> & { readonly bytes: number },
