@@ -96,7 +96,8 @@ export const checkInput = (label: string, isOn: boolean, change: (isOn: boolean)
     h('input', {
       type: 'checkbox',
       checked: isOn,
-      change: event => change((event.currentTarget as HTMLInputElement).checked),
+      // Before its form hears of it: what the form draws at that would undo the click.
+      input: event => change((event.currentTarget as HTMLInputElement).checked),
     }),
     label,
   )

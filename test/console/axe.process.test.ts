@@ -9,7 +9,7 @@ import { workedPolicies } from '../../scripts/example.ts'
 import { migratedAccount } from '../support/migrated.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { deployNext } from './next-version.ts'
-import { BROWSER, type ConsoleBrowser, settled, startBrowser } from './page.ts'
+import { BROWSER, type ConsoleBrowser, settled, startBrowser, until } from './page.ts'
 
 if (!BROWSER)
   console.warn('SKIPPED: no browser (chromium) is installed, so axe does not look at the console.')

@@ -191,8 +191,8 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await dialog.getByLabel('Client', { exact: true }).fill('bindery')
     await dialog.getByLabel('Client secret').fill('keep this')
     expect(await make.isDisabled()).toBe(true)
-    await dialog.getByLabel('Claim').fill('groups')
-    await dialog.getByLabel('Value').fill('partners')
+    await dialog.getByLabel('Claim', { exact: true }).fill('groups')
+    await dialog.getByLabel('Value', { exact: true }).fill('partners')
     await dialog.getByLabel('Read only user').check()
     await make.click()
     // What is wrong stands at its field.
@@ -215,9 +215,9 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     }
     await open('Partner', 'Change')
     await dialog.getByRole('button', { name: 'Add another' }).click()
-    await dialog.getByLabel('Claim').last().fill('groups')
-    await dialog.getByLabel('Value').last().fill('heads')
-    await dialog.getByLabel('Employee').last().check()
+    await dialog.getByLabel('Claim', { exact: true }).last().fill('groups')
+    await dialog.getByLabel('Value', { exact: true }).last().fill('heads')
+    await dialog.getByLabel('Employee', { exact: true }).last().check()
     await dialog.getByLabel('No password signs in').check()
     await dialog.getByRole('button', { name: 'Change', exact: true }).click()
     await dialog.locator('.said .notice').waitFor()
