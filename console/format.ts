@@ -1,5 +1,6 @@
 // What people read: amounts, times in the tenant's zone, names.
 import { session } from './session.ts'
+import { FRAME } from './words.ts'
 
 const kept = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
   const made = new Map<string, Value>()
@@ -60,14 +61,7 @@ export const dayOrMoment = (time: string | number): string =>
 export const span = (from: string | number, to: string | number): string =>
   `${dayOrMoment(from)} – ${dayOrMoment(to)}`
 
-const TRANSACTIONS: Readonly<Record<string, string>> = {
-  create: 'New business',
-  renew: 'Renewal',
-  cancel: 'Cancellation',
-  withdraw: 'Withdrawal',
-  lapse: 'Lapse',
-  reinstate: 'Reinstatement',
-}
+const TRANSACTIONS: Readonly<Record<string, string>> = FRAME.transactions
 
 /** The kind of a modification; of an endorsement its type. */
 export function transaction(name: string): string {
@@ -101,6 +95,6 @@ export function personName(values: Readonly<Record<string, string[]>>): string {
     company ||
     first(values, /name/i) ||
     Object.values(values).flat().slice(0, 2).join(' ') ||
-    'Without a name'
+    FRAME.unnamed
   )
 }

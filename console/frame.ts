@@ -5,7 +5,7 @@ import { permissions } from './find.ts'
 import type { Session } from './session.ts'
 import { pagesFor } from './tenant/pages.ts'
 import { usePromise } from './use-promise.ts'
-import { DESK } from './words.ts'
+import { DESK, FRAME } from './words.ts'
 
 const mark = (): View =>
   h(
@@ -32,8 +32,8 @@ const search = (asked: string): View =>
     h('input', {
       type: 'search',
       id: 'search',
-      'aria-label': 'Find a policy: its locator, or how a name begins',
-      placeholder: 'Locator, name, number plate …',
+      'aria-label': FRAME.search,
+      placeholder: FRAME.searchHint,
       autocomplete: 'off',
       spellcheck: false,
       'aria-keyshortcuts': '/',
@@ -52,12 +52,12 @@ export const skipLink = (): View =>
         document.querySelector<HTMLElement>('main h1')?.focus()
       },
     },
-    'Skip to the content',
+    FRAME.skip,
   )
 
 /** `asked`: what was searched for last. */
 export function topBar(who: Session | undefined, asked: string, signOut: () => void): View {
-  const brand = h('a', { href: '#/', class: 'brand' }, mark(), 'Bindery')
+  const brand = h('a', { href: '#/', class: 'brand' }, mark(), FRAME.name)
   if (!who) return h('header', { class: 'top', key: 'nobody' }, brand)
   return h(
     'header',
@@ -73,10 +73,10 @@ export function topBar(who: Session | undefined, asked: string, signOut: () => v
         'span',
         { class: 'tenant' },
         h('span', {}, who.tenantName),
-        who.tenantType === 'test' && h('span', { class: 'badge note' }, 'Test'),
+        who.tenantType === 'test' && h('span', { class: 'badge note' }, FRAME.test),
       ),
       h('span', { class: 'soft person', title: who.username }, who.name),
-      h('button', { type: 'button', class: 'quiet', click: signOut }, 'Sign out'),
+      h('button', { type: 'button', class: 'quiet', click: signOut }, FRAME.signOut),
     ),
   )
 }

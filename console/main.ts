@@ -10,6 +10,7 @@ import { loading, problemNote } from './parts.ts'
 import { endSession, session } from './session.ts'
 import { holderView, homeView, searchView } from './view/home.ts'
 import { SignIn } from './view/sign-in.ts'
+import { FRAME, SIGN_IN as SIGN_IN_WORDS } from './words.ts'
 
 const root = document.body.appendChild(document.createElement('div'))
 
@@ -119,8 +120,8 @@ async function view(): Promise<View> {
 /** Names the page after its heading, and moves screen readers there. */
 function arrive(): void {
   const { parts } = route()
-  const about = parts[0] === 'policy' ? `Policy ${parts[1]}` : (heading()?.textContent ?? '')
-  document.title = about ? `${about} · Bindery` : 'Bindery'
+  const about = parts[0] === 'policy' ? FRAME.policy(parts[1] ?? '') : (heading()?.textContent ?? '')
+  document.title = about ? FRAME.title(about) : FRAME.name
   const path = parts.slice(0, 2).join('/')
   // Between the views of one policy, the focus stays on the link that was followed.
   if (path === shownPath && parts[0] === 'policy')
@@ -141,13 +142,13 @@ async function navigate(): Promise<void> {
     forgetAll()
     forgetPolicy()
     draw({ visit: ++visits, content: part(SignIn, { ended, done: () => void navigate() }), shows: address })
-    document.title = 'Sign in · Bindery'
+    document.title = FRAME.title(SIGN_IN_WORDS.signIn)
     return
   }
   draw({ shows: undefined })
   ended = true
   const wait = (): void => {
-    if (!mine.signal.aborted) draw({ visit: ++visits, content: loading('the page') })
+    if (!mine.signal.aborted) draw({ visit: ++visits, content: loading(FRAME.loadsPage) })
   }
   const slow = setTimeout(wait, 150)
   try {
@@ -164,9 +165,9 @@ async function navigate(): Promise<void> {
       content: h(
         'div',
         {},
-        h('h1', { tabindex: -1 }, 'Cannot be shown'),
+        h('h1', { tabindex: -1 }, FRAME.notShown),
         problemNote(failure, () => void navigate()),
-        h('p', {}, h('a', { href: '#/' }, 'All policies')),
+        h('p', {}, h('a', { href: '#/' }, FRAME.allPolicies)),
       ),
     })
   }

@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './api.ts'
 import { type Child, h, part, several, textOf, type View } from './element.ts'
 import { dayOrMoment, words } from './format.ts'
+import { FRAME } from './words.ts'
 
 /** Which colour a state has; any other is plain. */
 const TONES: Readonly<Record<string, string>> = {
@@ -42,7 +43,12 @@ export const badge = (state: string, text = words(state)): View =>
 export const empty = (text: string): View => h('p', { class: 'empty' }, text)
 
 export const loading = (what: string): View =>
-  h('div', { class: 'loading', role: 'status' }, h('span', { class: 'hidden' }, `Loading ${what}`), ...bars())
+  h(
+    'div',
+    { class: 'loading', role: 'status' },
+    h('span', { class: 'hidden' }, FRAME.loading(what)),
+    ...bars(),
+  )
 
 const bars = (): View[] =>
   [1, 2, 3].map(width => h('span', { class: `bar w${width}`, 'aria-hidden': 'true' }))
@@ -54,19 +60,15 @@ export function problemNote(failure: unknown, again?: () => void): View {
   return h(
     'div',
     { class: missing ? 'notice' : 'notice bad', role: 'alert' },
-    h(
-      'strong',
-      {},
-      missing ? 'Not for this account' : problem?.status === 404 ? 'Not found' : 'That did not work',
-    ),
+    h('strong', {}, missing ? FRAME.forbidden : problem?.status === 404 ? FRAME.notFound : FRAME.failed),
     h('p', {}, failure instanceof Error ? failure.message : String(failure)),
     problem?.body.referenceId &&
       problem.status >= 500 &&
-      h('p', { class: 'soft' }, 'Reference ', h('code', {}, problem.body.referenceId)),
+      h('p', { class: 'soft' }, FRAME.reference, ' ', h('code', {}, problem.body.referenceId)),
     again &&
       !missing &&
       problem?.status !== 404 &&
-      h('button', { type: 'button', click: again }, 'Try again'),
+      h('button', { type: 'button', click: again }, FRAME.tryAgain),
   )
 }
 
@@ -138,7 +140,7 @@ function OpeningRow({ id, cells, more }: Opening): View {
             class: 'toggle',
             'aria-expanded': String(isOpen),
             'aria-controls': id,
-            'aria-label': `Details of ${textOf(cells[0])}`,
+            'aria-label': FRAME.detailsOf(textOf(cells[0])),
             click: () => {
               keep(true)
               open(!isOpen)
@@ -194,7 +196,7 @@ export function table<Row>(
           columns.map(({ head, amount }) =>
             h('th', { scope: 'col', class: amount ? 'amount' : undefined }, head),
           ),
-          more && h('th', { scope: 'col' }, h('span', { class: 'hidden' }, 'Details')),
+          more && h('th', { scope: 'col' }, h('span', { class: 'hidden' }, FRAME.details)),
         ),
       ),
       h('tbody', {}, body),

@@ -40,6 +40,10 @@ import type {
   ProductResponse,
   VersionChangesResponse,
 } from '../src/tenants/deployment/contract.ts'
+import type {
+  DeploymentLogPageResponse,
+  DeploymentLogResponse,
+} from '../src/tenants/deployment/log/contract.ts'
 import type { FieldResponse, ProductDetailResponse } from '../src/tenants/deployment/product-contract.ts'
 import type { CancellationResponse } from '../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../src/transactions/endorsements/contract.ts'
@@ -103,6 +107,9 @@ export type Note = NoteList['items'][number]
 // Running a tenant.
 export type DeployedVersion = Digits<DeploymentVersionResponse>
 export type Deployment = Digits<DeploymentResponse>
+export type DeploymentLogPage = Digits<DeploymentLogPageResponse>
+export type DeploymentEntry = DeploymentLogPage['entries'][number]
+export type DeploymentLog = Digits<DeploymentLogResponse>
 export type VersionChanges = Digits<VersionChangesResponse>
 export type Change = Digits<ConfigurationChange>
 export type ResourceList = Digits<ResourceListResponse>

@@ -173,6 +173,38 @@ export const DESK = {
   tenant: 'Tenant',
 } as const
 
+/** What stands around every page, and what becomes of loading one. */
+export const FRAME = {
+  name: 'Bindery',
+  title: (page: string): string => `${page} · Bindery`,
+  policy: (locator: string): string => `Policy ${locator}`,
+  search: 'Find a policy: its locator, or how a name begins',
+  searchHint: 'Locator, name, number plate …',
+  skip: 'Skip to the content',
+  test: 'Test',
+  signOut: 'Sign out',
+  loading: (what: string): string => `Loading ${what}`,
+  loadsPage: 'the page',
+  notShown: 'Cannot be shown',
+  allPolicies: 'All policies',
+  forbidden: 'Not for this account',
+  notFound: 'Not found',
+  failed: 'That did not work',
+  reference: 'Reference',
+  tryAgain: 'Try again',
+  details: 'Details',
+  detailsOf: (name: string): string => `Details of ${name}`,
+  transactions: {
+    create: 'New business',
+    renew: 'Renewal',
+    cancel: 'Cancellation',
+    withdraw: 'Withdrawal',
+    lapse: 'Lapse',
+    reinstate: 'Reinstatement',
+  },
+  unnamed: 'Without a name',
+} as const
+
 /** The first page, searches and policyholders. */
 export const HOME = {
   searchFor: (text: string): string => `Search for “${text}”`,

@@ -1,5 +1,5 @@
 // What is another on a policy once a transaction is issued: values, groups, what is insured and how.
-import { dayOrMoment, words } from '../format.ts'
+import { dayOrMoment, money, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
 import type { Field, Peril, Policy, ProductDetail } from '../wire.ts'
 import { AMOUNTS, type PerilKind } from './peril-form.ts'
@@ -97,6 +97,7 @@ function perilDifferences(
   before: Peril | undefined,
   after: Peril | undefined,
   at: number,
+  currency: string,
 ): Difference[] {
   // Of a large policy perils are left out, here or there: then nothing is known of them.
   if (before?.characteristics.length === 0 || after?.characteristics.length === 0) return []
@@ -106,10 +107,20 @@ function perilDifferences(
   const amounts = AMOUNTS.flatMap(([name]) =>
     old[name] === now[name]
       ? []
-      : [{ what: `${what}: ${FORMS.amounts[name]}`, before: old[name] ?? '', after: now[name] ?? '' }],
+      : [
+          {
+            what: `${what}: ${FORMS.amounts[name]}`,
+            before: amountText(old[name], currency),
+            after: amountText(now[name], currency),
+          },
+        ],
   )
   return [...amounts, ...fieldDifferences((kind?.fields ?? []) as readonly Field[], what, old, now)]
 }
+
+/** Indemnities may be `unlimited`. */
+const amountText = (text: string | undefined, currency: string): string =>
+  text === undefined ? '' : /^\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : words(text)
 
 const presence = (what: string, was: boolean, is: boolean): Difference[] =>
   was === is
@@ -124,7 +135,7 @@ const presence = (what: string, was: boolean, is: boolean): Difference[] =>
 
 /** What is another at the time, in the order of the policy. */
 export function differences(
-  before: Pick<Policy, 'characteristics' | 'exposures'>,
+  before: Pick<Policy, 'characteristics' | 'exposures' | 'grossFeesCurrency'>,
   after: Pick<Policy, 'characteristics' | 'exposures'>,
   product: Pick<ProductDetail, 'fields' | 'exposures'>,
   at: number,
@@ -147,7 +158,16 @@ export function differences(
     for (const peril of exposure.perils) {
       const perilKind = kind?.perils.find(one => one.name === peril.name)
       const title = `${what}: ${perilKind?.displayName ?? words(peril.name)}`
-      found.push(...perilDifferences(perilKind, title, oldPerils.get(peril.locator), peril, at))
+      found.push(
+        ...perilDifferences(
+          perilKind,
+          title,
+          oldPerils.get(peril.locator),
+          peril,
+          at,
+          before.grossFeesCurrency,
+        ),
+      )
     }
   }
   return found

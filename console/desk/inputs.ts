@@ -36,14 +36,22 @@ export const textInput = (
   label: string,
   value: string,
   change: (text: string) => void,
-  { isLong = false, ...common }: Common & { readonly isLong?: boolean } = {},
+  {
+    isLong = false,
+    isSecret = false,
+    ...common
+  }: Common & { readonly isLong?: boolean; readonly isSecret?: boolean } = {},
 ): View =>
   part(Field, {
     ...{ key: label, label, ...common },
     control: attributes =>
       h(isLong ? 'textarea' : 'input', {
         ...attributes,
-        ...(isLong ? { rows: 3 } : { type: 'text', autocomplete: 'off' }),
+        ...(isLong
+          ? { rows: 3 }
+          : isSecret
+            ? { type: 'password', autocomplete: 'new-password' }
+            : { type: 'text', autocomplete: 'off' }),
         value,
         input: event => change(typedIn(event)),
       }),
@@ -88,7 +96,8 @@ export const checkInput = (label: string, isOn: boolean, change: (isOn: boolean)
     h('input', {
       type: 'checkbox',
       checked: isOn,
-      change: event => change((event.currentTarget as HTMLInputElement).checked),
+      // Before its form hears of it: what the form draws at that would undo the click.
+      input: event => change((event.currentTarget as HTMLInputElement).checked),
     }),
     label,
   )

@@ -1,12 +1,13 @@
 // Who comes in beside passwords and tokens: people by identity providers, and software agents.
 import { get } from '../api.ts'
-import { deedButtons } from '../deed-buttons.ts'
-import { type Child, h, type View } from '../element.ts'
+import { type DeedButton, deedButtons } from '../deed-buttons.ts'
+import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { empty, facts, loaded, section, table } from '../parts.ts'
-import type { IdentityProvider } from '../wire.ts'
+import type { IdentityProvider, Role } from '../wire.ts'
 import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
-import { PAGES, TENANT, ACCESS as WORDS } from './words.ts'
+import { ProviderForm } from './provider-form.ts'
+import { PAGES, PROVIDERS, TENANT, ACCESS as WORDS } from './words.ts'
 
 export const accessPage = ({ held, signal }: Opened): Shown => ({
   title: PAGES.access.title,
@@ -15,20 +16,23 @@ export const accessPage = ({ held, signal }: Opened): Shown => ({
     mayAny(held, 'users.read', 'users.write') &&
       section(
         WORDS.providers,
-        loaded('the providers', async () => {
+        loaded(WORDS.loadsProviders, async () => {
           const providers = await get<IdentityProvider[]>('/auth/providers', signal)
-          return providers.length === 0 ? empty(WORDS.noProviders) : providerTable(providers)
+          return [
+            deedButtons([formButton(PROVIDERS.make, providers)], held),
+            providers.length === 0 ? empty(WORDS.noProviders) : providerTable(providers, held),
+          ]
         }),
       ),
     mayAny(held, 'tenants.read') &&
       section(
         WORDS.agents,
-        loaded('whether agents may come', () => agents(held, signal)),
+        loaded(WORDS.loadsAgents, () => agents(held, signal)),
       ),
   ],
 })
 
-const providerTable = (providers: readonly IdentityProvider[]): View =>
+const providerTable = (providers: readonly IdentityProvider[], held: ReadonlySet<string>): View =>
   table<IdentityProvider>(
     WORDS.providers,
     [
@@ -41,8 +45,36 @@ const providerTable = (providers: readonly IdentityProvider[]): View =>
       { head: WORDS.changed, cell: ({ updatedAt }) => moment(updatedAt) },
     ],
     providers,
-    providerShown,
+    provider => [
+      providerShown(provider),
+      deedButtons([formButton(PROVIDERS.change, providers, provider), removeButton(provider)], held),
+    ],
   )
+
+/** The roles are read when it opens: a mapping may give what was made meanwhile. */
+const formButton = (
+  text: string,
+  providers: readonly IdentityProvider[],
+  provider?: IdentityProvider,
+): DeedButton => ({
+  ...{ text, permissions: ['users.write'] },
+  async open(close) {
+    const all = await get<Role[]>('/auth/roles')
+    return part(ProviderForm, {
+      ...{ taken: providers.map(({ name }) => name), close, ...(provider && { provider }) },
+      roles: all.filter(({ source }) => source !== 'configuration'),
+    })
+  },
+})
+
+const removeButton = ({ name, label }: IdentityProvider): DeedButton =>
+  confirmed({
+    ...{ text: PROVIDERS.remove, permissions: ['users.write'], method: 'DELETE' },
+    title: PROVIDERS.removeTitle(label),
+    about: PROVIDERS.removeAbout,
+    path: `/auth/providers/${encodeURIComponent(name)}`,
+    done: PROVIDERS.isRemoved(label),
+  })
 
 type Mapping = IdentityProvider['mappings'][number]
 

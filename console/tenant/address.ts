@@ -1,6 +1,6 @@
 // Addresses of pages of the tenant: what is chosen, and the page of a list, are in the query.
 import { queryOf } from '../api.ts'
-import { clockAt, timeOf } from '../calendar.ts'
+import { timeOf } from '../calendar.ts'
 import type { View } from '../element.ts'
 import { input } from '../lists/filters.ts'
 import { pageLinks } from '../lists/pages.ts'
@@ -40,25 +40,11 @@ export const pagesOf = (
 
 const zone = (): string => session()?.timeZone ?? 'UTC'
 
-const WEEK_MS = 7 * 86_400_000
-
-/**
- * Days from and until. Lists of what happened begin with the oldest, so that they begin a week ago where the address says
- * nothing; `from=-` is the beginning of all.
- */
+/** Days from and until. Earlier addresses had `from=-` for the beginning of all. */
 export function spanOf(query: URLSearchParams): { from: string; until: string } {
-  const from = query.get('from')
-  return {
-    from: from === '-' ? '' : (from ?? clockAt(Date.now() - WEEK_MS, zone()).slice(0, 10)),
-    until: query.get('until') ?? '',
-  }
+  const from = query.get('from') ?? ''
+  return { from: from === '-' ? '' : from, until: query.get('until') ?? '' }
 }
-
-/** As the address has it: an empty day is a choice too. */
-export const spanChosen = ({ from, until }: { from: string; until: string }): Chosen => ({
-  from: from === '' ? '-' : from,
-  until,
-})
 
 export const spanInputs = ({ from, until }: { from: string; until: string }): View[] => [
   input('from', TENANT.from, from, { type: 'date' }),

@@ -8,9 +8,10 @@ import { badge, empty, loaded, section, table } from '../parts.ts'
 import type { DeployedVersion, Deployment, VersionChanges } from '../wire.ts'
 import { addressOf } from './address.ts'
 import { changesShown } from './changes.ts'
+import { logEntryPage, logOfVersion, logSection } from './deployment-log.ts'
 import { downloadButton, saveFrom } from './download.ts'
 import { type Opened, type Shown, under } from './opened.ts'
-import { PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
+import { LOG, PAGES, TENANT, DEPLOYMENTS as WORDS } from './words.ts'
 
 export const versionsDeployed = (signal: AbortSignal): Promise<DeployedVersion[]> =>
   get<DeployedVersion[]>('/deployments/versions', signal)
@@ -20,18 +21,20 @@ export const versionsOf = (deployed: readonly DeployedVersion[]): string[] =>
   [...new Set(deployed.map(({ version }) => version))].sort((a, b) => Number(b) - Number(a))
 
 export const deploymentsPage = (opened: Opened): Shown | Promise<Shown> => {
-  const [version] = opened.rest
+  const [version, locator] = opened.rest
+  if (version === 'log' && locator !== undefined) return logEntryPage(locator, opened)
   return version === undefined ? listed(opened) : versionPage(version, opened)
 }
 
-const listed = ({ signal, held }: Opened): Shown => ({
+const listed = (opened: Opened): Shown => ({
   title: PAGES.deployments.title,
   content: [
     under(undefined),
-    loaded('the deployments', async () => {
-      const deployed = await versionsDeployed(signal)
-      return deployed.length === 0 ? empty(WORDS.none) : deploymentTable(deployed, held)
+    loaded(WORDS.loads, async () => {
+      const deployed = await versionsDeployed(opened.signal)
+      return deployed.length === 0 ? empty(WORDS.none) : deploymentTable(deployed, opened.held)
     }),
+    logSection(opened),
   ],
 })
 
@@ -54,7 +57,7 @@ const deploymentTable = (deployed: readonly DeployedVersion[], held: ReadonlySet
     deployed.toReversed(),
   )
 
-async function versionPage(version: string, { query, signal }: Opened): Promise<Shown> {
+async function versionPage(version: string, { query, signal, held }: Opened): Promise<Shown> {
   const path = `/deployments/${encodeURIComponent(version)}`
   const since = query.get('since') ?? ''
   const [deployed, { tenantAssets }] = await Promise.all([
@@ -88,12 +91,16 @@ async function versionPage(version: string, { query, signal }: Opened): Promise<
         }),
       ),
       section(
+        LOG.log,
+        loaded(LOG.loads, () => logOfVersion(version, held, signal)),
+      ),
+      section(
         WORDS.changes,
         earlier.length === 0
           ? empty(WORDS.first)
           : [
               sinceForm(version, earlier, since),
-              loaded('what changed', () => changesOf(path, since, signal)),
+              loaded(WORDS.loadsChanges, () => changesOf(path, since, signal)),
             ],
       ),
     ],

@@ -1,9 +1,9 @@
-// Lists of what happened: chosen by days and by what else the address names, a page at a time.
+// Lists of what happened, the newest first: chosen by days and by what else the address names, a page at a time.
 
 import type { Child, View } from '../element.ts'
 import { choiceForm } from '../lists/filters.ts'
 import { empty, loaded } from '../parts.ts'
-import { addressOf, chosenOf, PAGE_SIZE, pagesOf, spanChosen, spanInputs, spanOf } from './address.ts'
+import { addressOf, chosenOf, PAGE_SIZE, pagesOf, spanInputs, spanOf } from './address.ts'
 
 type Page = {
   readonly count: number
@@ -23,7 +23,11 @@ type History<Name extends string> = {
   readonly what: string
   readonly none: string
   readonly load: (
-    asked: Record<Name, string> & { readonly pageSize: number; readonly pagingToken: string },
+    asked: Record<Name, string> & {
+      readonly order: 'newestFirst'
+      readonly pageSize: number
+      readonly pagingToken: string
+    },
     span: { readonly from: string; readonly until: string },
   ) => Promise<Page>
 }
@@ -41,15 +45,14 @@ export function history<Name extends string>({
   const span = spanOf(query)
   const from = query.get('page') ?? ''
   return [
-    choiceForm(
-      [...spanInputs(span), ...fields(chosen)],
-      // An empty day is the beginning of all, and not what the page begins with.
-      ({ from = '', until = '', ...typed }) => addressOf(path, { ...typed, ...spanChosen({ from, until }) }),
-    ),
+    choiceForm([...spanInputs(span), ...fields(chosen)], typed => addressOf(path, typed)),
     loaded(what, async () => {
-      const { count, table, next } = await load({ ...chosen, pageSize: PAGE_SIZE, pagingToken: from }, span)
+      const { count, table, next } = await load(
+        { ...chosen, order: 'newestFirst', pageSize: PAGE_SIZE, pagingToken: from },
+        span,
+      )
       if (count === 0 && from === '' && next === undefined) return empty(none)
-      return [count > 0 && table(), pagesOf(path, { ...chosen, ...spanChosen(span) }, from, { count, next })]
+      return [count > 0 && table(), pagesOf(path, { ...chosen, ...span }, from, { count, next })]
     }),
   ]
 }

@@ -42,6 +42,8 @@ export const TENANT = {
 
 export const DEPLOYMENTS = {
   none: 'Nothing has been deployed yet.',
+  loads: 'the deployments',
+  loadsChanges: 'what changed',
   version: 'Version',
   versionNamed: (version: string): string => `Version ${version}`,
   kind: 'What',
@@ -81,6 +83,42 @@ export const DEPLOYMENTS = {
   cells: 'Cells',
   rows: 'Rows',
   line: (line: string): string => `Line ${line}`,
+} as const
+
+export const LOG = {
+  log: 'Log',
+  loads: 'the log',
+  none: 'The log has no entry.',
+  which: 'Which',
+  onlyRefused: 'Refused ones',
+  outcome: 'Outcome',
+  outcomes: { deployed: 'done', refused: 'refused' },
+  found: 'Found',
+  foundText: (errors: number, warnings: number): string =>
+    `${plural(errors, 'error', 'errors')}, ${plural(warnings, 'warning', 'warnings')}`,
+  route: 'By',
+  request: 'Request',
+  steps: 'Steps',
+  step: 'Step',
+  counted: 'Counted',
+  stepNames: {
+    received: 'Archive received',
+    checked: 'Files checked',
+    compiled: 'Compiled',
+    compared: 'Compared with the archive before',
+    accounts: 'Accounts of test users changed',
+    tokensEnded: 'Sessions ended, since roles changed',
+    bootstrap: 'First resources begun',
+    activated: 'In force',
+  },
+  findings: 'What was found',
+  noFindings: 'Nothing was found.',
+  moreFindings: (count: number): string => `${plural(count, 'more is', 'more are')} not kept.`,
+  finding: 'Finding',
+  severities: { ERROR: 'error', WARNING: 'warning' },
+  place: 'Place',
+  message: 'What it says',
+  noChanges: 'It changed nothing in what the configuration means.',
 } as const
 
 export const TABLES = {
@@ -249,6 +287,8 @@ export const ACCESS = {
   claim: 'Claim',
   value: 'Value',
   roles: 'Account types',
+  loadsProviders: 'the providers',
+  loadsAgents: 'whether agents may come',
   agents: 'Software agents',
   agentsMay: 'Agents with a long-lived token may come through /mcp, and do what the token may.',
   agentsMayNot: 'No agent may come through /mcp.',
@@ -259,6 +299,46 @@ export const ACCESS = {
   keepOutAbout: 'Agents are refused everywhere within 5 seconds.',
   letInDone: 'Agents may come.',
   keptOut: 'Agents are kept out.',
+} as const
+
+export const PROVIDERS = {
+  make: 'Add a provider',
+  name: 'Name',
+  nameHint: 'Lower-case letters, digits and hyphens, such as acme. It stays as it is.',
+  isTaken: 'There is a provider of that name. Change that one, or choose another name.',
+  fields: {
+    label: 'Label',
+    issuer: 'Issuer',
+    clientId: 'Client',
+    clientSecret: 'Client secret',
+    audience: 'Audience',
+    scopes: 'Scopes',
+  },
+  labelHint: 'What people read after “Sign in with”. Left out, they read the name.',
+  issuerHint: 'The https address, exactly as the provider names itself.',
+  secretHint: 'Where the provider requires one. It is stored encrypted and never shown.',
+  secretStays: 'One is stored. Left empty, it stays.',
+  removeSecret: 'Remove the stored secret',
+  audienceHint: 'What the tokens are for. Left out, the client.',
+  scopesHint: 'With spaces between. Left out: openid profile email.',
+  mapping: (number: number): string => `Who gets which role, ${number}`,
+  claim: 'Claim',
+  claimHint: 'Such as groups, or realm_access.roles.',
+  value: 'Value',
+  addMapping: 'Add another',
+  replacesPasswords: 'No password signs in to the tenant any more',
+  replacesAbout: 'Only after an administrator has signed in by this provider.',
+  change: 'Change',
+  changeTitle: (name: string): string => `Change the provider ${name}`,
+  changeAbout:
+    'People who have signed in keep what they may until they sign in again, within 12 hours. With another issuer, the accounts of the former one are disabled.',
+  isMade: (name: string): string => `The provider ${name} is there.`,
+  isChanged: (name: string): string => `The provider ${name} is changed.`,
+  remove: 'Delete',
+  removeTitle: (name: string): string => `Delete the provider ${name}`,
+  removeAbout:
+    'Nobody signs in by it any more. Accounts that sign in by it alone are disabled, and their sessions end everywhere within 5 seconds. If it replaced passwords, these sign in again.',
+  isRemoved: (name: string): string => `The provider ${name} is deleted.`,
 } as const
 
 export const WEBHOOKS = {

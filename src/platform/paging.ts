@@ -1,7 +1,7 @@
 // Pages of a list in several shards: each shard is read in the order of (createdAt, locator), and the token contains the
 // position in each.
 
-import { and, asc, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { invalidParameter } from '../kernel/errors.ts'
 import { type PolicyLocator, readDigits, readUuid, SHARDS, type Uuid } from '../kernel/locators.ts'
@@ -9,6 +9,7 @@ import { type Instant, instant } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
 import type { Database } from './database.ts'
 import { shardDatabase } from './tenancy.ts'
+import type { Order } from './wire.ts'
 
 /** The last row of a shard on the page. */
 export type Position<L> = { readonly createdAt: Instant; readonly locator: L }
@@ -79,6 +80,7 @@ export function mergedPage<T extends Position<string> | Position<PolicyLocator>>
   shards: readonly ShardRows<T>[],
   positions: Positions<T['locator']>,
   pageSize: number,
+  order: Order = 'oldestFirst',
 ): { rows: T[]; next?: Positions<T['locator']> } {
   const rows: T[] = []
   const takenCounts = shards.map(() => 0)
@@ -87,7 +89,7 @@ export function mergedPage<T extends Position<string> | Position<PolicyLocator>>
       (shard, at) => takenCounts[at] === shard.rows.length && shard.found > takenCounts[at]!,
     )
     const heads = shards.map((shard, at) => shard.rows[takenCounts[at]!])
-    const first = heads.reduce((a, b) => (!a || (b && precedes(b, a)) ? b : a), undefined)
+    const first = heads.reduce((a, b) => (!a || (b && precedes(b, a, order)) ? b : a), undefined)
     if (unread || !first) break
     rows.push(first)
     takenCounts[heads.indexOf(first)]! += 1
@@ -97,8 +99,13 @@ export function mergedPage<T extends Position<string> | Position<PolicyLocator>>
   return { rows, next: last.map(row => row && { createdAt: row.createdAt, locator: row.locator }) }
 }
 
-const precedes = <T extends Position<string | number>>(a: T, b: T): boolean =>
-  a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.locator < b.locator)
+function precedes<T extends Position<string | number>>(a: T, b: T, order: Order): boolean {
+  const [lower, higher] = order === 'newestFirst' ? [b, a] : [a, b]
+  return (
+    lower.createdAt < higher.createdAt ||
+    (lower.createdAt === higher.createdAt && lower.locator < higher.locator)
+  )
+}
 
 /** A page by offset and count (contract 2). With `extended` it shows whether more follows. */
 export type OffsetPage<T> = { listCompleted: boolean; items: T[] } | T[]
@@ -113,16 +120,21 @@ export function offsetPage<Row, T>(
   return extended ? { listCompleted: rows.length <= count, items } : items
 }
 
-// A table's rows from all shards of a tenant, oldest first, e.g. logs and audit trails.
+// A table's rows from all shards of a tenant in the order of time, e.g. logs and audit trails.
 type OrderedTable = SQLiteTable & { createdAt: SQLiteColumn; locator: SQLiteColumn }
 
 type Place = { locator: Uuid; createdAt: Instant }
 
 export type PagedRow<T extends OrderedTable> = Omit<T['$inferSelect'], keyof Place> & Place
 
-export type PageQuery = { readonly pageSize: number; readonly pagingToken?: string | undefined }
+export type PageQuery = {
+  readonly pageSize: number
+  readonly pagingToken?: string | undefined
+  /** Default: oldest first. */
+  readonly order?: Order | undefined
+}
 
-/** In the order of (createdAt, locator); with a token where more follow. One round trip for each shard. */
+/** In the order of (createdAt, locator), or the other way round; with a token where more follow. One round trip for each shard. */
 export const pageOfShards = <T extends OrderedTable>(
   { env, tenant, calls }: Pick<RequestContext, 'env' | 'tenant' | 'calls'>,
   table: T,
@@ -141,8 +153,9 @@ export async function pageOfDatabases<T extends OrderedTable>(
   databases: readonly Database[],
   table: T,
   conditions: readonly SQL[],
-  { pageSize, pagingToken }: PageQuery,
+  { pageSize, pagingToken, order = 'oldestFirst' }: PageQuery,
 ): Promise<{ rows: PagedRow<T>[]; pagingToken?: string }> {
+  const [beyond, inOrder] = order === 'newestFirst' ? [sql`<`, desc] : [sql`>`, asc]
   const positions = readPagingToken(pagingToken, UUID_FORM)
   const shards = await Promise.all(
     databases.map(async (database, shard) => {
@@ -154,15 +167,16 @@ export async function pageOfDatabases<T extends OrderedTable>(
           .where(
             and(
               ...conditions,
-              after && sql`(${table.createdAt}, ${table.locator}) > (${after.createdAt}, ${after.locator})`,
+              after &&
+                sql`(${table.createdAt}, ${table.locator}) ${beyond} (${after.createdAt}, ${after.locator})`,
             ),
           )
-          .orderBy(asc(table.createdAt), asc(table.locator))
+          .orderBy(inOrder(table.createdAt), inOrder(table.locator))
           .limit(pageSize + 1),
       ])
       return { rows: rows as Place[], found: rows.length }
     }),
   )
-  const { rows, next } = mergedPage(shards, positions, pageSize)
+  const { rows, next } = mergedPage(shards, positions, pageSize, order)
   return { rows: rows as PagedRow<T>[], ...(next && { pagingToken: writePagingToken(next, UUID_FORM) }) }
 }

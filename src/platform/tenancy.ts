@@ -8,6 +8,7 @@ import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from './calls.ts'
 import {
   BOOKS,
+  DEPLOYMENT_LOG,
   IDENTITY_PROVIDERS,
   NOTES,
   REQUIRED_TENANT_MIGRATION,
@@ -69,6 +70,8 @@ export type Tenant = {
   readonly keepsProviders?: boolean
   /** All its databases have the tables of roles (access/tables.ts). */
   readonly keepsRoles?: boolean
+  /** Its home database has the table of the log of deploys (product/tables.ts). */
+  readonly keepsDeploymentLog?: boolean
 }
 
 /**
@@ -245,6 +248,7 @@ export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
     ...(have(NOTES) && { keepsNotes: true }),
     ...(have(IDENTITY_PROVIDERS) && { keepsProviders: true }),
     ...(have(ROLES) && { keepsRoles: true }),
+    ...(have(DEPLOYMENT_LOG) && { keepsDeploymentLog: true }),
   }
 }
 

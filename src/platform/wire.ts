@@ -154,6 +154,14 @@ export const PageSize = z
 /** Opaque, from the previous answer. */
 export const PagingToken = optional(z.string().max(4_096)).describe('From the answer before; opaque.')
 
+const ORDERS = ['oldestFirst', 'newestFirst'] as const
+export type Order = (typeof ORDERS)[number]
+
+/** A token goes on in the order of the page that gave it only with the same order. */
+export const ListOrder = z
+  .preprocess(wire => present(wire) ?? 'oldestFirst', z.enum(ORDERS))
+  .openapi({ description: 'Send the same for every page of a list.', default: 'oldestFirst' })
+
 /** As the body reader passes it. */
 export const filePart = (name: string) =>
   z

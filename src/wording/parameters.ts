@@ -30,6 +30,7 @@ export const PARAMETERS: Words = {
   integrationName: 'Name that the integration was added with.',
   callLocator: 'The call: `locator` in the log of calls.',
   configVersion: 'Version of the configuration, from 1.',
+  logLocator: 'The entry: `locator` in `GET /deployments/log/list`.',
   operation: 'Function of the configuration to call, by its name.',
   token: 'The signed part of the address, as the answer gave it.',
   tokenOrName: 'The long-lived token itself (`bdy_…`), or the name that it was given.',

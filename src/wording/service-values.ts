@@ -26,6 +26,19 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     configuration: 'A role of the configuration.',
     interface: 'A role that was made by the interface.',
   },
+  { deployed: 'It is in force.', refused: 'Nothing was changed, for the mistakes that are listed.' },
+  {
+    received: 'The archive came in; `bytes` is its size.',
+    checked: 'All files were checked; `errors` and `warnings` were found.',
+    compiled: 'Products, tables, templates and scripts were compiled.',
+    compared:
+      'It was compared with the archive before; `incompatible` counts changes that policies in force cannot follow.',
+    accounts: 'Accounts of test users were set and removed.',
+    tokensEnded: 'Access tokens of the tenant ended, since roles changed.',
+    bootstrap: 'Resources to start the tenant with are being made.',
+    activated: 'The version is in force.',
+  },
+  { oldestFirst: 'In the order of time.', newestFirst: 'Against the order of time.' },
   {
     policyStartTime: 'When the first term began.',
     termStartTime: 'When the term began.',

@@ -419,7 +419,25 @@ describe('the last person who may change users', () => {
     const left = await callOk<{ items: UserResponse[] }>('GET', '/auth/users?disabled=false&service=false', {
       token: program,
     })
-    expect(left.items.filter(one => one.permissions.includes('users.*'))).toHaveLength(1)
+    const managers = left.items.filter(one => one.permissions.includes('users.*'))
+    expect(managers).toHaveLength(1)
+    // Neither is it disabled or deleted.
+    const last = managers[0]!.id
+    const path = `/account/v1/accounts/${last}`
+    await nobody(callApi<Refused>('PATCH', `${path}/disable`, { token: program }))
+    await nobody(callApi<Refused>('DELETE', path, { token: program }))
+    const other = last === boss ? second : boss
+    expect((await give(other, ['admin'], program)).status).toBe(200)
+    const both = await Promise.all([enter('boss'), enter('second')])
+    const mutual = await Promise.all([
+      callApi('PATCH', `/account/v1/accounts/${second}/disable`, { token: both[0] }),
+      callApi('PATCH', `/account/v1/accounts/${boss}/disable`, { token: both[1] }),
+    ])
+    expect(mutual.filter(({ status }) => status === 200)).toHaveLength(1)
+    const rest = await callOk<{ items: UserResponse[] }>('GET', '/auth/users?disabled=false&service=false', {
+      token: program,
+    })
+    expect(rest.items.filter(one => one.permissions.includes('users.*'))).toHaveLength(1)
     await database.prepare(`update account set disabled_at = null where source = 'archive'`).run()
   })
 })

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import type { AuditPageResponse } from '../../src/access/audit/contract.ts'
 import { callApi } from '../support/api.ts'
 import { autofilled } from '../support/autofilled.ts'
-import { prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 
 const AUTOFILL = `
@@ -189,5 +189,40 @@ describe('the trail', () => {
     expect((await callApi('GET', '/audit/list', { token: motor.token })).status).toBe(403)
     const wrong = await callApi('GET', '/audit/list?action=everything', { token: admin })
     expect(wrong.status).toBe(400)
+  })
+})
+
+describe('the trail with the newest first', () => {
+  it('is the trail the other way round, page by page', async () => {
+    const oldest = (await trail('pageSize=1000')).entries
+    expect(oldest.length).toBeGreaterThan(5)
+    const seen: AuditPageResponse['entries'] = []
+    for (let token: string | undefined = ''; token !== undefined; ) {
+      const page = await trail(`order=newestFirst&pageSize=2${token && `&pagingToken=${token}`}`)
+      seen.push(...page.entries)
+      token = page.pagingToken
+    }
+    expect(seen).toEqual(oldest.toReversed())
+    expect((await trail('order=newestFirst&subject=one&pageSize=1')).entries).toEqual(
+      (await trail('subject=one')).entries.slice(-1),
+    )
+    const wrong = await callApi('GET', '/audit/list?order=up', { token: admin })
+    expect(wrong.status).toBe(400)
+  })
+
+  it('reads its page from an index, whatever its subject', async () => {
+    const database = boundDatabase(poolBinding(1))
+    for (const [where, name] of [
+      ['(created_at, locator) < (1, ?1)', 'audit_created'],
+      ["subject = 'one' and (created_at, locator) < (1, ?1)", 'audit_subject'],
+    ]) {
+      const { results } = await database
+        .prepare(
+          `explain query plan select * from audit where ${where} order by created_at desc, locator desc limit 3`,
+        )
+        .bind('a')
+        .all<{ detail: string }>()
+      expect(results.map(({ detail }) => detail)).toEqual([expect.stringContaining(`USING INDEX ${name}`)])
+    }
   })
 })

@@ -9,7 +9,7 @@ import { workedPolicies } from '../../scripts/example.ts'
 import { migratedAccount } from '../support/migrated.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { deployNext } from './next-version.ts'
-import { BROWSER, type ConsoleBrowser, settled, startBrowser } from './page.ts'
+import { BROWSER, type ConsoleBrowser, settled, startBrowser, until } from './page.ts'
 
 if (!BROWSER)
   console.warn('SKIPPED: no browser (chromium) is installed, so axe does not look at the console.')
@@ -171,6 +171,17 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       await openRows(2)
       expect([path, await found()]).toEqual([path, []])
     }
+    await moveTo('/tenant/deployments')
+    await page.locator('main table').last().locator('a').first().click()
+    await until(page, `location.hash.includes('/log/')`)
+    await settled(page)
+    expect(await found()).toEqual([])
+    await moveTo('/tenant/access')
+    await page.getByRole('button', { name: 'Add a provider' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.getByRole('button', { name: 'Add another' }).click()
+    expect(await found()).toEqual([])
+    await page.keyboard.press('Escape')
     await moveTo('/tenant/tokens')
     await page.getByRole('button', { name: 'Make a token' }).click()
     await page.getByRole('dialog').waitFor()

@@ -179,12 +179,15 @@ describe('what changes by a transaction', () => {
         coverageStartTimestamp: '0',
         coverageEndTimestamp: '100',
         deductible: '500',
+        indemnityPerEvent: '25000.5',
         ...more,
       },
     ],
   })
   const policy = (values: object, exposures: object[], groups: object = {}) =>
-    ({ characteristics: [segment(values, groups)], exposures }) as unknown as Policy
+    ({
+      ...{ characteristics: [segment(values, groups)], exposures, grossFeesCurrency: 'USD' },
+    }) as unknown as Policy
   const car = (values: object, perils: object[], more: object = {}) => ({
     ...{ locator: 'car', name: 'vehicle', displayId: 'V1', perils },
     characteristics: [{ ...segment(values), ...more }],
@@ -221,7 +224,7 @@ describe('what changes by a transaction', () => {
       { channel: ['broker'], drivers: ['g1', 'g3'] },
       [
         car({ photos: ['m1', 'm2'] }, [
-          peril('theft', { deductible: '1000' }),
+          peril('theft', { deductible: '1000', indemnityPerEvent: 'unlimited' }),
           peril('glass', { replacedTimestamp: '5' }),
         ]),
         { ...car({}, []), locator: 'other' },
@@ -232,7 +235,8 @@ describe('what changes by a transaction', () => {
       { what: 'Channel', before: 'direct', after: 'broker' },
       { what: 'Drivers', before: 'Name: Paul', after: 'Name: Mia' },
       { what: 'Vehicle V1: Photos', before: '', after: '2 files' },
-      { what: 'Vehicle V1: THEFT: Deductible', before: '500', after: '1000' },
+      { what: 'Vehicle V1: THEFT: Deductible', before: '$500.00', after: '$1,000.00' },
+      { what: 'Vehicle V1: THEFT: Limit for each event', before: '$25,000.50', after: 'Unlimited' },
       { what: 'Vehicle V1: GLASS', before: 'Covered', after: 'Not covered' },
       { what: 'Vehicle', before: 'Not covered', after: 'Covered' },
     ])

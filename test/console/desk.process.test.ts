@@ -185,8 +185,8 @@ describe.skipIf(!BROWSER)('the desk', () => {
       expect.stringContaining('Name: Greta Brandt'),
     ])
     expect([before!.slice(1), after!.slice(1)]).toEqual([
-      ['–', '500', 'Covered'],
-      [expect.stringContaining('Name: Paul Brandt'), '1000', 'Not covered'],
+      ['–', '€500.00', 'Covered'],
+      [expect.stringContaining('Name: Paul Brandt'), '€1,000.00', 'Not covered'],
     ])
     const [change] = await desk.cells('What it comes to', 2)
     await desk.press('Issue the endorsement')

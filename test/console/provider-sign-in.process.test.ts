@@ -163,4 +163,79 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await until(page, `document.querySelector('.person')?.textContent === 'Greta Lindner'`)
     await set()
   })
+
+  test('an administrator adds a provider, changes it, lets it replace passwords, and deletes it', async () => {
+    type Read = { issuer: string; hasClientSecret: boolean; replacesPasswords: boolean; mappings: unknown[] }
+    const read = (name: string) => admin.call<Read>('GET', `/auth/providers/${name}`)
+    const { page, faults } = await browser.open()
+    const address = `${service.origin}/console#/tenant/access`
+    await page.goto(address)
+    await settled(page)
+    await page.getByLabel('Tenant').fill(tenant)
+    await page.getByLabel('User name').fill('anna.admin')
+    await page.getByLabel('Password').fill('password')
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.getByRole('button', { name: 'Add a provider' }).click()
+    const dialog = page.getByRole('dialog')
+    const make = dialog.getByRole('button', { name: 'Add a provider' })
+    const confirm = async (button: string, done: string): Promise<void> => {
+      await dialog.getByRole('button', { name: button, exact: true }).dblclick()
+      await page.getByText(done).waitFor()
+      await settled(page)
+    }
+    await dialog.getByLabel('Name', { exact: true }).fill('acme')
+    await dialog.getByText('There is a provider of that name.').waitFor()
+    await dialog.getByLabel('Name', { exact: true }).fill('partner')
+    await dialog.getByLabel('Label').fill('Partner')
+    await dialog.getByLabel('Issuer').fill('https://id.partner.example/?x=1')
+    await dialog.getByLabel('Client', { exact: true }).fill('bindery')
+    await dialog.getByLabel('Client secret').fill('keep this')
+    expect(await make.isDisabled()).toBe(true)
+    await dialog.getByLabel('Claim', { exact: true }).fill('groups')
+    await dialog.getByLabel('Value', { exact: true }).fill('partners')
+    await dialog.getByLabel('Read only user').check()
+    await make.click()
+    // What is wrong stands at its field.
+    await dialog.locator('.fault', { hasText: 'must have no query' }).waitFor()
+    await dialog.getByLabel('Issuer').fill('https://id.partner.example')
+    await confirm('Add a provider', 'The provider partner is there.')
+    expect(await read('partner')).toMatchObject({
+      issuer: 'https://id.partner.example',
+      hasClientSecret: true,
+      replacesPasswords: false,
+      mappings: [{ claim: 'groups', value: 'partners', roles: ['account.tenant.read.only.user'] }],
+    })
+    expect(await page.content()).not.toContain('keep this')
+
+    // Nobody has signed in by it: passwords stay, and the form says why.
+    const open = async (label: string, button: string): Promise<void> => {
+      await page.getByRole('button', { name: `Details of ${label}` }).click()
+      await page.locator('.detail:not([hidden])').getByRole('button', { name: button }).click()
+      await dialog.waitFor()
+    }
+    await open('Partner', 'Change')
+    await dialog.getByRole('button', { name: 'Add another' }).click()
+    await dialog.getByLabel('Claim', { exact: true }).last().fill('groups')
+    await dialog.getByLabel('Value', { exact: true }).last().fill('heads')
+    await dialog.getByLabel('Employee', { exact: true }).last().check()
+    await dialog.getByLabel('No password signs in').check()
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.locator('.said .notice').waitFor()
+    await dialog.getByLabel('No password signs in').uncheck()
+    await confirm('Change', 'The provider partner is changed.')
+    expect(await read('partner')).toMatchObject({ hasClientSecret: true, replacesPasswords: false })
+    expect((await read('partner')).mappings).toHaveLength(2)
+
+    await open('Acme', 'Change')
+    await dialog.getByLabel('No password signs in').check()
+    await confirm('Change', 'The provider acme is changed.')
+    expect(await read('acme')).toMatchObject({ hasClientSecret: true, replacesPasswords: true })
+    await page.getByText('No password signs in', { exact: true }).waitFor()
+
+    await open('Partner', 'Delete')
+    await confirm('Delete', 'The provider Partner is deleted.')
+    expect(await admin.call<{ name: string }[]>('GET', '/auth/providers')).toMatchObject([{ name: 'acme' }])
+    expect(faults).toEqual([])
+    await set()
+  })
 })

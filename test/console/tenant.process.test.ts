@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { BROWSER, overflows, settled, unlabelled, until } from './page.ts'
 import { accountTests } from './tenant/accounts.ts'
 import { configurationTests } from './tenant/configuration.ts'
+import { deploymentLogTests } from './tenant/deployment-log.ts'
 import { eventTests } from './tenant/events.ts'
 import { migrationTests } from './tenant/migrations.ts'
 import { roleTests } from './tenant/roles.ts'
@@ -52,6 +53,7 @@ describe.skipIf(!BROWSER)('running a tenant in the console', () => {
   })
 
   describe('its configuration', () => configurationTests(running))
+  describe('the log of its deployments', () => deploymentLogTests(running))
   describe('its events', () => eventTests(running))
   describe('its migrations', () => migrationTests(running))
   describe('its accounts', () => accountTests(running))

@@ -158,6 +158,7 @@ test('a tenant whose database waits for a migration is known, and not served', a
     keepsNotes: _notes,
     keepsProviders: _providers,
     keepsRoles: _roles,
+    keepsDeploymentLog: _log,
     ...former
   } = tenant
   expect([behind, calls.d1]).toEqual([{ ...former, isBehind: true }, 1])

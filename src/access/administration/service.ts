@@ -27,6 +27,7 @@ import { typeOfRole } from '../../product/roles.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { commitAudited } from '../audit/store.ts'
 import type * as contract from '../contract.ts'
+import { keepsManager } from '../last-manager.ts'
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
@@ -244,13 +245,14 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
  * until it is enabled again.
  */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changeAccount(context, locator, 'accounts.disable', account => {
+  changeAccount(context, locator, 'accounts.disable', async account => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'disable')
     const disabledAt = account.disabledAt ?? realNow()
     return {
       set: { disabledAt },
       endsAccess: true,
+      guards: await keepsManager(account, context),
       answer: accountAnswer({ ...account, disabledAt }, context),
     }
   })
@@ -264,14 +266,15 @@ export const enableAccount = (locator: string, context: RequestContext): Promise
 
 /** The row stays, since records name the account; its user name is free. */
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changeAccount(context, locator, 'accounts.delete', account => {
+  changeAccount(context, locator, 'accounts.delete', async account => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'delete')
     const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
     const facts = context.tenant.keepsRoles
       ? store.rolesQueries(homeDatabase(context), account.locator, [])
       : []
-    return { set, endsAccess: true, endsTokens: true, facts }
+    const guards = await keepsManager(account, context)
+    return { set, endsAccess: true, endsTokens: true, guards, facts }
   })
 
 /**

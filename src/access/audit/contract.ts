@@ -1,6 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import {
   component,
+  ListOrder,
   OptionalLocator,
   OptionalLongName,
   OptionalText,
@@ -23,6 +24,7 @@ export const AuditQuery = z.object({
   endTimestamp: OptionalTimestamp.describe('Entries before this time.'),
   accountLocator: OptionalLocator.describe('Entries of this account only.'),
   requestId: OptionalLongName.describe('Entries of the request with this X-Request-Id.'),
+  order: ListOrder,
   pageSize: PageSize,
   pagingToken: PagingToken,
 })
@@ -45,7 +47,7 @@ const AuditResponse = component('AuditResponse', {
   requestId: Text.describe('X-Request-Id of the request.'),
 })
 
-/** Oldest first; without `pagingToken` it is the last page. */
+/** In the order asked for; without `pagingToken` it is the last page. */
 export const AuditPageResponse = component('AuditPageResponse', {
   entries: z.array(AuditResponse),
   pagingToken: OptionalText,

@@ -15,7 +15,7 @@ export const auditRoutes: readonly Route[] = [
   get('/audit/list', {
     summary: 'Read the audit trail',
     description:
-      'Who did what, when, to what, oldest first. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; of what software agents carried out; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
+      'Who did what, when, to what; oldest first unless `order` says otherwise. Written with what it tells of, and never changed. It tells of auxiliary data: each change, through the API or by a plugin; of secrets: each change, and each that a plugin read; of sign-ins, accounts and tokens; of webhooks and what was sent again; of deploys and repairs of the configuration; of integrations and the operations that they fill in; of settings and the clock of the tenant; of what software agents carried out; and of refusals for want of a permission: the first of an hour for each account and path. Values are not in it. For administrators of the tenant.',
     permission: 'audit.list',
     query: AuditQuery,
     answer: { schema: AuditPageResponse, description: 'A page of entries.' },
@@ -27,25 +27,25 @@ export const auditRoutes: readonly Route[] = [
     description:
       'Their sign-ins, passwords, unlockings and long-lived tokens, as far as they belong to no tenant; tenants that they made or made again; and what they were refused for want of a permission or a tenant; where one enters a tenant, the trail of that tells.',
     query: AuditQuery,
-    answer: { schema: AuditPageResponse, description: 'A page of entries, oldest first.' },
+    answer: { schema: AuditPageResponse, description: 'A page of entries.' },
     handle: ({ query }, context) => readAdministrationAudit(query, context),
   }),
 ]
 
-/** A page of the trail, oldest first, from all shards of the tenant: one round trip for each. */
-async function readAudit({ pageSize, pagingToken, ...filter }: AuditQuery, context: RequestContext) {
+/** A page of the trail from all shards of the tenant: one round trip for each. */
+async function readAudit({ pageSize, pagingToken, order, ...filter }: AuditQuery, context: RequestContext) {
   const conditions = auditConditions(filter, audits)
-  return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken }))
+  return response(await pageOfShards(context, audits, conditions, { pageSize, pagingToken, order }))
 }
 
 async function readAdministrationAudit(
-  { pageSize, pagingToken, ...filter }: AuditQuery,
+  { pageSize, pagingToken, order, ...filter }: AuditQuery,
   { env, calls }: AdministrationContext,
 ) {
   const databases = [controlDatabase(env, calls)]
   const conditions = auditConditions(filter, administrationAudits)
   return response(
-    await pageOfDatabases(databases, administrationAudits, conditions, { pageSize, pagingToken }),
+    await pageOfDatabases(databases, administrationAudits, conditions, { pageSize, pagingToken, order }),
   )
 }
 

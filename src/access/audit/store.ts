@@ -81,7 +81,7 @@ export function auditConditions(
     startTimestamp,
     endTimestamp,
     ...filter
-  }: Omit<AuditQuery, 'pageSize' | 'pagingToken'>,
+  }: Omit<AuditQuery, 'order' | 'pageSize' | 'pagingToken'>,
   table: typeof audits | typeof administrationAudits,
 ): SQL[] {
   const { action, subject, username } = filter

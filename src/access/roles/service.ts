@@ -35,6 +35,7 @@ import {
   typeOfRole,
 } from '../../product/roles.ts'
 import { commitAudited } from '../audit/store.ts'
+import { requireManager } from '../last-manager.ts'
 import { forgetAuthTokens, revocationsOf } from '../revocation.ts'
 import { compactPermissions, listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
 import { roles } from '../tables.ts'
@@ -270,20 +271,6 @@ const requireGivable = (permissions: readonly string[], { caller }: RequestConte
     permissionsHeld(caller),
     'The role gives, or gave, what you may not:',
   )
-
-/** 409 unless `holds`; the commit guards the same. */
-export async function requireManager(
-  database: Database,
-  holds: ReturnType<typeof store.hasRole>,
-): Promise<void> {
-  const [[row]] = await database.batch([
-    database.build.all<{ holds: number }>(sql`select coalesce((${holds}), 0) as holds`),
-  ])
-  if (row?.holds !== 1)
-    throw wrongState(
-      'Nobody would be left who may change users (users.write). Give that to another person first.',
-    )
-}
 
 async function commitRole(
   context: RequestContext,

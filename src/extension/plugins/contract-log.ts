@@ -3,6 +3,7 @@ import { z } from '@hono/zod-openapi'
 import {
   component,
   Integer,
+  ListOrder,
   OptionalName,
   OptionalText,
   OptionalTimestamp,
@@ -17,6 +18,7 @@ export const PluginLogsQuery = z.object({
   policyLocator: OptionalName.describe('Calls for this policy only.'),
   startTimestamp: OptionalTimestamp.describe('Calls from this time on.'),
   endTimestamp: OptionalTimestamp.describe('Calls before this time.'),
+  order: ListOrder,
   pageSize: PageSize,
   pagingToken: PagingToken,
 })

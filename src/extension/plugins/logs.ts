@@ -25,17 +25,17 @@ export const purgeLogs = (database: Database, at: Instant): Query =>
       select rowid from ${pluginLogs} where at <= ${at - KEEP_LOGS_MS} order by at limit ${MOST_PURGED})`,
   )
 
-/** A page of the calls with a log, oldest first, from all shards of the tenant: one round trip each. */
+/** A page of the calls with a log, from all shards of the tenant: one round trip each. */
 export async function readLogs(
-  { pageSize, pagingToken, ...filter }: PluginLogsQuery,
+  { pageSize, pagingToken, order, ...filter }: PluginLogsQuery,
   context: RequestContext,
 ): Promise<PluginLogPageResponse> {
-  const page = { pageSize, pagingToken }
+  const page = { pageSize, pagingToken, order }
   const { rows, ...more } = await pageOfShards(context, pluginLogs, conditions(filter), page)
   return { logs: rows.map(response), ...more }
 }
 
-type Filter = Omit<PluginLogsQuery, 'pageSize' | 'pagingToken'>
+type Filter = Omit<PluginLogsQuery, 'order' | 'pageSize' | 'pagingToken'>
 
 function conditions({ plugin, policyLocator, startTimestamp, endTimestamp }: Filter): SQL[] {
   const all: SQL[] = []

@@ -24,7 +24,7 @@ export const pluginRoutes: readonly Route[] = [
   get('/plugin/logs', {
     summary: 'Read the log of plugins',
     description:
-      'Calls of plugins that printed something or failed, oldest first; kept 7 days. For administrators of the tenant.',
+      'Calls of plugins that printed something or failed; kept 7 days. Oldest first unless `order` says otherwise. For administrators of the tenant.',
     permission: 'plugins.read',
     query: PluginLogsQuery,
     answer: { schema: PluginLogPageResponse, description: 'A page of calls.' },

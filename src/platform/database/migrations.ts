@@ -184,6 +184,7 @@ export const OPTIONAL_ADDITIONS: readonly string[] = [
   '0012_notes',
   '0013_identity_providers',
   '0014_roles',
+  '0015_deployment_log',
 ]
 
 /** Databases that have it keep a journal (policy/journal/rows.ts) and reports; what happened before is brought in afterwards. */
@@ -197,6 +198,9 @@ export const IDENTITY_PROVIDERS = '0013_identity_providers'
 
 /** Databases that have it keep roles of the interface (access/roles). */
 export const ROLES = '0014_roles'
+
+/** Databases that have it keep a log of deploys (tenants/deployment/log). */
+export const DEPLOYMENT_LOG = '0015_deployment_log'
 
 /** Newest migration that tenant databases must have for this code, from drizzle-kit's journal. */
 export const REQUIRED_TENANT_MIGRATION: string = journal.entries.findLast(

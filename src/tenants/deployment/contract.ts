@@ -199,7 +199,7 @@ export const ConfigurationChange = component('ConfigurationChange', {
 })
 export type ConfigurationChange = z.infer<typeof ConfigurationChange>
 
-const changes = {
+export const changes = {
   count: Integer.describe('Changes, those left out included.'),
   breaks: Integer.describe('Changes by which data of policies in force cannot be read any more.'),
   binds: Integer.describe('Changes by which policies in force need other data when they are next changed.'),

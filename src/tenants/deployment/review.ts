@@ -93,10 +93,10 @@ function validation(findings: readonly Finding[]): contract.ConfigurationValidat
 
 type Compared = { readonly configuration: Configuration; readonly files: Files }
 
-async function deployedVersion(
-  { env, tenant, calls }: RequestContext,
-  { hash }: VersionRow,
-): Promise<Compared> {
+const deployedVersion = (context: RequestContext, { hash }: VersionRow): Promise<Compared> =>
+  archiveOf(context, hash)
+
+async function archiveOf({ env, tenant, calls }: RequestContext, hash: string): Promise<Compared> {
   const { configuration } = await loadConfiguration(env, tenant, hash, calls)
   return {
     configuration,
@@ -109,6 +109,17 @@ const comparedFiles = (files: readonly ArchiveFile[]): Files =>
   files
     .filter(({ path }) => path.startsWith('bootstrap/') || path.includes('/static_documents/'))
     .map(({ path, bytes }) => ({ path, bytes: bytes() }))
+
+/** What the archive `hash` changed in `former`; nothing where one of both is missing. */
+export async function compareArchives(
+  context: RequestContext,
+  former: string | undefined,
+  hash: string | undefined,
+): Promise<contract.ConfigurationChanges> {
+  if (former === undefined || hash === undefined || former === hash) return NO_CHANGES
+  const [before, after] = [await archiveOf(context, former), await archiveOf(context, hash)]
+  return await changesBetween(before, after)
+}
 
 const NO_CHANGES: contract.ConfigurationChanges = { count: 0, breaks: 0, binds: 0, changes: [] }
 

@@ -3,6 +3,7 @@ import type { MultipartBody } from '../../platform/http/body/form.ts'
 import { forAdministration, forSignedIn, forTenant, type Route } from '../../platform/http/route.ts'
 import { LARGEST_ARCHIVE_BYTES } from '../../product/archive/read.ts'
 import * as contract from './contract.ts'
+import * as log from './log/contract.ts'
 import { ProductDetailQuery, ProductDetailResponse } from './product-contract.ts'
 import { listProducts, listVersions, readStatus, readVersion } from './versions.ts'
 
@@ -13,6 +14,7 @@ const tenant = forTenant('Configuration deployment')
 /** Loaded by first calls: much code for rare calls. */
 const deploying = () => import('./service.ts')
 const reviewing = () => import('./review.ts')
+const logging = () => import('./log/service.ts')
 
 const DESCRIPTION =
   'The archive is checked wholly before anything changes. A mistake in it is answered 200 with `success` false, and `logfile` lists every problem with its file and line.'
@@ -112,6 +114,38 @@ export const configurationRoutes: readonly Route[] = [
       description: 'What was deployed, when, and by whom.',
     },
     handle: ({ query }, context) => listVersions(query, context),
+  }),
+  signedIn.get('/deployments/log/list', {
+    summary: 'List the log of deploys and repairs',
+    description:
+      'Bindery only. Newest first: every deploy and repair, and the newest 100 attempts that were refused for mistakes in the archive. There is no entry of what was deployed before the log was kept, and none of an attempt that would have made its tenant. A tenant that is made again begins with an empty log.',
+    permission: 'deployments.read',
+    query: log.DeploymentLogQuery,
+    answer: { schema: log.DeploymentLogPageResponse, description: 'A page of entries.' },
+    handle: async ({ query }, context) => (await logging()).listLog(query, context),
+  }),
+  signedIn.get('/deployments/log/{logLocator}', {
+    summary: 'Read an entry of the log of deploys and repairs',
+    description:
+      'Bindery only. What was done in which order, and what was found. For those who may download the archive: findings quote it.',
+    permission: 'deployments.download',
+    query: contract.DeploymentQuery,
+    answer: { schema: log.DeploymentLogResponse, description: 'The entry with its steps and findings.' },
+    handle: async ({ params, query }, context) =>
+      (await logging()).readLog(params.logLocator, query, context),
+  }),
+  signedIn.get('/deployments/log/{logLocator}/changes', {
+    summary: 'What a deploy or repair changed',
+    description:
+      'Bindery only. Compared by meaning with the archive that was in force before: of a repair the one that it replaced, of a deploy that of the version before. The first deploy, and an attempt that was refused, changed nothing.',
+    permission: 'deployments.download',
+    query: contract.DeploymentQuery,
+    answer: {
+      schema: log.DeploymentLogChangesResponse,
+      description: 'The changes, and what they mean for policies in force.',
+    },
+    handle: async ({ params, query }, context) =>
+      (await logging()).readLogChanges(params.logLocator, query, context),
   }),
   signedIn.get('/deployments/status', {
     summary: 'Whether a version is deployed',

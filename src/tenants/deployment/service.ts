@@ -24,6 +24,7 @@ import type { Finding } from '../../product/configuration.ts'
 import { formatLog } from '../../product/log.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
+import { logRefusal } from './log/store.ts'
 import {
   type DeployResult,
   deployedResult,
@@ -45,7 +46,14 @@ export async function deployToTest(
 ): Answer {
   const tenant = await tenantOfType('test', tenantName, context)
   if (!tenant) checkedTenantName(tenantName)
-  return deploy(context, { name: tenantName, tenant, recreate, versioned: true }, file)
+  return deploy(
+    context,
+    {
+      ...{ route: 'POST /configuration/studio/deploy', name: tenantName, tenant, recreate },
+      versioned: true,
+    },
+    file,
+  )
 }
 
 /** 404 when there is no tenant of that name. */
@@ -57,7 +65,15 @@ export async function deployToProduction(
   const tenant = await neededTenant('production', tenantName, context)
   if (recreate)
     throw new Refusal('tenantTypeMismatch', "Only test tenants are recreated; leave 'recreate' out.")
-  return deploy(context, { name: tenantName, tenant, recreate: false, versioned: true }, file)
+  return deploy(
+    context,
+    {
+      ...{ route: 'POST /configuration/deploy', name: tenantName, tenant },
+      recreate: false,
+      versioned: true,
+    },
+    file,
+  )
 }
 
 export async function repair(
@@ -67,7 +83,8 @@ export async function repair(
   context: AdministrationContext,
 ): Answer {
   const tenant = await neededTenant(type, tenantName, context)
-  return repairArchive(context, tenant, version, file)
+  const route = type === 'test' ? 'POST /configuration/studio/repair' : 'POST /configuration/repair'
+  return repairArchive(context, { route, tenant, version }, file)
 }
 
 /** The older deploy of test tenants: the administrator's own tenant, named by a suffix, without versions. */
@@ -83,7 +100,8 @@ export async function deployTest(
       'tenantTypeMismatch',
       `The tenant '${name}' has product versioning; deploy with POST /configuration/studio/deploy.`,
     )
-  return deploy(context, { name, tenant, recreate: false, versioned: false }, file)
+  const route = 'POST /configuration/deployTest'
+  return deploy(context, { route, name, tenant, recreate: false, versioned: false }, file)
 }
 
 /** The older deploy of production tenants: repairs the latest version of one that has versions. */
@@ -93,9 +111,10 @@ export async function deployAssets(
   context: AdministrationContext,
 ): Answer {
   const tenant = await neededTenant('production', tenantName, context)
+  const route = 'POST /assets/v1/deploy'
   const latest = tenant.versioned ? await latestVersion(context, tenant) : undefined
-  if (latest) return repairArchive(context, tenant, latest.version, file)
-  return deploy(context, { name: tenantName, tenant, recreate: false, versioned: false }, file)
+  if (latest) return repairArchive(context, { route, tenant, version: latest.version }, file)
+  return deploy(context, { route, name: tenantName, tenant, recreate: false, versioned: false }, file)
 }
 
 async function tenantOfType(
@@ -120,6 +139,8 @@ async function neededTenant(type: TenantType, name: string, context: Administrat
 }
 
 type Plan = {
+  /** Method and path of the request. */
+  route: string
   name: string
   /** Undefined: a test tenant to be created. */
   tenant: Tenant | undefined
@@ -129,20 +150,24 @@ type Plan = {
 
 async function deploy(
   context: AdministrationContext,
-  { name, tenant: present, recreate, versioned }: Plan,
+  { route, name, tenant: present, recreate, versioned }: Plan,
   file: FilePart | undefined,
 ): Answer {
   const replay = present && (await storedResult({ ...context, tenant: present }))
   if (replay) return replay
   if (present && file) assertConfigurationSize(present, file.bytes.length)
   const { upload, findings } = await readUpload(file, present?.type ?? 'test')
-  if (!upload) return refusedResult(present ?? { name, hostName: hostNameOf(context.env, name) }, findings)
+  if (!upload) {
+    const bytes = file?.bytes.length ?? 0
+    if (present) await logRefusal({ ...context, tenant: present }, { kind: 'deploy', route, findings, bytes })
+    return refusedResult(present ?? { name, hostName: hostNameOf(context.env, name) }, findings)
+  }
   const { env, calls } = context
   const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
   const { tenant, isNew } = present
     ? { tenant: recreate ? await recreateAudited(context, present) : present, isNew: recreate }
     : await createOrFindTenant(context, name, isVersioned)
-  const released = await deployVersion({ ...context, tenant }, upload, isNew)
+  const released = await deployVersion({ ...context, tenant }, upload, { route, isNew })
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
   return resultOf(tenant, released)
 }
@@ -182,16 +207,23 @@ async function createOrFindTenant(
 
 async function repairArchive(
   context: AdministrationContext,
-  tenant: Tenant,
-  version: number,
+  { route, tenant, version }: { readonly route: string; readonly tenant: Tenant; readonly version: number },
   file: FilePart | undefined,
 ): Answer {
   const replay = await storedResult({ ...context, tenant })
   if (replay) return replay
   if (file) assertConfigurationSize(tenant, file.bytes.length)
   const { upload, findings } = await readUpload(file, tenant.type)
-  if (!upload) return refusedResult(tenant, findings)
-  return resultOf(tenant, await repairVersion({ ...context, tenant }, upload, version))
+  const own = { ...context, tenant }
+  const released = upload
+    ? await repairVersion(own, upload, { route, version })
+    : { refused: findings.slice() }
+  if ('refused' in released)
+    await logRefusal(own, {
+      ...{ kind: 'repair', route, repaired: version, findings: released.refused },
+      bytes: file?.bytes.length ?? 0,
+    })
+  return resultOf(tenant, released)
 }
 
 async function storedResult(context: RequestContext): Promise<DeployResult | JsonText | undefined> {

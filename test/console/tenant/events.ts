@@ -16,6 +16,8 @@ export function eventTests(running: () => Running): void {
   const received: Got[] = []
   /** What answers at `/gone`, and suspends its webhook by that, is there again. */
   let isBack = false
+  /** What answers at `/busy` takes events. */
+  let isIdle = false
 
   beforeAll(async () => {
     const { admin, tenant } = running()
@@ -26,7 +28,8 @@ export function eventTests(running: () => Running): void {
         const isGone = request.url === '/gone' && !isBack
         if (request.url === '/events')
           received.push({ id: String(request.headers['webhook-id']), body: Buffer.concat(chunks).toString() })
-        response.writeHead(isGone ? 410 : 200, { 'content-type': 'text/plain' }).end('Taken.')
+        const isBusy = request.url === '/busy' && !isIdle
+        response.writeHead(isGone ? 410 : isBusy ? 503 : 200, { 'content-type': 'text/plain' }).end('Taken.')
       })
     }).listen(0, '127.0.0.1')
     await once(receiver, 'listening')
@@ -130,11 +133,64 @@ export function eventTests(running: () => Running): void {
     expect(faults).toEqual([])
   })
 
+  test('an event that was put aside is sent again, and is put aside no more', async () => {
+    const { admin, page, faults, tenant, go, confirm } = running()
+    const { port } = receiver.address() as AddressInfo
+    const busy = await admin.call<Locator>('POST', `/event/${tenant}/webhooks`, {
+      name: 'Statistics',
+      enabled: true,
+      endpoint: { url: `http://127.0.0.1:${port}/busy`, headers: {}, hmacEnabled: true },
+      eventTypes: ['policyholder.create'],
+      failureHandling: { triggers: ['5xx'], divert: true },
+    })
+    const path = `/event/${tenant}/webhooks/${busy.locator}`
+    const { policyholder } = workedPolicies()[0]!.request
+    await admin.call('POST', '/policyholder/create', { completed: true, values: policyholder.values })
+    const states = async () =>
+      (await admin.call<{ items: Delivery[] }>('GET', `${path}/deliveries/list`)).items.map(one => one.state)
+    await expect.poll(states, { timeout: 30_000 }).toEqual(['diverted'])
+    isIdle = true
+    await go(`/tenant/webhooks/${busy.locator}?state=diverted`)
+    await page.getByText('Put aside').first().waitFor()
+    await page.getByRole('button', { name: 'Details of policyholder.create' }).click()
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await confirm('Send again', 'The event is on its way.')
+    await expect.poll(states, { timeout: 30_000 }).toEqual(['sent'])
+    expect(await admin.call('GET', `${path}/diverted`)).toEqual([])
+    const { entries } = await admin.call<{ entries: unknown[] }>(
+      'GET',
+      `/audit/list?action=webhooks.resend&subject=${busy.locator}`,
+    )
+    expect(entries).toHaveLength(1)
+    expect(faults).toEqual([])
+  })
+
+  test('the newest entries come first, and the next page goes on', async () => {
+    const { admin, page, faults, go } = running()
+    type Page = { entries: { locator: string; subject: string; action: string }[]; pagingToken?: string }
+    const asked = '/audit/list?order=newestFirst&pageSize=50'
+    const first = await admin.call<Page>('GET', asked)
+    const subjects = (): Promise<string[]> =>
+      page.locator('tbody tr.opens td[data-head="Subject"]').allTextContents()
+    await go('/tenant/audit')
+    // Looking at it is no entry.
+    expect(await subjects()).toEqual(first.entries.map(({ subject }) => subject))
+    if (first.pagingToken !== undefined) {
+      await page.getByRole('link', { name: 'Next' }).click()
+      await until(page, `location.hash.includes('page=')`)
+      await settled(page)
+      const next = await admin.call<Page>('GET', `${asked}&pagingToken=${first.pagingToken}`)
+      expect(await subjects()).toEqual(next.entries.map(({ subject }) => subject))
+    }
+    expect(faults).toEqual([])
+  })
+
   test('the audit trail is chosen by kind, user and day, in the address', async () => {
     const { admin, page, faults, go } = running()
     await go('/tenant/audit')
     await page.getByLabel('Action').selectOption('webhooks.resend')
     await page.getByLabel('User', { exact: true }).fill('anna.admin')
+    await page.getByLabel('Subject').fill(webhook)
     await page.getByRole('button', { name: 'Show' }).click()
     await until(
       page,
@@ -143,7 +199,7 @@ export function eventTests(running: () => Running): void {
     await settled(page)
     const { entries } = await admin.call<{ entries: { subject: string }[] }>(
       'GET',
-      '/audit/list?action=webhooks.resend&username=anna.admin',
+      `/audit/list?action=webhooks.resend&username=anna.admin&subject=${webhook}`,
     )
     // Both clicks of the confirmation were one.
     expect(entries).toHaveLength(1)

@@ -1,5 +1,5 @@
 // Migrations in the console: watched to their end, with what failed, and not while nobody sees them.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { migratedAccount } from '../../support/migrated.ts'
@@ -28,6 +28,17 @@ export function migrationTests(running: () => Running): void {
     const { locator } = await running().admin.call<Migration>('POST', runs(), accounts)
     await running().admin.call('PATCH', `${runs()}/${locator}/pause`)
     return locator
+  }
+
+  /** Of the service's store of files, the newest that has the text. */
+  function fileWith(text: string): string {
+    const { dataFolder } = running().service
+    const found = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })
+      .filter(name => name.includes('blobs'))
+      .map(name => join(dataFolder, name))
+      .filter(path => statSync(path).isFile() && readFileSync(path).includes(text))
+    expect(found).toHaveLength(1)
+    return found[0]!
   }
 
   test('a migration is watched from its start to its end, with what failed and why', async () => {
@@ -89,6 +100,43 @@ export function migrationTests(running: () => Running): void {
     expect(asked).toBe(before)
     expect(faults).toEqual([])
   })
+
+  test('one that runs is paused and resumed, and goes on where it was', async () => {
+    const { page, faults, go, confirm } = running()
+    const count = 250
+    const locator = await waiting(Array.from({ length: count }, (_, at) => migratedAccount(`P-${at}`)))
+    await go(`/tenant/migrations/${locator}`)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await confirm('Resume', 'The migration is resumed.')
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await confirm('Pause', 'The migration is paused.')
+    await page.locator('.migration[data-state="paused"]').waitFor()
+    const paused = await read(locator)
+    expect(paused.migrationState).toBe('paused')
+    expect(paused.accounts.completed).toBeLessThan(count)
+    await page.getByRole('button', { name: 'Resume' }).click()
+    await confirm('Resume', 'The migration is resumed.')
+    await page.locator('.migration[data-state="finished"]').waitFor({ timeout: 120_000 })
+    expect((await read(locator)).accounts).toMatchObject({ completed: count, failed: 0, error: 0 })
+    expect(faults).toEqual([])
+  }, 180_000)
+
+  test('one that a fault of the system stopped is tried again, and finishes', async () => {
+    const { page, faults, go, confirm } = running()
+    const locator = await waiting([migratedAccount('RECOVERED')])
+    const file = fileWith('RECOVERED')
+    renameSync(file, `${file}.lost`)
+    await running().admin.call('PATCH', `${runs()}/${locator}/resume`)
+    await expect.poll(async () => (await read(locator)).migrationState, { timeout: 60_000 }).toBe('error')
+    await go(`/tenant/migrations/${locator}`)
+    await page.getByText('The service failed 3 times').first().waitFor()
+    renameSync(`${file}.lost`, file)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await confirm('Try again', 'The accounts are tried again.')
+    await page.locator('.migration[data-state="finished"]').waitFor({ timeout: 60_000 })
+    expect((await read(locator)).accounts).toMatchObject({ completed: 1, error: 0 })
+    expect(faults).toEqual([])
+  }, 180_000)
 
   test('a page that nobody sees asks nothing, and catches up when it is seen', async () => {
     const { admin, page, go } = running()

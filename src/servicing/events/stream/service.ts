@@ -7,6 +7,7 @@ import { isEventType } from '../../../platform/events/catalogue.ts'
 import { isAnyEventType, isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
 import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { recordPlace, shardDatabases, type Tenant } from '../../../platform/tenancy.ts'
+import type { Order } from '../../../platform/wire.ts'
 import type { EventListQuery, EventResponse, EventStreamQuery, EventStreamResponse } from './contract.ts'
 import { eventResponse } from './response.ts'
 import * as store from './store.ts'
@@ -175,7 +176,7 @@ async function streamRestored({ positions }: Reading, context: RequestContext): 
 export type Positions = readonly number[]
 
 /**
- * Merges at most `most` events by time, and returns the new positions. Each list is in order of commit and begins after its position,
+ * Merges at most `most` events by time, each list in `order`, and returns the new positions. Each list is in order of commit and begins after its position,
  * so no event is skipped or repeated when a shard commits an earlier time later. A list that is taken whole moves its position to
  * `reached`, past events that the view leaves out.
  */
@@ -184,12 +185,14 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   positions: Positions,
   most: number,
   reached: Positions = [],
+  order: Order = 'oldestFirst',
 ): { events: E[]; positions: Positions } {
   const position = (shard: number, taken: number): number => {
     const waiting = shards[shard]!
     const last = waiting[taken - 1]?.sequence ?? positions[shard] ?? 0
     return taken === waiting.length ? Math.max(last, reached[shard] ?? 0) : last
   }
+  const isBefore = (a: E, b: E): boolean => (order === 'newestFirst' ? a.at > b.at : a.at < b.at)
   const [only] = shards
   if (only && shards.length === 1) {
     const events = only.slice(0, most)
@@ -198,14 +201,14 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   const taken = shards.map(() => 0)
   const events: E[] = []
   while (events.length < most) {
-    let earliest = -1
+    let next = -1
     for (const [shard, waiting] of shards.entries()) {
       const head = waiting[taken[shard]!]
-      if (head && (earliest < 0 || head.at < shards[earliest]![taken[earliest]!]!.at)) earliest = shard
+      if (head && (next < 0 || isBefore(head, shards[next]![taken[next]!]!))) next = shard
     }
-    if (earliest < 0) break
-    events.push(shards[earliest]![taken[earliest]!]!)
-    taken[earliest]! += 1
+    if (next < 0) break
+    events.push(shards[next]![taken[next]!]!)
+    taken[next]! += 1
   }
   return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }

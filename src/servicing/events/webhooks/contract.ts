@@ -11,6 +11,7 @@ import {
   Flag,
   Integer,
   ListCompleted,
+  ListOrder,
   LONGEST_LIST,
   LongName,
   list,
@@ -248,6 +249,7 @@ export const DeliveryListQuery = z.object({
   eventLocator: OptionalName.describe('The delivery of this event only.'),
   from: From,
   to: To,
+  order: ListOrder,
   pageSize: PageSize,
   pagingToken: PagingToken,
 })

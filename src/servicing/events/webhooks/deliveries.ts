@@ -25,10 +25,10 @@ const MOST_REDELIVERED = 10_000
 
 const isoOf = (at: number): string => new Date(at).toISOString()
 
-/** In the order of the events. One round trip for each shard. */
+/** In the order of the events, or the other way round. One round trip for each shard. */
 export async function readDeliveries(
   webhookLocator: string,
-  { pageSize, pagingToken, eventLocator, ...filter }: contract.DeliveryListQuery,
+  { pageSize, pagingToken, order, eventLocator, ...filter }: contract.DeliveryListQuery,
   context: RequestContext,
 ): Promise<contract.DeliveryListResponse> {
   const { locator, eventTypes } = await webhookAt(webhookLocator, context)
@@ -36,10 +36,10 @@ export async function readDeliveries(
   const wanted = { ...filter, eventLocator: eventLocator?.toLowerCase() }
   const shards = await Promise.all(
     shardDatabases(context).map((database, shard) =>
-      store.deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1),
+      store.deliveriesAfter(database, locator, positions[shard] ?? 0, wanted, pageSize + 1, order),
     ),
   )
-  const page = mergeShards(shards, positions, pageSize)
+  const page = mergeShards(shards, positions, pageSize, [], order)
   const listCompleted = shards.flat().length <= pageSize
   return {
     listCompleted,

@@ -73,7 +73,8 @@ export const webhookRoutes: readonly Route[] = [
   }),
   get(`${WEBHOOK}/deliveries/list`, {
     summary: 'List deliveries of a webhook, with their attempts',
-    description: 'In the order of the events. What was sent or given up is kept for 30 days.',
+    description:
+      'In the order of the events, or with `order` the other way round. What was sent or given up is kept for 30 days.',
     permission: ['webhooks.read', 'webhooks.list'],
     query: contract.DeliveryListQuery,
     answer: { schema: contract.DeliveryListResponse, description: 'A page of deliveries.' },

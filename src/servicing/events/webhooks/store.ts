@@ -1,6 +1,6 @@
 // Lists of webhooks, deliveries and diverted events, and changes of deliveries.
 
-import { and, asc, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import type { Instant } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
@@ -14,6 +14,7 @@ import {
 } from '../../../platform/events/rows.ts'
 import { deliveries, events, webhooks } from '../../../platform/events/tables.ts'
 import { shardDatabases } from '../../../platform/tenancy.ts'
+import type { Order } from '../../../platform/wire.ts'
 import { type Webhook, type WebhookPlace, webhookOf } from '../delivery/store.ts'
 import { relinkDeliveries } from '../delivery/webhook-copies.ts'
 import { firstFrom } from '../stream/store.ts'
@@ -70,16 +71,18 @@ export async function listWebhooks(
 
 export type ListedDelivery = Awaited<ReturnType<typeof deliveriesAfter>>[number]
 
-/** Deliveries of one shard after the sequence `position`, in the order of events. */
+/** Deliveries of one shard beyond the sequence `position`, which is 0 at the beginning of the list. */
 export async function deliveriesAfter(
   database: Database,
   webhookLocator: string,
   position: number,
-  { state, eventLocator, from, to }: Omit<DeliveryListQuery, 'pageSize' | 'pagingToken'>,
+  { state, eventLocator, from, to }: Omit<DeliveryListQuery, 'order' | 'pageSize' | 'pagingToken'>,
   most: number,
+  order: Order,
 ) {
   const { sequence, locator, requestId, type, newerType, at } = eventNumbered('"delivery"."event_sequence"')
   const { outcome, dueAt, finishedAt, log } = deliveries
+  const isNewestFirst = order === 'newestFirst'
   const [rows] = await database.batch([
     database.build
       .select({
@@ -92,14 +95,18 @@ export async function deliveriesAfter(
         and(
           rowOfNumber(sql`${deliveries.eventSequence}`),
           eq(deliveries.webhookLocator, webhookLocator),
-          gt(deliveries.eventSequence, position),
+          isNewestFirst
+            ? position > 0
+              ? lt(deliveries.eventSequence, position)
+              : undefined
+            : gt(deliveries.eventSequence, position),
           given(state, wanted => eq(deliveries.state, wanted)),
           given(eventLocator, wanted => isOfChosen({ eventLocators: [wanted] })),
           given(from, time => sql`${at} >= ${time}`),
           given(to, time => sql`${at} < ${time}`),
         ),
       )
-      .orderBy(deliveries.eventSequence)
+      .orderBy(isNewestFirst ? desc(deliveries.eventSequence) : asc(deliveries.eventSequence))
       .limit(most),
   ])
   return rows

@@ -30,8 +30,10 @@ import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { formatLog } from '../../../product/log.ts'
 import type { Bootstrap } from '../../../product/resources.ts'
 import { tenantRoles } from '../../../product/roles.ts'
+import type { DeploymentStep } from '../../../product/tables.ts'
 import { BOOTSTRAP_TIMER, bootstrapRows, queuedItems } from '../../bootstrap/store.ts'
 import { revokeTokens } from '../../service.ts'
+import { checked, compiled, logQueries, received } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
 import * as store from './store.ts'
 
@@ -52,8 +54,12 @@ const NO_STATE: CurrentState = { latest: undefined, asked: undefined, accounts: 
 const NO_ACCOUNT_CHANGES: store.AccountPlan = { write: [], remove: [], revokesTokens: false, findings: [] }
 
 /** `isNew`: the databases were claimed for this deploy and are empty. */
-export function deployVersion(context: RequestContext, upload: Upload, isNew: boolean): Promise<Released> {
-  const write = releaseWriter(context, upload)
+export function deployVersion(
+  context: RequestContext,
+  upload: Upload,
+  { route, isNew }: { readonly route: string; readonly isNew: boolean },
+): Promise<Released> {
+  const write = releaseWriter(context, upload, route)
   return untilCommitted(async isFirst => {
     const present = isNew && isFirst ? NO_STATE : await readPresent(context, upload)
     const before = await configurationOf(context, present.latest)
@@ -63,6 +69,8 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
       kind: 'deploy',
       version,
       guards: [{ name: 'guard_configuration_version', holds: store.latestVersionIs(version - 1) }],
+      former: present.latest?.hash,
+      incompatible: inUse.length,
       findings: deployFindings(upload, version, inUse),
       bootstrap: version === 1 ? upload.configuration.bootstrap : undefined,
       connected: present.connected,
@@ -75,8 +83,12 @@ export function deployVersion(context: RequestContext, upload: Upload, isNew: bo
  * Replaces the archive of the version; 400 when there is no such version. Refuses a change that would make the version's policies
  * unreadable. Test users follow the latest version, so only its repair changes them.
  */
-export function repairVersion(context: RequestContext, upload: Upload, version: number): Promise<Released> {
-  const write = releaseWriter(context, upload)
+export function repairVersion(
+  context: RequestContext,
+  upload: Upload,
+  { route, version }: { readonly route: string; readonly version: number },
+): Promise<Released> {
+  const write = releaseWriter(context, upload, route)
   return untilCommitted(async () => {
     const present = await readPresent(context, upload, version)
     if (!present.asked) throw unknownVersion(version)
@@ -89,6 +101,8 @@ export function repairVersion(context: RequestContext, upload: Upload, version: 
       kind: 'repair',
       version,
       guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
+      former: present.asked.hash,
+      incompatible: 0,
       findings: lateBootstrap(upload),
       connected: present.connected,
       accounts:
@@ -271,6 +285,10 @@ type Release = {
   kind: 'deploy' | 'repair'
   version: number
   guards: readonly Guard[]
+  /** Names the archive that it takes the place of. */
+  former: string | undefined
+  /** Changes that policies in force cannot follow. */
+  incompatible: number
   findings: readonly Finding[]
   /** Names of the tenant's external raters. */
   connected: readonly string[]
@@ -300,13 +318,15 @@ export const versionOfSubject = (subject: string): number =>
 function releaseWriter(
   context: RequestContext,
   upload: Upload,
+  route: string,
 ): (release: Release) => Promise<JsonAnswer | AnswerBySubject> {
   const { env, tenant, calls, caller, now } = context
   const { hash, configuration } = upload
   const hashes = new Map<string, string>()
   let files: Promise<void> | undefined
 
-  return async ({ kind, version, guards, findings, connected, accounts, bootstrap }) => {
+  return async release => {
+    const { kind, version, guards, findings, connected, accounts, bootstrap, former } = release
     const hashedAccounts: (store.WantedAccount & { passwordHash: string })[] = []
     for (const account of accounts.write) {
       const { username, password } = account.user
@@ -322,17 +342,18 @@ function releaseWriter(
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
     const row = { version, hash, timeZone, currency, externalRaters, roles }
-    const result = deployedResult(tenant, version, [
-      ...unconnected(upload, connected),
-      ...findings,
-      ...accounts.findings,
-    ])
+    const found = [...unconnected(upload, connected), ...findings, ...accounts.findings]
+    const result = deployedResult(tenant, version, found)
     const answer = await commitAudited(context, database, {
       guards,
       facts: [
         ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
         ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
         ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
+        ...logQueries(database, context, {
+          ...{ kind, route, version, hash, findings: found, steps: stepsOf(upload, release, found) },
+          ...(former !== undefined && { formerHash: former }),
+        }),
       ],
       timers: bootstrap ? [bootstrapTimer(context, hash)] : [],
       answer: jsonAnswer(result),
@@ -344,6 +365,29 @@ function releaseWriter(
     await copyVersions(context)
     return answer
   }
+}
+
+/** As the log of deploys has them: those that there were. */
+function stepsOf(
+  { zip, configuration }: Upload,
+  { version, former, incompatible, accounts, bootstrap }: Release,
+  found: readonly Finding[],
+): DeploymentStep[] {
+  const { write, remove, revokesTokens } = accounts
+  const steps: (DeploymentStep | false | undefined)[] = [
+    received(zip.length),
+    checked(found),
+    compiled(configuration),
+    former !== undefined && { step: 'compared', counts: { incompatible } },
+    write.length + remove.length > 0 && {
+      step: 'accounts',
+      counts: { set: write.length, removed: remove.length },
+    },
+    revokesTokens && { step: 'tokensEnded', counts: {} },
+    bootstrap && { step: 'bootstrap', counts: { items: queuedItems(bootstrap).length } },
+    { step: 'activated', counts: { version } },
+  ]
+  return steps.filter(step => step !== false && step !== undefined)
 }
 
 const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({

@@ -233,6 +233,23 @@ describe('the deliveries of a webhook', () => {
     expect(seen).toHaveLength(5)
     expect(new Set(seen).size).toBe(5)
     expect((await client('GET', `${base}&pagingToken=nonsense`)).status).toBe(400)
+    const newest: string[] = []
+    for (let query = ''; ; ) {
+      const page = (await client('GET', `${base}&order=newestFirst${query}`)).body
+      newest.push(...page.items.map(({ eventLocator }: { eventLocator: string }) => eventLocator))
+      if (page.listCompleted) break
+      query = `&pagingToken=${page.pagingToken}`
+    }
+    expect(newest).toEqual(seen.toReversed())
+    const { results } = await clientIn(wide)
+      .prepare(
+        `explain query plan select * from delivery where webhook_locator = ? and event_sequence < 9
+         order by event_sequence desc limit 3`,
+      )
+      .bind(body.locator)
+      .all<{ detail: string }>()
+    expect(results).toHaveLength(1)
+    expect(results[0]!.detail).toMatch(/^SEARCH delivery USING/)
   })
 
   it('keep at most 4 KiB of an answer, and none of the secrets that it repeats', async () => {
