@@ -4,8 +4,12 @@ import { beforeAll, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
+import { toldAccount } from '../../src/reporting/export/account/account.ts'
+import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant, thing } from '../support/plain-product.ts'
 import { size } from '../support/sizes.ts'
@@ -21,7 +25,15 @@ let plain: Plain
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
-  plain = await plainTenant('large', { timezone: BERLIN, perils: PERILS })
+  const users = [
+    { username: 'alice', name: 'Alice', password: 'password' },
+    { username: 'ada', name: 'Ada', password: 'password', roles: ['admin'] },
+  ]
+  plain = await plainTenant(
+    'large',
+    { timezone: BERLIN, perils: PERILS },
+    { 'security/test_users.json': JSON.stringify(users) },
+  )
 })
 
 it(
@@ -119,4 +131,19 @@ it('is read without the characteristics of its perils where one answer cannot ho
   expect(previewed.policyWhenIssued.characteristics).toHaveLength(153)
   await endorse(76)
   expect((await plain.call('GET', `/policy/${locator}/checkInvoices`)).status).toBe(200)
+
+  const token = await plain.signIn('ada')
+  let line: string | undefined
+  for (let query = ''; line === undefined; ) {
+    const page = await callOk<string>('GET', `/export/policies/records${query}`, { token })
+    const lines = page.trim().split('\n')
+    line = lines.find(one => one.includes(`"kind":"policy"`) && one.includes(`"locator":"${locator}"`))
+    query = `?pagingToken=${encodeURIComponent((JSON.parse(lines.at(-1)!) as { pagingToken: string }).pagingToken)}`
+  }
+  const { record } = JSON.parse(line) as { record: PolicyRecord }
+  expect(record).toMatchObject({ isOutline: true, segmentCharges: [] })
+  expect(record.price!.grossPremium).toBe(price.grossPremium)
+  const holder = { locator: 'h', entity: { values: {} } } as unknown as PolicyholderResponse
+  const told = toldAccount({ holder, policies: [record], disbursements: [], auxData: [] })
+  expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('left out') }])
 }, 120_000)

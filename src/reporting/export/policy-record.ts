@@ -53,6 +53,11 @@ export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
     readonly reinstatements: readonly object[]
     /** With the lapses that they led to, and reinstatements of these. */
     readonly gracePeriods: readonly object[]
+    /**
+     * The perils have more characteristics than a line can hold: they are left out, as are the charges of their segments and what
+     * transactions changed of them. `GET /policy/{locator}?perilCharacteristics={exposureLocator}` has them.
+     */
+    readonly isOutline?: true
     /** Of issued policies. */
     readonly price?: PolicyPriceResponse
     /** Of each segment of a peril that is in force. */
@@ -64,8 +69,14 @@ export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinit
   const { policy, quotes, endorsements, cancellations, reinstatements } = aggregate
   const bound = policy.issuedAt === undefined ? undefined : acceptedQuote(aggregate)
   const issued = bound && policyView(aggregate, bound, product, isIssued)
+  const answer = policyResponse(aggregate, product, {
+    summarizeQuotes: false,
+    perilCharacteristics: 'fitting',
+  })
+  const isOutline = answer.exposures.some(one => one.perils.some(peril => peril.characteristics.length === 0))
   return {
-    ...policyResponse(aggregate, product, { summarizeQuotes: false }),
+    ...answer,
+    ...(isOutline && { isOutline }),
     timezone: policy.timeZone,
     currency: policy.currency,
     quotes: [...quotes.values()].map(one => quoteResponse(aggregate, one, product)),
@@ -75,7 +86,7 @@ export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinit
     gracePeriods: graceLapseReinstatements(aggregate, product),
     ...itemisedBills(aggregate),
     ...(issued && { price: policyPriceResponse(issued) }),
-    segmentCharges: issued ? chargesOfSegments(issued) : [],
+    segmentCharges: issued && !isOutline ? chargesOfSegments(issued) : [],
     holdbacks: issued ? keptAmounts(issued) : [],
   }
 }

@@ -25,13 +25,13 @@ import { formatLog } from '../../product/log.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { logRefusal } from './log/store.ts'
+import type { Upload } from './release/findings.ts'
 import {
   type DeployResult,
   deployedResult,
   deployVersion,
   type Released,
   repairVersion,
-  type Upload,
   versionOfSubject,
 } from './release/release.ts'
 import { userFindings } from './release/store.ts'

@@ -120,6 +120,11 @@ type Told = Omit<ToldPolicy, 'locator'> & { readonly terms?: object[] }
 function toldPolicy(record: PolicyRecord): Told {
   const notes = notesOn(record)
   if (record.issuedTimestamp === undefined) return { as: 'left', reason: 'it is not issued', notes: [] }
+  if (record.isOutline)
+    return {
+      ...{ as: 'left', notes: paidFor(record) },
+      reason: 'its perils have more characteristics than an export can hold, and are left out of it',
+    }
   try {
     return { as: 'history', terms: exactTerms(record), notes }
   } catch (problem) {

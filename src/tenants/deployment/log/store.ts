@@ -6,8 +6,9 @@ import { commit } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { type Database, type Query, statement } from '../../../platform/database.ts'
 import { HOME_SHARD, homeDatabase } from '../../../platform/tenancy.ts'
-import type { Configuration, Finding } from '../../../product/configuration.ts'
+import type { Finding } from '../../../product/configuration.ts'
 import { type DeploymentStep, type DeploymentSummary, deploymentLogs } from '../../../product/tables.ts'
+import { checked, countsOf, received } from './steps.ts'
 
 /** Refused attempts of a tenant that are kept: a pipeline may send the same mistake for ever. */
 export const MOST_REFUSED = 100
@@ -77,11 +78,6 @@ const forgetOldRefusals = (database: Database): Query =>
       order by created_at desc, locator desc limit -1 offset ${MOST_REFUSED})`,
   )
 
-export const countsOf = (findings: readonly Finding[]): { errors: number; warnings: number } => {
-  const errors = findings.filter(({ severity }) => severity === 'ERROR').length
-  return { errors, warnings: findings.length - errors }
-}
-
 function firstFindings(findings: readonly Finding[]): Finding[] {
   let room = MOST_CHARACTERS
   const kept: Finding[] = []
@@ -91,27 +87,6 @@ function firstFindings(findings: readonly Finding[]): Finding[] {
     kept.push(finding)
   }
   return kept
-}
-
-export const received = (bytes: number): DeploymentStep => ({ step: 'received', counts: { bytes } })
-
-export const checked = (findings: readonly Finding[]): DeploymentStep => ({
-  step: 'checked',
-  counts: countsOf(findings),
-})
-
-export function compiled({ products, tables, scripts }: Configuration): DeploymentStep {
-  const all = Object.values(products)
-  const size = (values: object): number => Object.keys(values).length
-  return {
-    step: 'compiled',
-    counts: {
-      products: all.length,
-      tables: all.reduce((sum, product) => sum + size(product.tables), size(tables)),
-      templates: all.reduce((sum, product) => sum + size(product.templates), 0),
-      scripts: size(scripts),
-    },
-  }
 }
 
 const LISTED = {

@@ -30,11 +30,12 @@ import type { Configuration, Finding } from '../../../product/configuration.ts'
 import { formatLog } from '../../../product/log.ts'
 import type { Bootstrap } from '../../../product/resources.ts'
 import { tenantRoles } from '../../../product/roles.ts'
-import type { DeploymentStep } from '../../../product/tables.ts'
 import { BOOTSTRAP_TIMER, bootstrapRows, queuedItems } from '../../bootstrap/store.ts'
 import { revokeTokens } from '../../service.ts'
-import { checked, compiled, logQueries, received } from '../log/store.ts'
+import { stepsOf } from '../log/steps.ts'
+import { logQueries } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
+import { deployFindings, lateBootstrap, repairProblems, type Upload, unconnected } from './findings.ts'
 import * as store from './store.ts'
 
 /** This many simultaneous deploys to one tenant all succeed. */
@@ -147,28 +148,6 @@ export const unknownVersion = (version: number): Refusal =>
     `There is no configuration version ${version}; GET /deployments/versions lists them.`,
   )
 
-const deployFindings = (upload: Upload, version: number, inUse: readonly IncompatibleChange[]): Finding[] => [
-  ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
-  ...(version === 1 ? [] : lateBootstrap(upload)),
-]
-
-function repairProblems(version: number, inUse: readonly IncompatibleChange[]): Finding[] {
-  const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
-  return inUse.map(change => finding('ERROR', change, advice))
-}
-
-/** Warnings of the archive, but for those on raters that the tenant has connected. */
-const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
-  findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
-
-/** A new tenant's resources are created with its first configuration only. */
-function lateBootstrap({ configuration }: Upload): Finding[] {
-  const message =
-    "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
-  const found: Finding = { severity: 'WARNING', path: 'bootstrap/', code: 'ignoredFolder', message }
-  return configuration.bootstrap === undefined ? [] : [found]
-}
-
 const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promise<Released> =>
   retryOnConflict('The configuration', attempt, {
     attempts: ATTEMPTS,
@@ -233,12 +212,6 @@ async function changesOf(
 
 const scopeOf = ({ product }: IncompatibleChange): store.Scope => product ?? null
 
-const finding = (
-  severity: Finding['severity'],
-  { path, code, message }: IncompatibleChange,
-  advice: string,
-): Finding => ({ severity, path, code, message: `${message} ${advice}` })
-
 /**
  * Only test tenants have the archive's users (resources brief 10.3). A token contains the roles of the time when it was issued,
  * so changed roles end the tokens.
@@ -259,16 +232,6 @@ function accountsOf(
 }
 
 // Files go to R2 first, then everything else in one batch: no version exists without its archive.
-
-/** An archive that compiled. */
-export type Upload = {
-  readonly zip: Uint8Array<ArrayBuffer>
-  /** SHA-256 of the zip, hex. */
-  readonly hash: string
-  readonly configuration: Configuration
-  /** Warnings. */
-  readonly findings: readonly Finding[]
-}
 
 export type DeployResult = {
   success: boolean
@@ -338,6 +301,7 @@ function releaseWriter(
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
     const database = homeDatabase(context)
+    const items = bootstrap ? queuedItems(bootstrap) : []
     const { timeZone, currency } = configuration
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
@@ -349,9 +313,16 @@ function releaseWriter(
       facts: [
         ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
         ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
-        ...(bootstrap ? bootstrapRows(database, queuedItems(bootstrap)) : []),
+        ...(bootstrap ? bootstrapRows(database, items) : []),
         ...logQueries(database, context, {
-          ...{ kind, route, version, hash, findings: found, steps: stepsOf(upload, release, found) },
+          ...{
+            kind,
+            route,
+            version,
+            hash,
+            findings: found,
+            steps: stepsOf(upload, release, found, items.length),
+          },
           ...(former !== undefined && { formerHash: former }),
         }),
       ],
@@ -365,29 +336,6 @@ function releaseWriter(
     await copyVersions(context)
     return answer
   }
-}
-
-/** As the log of deploys has them: those that there were. */
-function stepsOf(
-  { zip, configuration }: Upload,
-  { version, former, incompatible, accounts, bootstrap }: Release,
-  found: readonly Finding[],
-): DeploymentStep[] {
-  const { write, remove, revokesTokens } = accounts
-  const steps: (DeploymentStep | false | undefined)[] = [
-    received(zip.length),
-    checked(found),
-    compiled(configuration),
-    former !== undefined && { step: 'compared', counts: { incompatible } },
-    write.length + remove.length > 0 && {
-      step: 'accounts',
-      counts: { set: write.length, removed: remove.length },
-    },
-    revokesTokens && { step: 'tokensEnded', counts: {} },
-    bootstrap && { step: 'bootstrap', counts: { items: queuedItems(bootstrap).length } },
-    { step: 'activated', counts: { version } },
-  ]
-  return steps.filter(step => step !== false && step !== undefined)
 }
 
 const bootstrapTimer = ({ tenant, caller }: RequestContext, hash: string): NewTimer => ({

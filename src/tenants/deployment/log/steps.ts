@@ -1,0 +1,66 @@
+// What a deploy or repair did, step by step, as its log has it.
+import type { Configuration, Finding } from '../../../product/configuration.ts'
+import type { DeploymentStep } from '../../../product/tables.ts'
+
+export const countsOf = (findings: readonly Finding[]): { errors: number; warnings: number } => {
+  const errors = findings.filter(({ severity }) => severity === 'ERROR').length
+  return { errors, warnings: findings.length - errors }
+}
+
+export const received = (bytes: number): DeploymentStep => ({ step: 'received', counts: { bytes } })
+
+export const checked = (findings: readonly Finding[]): DeploymentStep => ({
+  step: 'checked',
+  counts: countsOf(findings),
+})
+
+export function compiled({ products, tables, scripts }: Configuration): DeploymentStep {
+  const all = Object.values(products)
+  const size = (values: object): number => Object.keys(values).length
+  return {
+    step: 'compiled',
+    counts: {
+      products: all.length,
+      tables: all.reduce((sum, product) => sum + size(product.tables), size(tables)),
+      templates: all.reduce((sum, product) => sum + size(product.templates), 0),
+      scripts: size(scripts),
+    },
+  }
+}
+
+type Deployed = {
+  readonly version: number
+  /** Hash of the archive before; undefined where there was none to compare with. */
+  readonly former?: string | undefined
+  /** Changes that are incompatible with policies. */
+  readonly incompatible: number
+  readonly accounts: {
+    readonly write: readonly unknown[]
+    readonly remove: readonly unknown[]
+    readonly revokesTokens: boolean
+  }
+}
+
+/** Those that there were; `items` of bootstrap resources wait to be made. */
+export function stepsOf(
+  { zip, configuration }: { readonly zip: Uint8Array; readonly configuration: Configuration },
+  { version, former, incompatible, accounts }: Deployed,
+  found: readonly Finding[],
+  items: number,
+): DeploymentStep[] {
+  const { write, remove, revokesTokens } = accounts
+  const steps: (DeploymentStep | false)[] = [
+    received(zip.length),
+    checked(found),
+    compiled(configuration),
+    former !== undefined && { step: 'compared', counts: { incompatible } },
+    write.length + remove.length > 0 && {
+      step: 'accounts',
+      counts: { set: write.length, removed: remove.length },
+    },
+    revokesTokens && { step: 'tokensEnded', counts: {} },
+    items > 0 && { step: 'bootstrap', counts: { items } },
+    { step: 'activated', counts: { version } },
+  ]
+  return steps.filter(step => step !== false)
+}

@@ -1,0 +1,45 @@
+// An archive that is deployed or repairs a version, and what is found of it beside its own mistakes.
+import type { Configuration, Finding } from '../../../product/configuration.ts'
+import type { IncompatibleChange } from './compatibility.ts'
+
+/** An archive that compiled. */
+export type Upload = {
+  readonly zip: Uint8Array<ArrayBuffer>
+  /** SHA-256 of the zip, hex. */
+  readonly hash: string
+  readonly configuration: Configuration
+  /** Warnings. */
+  readonly findings: readonly Finding[]
+}
+
+export const deployFindings = (
+  upload: Upload,
+  version: number,
+  inUse: readonly IncompatibleChange[],
+): Finding[] => [
+  ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
+  ...(version === 1 ? [] : lateBootstrap(upload)),
+]
+
+export function repairProblems(version: number, inUse: readonly IncompatibleChange[]): Finding[] {
+  const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
+  return inUse.map(change => finding('ERROR', change, advice))
+}
+
+/** Warnings of the archive, but for those on raters that the tenant has connected. */
+export const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
+  findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
+
+/** A new tenant's resources are created with its first configuration only. */
+export function lateBootstrap({ configuration }: Upload): Finding[] {
+  const message =
+    "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."
+  const found: Finding = { severity: 'WARNING', path: 'bootstrap/', code: 'ignoredFolder', message }
+  return configuration.bootstrap === undefined ? [] : [found]
+}
+
+const finding = (
+  severity: Finding['severity'],
+  { path, code, message }: IncompatibleChange,
+  advice: string,
+): Finding => ({ severity, path, code, message: `${message} ${advice}` })
