@@ -55,15 +55,15 @@ describe.skipIf(!BROWSER)('what is large', () => {
       values: policyholder.values as object,
     }))
     ;({ page, faults } = await browser.open())
+    await page.addInitScript(`new PerformanceObserver(list => {
+      (window.longTasks ??= []).push(...list.getEntries().map(({ duration }) => Math.round(duration)))
+    }).observe({ type: 'longtask' })`)
     await page.goto(`${service.origin}/console`)
     await page.getByLabel('Tenant').fill(tenant.hostname)
     await page.getByLabel('User name').fill(username)
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     await settled(page)
-    await page.evaluate(`new PerformanceObserver(list => {
-      (window.longTasks ??= []).push(...list.getEntries().map(({ duration }) => Math.round(duration)))
-    }).observe({ type: 'longtask' })`)
   }, 600_000)
   afterAll(async () => {
     await browser?.close()
@@ -96,13 +96,14 @@ describe.skipIf(!BROWSER)('what is large', () => {
   async function expectSoon(paths: readonly string[], what: string): Promise<void> {
     // The isolates are warm after the first look.
     for (const path of paths) await shown(path)
-    await page.evaluate('window.longTasks = []')
-    for (const path of paths.toReversed()) {
+    // Opened anew, nothing is there yet, and the policy has to be read.
+    await page.goto('about:blank')
+    for (const path of paths) {
       const took = await shown(path)
       measured(`first content of ${what} at ${path.replace(/\d{6,}/, '…')}`, Math.round(took), 'ms')
       expect([path, took < FIRST_CONTENT_MS], `${Math.round(took)} ms`).toEqual([path, true])
     }
-    const tasks = (await page.evaluate('window.longTasks')) as number[]
+    const tasks = (await page.evaluate('window.longTasks ?? []')) as number[]
     measured(`longest task of ${what}`, Math.max(0, ...tasks), 'ms')
     expect(Math.max(0, ...tasks)).toBeLessThan(LONGEST_TASK_MS)
   }

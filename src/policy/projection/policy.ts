@@ -30,13 +30,17 @@ export type ProjectionOptions = {
   readonly summarizeQuotes: boolean
   /**
    * Whose perils are shown with their characteristics and changes: those of all exposures, as without it, of none, or of the exposure
-   * with that locator. `fitting`: of all where one answer can hold them, else of none, since a write is not refused for its answer.
+   * with that locator. `few`: of all where they are few enough to be read at a glance, else of none. `fitting`: of all where one answer can
+   * hold them, else of none, since a write is not refused for its answer.
    */
-  readonly perilCharacteristics?: 'all' | 'none' | 'fitting' | (string & {})
+  readonly perilCharacteristics?: 'all' | 'none' | 'few' | 'fitting' | (string & {})
 }
 
 /** In one answer: each peril has characteristics for every segment, so a large policy with a long life has millions of them. */
 const MOST_PERIL_CHARACTERISTICS = 150_000
+
+/** Some 2 MB of JSON. */
+const FEW_PERIL_CHARACTERISTICS = 3_000
 
 /**
  * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
@@ -75,12 +79,13 @@ function detailedExposures(
   { perilCharacteristics: which = 'all' }: ProjectionOptions,
 ): readonly ExposureView[] {
   if (which === 'none') return []
-  const isOne = which !== 'all' && which !== 'fitting'
+  const isOne = which !== 'all' && which !== 'few' && which !== 'fitting'
   const chosen = isOne ? view.exposures.filter(({ exposure }) => exposure.locator === which) : view.exposures
   if (isOne && chosen.length === 0) throw notFound('exposure', which)
   const count = countCharacteristics(view, chosen)
-  if (count <= MOST_PERIL_CHARACTERISTICS) return chosen.map(withPieces)
-  if (which === 'fitting') return []
+  if (count <= (which === 'few' ? FEW_PERIL_CHARACTERISTICS : MOST_PERIL_CHARACTERISTICS))
+    return chosen.map(withPieces)
+  if (which === 'few' || which === 'fitting') return []
   throw tooLarge(
     `The policy is too large for one answer: its perils have ${count} characteristics, and an answer has at most ${MOST_PERIL_CHARACTERISTICS}. Read it with \`perilCharacteristics=none\`, and the perils of an exposure with \`perilCharacteristics={exposureLocator}\` (GET /policy/${view.aggregate.policy.locator}).`,
   )
