@@ -120,6 +120,18 @@ it('is read without the characteristics of its perils where one answer cannot ho
   expect(shown.map(({ perils }) => perils.flatMap(one => one.characteristics).length)).toEqual(
     shown.map((_, at) => (at === 7 ? 5 * 151 : 0)),
   )
+  const held = await plain.ok<PolicyResponse[]>(
+    'GET',
+    `/policyholder/${outline.policyholderLocator}/policies?perilCharacteristics=few`,
+  )
+  expect(held.find(one => one.locator === locator)).toEqual(outline)
+  const then = await plain.ok<PolicyResponse>(
+    'POST',
+    `/policies/${locator}/snapshot?perilCharacteristics=${outline.exposures[7]!.locator}`,
+    { effectiveTimestamp: START },
+  )
+  const inForceThen = then.exposures.flatMap(one => one.perils).flatMap(one => one.characteristics)
+  expect(inForceThen.map(one => one.coverageStartTimestamp)).toEqual(Array(5).fill(String(START)))
   const preview = (query: string) =>
     plain.call<{ code: string; policyWhenIssued: PolicyResponse }>(
       'POST',
@@ -129,7 +141,12 @@ it('is read without the characteristics of its perils where one answer cannot ho
   expect((await preview('')).body.code).toBe('tooLarge')
   const { body: previewed } = await preview('?perilCharacteristics=none')
   expect(previewed.policyWhenIssued.characteristics).toHaveLength(153)
-  await endorse(76)
+  const { headers } = await plain.call('GET', `/policy/${locator}?perilCharacteristics=none`)
+  const asRead = { 'if-match': headers.get('etag')! }
+  const endorsing = (n: number) =>
+    plain.call('POST', `/policies/${locator}/endorsements`, change(n, { state: 'issued' }), asRead)
+  expect((await endorsing(76)).status).toBe(200)
+  expect((await endorsing(77)).status).toBe(412)
   expect((await plain.call('GET', `/policy/${locator}/checkInvoices`)).status).toBe(200)
 
   const token = await plain.signIn('ada')

@@ -174,7 +174,7 @@ export const perilSegmentLocator = (
 /** A piece with its run and the locator of its characteristics. */
 export type RunPiece = { readonly run: PerilRun; readonly piece: Piece; readonly locator: Uuid }
 
-/** Pieces are made when they are read, and anew each time where there are too many to keep. */
+/** Pieces are made when they are read, and again each time where there are too many to keep. */
 export type PerilView = { readonly peril: Peril; readonly pieces: readonly RunPiece[] }
 
 /** With the pieces of its perils, made once. */

@@ -15,13 +15,14 @@ import type {
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { knownAt } from './known.ts'
-import { allPieces, policyResponse, policyView, type RunPiece } from './policy.ts'
+import { allPieces, type ProjectionOptions, policyResponse, policyView, type RunPiece } from './policy.ts'
 
 /** Refuses (404) a time before the policy's creation. */
 export function policySnapshot(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   { asOfTimestamp: asOf, effectiveTimestamp }: PolicySnapshotRequest,
+  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
 ): PolicyResponse {
   const known = asOf === undefined ? aggregate : knownAt(aggregate, asOf)
   if (!known) {
@@ -31,7 +32,7 @@ export function policySnapshot(
       `There was no policy '${locator}' at ${asOf}; it was created at ${createdAt}. Ask for that time or a later one.`,
     )
   }
-  const answer = policyResponse(known, product, { summarizeQuotes: false })
+  const answer = policyResponse(known, product, { summarizeQuotes: false, ...detail })
   if (effectiveTimestamp === undefined) return answer
   const characteristics = inEffect(answer.characteristics, effectiveTimestamp)
   return {

@@ -87,7 +87,8 @@ export const listSnapshots = (
   query: contract.WholeListQuery,
 ): Promise<contract.PolicySnapshotListResponse> =>
   wholePage(context, 'policies', query, ({ aggregate, product }) =>
-    policyResponse(aggregate, product, { summarizeQuotes: false }),
+    // A list goes on past a policy that is too large for one answer.
+    policyResponse(aggregate, product, { summarizeQuotes: false, perilCharacteristics: 'fitting' }),
   )
 
 export const listQuotes = (

@@ -160,11 +160,12 @@ export const policyRoutes: Route[] = [
     description:
       'What reading the policy answered at `asOfTimestamp`; with `effectiveTimestamp`, only the segments that held then: not replaced by `asOfTimestamp`, on policy, exposure and peril. Nothing is stored. Of a draft that was changed since, what was overwritten is not known: it appears with what it has now. 404 for a time before the policy was created.',
     permission: 'policies.read',
+    query: DetailQuery,
     body: { schema: PolicySnapshotRequest, required: false },
     answer: policy,
-    handle: async ({ params, body = {} }, context) => {
+    handle: async ({ params, query, body = {} }, context) => {
       const { aggregate, product } = await loadStored(context, params.policyLocator)
-      return policySnapshot(aggregate, product, body)
+      return policySnapshot(aggregate, product, body, query)
     },
   }),
   post('/policies/{policyLocator}/coverageSummary', {
@@ -182,8 +183,9 @@ export const policyRoutes: Route[] = [
   policyholders.get('/policyholder/{policyholderLocator}/policies', {
     summary: 'Policies of a policyholder',
     permission: 'policies.read',
+    query: DetailQuery,
     answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },
-    handle: ({ params }, context) => policiesOf(context, params.policyholderLocator),
+    handle: ({ params, query }, context) => policiesOf(context, params.policyholderLocator, query),
   }),
 ]
 

@@ -162,7 +162,11 @@ export const updateFees = (
   )
 
 /** All policies of a policyholder: one round trip. */
-export async function policiesOf(context: RequestContext, holderText: string): Promise<PolicyResponse[]> {
+export async function policiesOf(
+  context: RequestContext,
+  holderText: string,
+  detail: Pick<ProjectionOptions, 'perilCharacteristics'>,
+): Promise<PolicyResponse[]> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
     ...aggregateQueries(database, { policyholderLocator: holder }),
@@ -180,7 +184,7 @@ export async function policiesOf(context: RequestContext, holderText: string): P
     const hash = hashOf.get(aggregate.policy.configVersion)!
     const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
     const product = configuration.products[aggregate.policy.productName]!
-    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false }))
+    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false, ...detail }))
   }
   return answers
 }
