@@ -43,20 +43,27 @@ export function databaseFile(dataFolder: string, id: string): string {
   )
 }
 
+/** All that `work` writes, or nothing. */
+export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
+  database.exec('begin immediate')
+  try {
+    const result = work()
+    database.exec('commit')
+    return result
+  } catch (problem) {
+    if (database.isTransaction) database.exec('rollback')
+    throw problem
+  }
+}
+
 /** Opens a file as a database, and makes it when there is none. */
 export function openDatabaseFile(name: string, file: string): LocalDatabase {
   const database = new DatabaseSync(file, { timeout: BUSY_MS })
-  const batch = (statements: readonly Statement[]): void => {
-    database.exec('begin immediate')
-    try {
+  const batch = (statements: readonly Statement[]): void =>
+    inTransaction(database, () => {
       for (const { sql, values } of statements)
         database.prepare(sql).run(...(values as readonly SQLInputValue[]))
-      database.exec('commit')
-    } catch (problem) {
-      if (database.isTransaction) database.exec('rollback')
-      throw problem
-    }
-  }
+    })
   return {
     name,
     execute: async statements => batch(statements.map(sql => ({ sql, values: [] }))),

@@ -2,7 +2,7 @@
 // times as long as most commands do. Buckets are kept in a form of the runtime's own, which is started when one of them is asked.
 import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { BUSY_MS, databaseFile } from './local-databases.ts'
+import { BUSY_MS, databaseFile, inTransaction } from './local-databases.ts'
 
 export type OpenStores = { env: Env; dispose(): Promise<void> }
 
@@ -64,18 +64,7 @@ export function fileAsD1(open: () => DatabaseSync): D1Database {
         return (statement.all(...values) as unknown as unknown[][]).map(row => row.map(outputOf))
       }, text),
   })
-  async function batch(statements: readonly Bound[]) {
-    const database = open()
-    database.exec('begin immediate')
-    try {
-      const results = statements.map(resultOf)
-      database.exec('commit')
-      return results
-    } catch (problem) {
-      if (database.isTransaction) database.exec('rollback')
-      throw problem
-    }
-  }
+  const batch = async (statements: readonly Bound[]) => inTransaction(open(), () => statements.map(resultOf))
   const session = { prepare, batch, getBookmark: () => null }
   return { ...session, withSession: () => session } as unknown as D1Database
 }

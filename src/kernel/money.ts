@@ -115,6 +115,12 @@ export function minus(a: Money, b: Money): Money {
 
 export const negated = (a: Money): Money => fromMinor(-a.minor, a.currency)
 
+/** Adds the amount to what is there under the name. */
+export function addByName(sums: Map<string, Money>, name: string, amount: Money): void {
+  const earlier = sums.get(name)
+  sums.set(name, earlier ? plus(earlier, amount) : amount)
+}
+
 /** Zero of `currency` when there are no amounts. */
 export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   const total = { minor: 0, currency }

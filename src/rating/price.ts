@@ -1,16 +1,24 @@
 // Prices in responses: of a whole term, and the difference that a change makes. Total = premium + taxes + fees +
 // holdbacks of cancellations. Commissions are outside it (brief 3.4).
-import { type CurrencyCode, type Money, minus, plus, sum, toNumber, zero } from '../kernel/money.ts'
+import {
+  addByName,
+  type CurrencyCode,
+  type Money,
+  minus,
+  plus,
+  sum,
+  toNumber,
+  zero,
+} from '../kernel/money.ts'
 import type {
   CommissionResponse,
   GetExposurePriceResponse,
   GetPolicyPriceResponse,
   HoldbackResponse,
   PolicyPriceResponse,
-  TaxGroupResponse,
 } from '../policy/contract/billing.ts'
 import { feesOf, feeTotal, holdbacksInForce, holdbackTotal } from '../policy/fold/line.ts'
-import { feeResponse, withAmount } from '../policy/projection/characteristics.ts'
+import { feeResponse, taxGroupsOf, withAmount } from '../policy/projection/characteristics.ts'
 import type { ExposureView, PerilView, PolicyView } from '../policy/projection/policy.ts'
 import type { Holdback, PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { ExposurePriceChangeResponse, PolicyPriceChangeResponse } from './contract-change.ts'
@@ -83,7 +91,7 @@ const gross = (totals: Totals, currency: CurrencyCode) => ({
 const taxesAndCommissions = (totals: Totals, currency: CurrencyCode) => ({
   ...amountIn('grossTaxes', totalTaxes(totals, currency)),
   ...amountIn('grossCommissions', totalCommissions(totals, currency)),
-  taxGroups: [...totals.taxes].map(([name, amount]): TaxGroupResponse => withAmount({ name }, amount)),
+  taxGroups: taxGroupsOf(totals.taxes),
   commissions: [...totals.commissions].map(
     ([recipient, amount]): CommissionResponse => withAmount({ recipient }, amount),
   ),
@@ -257,9 +265,9 @@ export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Tota
     const before = isFirst ? none : technicalPremium
     technicalPremium = before && amounts.technicalPremium && plus(before, amounts.technicalPremium)
     isFirst = false
-    for (const [at, { name }] of price.taxes.entries()) add(taxes, name, amounts.taxes[at]!)
+    for (const [at, { name }] of price.taxes.entries()) addByName(taxes, name, amounts.taxes[at]!)
     for (const [at, { recipient }] of price.commissions.entries())
-      add(commissions, recipient, amounts.commissions[at]!)
+      addByName(commissions, recipient, amounts.commissions[at]!)
   }
   return { premium, technicalPremium, taxes, commissions }
 }
@@ -278,13 +286,8 @@ export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Tota
 
 function sumsByName(amounts: readonly (readonly [name: string, amount: Money])[]): AmountsByName {
   const sums = new Map<string, Money>()
-  for (const [name, amount] of amounts) add(sums, name, amount)
+  for (const [name, amount] of amounts) addByName(sums, name, amount)
   return sums
-}
-
-function add(sums: Map<string, Money>, name: string, amount: Money): void {
-  const earlier = sums.get(name)
-  sums.set(name, earlier ? plus(earlier, amount) : amount)
 }
 
 export const totalTaxes = ({ taxes }: Totals, currency: CurrencyCode): Money => sum(taxes.values(), currency)

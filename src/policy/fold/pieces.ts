@@ -52,12 +52,7 @@ export const countPieces = (run: PerilRun, line: Line, timeZone: TimeZone): numb
 type Shape = { readonly pieces: readonly PieceShape[]; readonly divisions: readonly Division[] }
 
 /** `place` is where the piece's amounts are among those of the run. */
-type PieceShape = Span & {
-  readonly segment: PolicySegment
-  readonly madeBy: Uuid
-  readonly replacedBy: Uuid | undefined
-  readonly place: number
-}
+type PieceShape = Omit<Piece, 'amounts'> & { readonly place: number }
 
 /** Divides amounts that are known among places that are not. */
 type Division = { divide(run: PerilRun, amounts: Amounts[]): void }
@@ -65,20 +60,13 @@ type Division = { divide(run: PerilRun, amounts: Amounts[]): void }
 /** Place of the run's whole amounts. */
 const OF_RUN = 0
 
-const shapesByLine = new WeakMap<Line, { readonly steps: number; readonly shapes: Map<string, Shape> }>()
-
 function shapeOf(run: PerilRun, line: Line, timeZone: TimeZone): Shape {
-  let known = shapesByLine.get(line)
-  // A line may be built step by step.
-  if (known?.steps !== line.length) {
-    known = { steps: line.length, shapes: new Map() }
-    shapesByLine.set(line, known)
-  }
+  const index = indexOf(line)
   const key = `${run.madeBy} ${run.start} ${run.end} ${timeZone} ${run.cuts.map(({ by, from }) => `${by} ${from}`).join()}`
-  let shape = known.shapes.get(key)
+  let shape = index.shapes.get(key)
   if (!shape) {
-    shape = followed(run, line, timeZone)
-    known.shapes.set(key, shape)
+    shape = followed(run, line, index, timeZone)
+    index.shapes.set(key, shape)
   }
   return shape
 }
@@ -105,30 +93,30 @@ type Fold = {
   places: number
 }
 
-function followed(run: RunSpan, line: Line, timeZone: TimeZone): Shape {
+function followed(run: RunSpan, line: Line, index: LineIndex, timeZone: TimeZone): Shape {
   const fold: Fold = { run, pieces: [], current: [], removals: [], divisions: [], places: 1 }
-  const places = placesIn(line)
   // The run does not exist before its own modification.
-  const first = places.made.get(run.madeBy)
+  const first = index.made.get(run.madeBy)
   if (first === undefined) return fold
   begin(fold, line[first]!, timeZone)
-  for (let at = nextFor(fold, places, first); at !== undefined; at = nextFor(fold, places, at))
+  for (let at = nextFor(fold, index, first); at !== undefined; at = nextFor(fold, index, at))
     advance(fold, line[at]!, timeZone)
   return fold
 }
 
-/** Places in the line: of each modification, and of the steps that replace or continue a segment. */
-type Places = {
+/** Places in the line: of each modification, and of the steps that replace or continue a segment. And the shapes that are known. */
+type LineIndex = {
   /** Steps indexed so far: a line may be built step by step. */
   readonly steps: number
   readonly made: ReadonlyMap<Uuid, number>
   readonly touched: ReadonlyMap<Uuid, readonly number[]>
+  readonly shapes: Map<string, Shape>
 }
 
-const placesByLine = new WeakMap<Line, Places>()
+const indexes = new WeakMap<Line, LineIndex>()
 
-function placesIn(line: Line): Places {
-  const known = placesByLine.get(line)
+function indexOf(line: Line): LineIndex {
+  const known = indexes.get(line)
   if (known?.steps === line.length) return known
   const touched = new Map<Uuid, number[]>()
   const touch = (segment: Uuid, at: number): void => {
@@ -140,19 +128,20 @@ function placesIn(line: Line): Places {
     for (const { locator } of replaced) touch(locator, at)
     for (const { predecessor } of made) if (predecessor !== undefined) touch(predecessor, at)
   }
-  const places = {
+  const index: LineIndex = {
     steps: line.length,
     made: new Map(line.map(({ modification: { locator } }, at) => [locator, at])),
     touched,
+    shapes: new Map(),
   }
-  placesByLine.set(line, places)
-  return places
+  indexes.set(line, index)
+  return index
 }
 
 /** The next step that affects the run. Skips the others: a long line has many. */
 function nextFor(
   { pieces, current, removals }: Fold,
-  { touched }: Places,
+  { touched }: LineIndex,
   after: number,
 ): number | undefined {
   let next: number | undefined

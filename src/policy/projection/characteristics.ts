@@ -1,6 +1,6 @@
 // Characteristics: data of a policy, exposure or peril over a span, in responses (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, plus, sum, toNumber, zero } from '../../kernel/money.ts'
+import { addByName, type Money, plus, sum, toNumber, zero } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import type {
@@ -63,10 +63,7 @@ function sumsBySegment(view: PolicyView): ReadonlyMap<Uuid, SegmentSums> {
       sums.set(piece.segment.locator, own)
     }
     own.premium = plus(own.premium, premium)
-    for (const [at, amount] of taxes.entries()) {
-      const { name } = run.price!.taxes[at]!
-      own.taxes.set(name, plus(own.taxes.get(name) ?? none, amount))
-    }
+    for (const [at, amount] of taxes.entries()) addByName(own.taxes, run.price!.taxes[at]!.name, amount)
   }
   return sums
 }
@@ -84,19 +81,13 @@ const isPriced = ({ line }: PolicyView): boolean => line[0]!.modification.premiu
 
 function segmentAmounts(view: PolicyView, sums: SegmentSums | undefined) {
   const { currency } = view.aggregate.policy
-  const taxes = sums ? [...sums.taxes] : []
   const shown = (amount: Money): number | undefined => (isPriced(view) ? toNumber(amount) : undefined)
   return {
     grossPremium: shown(sums?.premium ?? zero(currency)),
     grossPremiumCurrency: currency,
-    grossTaxes: shown(
-      sum(
-        taxes.map(([, amount]) => amount),
-        currency,
-      ),
-    ),
+    grossTaxes: shown(sum(sums?.taxes.values() ?? [], currency)),
     grossTaxesCurrency: currency,
-    taxGroups: taxes.map(([name, amount]) => withAmount({ name }, amount)),
+    taxGroups: taxGroupsOf(sums?.taxes ?? []),
   }
 }
 
@@ -343,12 +334,12 @@ export const withAmount = <T extends object>(name: T, amount: Money) => ({
 
 export function taxGroupResponses(taxes: readonly { name: string; amount: Money }[]): TaxGroupResponse[] {
   const sums = new Map<string, Money>()
-  for (const { name, amount } of taxes) {
-    const earlier = sums.get(name)
-    sums.set(name, earlier ? plus(earlier, amount) : amount)
-  }
-  return [...sums].map(([name, amount]) => withAmount({ name }, amount))
+  for (const { name, amount } of taxes) addByName(sums, name, amount)
+  return taxGroupsOf(sums)
 }
+
+export const taxGroupsOf = (sums: Iterable<[string, Money]>): TaxGroupResponse[] =>
+  [...sums].map(([name, amount]) => withAmount({ name }, amount))
 
 /** Includes reversed fees. */
 export function feeSummary(aggregate: PolicyAggregate): PolicyFeeSummaryResponse {

@@ -26,8 +26,9 @@ import {
 } from './characteristics.ts'
 import { documentsOfPolicy, invoiceResponses, modificationResponses } from './records.ts'
 
-export type ProjectionOptions = {
-  readonly summarizeQuotes: boolean
+export type ProjectionOptions = PerilDetail & { readonly summarizeQuotes: boolean }
+
+export type PerilDetail = {
   /**
    * Whose perils are shown with their characteristics and changes: those of all exposures, as without it, of none, or of the exposure
    * with that locator. `few`: of all where they are few enough to be read at a glance, else of none. `fitting`: of all where one answer can
@@ -82,7 +83,8 @@ function detailedExposures(
   const isOne = which !== 'all' && which !== 'few' && which !== 'fitting'
   const chosen = isOne ? view.exposures.filter(({ exposure }) => exposure.locator === which) : view.exposures
   if (isOne && chosen.length === 0) throw notFound('exposure', which)
-  const count = countCharacteristics(view, chosen)
+  const perils = new Set(chosen.flatMap(one => one.perils.map(({ peril }) => peril.locator)))
+  const count = countCharacteristics(view, run => perils.has(run.perilLocator))
   if (count <= (which === 'few' ? FEW_PERIL_CHARACTERISTICS : MOST_PERIL_CHARACTERISTICS))
     return chosen.map(withPieces)
   if (which === 'few' || which === 'fitting') return []
@@ -92,14 +94,12 @@ function detailedExposures(
 }
 
 function countCharacteristics(
-  { aggregate: { policy, perilRuns }, line, order }: PolicyView,
-  chosen: readonly ExposureView[],
+  { aggregate: { policy, perilRuns }, line, order }: Omit<PolicyView, 'exposures'>,
+  isCounted: (run: PerilRun) => boolean = () => true,
 ): number {
-  const perils = new Set(chosen.flatMap(one => one.perils.map(({ peril }) => peril.locator)))
   let count = 0
   for (const run of perilRuns.values())
-    if (perils.has(run.perilLocator) && order.has(run.madeBy))
-      count += countPieces(run, line, policy.timeZone)
+    if (order.has(run.madeBy) && isCounted(run)) count += countPieces(run, line, policy.timeZone)
   return count
 }
 
@@ -243,8 +243,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   const runsOfPeril = Map.groupBy(recordsWhere(aggregate.perilRuns, isCounted), run => run.perilLocator)
   const counted = [...runsOfPeril.keys()].flatMap(locator => perils.get(locator) ?? [])
   const perilsOf = Map.groupBy(counted, peril => peril.exposureLocator)
-  const segments = line.reduce((count, { made }) => count + made.length, 0)
-  const isKept = aggregate.perilRuns.size * segments <= MOST_PERIL_CHARACTERISTICS
+  const isKept = countCharacteristics(view) <= MOST_PERIL_CHARACTERISTICS
   const perilView = (peril: Peril): PerilView => {
     let kept: RunPiece[] | undefined
     return {

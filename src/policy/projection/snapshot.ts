@@ -15,14 +15,14 @@ import type {
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { knownAt } from './known.ts'
-import { allPieces, type ProjectionOptions, policyResponse, policyView, type RunPiece } from './policy.ts'
+import { allPieces, type PerilDetail, policyResponse, policyView, type RunPiece } from './policy.ts'
 
 /** Refuses (404) a time before the policy's creation. */
 export function policySnapshot(
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   { asOfTimestamp: asOf, effectiveTimestamp }: PolicySnapshotRequest,
-  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
+  detail: PerilDetail = {},
 ): PolicyResponse {
   const known = asOf === undefined ? aggregate : knownAt(aggregate, asOf)
   if (!known) {

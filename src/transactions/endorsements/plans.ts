@@ -10,7 +10,7 @@ import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { isIssued, isListed, lineOf, withIssued } from '../../policy/fold/line.ts'
-import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import { type PerilDetail, policyResponse } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
   type Modification,
@@ -248,7 +248,7 @@ export function policyWhenIssued(
   { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
   locator: EndorsementLocator,
   now: Instant,
-  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
+  detail: PerilDetail = {},
 ): PolicyResponse {
   const { kind, state } = endorsementOf(aggregate, locator)
   if (state !== 'accepted')

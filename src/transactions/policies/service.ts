@@ -16,7 +16,7 @@ import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/b
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
-import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import { type PerilDetail, type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
 import { digitsForNewDraft } from '../../policy/records/transactions.ts'
 import {
   AGGREGATE_QUERIES,
@@ -165,7 +165,7 @@ export const updateFees = (
 export async function policiesOf(
   context: RequestContext,
   holderText: string,
-  detail: Pick<ProjectionOptions, 'perilCharacteristics'>,
+  detail: PerilDetail,
 ): Promise<PolicyResponse[]> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([

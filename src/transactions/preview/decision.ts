@@ -4,7 +4,7 @@ import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
-import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import { type PerilDetail, policyResponse } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -19,7 +19,7 @@ export async function decidePreview(
   loaded: Loaded,
   preview: PolicyPreview,
   attempt: Attempt,
-  detail: Pick<ProjectionOptions, 'perilCharacteristics'> = {},
+  detail: PerilDetail = {},
 ): Promise<PreviewedTransaction> {
   const { product } = loaded
   const { planned, modificationLocator } = await previewed(preview).carryOut(loaded, preview.request, attempt)

@@ -6,7 +6,7 @@ import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { type ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
-import type { ProjectionOptions } from '../../policy/projection/policy.ts'
+import type { PerilDetail } from '../../policy/projection/policy.ts'
 import { loadPolicy } from '../../policy/store/loading.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { tableReader } from '../../reference/constraints/force.ts'
@@ -21,7 +21,7 @@ export async function previewOf(
   context: RequestContext,
   locator: PolicyLocator,
   preview: PolicyPreview,
-  query: ExplainQuery & Pick<ProjectionOptions, 'perilCharacteristics'>,
+  query: ExplainQuery & PerilDetail,
 ): Promise<PolicyPreviewResponse> {
   const { env, tenant, calls, now } = context
   const { explain } = explainOf(query)

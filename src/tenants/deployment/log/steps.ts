@@ -14,7 +14,7 @@ export const checked = (findings: readonly Finding[]): DeploymentStep => ({
   counts: countsOf(findings),
 })
 
-export function compiled({ products, tables, scripts }: Configuration): DeploymentStep {
+function compiled({ products, tables, scripts }: Configuration): DeploymentStep {
   const all = Object.values(products)
   const size = (values: object): number => Object.keys(values).length
   return {
@@ -41,12 +41,12 @@ type Deployed = {
   }
 }
 
-/** Those that there were; `items` of bootstrap resources wait to be made. */
+/** Those that there were; `items` of bootstrap resources wait to be made, undefined where there is none to begin with. */
 export function stepsOf(
   { zip, configuration }: { readonly zip: Uint8Array; readonly configuration: Configuration },
   { version, former, incompatible, accounts }: Deployed,
   found: readonly Finding[],
-  items: number,
+  items: number | undefined,
 ): DeploymentStep[] {
   const { write, remove, revokesTokens } = accounts
   const steps: (DeploymentStep | false)[] = [
@@ -59,7 +59,7 @@ export function stepsOf(
       counts: { set: write.length, removed: remove.length },
     },
     revokesTokens && { step: 'tokensEnded', counts: {} },
-    items > 0 && { step: 'bootstrap', counts: { items } },
+    items !== undefined && { step: 'bootstrap', counts: { items } },
     { step: 'activated', counts: { version } },
   ]
   return steps.filter(step => step !== false)

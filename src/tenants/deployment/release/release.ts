@@ -301,7 +301,7 @@ function releaseWriter(
     files ??= putConfiguration(env, tenant, upload, calls)
     await files
     const database = homeDatabase(context)
-    const items = bootstrap ? queuedItems(bootstrap) : []
+    const items = bootstrap && queuedItems(bootstrap)
     const { timeZone, currency } = configuration
     const externalRaters = externalRatersOf(configuration)
     const roles = tenantRoles(configuration, tenant.type === 'test')
@@ -313,7 +313,7 @@ function releaseWriter(
       facts: [
         ...store.releaseQueries(database, row, { kind, at: now, by: caller.username }),
         ...store.accountQueries(database, hashedAccounts, accounts.remove, now),
-        ...(bootstrap ? bootstrapRows(database, items) : []),
+        ...(items ? bootstrapRows(database, items) : []),
         ...logQueries(database, context, {
           ...{
             kind,
@@ -321,7 +321,7 @@ function releaseWriter(
             version,
             hash,
             findings: found,
-            steps: stepsOf(upload, release, found, items.length),
+            steps: stepsOf(upload, release, found, items?.length),
           },
           ...(former !== undefined && { formerHash: former }),
         }),
