@@ -101,8 +101,8 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
   )
 }
 
-/** From the first millisecond of a day to its last. */
-type Day = Span
+/** From the first millisecond of a day to its last, with its date, as 2026-11-21. */
+type Day = Span & { readonly date: string }
 
 const DAY_MS = 86_400_000
 
@@ -128,6 +128,7 @@ function dayOf(at: Instant, zone: TimeZone): Day {
   const day = {
     start: startOfZonedDay(local).epochMilliseconds as Instant,
     end: (next.epochMilliseconds - 1) as Instant,
+    date: dateOf(local),
   }
   if (isPlain(day, at)) rememberDay(day, zone)
   return day
@@ -187,12 +188,15 @@ export function localParts(at: Instant, zone: TimeZone) {
   }
 }
 
-/** The day in the zone, as 2026-11-21. */
-export function isoDay(at: Instant, zone: TimeZone): string {
-  const { year, month, day } = zoned(at, zone)
+const dateOf = ({ year, month, day }: { year: number; month: number; day: number }): string => {
   const two = (part: number): string => String(part).padStart(2, '0')
   return `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
 }
+
+/** The day in the zone, as 2026-11-21. */
+export const isoDay = (at: Instant, zone: TimeZone): string =>
+  // The last days of the calendar have no next day, which `dayOf` asks for.
+  Math.abs(at) > LARGEST_DATE_MS - 2 * DAY_MS ? dateOf(zoned(at, zone)) : dayOf(at, zone).date
 
 const monthCounts = new Memo<string, Decimal>(MOST_REMEMBERED)
 

@@ -178,7 +178,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
 }
 
 /** Drizzle's `snake_case` casing. */
-const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /** D1 takes 2 MB in one bound parameter. */
 const LARGEST_PARAMETER_BYTES = 900_000

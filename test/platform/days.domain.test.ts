@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
+import { add, endOfDay, type Instant, isoDay, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
 import { dateBounds, isTooEarly, isTooLate } from '../../src/product/fields/value-checks.ts'
 import { field } from '../product/fields/definitions.ts'
 
@@ -46,6 +46,26 @@ test.each([
     expect(days).toEqual(Array(4).fill([first, last]))
   },
 )
+
+test('the date of a time is that of the clock in its zone, to the ends of the calendar', () => {
+  const clockOf = Object.fromEntries(
+    ['Europe/Berlin', 'America/St_Johns', 'America/Santiago', 'UTC'].map(zone => [
+      zone,
+      new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short' }),
+    ]),
+  )
+  // From 1950 on: the last days of years are where a year would be wrong.
+  const time = fc.integer({ min: Date.UTC(1950, 0), max: Date.UTC(2090, 0) })
+  fc.assert(
+    fc.property(time, fc.constantFrom(...Object.keys(clockOf)), (one, zone) => {
+      for (const at of [one, one + 3_600_000, one])
+        expect(isoDay(at as Instant, zone as TimeZone)).toBe(clockOf[zone]!.format(at))
+    }),
+  )
+  const utc = 'UTC' as TimeZone
+  expect(isoDay(8_640_000_000_000_000 as Instant, utc)).toBe('275760-09-13')
+  expect(isoDay(-62_135_596_800_000 as Instant, utc)).toBe('0001-01-01')
+})
 
 test('a day is asked for in one zone after the other', () => {
   const noon = at('2026-07-01T12:00:00Z')

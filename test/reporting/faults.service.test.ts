@@ -2,8 +2,12 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
+import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
+import { openDatabase } from '../../src/platform/database.ts'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
+import type { ReportedPolicy } from '../../src/reporting/kind.ts'
+import { nextPortion, readPortion } from '../../src/reporting/run/reading.ts'
 import { workOn } from '../../src/reporting/run/run.ts'
 import { callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
@@ -108,7 +112,20 @@ it('reads a portion of many perils in several batches, and writes the same', asy
     expect(hashesOf(await status(whole.locator))).toEqual(hashesOf(whole))
     return calls.d1 - calls.renewed
   }
-  const one = await batchesOf(10)
+  const one = await batchesOf(5)
   // Six policies of 60 perils: each is a batch, and all are one portion.
   expect(await batchesOf(60)).toBe(one + POLICIES - 1)
+})
+
+it('reads journals of eight policies at a time, since everybody waits for what is read at once', async () => {
+  const calls = noCalls()
+  const open = openDatabase(database(), calls)
+  const everything = { by: [], products: [] } as never
+  const [first] = await nextPortion(open, 0, everything, { journal: true }, now())
+  const portion = Array.from({ length: 20 }, () => first!)
+  const read: (readonly ReportedPolicy[])[] = []
+  for await (const policies of readPortion(open, portion, { journal: true }, now())) read.push(policies)
+  expect(read.map(policies => policies.length)).toEqual([8, 8, 4])
+  expect(read[0]![0]!.journal).not.toEqual([])
+  expect(calls.d1).toBe(1 + read.length)
 })

@@ -16,8 +16,9 @@ import type { MigrationFigures } from './migration/migration.ts'
 import { type Options, readOptions } from './options.ts'
 import { measurePart } from './parts.ts'
 import { describePlan } from './plan.ts'
-import { recordHeap, recordReference } from './recorded.ts'
+import { recordHeap, recordReference, recordReports } from './recorded.ts'
 import { measureChanges, measureReference, measureSome } from './reference.ts'
+import type { ReportsFigures } from './reports.ts'
 import { stopWorkers } from './worker-process.ts'
 
 const say = (line: string): void => console.error(`bench: ${line}`)
@@ -53,6 +54,7 @@ async function bench(
   if (jsonFile !== undefined)
     writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), sizes, ...figures }, undefined, 2)}\n`)
   if (recorded && part === 'heap') recordHeap((figures as { heap: HeapFigures }).heap)
+  else if (recorded && part === 'reports') recordReports((figures as { reports: ReportsFigures }).reports)
   else if (recorded) recordReference(figures as never)
   if (part === 'migration') assertFlat((figures as { migration: MigrationFigures }).migration)
 }

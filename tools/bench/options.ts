@@ -74,7 +74,7 @@ export type Options = {
   only: readonly string[] | undefined
   /** A commit whose plans the floor is to have from now on. */
   floorOf: string | undefined
-  /** Whether the reference, or what --heap found, is written to docs/measured.md. */
+  /** Whether the reference, or what --heap or --reports found, is written to docs/measured.md. */
   recorded: boolean
   /** File for the figures, as JSON. */
   jsonFile: string | undefined
@@ -108,8 +108,8 @@ export function readOptions(words: readonly string[]): Options {
   const others = [values.against, floorOf].filter(commit => commit !== undefined)
   if (parts.length + others.length > 1)
     throw new Error('Only one of the parts, --against and --record-floor can be asked for at a time.')
-  if (values.record && (others.length > 0 || parts.some(part => part !== 'heap')))
-    throw new Error('--record is for the reference and --heap.')
+  if (values.record && (others.length > 0 || parts.some(part => part !== 'heap' && part !== 'reports')))
+    throw new Error('--record is for the reference, --heap and --reports.')
   // One name has a comma between digits.
   const only = values.only?.split(/,(?!\d)/).map(name => name.trim())
   if (only && (parts.length > 0 || values.record || floorOf !== undefined))

@@ -1,8 +1,9 @@
-// `npm run bench -- --record`: the reference, or with --heap the heap, as a section of docs/measured.md.
+// `npm run bench -- --record`: the reference, or with --heap or --reports what they found, as a section of docs/measured.md.
 import { measuredAt, writeSection } from '../measured.ts'
 import { type HeapFigures, heapLine } from './heap-over-time.ts'
 import { type Reference, referenceLines } from './reference.ts'
 import { markdownTable, operationRows, quoteToIssueRows } from './report.ts'
+import type { ReportsFigures } from './reports.ts'
 
 export function recordReference(figures: Reference): void {
   const lines = referenceLines(figures).map(line => `- ${line}`)
@@ -30,5 +31,33 @@ export function recordHeap(heap: HeapFigures): void {
 Written by \`npm run bench -- --heap --record\`. ${measuredAt()}
 
 - ${heapLine(heap)}`,
+  )
+}
+
+export function recordReports({ accounts, policies, undisturbed, reports }: ReportsFigures): void {
+  const rows = reports.map(one => [
+    one.name,
+    one.seconds.toFixed(1),
+    String(one.policies),
+    String(one.lines),
+    String(one.rowsRead),
+    one.megabytes?.toFixed(0) ?? '',
+    one.p50.toFixed(1),
+    one.p99.toFixed(1),
+    one.ratio.toFixed(2),
+  ])
+  writeSection(
+    'reports',
+    `## Reports
+
+Written by \`npm run bench -- --reports --record\`. ${measuredAt()}
+
+A made-up book of ${accounts} accounts with ${policies} policies in four shards. Each report beside four users, who read policies and think
+for 150 ms; without a report, in turns with them, they wait ${undisturbed.p50.toFixed(1)} ms (p50) and ${undisturbed.p99.toFixed(1)} ms (p99). The goal for the last column is 1.5 at most.
+
+${markdownTable([
+  ['report', 'seconds', 'policies', 'lines', 'rows read', 'MB in use', 'users p50 ms', 'p99 ms', 'times'],
+  ...rows,
+])}`,
   )
 }

@@ -1,5 +1,5 @@
 // `npm run bench -- --reports [--accounts N]`: a made-up book in four shards, and each report over it. How long it takes, what it reads
-// and keeps in memory, and how long users of the same tenant wait meanwhile, beside an undisturbed run.
+// and keeps in memory, and how long users of the same tenant wait meanwhile, beside undisturbed runs in turns with it.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, openAsBlob } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { writeBook } from '../generate-book.ts'
 import { deployFiles, paperlessFiles } from './example-tenant.ts'
 import { quantile } from './figures.ts'
 import { startWatched } from './heap.ts'
-import { asking, type Sample } from './load-run/samples.ts'
+import { asking } from './load-run/samples.ts'
 import { prepareStores } from './world.ts'
 
 const SHARDS = 4
@@ -21,13 +21,12 @@ const KNOWN_MS = 11_000
 const REQUESTS = 16
 const USERS = 4
 const THINK_MS = 150
-const UNDISTURBED_MS = 20_000
 /** Looks at the memory collect garbage, which everybody waits for: a report that is looked at has no users beside it. */
 const LOOK_MS = 1_000
 /** What is past due of a migrated book is told after it. */
 const SETTLED_MS = 150_000
-/** Shorter reports run again until users have waited so often that a p99 means something. */
-const FEWEST_SAMPLES = 300
+/** Shorter reports run again, and undisturbed users go on, until they have waited so often that a p99 means something. */
+const FEWEST_SAMPLES = 400
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
@@ -58,18 +57,21 @@ export type ReportFigures = {
   readonly megabytes: number | undefined
   readonly p50: number
   readonly p99: number
-  /** Of the p99 by that of the undisturbed run. */
+  /** Of the p99 by that of the undisturbed runs. */
   readonly ratio: number
 }
 
 export type ReportsFigures = {
   readonly accounts: number
   readonly policies: number
+  /** Of all runs without a report: one before each, since the speed of a machine changes within an hour. */
   readonly undisturbed: { readonly p50: number; readonly p99: number }
   readonly reports: readonly ReportFigures[]
 }
 
 type Say = (line: string) => void
+/** How long the work took the first time, and how long users waited for each answer (milliseconds). */
+type Watched = { seconds: number; waits: readonly number[] }
 type Status = { locator: string; state: string; processed: number; lines: number; rowsRead: number }
 
 export async function measureReports(folder: string, accounts: number, say: Say): Promise<ReportsFigures> {
@@ -100,7 +102,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
   say(`${accounts} accounts, ${policies} policies in ${SHARDS} shards`)
   await sleep(SETTLED_MS)
   const locators = await someLocators(client)
-  const watch = async (work: () => Promise<void>, leastSamples: number) => {
+  const watch = async (work: () => Promise<void>, leastSamples: number): Promise<Watched> => {
     const { ask, samples, close } = asking(origin, USERS)
     let isOver = false
     const users = Array.from({ length: USERS }, async (_, user) => {
@@ -120,7 +122,7 @@ export async function measureReports(folder: string, accounts: number, say: Say)
     await Promise.all(users)
     close()
     if (samples.failures.length > 0) throw new Error(`A user was refused: ${samples.failures[0]!.text}`)
-    return { seconds: seconds!, p50: msOf(samples.all, 0.5), p99: msOf(samples.all, 0.99) }
+    return { seconds: seconds!, waits: samples.all.map(({ latencyMs }) => latencyMs) }
   }
   const mostMegabytes = async (work: () => Promise<void>): Promise<number | undefined> => {
     let isOver = false
@@ -138,32 +140,30 @@ export async function measureReports(folder: string, accounts: number, say: Say)
     return most
   }
   await watch(() => sleep(5_000), 0)
-  const undisturbed = await watch(() => sleep(UNDISTURBED_MS), FEWEST_SAMPLES)
-  say(`undisturbed: p50 ${undisturbed.p50.toFixed(1)} ms, p99 ${undisturbed.p99.toFixed(1)} ms`)
   // The first report of all brings in what was there before the journal, and loads what it needs.
   await finished(client, 'conversion', {})
-  const reports: ReportFigures[] = []
+  const undisturbedWaits: number[] = []
+  const measured: Omit<ReportFigures, 'ratio'>[] = []
   for (const { name, body } of questions(Date.now())) {
     let status: Status | undefined
     const work = async () => {
       status = await finished(client, name, body)
     }
     const megabytes = await mostMegabytes(work)
-    const figures = await watch(work, FEWEST_SAMPLES)
-    reports.push({
-      ...{
-        name,
-        ...figures,
-        megabytes,
-        policies: status!.processed,
-        lines: status!.lines,
-        rowsRead: status!.rowsRead,
-      },
-      ratio: figures.p99 / undisturbed.p99,
+    const undisturbed = await watch(() => sleep(1_000), FEWEST_SAMPLES)
+    undisturbedWaits.push(...undisturbed.waits)
+    const { seconds, waits } = await watch(work, FEWEST_SAMPLES)
+    measured.push({
+      ...{ name, seconds, megabytes, ...quantilesOf(waits) },
+      ...{ policies: status!.processed, lines: status!.lines, rowsRead: status!.rowsRead },
     })
-    say(reportLine(reports.at(-1)!))
+    say(
+      `${name}: p99 ${measured.at(-1)!.p99.toFixed(1)} ms in ${seconds.toFixed(1)} s, ${quantilesOf(undisturbed.waits).p99.toFixed(1)} before it`,
+    )
   }
   await service.stop()
+  const undisturbed = quantilesOf(undisturbedWaits)
+  const reports = measured.map(one => ({ ...one, ratio: one.p99 / undisturbed.p99 }))
   return { accounts, policies, undisturbed, reports }
 }
 
@@ -218,11 +218,10 @@ async function finished(client: ApiClient, name: string, body: object): Promise<
   return status
 }
 
-const msOf = (samples: readonly Sample[], share: number): number =>
-  quantile(
-    samples.map(({ latencyMs }) => latencyMs),
-    share,
-  )
+const quantilesOf = (waits: readonly number[]): { p50: number; p99: number } => ({
+  p50: quantile(waits, 0.5),
+  p99: quantile(waits, 0.99),
+})
 
 const reportLine = ({
   name,

@@ -34,7 +34,7 @@ const MOST_LINES = 10_000
 const MOST_BYTES = 1_048_576
 
 /** Lines of CSV or NDJSON that are written at once. */
-const LINES_AT_ONCE = 500
+const LINES_AT_ONCE = 200
 
 /**
  * Lines of a row group of the Parquet file, which is written at once. Reports with very many get larger ones, since the end of the file says

@@ -56,6 +56,7 @@ export const EventPageResponse = component('EventPageResponse', {
   events: z.array(Event),
   pagingToken: OptionalText.describe('Always sent; it never expires.'),
 })
+export type EventPageResponse = z.infer<typeof EventPageResponse>
 
 // The events interface (contract 2; resources brief 8.1): the stream's rows as newer clients read them.
 export const EventListQuery = z.object({

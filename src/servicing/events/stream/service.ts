@@ -5,10 +5,15 @@ import { readUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { isEventType } from '../../../platform/events/catalogue.ts'
 import { isAnyEventType, isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
-import { type JsonText, jsonText } from '../../../platform/http/route.ts'
 import { recordPlace, shardDatabases, type Tenant } from '../../../platform/tenancy.ts'
 import type { Order } from '../../../platform/wire.ts'
-import type { EventListQuery, EventResponse, EventStreamQuery, EventStreamResponse } from './contract.ts'
+import type {
+  EventListQuery,
+  EventPageResponse,
+  EventResponse,
+  EventStreamQuery,
+  EventStreamResponse,
+} from './contract.ts'
 import { eventResponse } from './response.ts'
 import * as store from './store.ts'
 
@@ -19,15 +24,13 @@ export async function readStream(
   query: EventStreamQuery,
   context: RequestContext,
   attributed: boolean,
-): Promise<JsonText> {
-  const { rows, pagingToken } = await readPage(
-    attributed ? 'attributed' : 'stream',
-    streamReading(query, context),
-    context,
-  )
-  const events = rows.map(({ json }) => json)
-  const text = `{"events":[${events.join(',')}],"pagingToken":${JSON.stringify(pagingToken)}}`
-  return jsonText({ status: 200, text }, { events, pagingToken })
+): Promise<EventPageResponse> {
+  const { rows, pagingToken } = await readPage('stream', streamReading(query, context), context)
+  const events = rows.map(({ locator, at, type, data, username }) => ({
+    ...{ id: locator, timestamp: String(at), type, data },
+    ...(attributed && { username }),
+  }))
+  return { events, pagingToken } as EventPageResponse
 }
 
 /**
@@ -129,17 +132,17 @@ export async function listEvents(
  * The next page of a view, and the token that continues after it: one round trip for each shard.
  * Refuses (409) a token from before a restore.
  */
-async function readPage<F extends store.Form>(
-  form: F,
+async function readPage(
+  view: store.View,
   reading: Reading,
   context: RequestContext,
-): Promise<{ readonly rows: readonly store.StreamRow<F>[]; readonly pagingToken: string }> {
+): Promise<{ readonly rows: readonly store.StoredEvent[]; readonly pagingToken: string }> {
   const { env, tenant } = context
   const { filter, positions, pageSize } = reading
   if (reading.restores < restoresOf(tenant)) throw await streamRestored(reading, context)
   const read = await Promise.all(
     shardDatabases(context).map((database, shard) =>
-      store.eventsAfter(database, form, positions[shard] ?? 0, filter, pageSize),
+      store.eventsAfter(database, view, positions[shard] ?? 0, filter, pageSize),
     ),
   )
   const page = mergeShards(
@@ -149,7 +152,6 @@ async function readPage<F extends store.Form>(
     read.map(({ reached }) => reached),
   )
   const next = { filter, pageSize, positions: page.positions, restores: restoresOf(tenant) }
-  const view = form === 'events' ? 'events' : 'stream'
   return { rows: page.events, pagingToken: writeToken(env.SEALING_KEY, view, tenant, next) }
 }
 
@@ -213,9 +215,6 @@ export function mergeShards<E extends { sequence: number; at: number }>(
   return { events, positions: shards.map((_, shard) => position(shard, taken[shard]!)) }
 }
 
-/** A token of one view is invalid in the other. */
-export type View = 'stream' | 'events'
-
 /** Everything the next call needs, since the server keeps nothing of a reader. */
 export type Reading = {
   filter: store.StreamFilter
@@ -237,7 +236,7 @@ type Sealed = [
 ]
 
 /** Covers the tenant: tokens of other tenants are refused. */
-const sealOf = (key: string, view: View, tenant: Tenant, text: string): Buffer =>
+const sealOf = (key: string, view: store.View, tenant: Tenant, text: string): Buffer =>
   createHmac('sha256', key)
     .update(`paging of ${view}\n${tenant.locator}/${tenant.generation}\n${text}`)
     .digest()
@@ -248,9 +247,10 @@ function keysOf(keys: string | undefined): string[] {
   return keys.split(',').map(key => key.trim())
 }
 
+/** A token of one view is invalid in the other. */
 export function writeToken(
   keys: string,
-  view: View,
+  view: store.View,
   tenant: Tenant,
   { filter, pageSize, positions, restores }: Reading,
 ): string {
@@ -262,7 +262,7 @@ export function writeToken(
 }
 
 /** Refuses (`invalidParameter`) a token that is not of this tenant and view. */
-export function readToken(keys: string, view: View, tenant: Tenant, token: string): Reading {
+export function readToken(keys: string, view: store.View, tenant: Tenant, token: string): Reading {
   const [text = '', seal = ''] = token.split('.')
   const given = Buffer.from(seal, 'base64url')
   const fits = keysOf(keys).some(key => {

@@ -1,11 +1,10 @@
-import { type Placeholder, type SQL, sql } from 'drizzle-orm'
+import { getTableColumns, inArray, type Placeholder, type SQL, sql } from 'drizzle-orm'
 import { boundsOfEvents, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
-import { type Database, statement } from '../../../platform/database.ts'
-import { eachEvent, FIRST_TYPE, IS_LIST, nextEvents, rowLocators } from '../../../platform/events/rows.ts'
+import { type Database, snakeCase, statement } from '../../../platform/database.ts'
+import { eventsOfRow, FIRST_TYPE, IS_LIST, nextRows, rowLocators } from '../../../platform/events/rows.ts'
 import { events, NOT_BY_REQUEST } from '../../../platform/events/tables.ts'
 import { typesNamed, unstreamedTypes } from '../../../platform/events/types.ts'
-import type { EventRow } from './response.ts'
 
 export type StreamFilter = {
   /** Inclusive. */
@@ -17,40 +16,20 @@ export type StreamFilter = {
   name?: string
 }
 
-const { sequence, type } = events
+export type StoredEvent = typeof events.$inferSelect
 
-/** A column of an event `e`. */
-const column = <T>(name: string, decoder: { mapFromDriverValue(value: never): unknown }) =>
-  sql<T>`${sql.raw(`e.${name}`)}`
-    .mapWith(decoder as Parameters<SQL<T>['mapWith']>[0])
-    .as(name) as SQL.Aliased<T>
+/** The stream, or the events interface, which also has types that the stream does not show. */
+export type View = 'stream' | 'events'
 
-/** An Event of the contract. `data` is stored as JSON: parsing and writing it again would be most of a page's work. */
-const json = (more: SQL) =>
-  sql<string>`'{"id":"' || e.locator || '","timestamp":"' || e.at || '","type":' || json_quote(e.type) || ',"data":' || e.data || ${more} || '}'`.as(
-    'json',
-  )
+const { sequence } = events
 
-const place = { sequence: column<number>('sequence', sequence), at: column<number>('at', events.at) }
-
-const EVENT_COLUMNS = {
-  locator: column<string>('locator', events.locator),
-  requestId: column<string>('request_id', events.requestId),
-  type: column<string>('type', type),
-  newerType: column<string | null>('newer_type', events.newerType),
-  at: place.at,
-  data: column<Record<string, string>>('data', events.data),
-  accountLocator: column<string>('account_locator', events.accountLocator),
-}
-
-/** Only what each form of a page shows: every further column costs as much time as the text in it. */
-const COLUMNS = {
-  stream: { ...place, json: json(sql`''`) },
-  attributed: { ...place, json: json(sql`',"username":' || json_quote(e.username)`) },
-  events: { ...place, ...EVENT_COLUMNS },
-}
-
-export type Form = keyof typeof COLUMNS
+/** Of rows of a query that is named `e`. */
+const COLUMNS = Object.fromEntries(
+  Object.entries(getTableColumns(events)).map(([key, column]) => [
+    key,
+    sql`${sql.raw(`e.${snakeCase(key)}`)}`.mapWith(column).as(snakeCase(key)),
+  ]),
+) as { [Key in keyof StoredEvent]: SQL.Aliased<StoredEvent[Key]> }
 
 /**
  * SQL: no event from that time on has a smaller sequence, and all from this sequence on are not earlier. Time never goes back along
@@ -74,14 +53,14 @@ const position = sql.placeholder('position')
 const most = sql.placeholder('most')
 
 /** Conditions on a row: all its events have one time. Of two lower bounds SQLite would read on from either. */
-function conditionsOf(form: Form, parts: readonly Part[]): SQL {
+function conditionsOf(view: View, parts: readonly Part[]): SQL {
   const from = parts.includes('start')
     ? sql`max(${position}, ${firstFrom(sql.placeholder('start'))} - 1)`
     : sql`${position}`
   const conditions = [
     sql`sequence > ${from}`,
     ...(parts.includes('end') ? [sql`sequence < ${firstFrom(sql.placeholder('end'))}`] : []),
-    ...(skipsTypes(form, parts) ? [IS_STREAMED] : []),
+    ...(skipsTypes(view, parts) ? [IS_STREAMED] : []),
   ]
   return sql.join(conditions, sql` and `)
 }
@@ -89,8 +68,8 @@ function conditionsOf(form: Form, parts: readonly Part[]): SQL {
 /** Types that the stream does not show. A reader passes each such row once, since its position moves past it. */
 const IS_STREAMED = sql`${FIRST_TYPE} not in (${sql.raw(unstreamedTypes.map(one => `'${one}'`).join(', '))})`
 
-const skipsTypes = (form: Form, parts: readonly Part[]): boolean =>
-  form !== 'events' && !parts.includes('type')
+const skipsTypes = (view: View, parts: readonly Part[]): boolean =>
+  view === 'stream' && !parts.includes('type')
 
 /** Each list of types, by one step into the index of types for each. */
 const LISTS = sql`with recursive list (type) as (
@@ -124,35 +103,22 @@ function nextRowsOf(conditions: SQL, newer: number): SQL {
     order by sequence limit ${most} + 1))`
 }
 
-/** `newer`: how many older types may have the name as their newer one; undefined without a name. */
-function eventsBy(form: Form, parts: readonly Part[], newer: number | undefined) {
-  const name = sql.placeholder('name')
-  const types = Array.from({ length: newer ?? 0 }, (_, at) => sql.placeholder(`type${at}`))
-  const conditions = conditionsOf(form, parts)
-  const isNamed = sql.join(
-    [sql`e.type = ${name}`, ...types.map(one => sql`(e.type = ${one} and e.newer_type = ${name})`)],
-    sql` or `,
-  )
+/** Rows with the next events. `newer`: how many older types may have the name as their newer one; undefined without a name. */
+function rowsBy(view: View, parts: readonly Part[], newer: number | undefined) {
+  const conditions = conditionsOf(view, parts)
   const found =
     newer === undefined
-      ? nextEvents(
+      ? nextRows(
           sql`(select * from ${events} where ${conditions} order by sequence limit ${most})`,
           sql`${position}`,
           sql`${most}`,
         )
-      : eachEvent(nextRowsOf(conditions, newer))
-  return statement(build =>
-    build
-      .select(COLUMNS[form] as (typeof COLUMNS)['events'])
-      .from(sql`${found} e`)
-      .where(sql`e.sequence > ${position} ${newer === undefined ? sql`` : sql`and (${isNamed})`}`)
-      .orderBy(sql`e.sequence`)
-      .limit(most),
-  )
+      : nextRowsOf(conditions, newer)
+  return statement(build => build.select(COLUMNS).from(sql`${found} e`).orderBy(sql`e.sequence`))
 }
 
-/** By form, parts of the filter and number of types: less than a hundred. */
-const statements = new Map<string, ReturnType<typeof eventsBy>>()
+/** By view, parts of the filter and number of types: less than a hundred. */
+const statements = new Map<string, ReturnType<typeof rowsBy>>()
 
 const lastSequence = statement(build =>
   build.select({ last: sql<number>`coalesce(max(${sequence}), 0)` }).from(events),
@@ -162,28 +128,37 @@ const lastSequence = statement(build =>
  * Events of one shard after a position, in order of commit. `reached` says how far the shard was read: to the last event of a full page,
  * or to the end of the shard.
  */
-export async function eventsAfter<F extends Form>(
+export async function eventsAfter(
   database: Database,
-  form: F,
+  view: View,
   position: number,
   filter: StreamFilter,
   most: number,
-): Promise<{ rows: StreamRow<F>[]; reached: number }> {
+): Promise<{ rows: StoredEvent[]; reached: number }> {
   const parts = (['type', 'start', 'end'] as const).filter(part => filter[part] !== undefined)
   const name = filter.name ?? filter.type
   const newer = filter.name === undefined ? [] : typesNamed(filter.name)
   const types = name === undefined ? undefined : newer.filter(one => one !== name)
-  const key = [form, ...parts, types?.length].join()
-  const kept = statements.get(key) ?? eventsBy(form, parts, types?.length)
+  const key = [view, ...parts, types?.length].join()
+  const kept = statements.get(key) ?? rowsBy(view, parts, types?.length)
   statements.set(key, kept)
   const byType = Object.fromEntries(types?.map((one, at) => [`type${at}`, one]) ?? [])
   const page = database.bind(kept, { ...filter, ...byType, name, position, most })
-  if (!skipsTypes(form, parts)) {
-    const [rows] = await database.batch([page])
-    return { rows: rowsOf<F>(rows), reached: rows.at(-1)?.sequence ?? position }
+  const isWanted = ({ sequence, type, newerType }: StoredEvent): boolean =>
+    sequence > position &&
+    (types === undefined ||
+      type === name ||
+      (newerType === name && (types as readonly string[]).includes(type)))
+  const eventsIn = (found: readonly StoredEvent[]): StoredEvent[] =>
+    found.flatMap(eventsOfRow).filter(isWanted).slice(0, most)
+  if (!skipsTypes(view, parts)) {
+    const [found] = await database.batch([page])
+    const rows = eventsIn(found)
+    return { rows, reached: rows.at(-1)?.sequence ?? position }
   }
-  const [rows, [end]] = await database.batch([page, database.bind(lastSequence, {})])
-  return { rows: rowsOf<F>(rows), reached: rows.length < most ? end!.last : rows.at(-1)!.sequence }
+  const [found, [end]] = await database.batch([page, database.bind(lastSequence, {})])
+  const rows = eventsIn(found)
+  return { rows, reached: rows.length < most ? end!.last : rows.at(-1)!.sequence }
 }
 
 /** Times of the first event after the position, if there is one, and of the last event; 0 for none. */
@@ -200,42 +175,33 @@ export async function timesAround(
   return row!
 }
 
-/** Statements have the type of the widest form. */
-const rowsOf = <F extends Form>(rows: readonly object[]): StreamRow<F>[] => rows as StreamRow<F>[]
-
-type AllColumns = typeof events.$inferSelect
-
-export type StreamRow<F extends Form> = F extends 'events'
-  ? Pick<AllColumns, keyof (typeof COLUMNS)['events']>
-  : Pick<AllColumns, 'sequence' | 'at'> & { readonly json: string }
-
 /** Far more than an operation on the largest policy causes. */
 const MOST_OF_REQUEST = 20_000
 
-export async function findEvent(database: Database, event: Uuid): Promise<EventRow | undefined> {
-  const [here, shared] = rowLocators(event)
-  const rows = sql`(select * from ${events} where locator in (${here}, ${shared}))`
+export async function findEvent(database: Database, event: Uuid): Promise<StoredEvent | undefined> {
   const [found] = await database.batch([
     database.build
-      .select(EVENT_COLUMNS)
-      .from(sql`${eachEvent(rows)} e`)
-      .where(sql`e.locator = ${event}`),
+      .select()
+      .from(events)
+      .where(inArray(events.locator, rowLocators(event))),
   ])
-  return found[0]
+  return found.flatMap(eventsOfRow).find(({ locator }) => locator === event)
 }
 
 /** Events of one shard, in the order of the stream. */
-export async function eventsOfRequest(database: Database, request: Uuid): Promise<EventRow[]> {
+export async function eventsOfRequest(database: Database, request: Uuid): Promise<StoredEvent[]> {
   const { from, to } = boundsOfEvents(request)
-  const rows = sql`(select * from ${events} where request_id = ${request} and sequence in (
-    select sequence from ${events} where locator between ${from} and ${to}
-    union select sequence from ${events} where request_id = ${request} and ${NOT_BY_REQUEST}))`
   const [found] = await database.batch([
     database.build
-      .select(EVENT_COLUMNS)
-      .from(sql`${eachEvent(rows)} e`)
-      .orderBy(sql`e.sequence`)
+      .select()
+      .from(events)
+      .where(
+        sql`request_id = ${request} and sequence in (
+          select sequence from ${events} where locator between ${from} and ${to}
+          union select sequence from ${events} where request_id = ${request} and ${NOT_BY_REQUEST})`,
+      )
+      .orderBy(sequence)
       .limit(MOST_OF_REQUEST),
   ])
-  return found
+  return found.flatMap(eventsOfRow).slice(0, MOST_OF_REQUEST)
 }
