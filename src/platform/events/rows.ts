@@ -82,7 +82,7 @@ function sharedCells(
 
 type Stored = typeof events.$inferSelect
 
-/** The events of a row, in their order. What is read a page at a time is taken apart here: in SQL it takes three times as long. */
+/** The events of a row, in their order. Pages are taken apart here: SQL works on the row's JSON for each column of each event. */
 export function eventsOfRow(row: Stored): Stored[] {
   if (!row.type.startsWith('[')) return [row]
   const types = JSON.parse(row.type) as string[]
