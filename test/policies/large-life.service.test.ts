@@ -98,7 +98,9 @@ it('is read without the characteristics of its perils where one answer cannot ho
   })
   // Each ends a segment early and begins another: 1,000 perils over 149 segments, and then over 151.
   for (let n = 1; n <= 74; n += 1) await endorse(n)
-  const { exposures: last } = await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
+  const whole = await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
+  expect(await plain.ok('GET', `/policy/${locator}?perilCharacteristics=fitting`)).toEqual(whole)
+  const { exposures: last } = whole
   expect(last.flatMap(({ perils }) => perils).flatMap(one => one.characteristics)).toHaveLength(149_000)
   await endorse(75)
   const { status, body } = await plain.call<{ code: string; message: string }>('GET', `/policy/${locator}`)
@@ -109,6 +111,7 @@ it('is read without the characteristics of its perils where one answer cannot ho
   const read = (which: string) =>
     plain.ok<PolicyResponse>('GET', `/policy/${locator}?perilCharacteristics=${which}`)
   const outline = await read('none')
+  expect(await read('fitting')).toEqual(outline)
   expect(outline.characteristics).toHaveLength(151)
   expect(outline.exposures.flatMap(one => one.perils)).toHaveLength(1_000)
   const inForce = outline.characteristics.filter(one => one.replacedTimestamp === undefined)

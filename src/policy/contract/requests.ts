@@ -25,7 +25,7 @@ export type PolicyQuery = z.infer<typeof PolicyQuery>
 /** Bindery only: a large policy of a long life has more characteristics of perils than an answer can hold. */
 export const DetailQuery = z.object({
   perilCharacteristics: OptionalLocator.describe(
-    'Bindery only. Which perils have their `characteristics`, and in which exposures transactions say what they changed: those of `all` exposures, as when it is left out, of `none`, or of the exposure with this locator; `few`: of all, if together they are at most 3,000, else of none. The other lists are empty.',
+    'Bindery only. Which perils have their `characteristics`, and in which exposures transactions say what they changed: those of `all` exposures, as when it is left out, of `none`, or of the exposure with this locator; `few`: of all, if together they are at most 3,000, else of none; `fitting`: of all, if one answer can hold them, else of none, as in the answer of a write. The other lists are empty.',
   ),
 })
 
