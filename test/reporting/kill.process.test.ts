@@ -1,4 +1,4 @@
-// `kill -9` at ten moments of a report: its files are those of one that nothing disturbed.
+// `kill -9` at several moments of a report, ten in full: its files are those of one that nothing disturbed.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
@@ -8,7 +8,7 @@ import { requests } from '../../tools/book/requests.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
 import { quickly, size } from '../support/sizes.ts'
 
-const KILLS = quickly(3, 10)
+const KILLS = size(quickly(3, 5), 10)
 const ACCOUNTS = size(80, 260)
 
 let service: ServiceProcess
