@@ -16,7 +16,9 @@ describe('the command line', () => {
     expect(readOptions([]).part).toBeUndefined()
     for (const part of PARTS) expect(readOptions([`--${part}`]).part).toBe(part)
     expect(() => readOptions(['--tables', '--plugin'])).toThrow('Only one')
-    expect(() => readOptions(['--record', '--tables'])).toThrow('--record is for the reference and --heap')
+    expect(() => readOptions(['--record', '--tables'])).toThrow(
+      '--record is for the reference, --heap and --reports',
+    )
   })
 
   test('with --tables and --full means a million rows', () => {
@@ -31,6 +33,7 @@ describe('the command line', () => {
   test('names the requests over which memory is watched, which may be recorded', () => {
     const { sizes, recorded } = readOptions(['--heap', '--requests', '10000', '--record'])
     expect([sizes.heapRequests, recorded]).toEqual([10_000, true])
+    expect(readOptions(['--reports', '--record'])).toMatchObject({ part: 'reports', recorded: true })
     expect(() => readOptions(['--heap', '--requests', '10'])).toThrow('at least 1,000')
   })
 
