@@ -6,7 +6,7 @@ import { alias } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
 import { snakeCase } from '../database.ts'
 import type { NewEvent } from './outbox.ts'
-import { events } from './tables.ts'
+import { events, type StoredEvent } from './tables.ts'
 import { isCustomEventType, isStreamed, newerTypeOf } from './types.ts'
 
 /** At most 256, since the place within the row is a byte of the locator. Reading one event of a row parses them all. */
@@ -80,10 +80,8 @@ function sharedCells(
   ]
 }
 
-type Stored = typeof events.$inferSelect
-
 /** The events of a row, in their order. Pages are taken apart here: SQL works on the row's JSON for each column of each event. */
-export function eventsOfRow(row: Stored): Stored[] {
+export function eventsOfRow(row: StoredEvent): StoredEvent[] {
   if (!row.type.startsWith('[')) return [row]
   const types = JSON.parse(row.type) as string[]
   const newerTypes = JSON.parse(row.newerType!) as (string | null)[]
@@ -98,13 +96,13 @@ export function eventsOfRow(row: Stored): Stored[] {
   const [start, end] = [row.locator.slice(0, 32), row.locator.slice(34)]
   return own
     .map(
-      ([type, data], place): Stored => ({
+      ([type, data], place): StoredEvent => ({
         ...row,
         sequence: row.sequence - place,
         locator: `${start}${place.toString(16).padStart(2, '0')}${end}`,
         type: types[type]!,
         newerType: newerTypes[type]!,
-        data: { ...shared, ...data } as Stored['data'],
+        data: { ...shared, ...data } as StoredEvent['data'],
       }),
     )
     .reverse()
@@ -124,7 +122,7 @@ const IS_SHARED = `substr(r.type, 1, 1) = '['`
 /** How many events the row `r` has. */
 const COUNT_OF_ROW = sql.raw(`iif(${IS_SHARED}, json_array_length(r.data, '$.events'), 1)`)
 
-type Column = keyof typeof events.$inferSelect
+type Column = keyof StoredEvent
 
 /** What the events of the row `r` have in common; null where it has one. */
 const COMMON = `iif(${IS_SHARED}, json_replace(r.data -> '$.common', '$.policyLocator', cast(r.policy_locator as text),
@@ -183,7 +181,7 @@ export function eventNumbered(number: string) {
   const place = `(r.sequence - ${number})`
   const columns = columnsAt(place, `(r.data -> ('$.events[' || ${place} || ']'))`)
   const column = <Name extends Column>(name: Name) =>
-    sql<(typeof events.$inferSelect)[Name]>`${sql.raw(columns[name])}`.mapWith(events[name])
+    sql<StoredEvent[Name]>`${sql.raw(columns[name])}`.mapWith(events[name])
   return {
     sequence: column('sequence'),
     locator: column('locator'),

@@ -36,6 +36,9 @@ export const events = sqliteTable(
   ],
 )
 
+/** An event, or a row with several. */
+export type StoredEvent = typeof events.$inferSelect
+
 /**
  * Shard 0 is authoritative; other shards have copies (servicing/events/delivery/webhook-copies.ts), because the batch of
  * the shard where an event happens also makes its deliveries.

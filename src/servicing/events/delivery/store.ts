@@ -10,8 +10,8 @@ import { eventNumbered, rowOfNumber, storedRow } from '../../../platform/events/
 import {
   type AttemptMade,
   deliveries,
-  type events,
   OWN_FAILURE_HANDLING,
+  type StoredEvent,
   type WebhookEndpoint,
   type WebhookFailureHandling,
   webhooks,
@@ -21,7 +21,7 @@ import { seal, unseal } from '../../../platform/sealed.ts'
 import { sealedPlace, type Tenant } from '../../../platform/tenancy.ts'
 
 type ClaimedDelivery = {
-  readonly event: typeof events.$inferSelect
+  readonly event: StoredEvent
   readonly line: string | null
   /** Earlier attempts. */
   readonly attempts: number

@@ -1,9 +1,7 @@
 import type { EventType } from '../../../platform/events/catalogue.ts'
-import type { events } from '../../../platform/events/tables.ts'
+import type { StoredEvent } from '../../../platform/events/tables.ts'
 import { matchesEventType } from '../../../platform/events/types.ts'
 import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
-
-type StoredEvent = typeof events.$inferSelect
 
 /** The columns that the events interface and webhooks need. */
 export type EventRow = Pick<

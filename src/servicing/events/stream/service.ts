@@ -4,6 +4,7 @@ import { invalidParameter, notFound, Refusal } from '../../../kernel/errors.ts'
 import { readUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { isEventType } from '../../../platform/events/catalogue.ts'
+import type { StoredEvent } from '../../../platform/events/tables.ts'
 import { isAnyEventType, isCustomEventType, isStreamed } from '../../../platform/events/types.ts'
 import { recordPlace, shardDatabases, type Tenant } from '../../../platform/tenancy.ts'
 import type { Order } from '../../../platform/wire.ts'
@@ -136,7 +137,7 @@ async function readPage(
   view: store.View,
   reading: Reading,
   context: RequestContext,
-): Promise<{ readonly rows: readonly store.StoredEvent[]; readonly pagingToken: string }> {
+): Promise<{ readonly rows: readonly StoredEvent[]; readonly pagingToken: string }> {
   const { env, tenant } = context
   const { filter, positions, pageSize } = reading
   if (reading.restores < restoresOf(tenant)) throw await streamRestored(reading, context)

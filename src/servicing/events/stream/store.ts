@@ -3,7 +3,7 @@ import { boundsOfEvents, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
 import { type Database, snakeCase, statement } from '../../../platform/database.ts'
 import { eventsOfRow, FIRST_TYPE, IS_LIST, nextRows, rowLocators } from '../../../platform/events/rows.ts'
-import { events, NOT_BY_REQUEST } from '../../../platform/events/tables.ts'
+import { events, NOT_BY_REQUEST, type StoredEvent } from '../../../platform/events/tables.ts'
 import { typesNamed, unstreamedTypes } from '../../../platform/events/types.ts'
 
 export type StreamFilter = {
@@ -15,8 +15,6 @@ export type StreamFilter = {
   /** An older or a newer name. */
   name?: string
 }
-
-export type StoredEvent = typeof events.$inferSelect
 
 /** The stream, or the events interface, which also has types that the stream does not show. */
 export type View = 'stream' | 'events'
