@@ -11,6 +11,8 @@ import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 useMemoryFolder()
+// Tests leave much behind that is soon not needed: with room for it the collector takes a tenth less of their processor time.
+process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--min-semi-space-size=32'
 await writeRouteIndex()
 await buildServiceBundle()
 
@@ -122,6 +124,7 @@ export default defineConfig({
           retry,
           // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
           sequence: { groupOrder: 0 },
+          globalSetup: ['./test/support/built-worker.ts'],
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

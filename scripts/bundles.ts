@@ -1,10 +1,13 @@
 // Builds what the service needs seldom into files beside its own: loaded when first needed, they are no part of the
 // Worker's start-up (docs/design.md, section 3).
-import { resolve } from 'node:path'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
+import { keptBuild } from './kept-builds.ts'
 import { referenceModule } from './reference-page.ts'
 import { replaceFile } from './replace-file.ts'
+import { sourcesAlone } from './source-key.ts'
 
 const CACHED_FONTS = resolve('packages/pdf/fontkit-cached.ts')
 
@@ -75,6 +78,11 @@ const BUNDLES: readonly Bundle[] = [
     options: { conditions: ['workerd', 'import'], plugins: [platform] },
   },
   {
+    file: 'src/bundles/parquet.bundle.mjs',
+    entry: 'src/reporting/files/parquet.ts',
+    options: { conditions: ['browser', 'import'] },
+  },
+  {
     file: 'src/bundles/patterns.bundle.mjs',
     entry: 'src/product/fields/pattern-engine.ts',
     options: { conditions: ['import'] },
@@ -97,18 +105,25 @@ const BUNDLES: readonly Bundle[] = [
   },
 ]
 
+/** Puts the files in their places; those of the same sources were built once, for this checkout or another with the same packages. */
 export async function buildBundles(): Promise<void> {
-  await Promise.all([
-    ...BUNDLES.map(buildBundle),
-    buildPage('console', consoleModule()),
-    buildPage('reference', referenceModule()),
-  ])
+  const folder = await keptBuild('bundles', sourcesAlone(), buildAll)
+  for (const file of FILES) replaceFile(file, readFileSync(join(folder, basename(file)), 'utf8'))
 }
 
-const buildPage = async (name: string, module: Promise<string>): Promise<void> =>
-  replaceFile(`src/bundles/${name}.bundle.mjs`, await module)
+const PAGES = { console: consoleModule, reference: referenceModule }
 
-async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
+const pageFile = (name: string): string => `src/bundles/${name}.bundle.mjs`
+
+const FILES = [...BUNDLES.map(({ file }) => file), ...Object.keys(PAGES).map(pageFile)]
+
+async function buildAll(folder: string): Promise<void> {
+  const pages = Object.entries(PAGES).map(async ([name, make]) => [pageFile(name), await make()] as const)
+  const built = await Promise.all([...BUNDLES.map(buildBundle), ...pages])
+  for (const [file, text] of built) writeFileSync(join(folder, basename(file)), text)
+}
+
+async function buildBundle({ file, entry, options }: Bundle): Promise<readonly [file: string, text: string]> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
@@ -123,7 +138,7 @@ async function buildBundle({ file, entry, options }: Bundle): Promise<void> {
     define: { 'import.meta.main': 'false' },
     ...options,
   })
-  replaceFile(file, outputFiles![0]!.text)
+  return [file, outputFiles![0]!.text]
 }
 
 if (import.meta.main) await buildBundles()

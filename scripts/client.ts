@@ -1,14 +1,18 @@
 // The types of the typed client, made from the service's own document. `npm run config` writes client/contract.ts; with --build
 // (`npm pack`) client/dist is written too: the client as modules of JavaScript with their types.
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { contractTypes, type OpenApiDocument } from './contract-types.ts'
+import { keptBuild } from './kept-builds.ts'
 import { replaceFile } from './replace-file.ts'
 import { loadDocument } from './routes.ts'
+import { sourcesAlone } from './source-key.ts'
 
 const CONTRACT_FILE = 'client/contract.ts'
 const BUILT_FOLDER = 'client/dist'
+
+const HEADER = '// Made by `npm run config` of the document of the interface; do not edit.\n'
 
 /** Webhooks are what the service calls, not what a client does. */
 function ofCalls(document: string): OpenApiDocument {
@@ -16,13 +20,12 @@ function ofCalls(document: string): OpenApiDocument {
   return calls
 }
 
-/** Writes the types where the document is another than the one they were made of. */
+/** Writes the types; those of the same sources were made once. */
 export async function writeContract(): Promise<void> {
-  const calls = ofCalls(await loadDocument())
-  const hash = createHash('sha256').update(JSON.stringify(calls)).digest('hex').slice(0, 16)
-  const mark = `// Made by \`npm run config\` of the document of the interface (${hash}); do not edit.`
-  if (existsSync(CONTRACT_FILE) && readFileSync(CONTRACT_FILE, 'utf8').startsWith(mark)) return
-  replaceFile(CONTRACT_FILE, `${mark}\n${contractTypes(calls)}`)
+  const folder = await keptBuild('contract', sourcesAlone(), async made =>
+    writeFileSync(join(made, 'contract.ts'), HEADER + contractTypes(ofCalls(await loadDocument()))),
+  )
+  replaceFile(CONTRACT_FILE, readFileSync(join(folder, 'contract.ts'), 'utf8'))
 }
 
 /** Compiles the client for anyone who installs the package. */

@@ -4,17 +4,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { KEPT_IN, sourceKey } from './source-key.ts'
+import { KEPT_IN, SOURCES, sourceKey, sourcesAlone } from './source-key.ts'
 
 const THIS = fileURLToPath(import.meta.url)
 
-/** All that it is made from, and itself. */
-const FOLDERS = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
-
 /** A mark that the sources and what was made from them belong together. */
-const mark = (): string => join(KEPT_IN, `generated-${sourceKey(FOLDERS, [])}`)
-
-const sourcesAlone = (): string => sourceKey(FOLDERS, [], '', /\.bundle\.mjs$|route-index\.mjs$/)
+const mark = (): string => join(KEPT_IN, `generated-${sourceKey(SOURCES, [])}`)
 
 /** Makes it, unless it is as the sources are. */
 export async function refreshGenerated(): Promise<void> {

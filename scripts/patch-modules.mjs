@@ -21,6 +21,18 @@ export const PATCHES = [
     text: '"main": "./dist/src/index.js",\n  "types"',
     instead: '"main": "./dist/src/index.js",\n  "type": "commonjs",\n  "types"',
   },
+  // Messages in fifty languages, and the reading of JSON Schema, were 50 of the 1,074 KiB of the Worker: what is exported by its name no
+  // bundler leaves out. The service has its own messages.
+  ...['classic/external.js', 'core/index.js'].map(file => ({
+    file: `zod/v4/${file}`,
+    text: 'export * as locales from "../locales/index.js";\n',
+    instead: '',
+  })),
+  {
+    file: 'zod/v4/classic/external.js',
+    text: 'export { fromJSONSchema } from "./from-json-schema.js";\n',
+    instead: '',
+  },
 ]
 
 function patch({ file, text, instead }) {

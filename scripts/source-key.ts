@@ -31,3 +31,9 @@ export function sourceKey(
   for (const path of [...files, PACKAGES]) if (existsSync(path)) add(path)
   return hash.digest('hex').slice(0, 24)
 }
+
+/** Folders of all that a checkout's generated files are made from, and of these files themselves. */
+export const SOURCES = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
+
+/** A key of the sources without what is made from them. */
+export const sourcesAlone = (): string => sourceKey(SOURCES, [], '', /\.bundle\.mjs$|route-index\.mjs$/)

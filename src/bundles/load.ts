@@ -31,3 +31,6 @@ export const loadAgents = () => import('./agents.bundle.mjs')
 
 /** Words and examples of the OpenAPI document: src/wording/apart.ts. */
 export const loadDocumentWords = () => import('./document.bundle.mjs')
+
+/** Files of reports as Parquet: src/reporting/files/parquet.ts. */
+export const loadParquet = () => import('./parquet.bundle.mjs')

@@ -12,7 +12,7 @@ const { LONG_EXPORTS, PATCHES, shortExports } = (await import(
 
 it.each(PATCHES)('$file as it is installed is mended', ({ file, text, instead }) => {
   const installed = readFileSync(`node_modules/${file}`, 'utf8')
-  expect(installed.split(instead)).toHaveLength(2)
+  if (instead !== '') expect(installed.split(instead)).toHaveLength(2)
   expect(installed).not.toContain(text)
 })
 

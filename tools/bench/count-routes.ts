@@ -1,10 +1,9 @@
 // A process of its own: prints how many routes the Worker of a bundle has, by its own OpenAPI document.
 import { readFileSync } from 'node:fs'
-import { SourceTextModule } from 'node:vm'
-import { link } from './worker-bundle.ts'
+import { compile, link } from './worker-bundle.ts'
 
 const bundle = process.argv[2]!
-const worker = new SourceTextModule(readFileSync(bundle, 'utf8'))
+const worker = compile(readFileSync(bundle, 'utf8'), bundle)
 await link(worker, bundle)
 await worker.evaluate()
 const { default: handler } = worker.namespace as { default: Required<Pick<ExportedHandler, 'fetch'>> }

@@ -1,8 +1,7 @@
 // A process of its own: compiles and evaluates one Worker bundle, as an isolate does when it starts, and prints
 // the CPU microseconds that took. Requests need the platform; the top level of a module does not.
 import { readFileSync } from 'node:fs'
-import { SourceTextModule } from 'node:vm'
-import { link } from './worker-bundle.ts'
+import { compile, link } from './worker-bundle.ts'
 
 const bundle = process.argv[2]!
 const source = readFileSync(bundle, 'utf8')
@@ -17,7 +16,7 @@ function measured<Result>(work: () => Result): Result {
   return result
 }
 
-const worker = measured(() => new SourceTextModule(source))
+const worker = measured(() => compile(source, bundle))
 await link(worker, bundle)
 await measured(() => worker.evaluate())
 process.stdout.write(String(spentUs))

@@ -49,6 +49,8 @@ export type Reference = {
 }
 
 export async function measureReference(folder: string, sizes: Sizes, say: Say): Promise<Told> {
+  say('start-up and bundle')
+  const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
   const load = await underLoad(folder, sizes, say)
   say('perils by templates')
   const liquid = await measureLiquidPerils(sizes.rounds)
@@ -58,8 +60,6 @@ export async function measureReference(folder: string, sizes: Sizes, say: Say): 
   const webhooks = await measureWebhooks(join(folder, 'webhooks'), () => undefined, 1)
   say('migrating accounts')
   const migration = await measureMigration(join(folder, 'migration'), REFERENCE_ACCOUNTS, () => undefined)
-  say('start-up and bundle')
-  const { startUp, bundle } = await measureStartUp(join(folder, 'bundles'), sizes.evaluations)
   const figures: Reference = { ...load, liquid, plugin, webhooks, migration, startUp, bundle }
   return { figures, text: referenceText(figures) }
 }

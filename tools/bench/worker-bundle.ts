@@ -1,7 +1,7 @@
 // A bundle as an isolate sees it: compiled, with the platform's modules beside it, then evaluated.
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type Module, type SourceTextModule, SyntheticModule } from 'node:vm'
+import { dirname, join, resolve } from 'node:path'
+import { type Module, SourceTextModule, SyntheticModule } from 'node:vm'
 
 const PLATFORM = {
   DurableObject: class {},
@@ -9,6 +9,12 @@ const PLATFORM = {
   RpcTarget: class {},
   env: {},
 }
+
+/** The bundle's main module, compiled; what a request loads from beside it (src/bundles/load.ts) is plain modules. */
+export const compile = (source: string, bundle: string): SourceTextModule =>
+  new SourceTextModule(source, {
+    importModuleDynamically: specifier => import(resolve(dirname(bundle), specifier)),
+  })
 
 /** Puts the platform's own modules and the files beside the bundle, which are text to the bundler, at hand. */
 export const link = (worker: SourceTextModule, bundle: string): Promise<void> =>

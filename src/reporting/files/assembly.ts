@@ -1,13 +1,14 @@
 // Makes the files of a report from the lines of its portions: CSV, NDJSON and Parquet, totals, and a manifest. Steps first write pieces of
 // each file, then join them; what a step leaves for the next is in R2. So an interrupted step is repeated and writes the same, and memory
 // holds the pieces of one step, whatever the size of the report.
+import { loadParquet } from '../../bundles/load.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { hexOf } from '../../kernel/text.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import { type TenantPlace, tenantFiles } from '../../platform/tenancy.ts'
 import type { Layout } from '../columns.ts'
 import type { Cell } from '../kind.ts'
-import { ParquetFile, type ParquetState } from './parquet.ts'
+import type { ParquetState } from './parquet.ts'
 import { readPortion, reportKey } from './portions.ts'
 import { sendSlowly } from './slowly.ts'
 import { csvHead, csvOf, ndjsonOf } from './text.ts'
@@ -127,6 +128,7 @@ async function writePieces(assembled: Assembled, step: number, state: State): Pr
     written.ndjson.push(encode(some.map(line => ndjsonOf(line, layout, timeZone)).join('')))
     await rest()
   }
+  const { ParquetFile } = await loadParquet()
   const parquet = new ParquetFile(layout, state.parquet)
   const size = rowGroupOf(state.lines)
   for (let at = 0; at < lines.length; at += size) {
