@@ -45,6 +45,8 @@ export type PaymentTerms = {
   readonly source: PaymentSource
   /** By default, all that the invoice still asks for. */
   readonly amount?: Money
+  /** What the invoice still asks for, where the caller knows it. */
+  readonly rest?: Money
   readonly fieldValues: FieldValues
   readonly offsetInvoiceLocator?: Uuid
 }
@@ -57,10 +59,9 @@ export type PaymentTerms = {
 export function planPayment(
   before: PolicyAggregate,
   invoice: Invoice,
-  { source, amount: asked, fieldValues, offsetInvoiceLocator }: PaymentTerms,
+  { source, amount: asked, rest = restDue(before, invoice), fieldValues, offsetInvoiceLocator }: PaymentTerms,
   { now, supply }: { now: Instant; supply: LocatorSupply },
 ): Planned & { payment: Payment } {
-  const rest = restDue(before, invoice)
   const amount = asked ?? rest
   const after = paid(invoice, Math.abs(amount.minor) >= Math.abs(rest.minor), now)
   assertFits(amount, rest, source)

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Credentials } from '../../scripts/api-client.ts'
+import { LIBRARY_FOLDER } from '../../scripts/local-worker.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
 import { startWorker, type Worker } from './worker-process.ts'
 
@@ -26,6 +27,8 @@ export async function startOther(commit: string, folder: string, wrapper?: Wrapp
   mkdirSync(folder, { recursive: true })
   execFileSync('git', ['worktree', 'add', '--detach', checkout, commit], { stdio: 'pipe' })
   providePackages(checkout)
+  // Files that the Worker is given (run-worker.ts); an earlier commit has none.
+  mkdirSync(join(checkout, LIBRARY_FOLDER), { recursive: true })
   for (const file of wrapper ? [wrapper.script, ...wrapper.imports] : []) cpSync(file, join(checkout, file))
   const dataFolder = resolve(folder, 'other')
   // A file, since what is told on the command line is handed on to threads, which are no modules.

@@ -42,6 +42,13 @@ type Total = {
   readonly recovered: number
 }
 
+const settledBy = ({ payments }: InvoiceState): number =>
+  payments.reduce((sum, payment) => sum + applied(payment).minor, 0)
+
+/** Whether the invoice asks for its total. Between two such states only payments differ: no charge has to be worked out. */
+const asksForAll = ({ status }: InvoiceState): boolean =>
+  status !== 'invalidated' && status !== 'carriedForward' && status !== 'writtenOff'
+
 export class BillEntries {
   readonly #aggregate: PolicyAggregate
   readonly #totalOf: (invoice: Invoice) => number
@@ -55,6 +62,15 @@ export class BillEntries {
 
   /** Posts the change of one invoice. Payments that are equal in both states post nothing. */
   add(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
+    if (was && asksForAll(was) && asksForAll(is)) {
+      const account = { account: 'receivable' as const, invoice: invoice.locator, due: is.dueAt }
+      entries.add(account, settledBy(was) - settledBy(is))
+    } else this.#addStanding(entries, invoice, was, is)
+    for (const payment of is.payments) addPayment(entries, payment, 1)
+    for (const payment of was?.payments ?? []) addPayment(entries, payment, -1)
+  }
+
+  #addStanding(entries: Entries, invoice: Invoice, was: InvoiceState | undefined, is: InvoiceState): void {
     const before = was ? this.#standing(invoice, was) : NOTHING
     const after = this.#standing(invoice, is)
     const change = (of: keyof Standing): number => after[of] - before[of]
@@ -73,12 +89,11 @@ export class BillEntries {
       { account: 'receivable', invoice: locator, due: is.dueAt },
       change('billed') - change('settled') - change('writtenOff'),
     )
-    for (const payment of is.payments) addPayment(entries, payment, 1)
-    for (const payment of was?.payments ?? []) addPayment(entries, payment, -1)
   }
 
-  #standing(invoice: Invoice, { status, payments }: InvoiceState): Standing {
-    const settled = payments.reduce((sum, payment) => sum + applied(payment).minor, 0)
+  #standing(invoice: Invoice, state: InvoiceState): Standing {
+    const { status } = state
+    const settled = settledBy(state)
     if (status === 'invalidated') return { ...NOTHING, billed: settled, settled }
     // Another bill asks for the rest of what is carried forward, and for the rest of what a lapse takes over.
     if (status === 'carriedForward' || this.#isTakenOver(invoice, status))

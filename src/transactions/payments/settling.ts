@@ -7,7 +7,14 @@ import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { fromMinor, type Money, minus, negated, plus, sum, toText, zero } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
-import { installmentOf, planOf, restDue, totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
+import {
+  installmentOf,
+  planOf,
+  restDue,
+  standingInvoices,
+  totalDueOf,
+  totalsDueOf,
+} from '../../policy/bills/amounts-due.ts'
 import { type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
   type Invoice,
@@ -100,21 +107,42 @@ async function withOffsets(
 ): Promise<Planned> {
   if (before && !mayOffset(before, plan.aggregate)) return plan
   let planned = plan
+  let totals: Totals | undefined
   for (;;) {
-    const pair = nextPair(planned.aggregate, loaded)
+    const { aggregate } = planned
+    totals = totals && billsTheSame(totals.of, aggregate) ? totals : totalsOf(aggregate)
+    const pair = nextPair(aggregate, totals, loaded)
     if (!pair) return planned
-    planned = chain(planned, await offset(planned.aggregate, pair, loaded, attempt))
+    planned = chain(planned, await offset(aggregate, pair, loaded, attempt))
   }
 }
+
+/** What each invoice bills: worked out when first asked for, once for each transaction. */
+type Totals = { readonly of: PolicyAggregate; readonly totalDueOf: (invoice: Invoice) => Money }
+
+const totalsOf = (of: PolicyAggregate): Totals => ({ of, totalDueOf: totalsDueOf(of) })
+
+/** Whether all that came since are payments, and what they settle of invoices: totals do not depend on these. */
+const billsTheSame = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
+  (Object.keys(before) as (keyof PolicyAggregate)[]).every(
+    name => name === 'payments' || name === 'invoices' || before[name] === after[name],
+  ) && standingInvoices(before).length === standingInvoices(after).length
 
 const mayOffset = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
   before.invoices !== after.invoices ||
   before.payments !== after.payments ||
   before.modifications !== after.modifications
 
-type Pair = { readonly refund: Invoice; readonly owed: Invoice; readonly amount: Money }
+/** An invoice, and what it still asks for. */
+type Open = { readonly invoice: Invoice; readonly rest: Money }
 
-function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>): Pair | undefined {
+type Pair = { readonly refund: Open; readonly owed: Open; readonly amount: Money }
+
+function nextPair(
+  aggregate: PolicyAggregate,
+  { totalDueOf }: Totals,
+  { unread }: Pick<Loaded, 'unread'>,
+): Pair | undefined {
   const open = [...aggregate.invoices.values()].filter(one => takesPart(aggregate, one))
   if (open.length < 2) return undefined
   // Totals of invoices need all charges of their transactions.
@@ -122,15 +150,14 @@ function nextPair(aggregate: PolicyAggregate, { unread }: Pick<Loaded, 'unread'>
     if (open.every(one => one.isRefund) || !open.some(one => one.isRefund)) return undefined
     throw new NeedsWholePolicy()
   }
-  const totalDueOf = totalsDueOf(aggregate)
-  const rests = open
+  const rests: Open[] = open
     .sort((a, b) => a.dueAt - b.dueAt || a.createdAt - b.createdAt || a.displayId - b.displayId)
     .map(invoice => ({ invoice, rest: restDue(aggregate, invoice, totalDueOf(invoice)) }))
   const refund = rests.find(one => one.rest.minor < 0)
   const owed = rests.find(one => one.rest.minor > 0)
   if (!refund || !owed) return undefined
   const amount = fromMinor(Math.min(-refund.rest.minor, owed.rest.minor), owed.rest.currency)
-  return { refund: refund.invoice, owed: owed.invoice, amount }
+  return { refund, owed, amount }
 }
 
 /**
@@ -153,18 +180,19 @@ async function offset(
   attempt: Attempt,
 ): Promise<Planned> {
   const context = { now: attempt.now, supply: await attempt.digits(2) }
-  const payBy = (from: PolicyAggregate, invoice: Invoice, other: Invoice, paid: Money): Planned => {
-    const offsetInvoiceLocator = other.locator
+  const payBy = (from: PolicyAggregate, { invoice, rest }: Open, other: Open, paid: Money): Planned => {
+    const offsetInvoiceLocator = other.invoice.locator
     return planPayment(
       from,
       invoice,
-      { source: 'offset', amount: paid, fieldValues: {}, offsetInvoiceLocator },
+      { source: 'offset', amount: paid, rest, fieldValues: {}, offsetInvoiceLocator },
       context,
     )
   }
   const refunded = payBy(before, refund, owed, negated(amount))
   let planned = chain(refunded, payBy(refunded.aggregate, owed, refund, amount))
-  for (const { locator } of [refund, owed]) planned = await withSettlement(planned, locator, loaded, attempt)
+  for (const { invoice } of [refund, owed])
+    planned = await withSettlement(planned, invoice.locator, loaded, attempt)
   return planned
 }
 

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { Instant } from '../../../src/kernel/time.ts'
+import { BillEntries, type InvoiceState } from '../../../src/policy/journal/bills.ts'
+import { Entries } from '../../../src/policy/journal/entries.ts'
+import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
+import type { Invoice, Payment } from '../../../src/policy/records/invoice.ts'
+
+const invoice = { locator: 'an invoice' } as unknown as Invoice
+const dueAt = 1_000 as Instant
+
+const payment = (minor: number): Payment =>
+  ({
+    locator: `a payment of ${minor}`,
+    source: 'external',
+    amount: { minor, currency: 'EUR' },
+    credited: { minor: 0, currency: 'EUR' },
+  }) as unknown as Payment
+
+/** Nothing of the policy may be asked for. */
+const unread = new Proxy({} as PolicyAggregate, {
+  get(_, name) {
+    throw new Error(`${String(name)} is read.`)
+  },
+})
+
+test('a payment is posted without working out what the policy charges', () => {
+  const entries = new Entries()
+  const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [payment(30_00)] }
+  const is: InvoiceState = { status: 'settled', dueAt, payments: [payment(30_00), payment(70_00)] }
+  new BillEntries(unread).add(entries, invoice, was, is)
+  const posted = entries.list()
+  expect(posted.find(({ account }) => account === 'receivable')).toMatchObject({ minor: -70_00, due: dueAt })
+  expect(posted.reduce((sum, { minor }) => sum + minor, 0)).toBe(0)
+})
+
+test('an invoice that is given up is posted with all that it bills', () => {
+  const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [] }
+  const is: InvoiceState = { status: 'writtenOff', dueAt, payments: [] }
+  expect(() => new BillEntries(unread).add(new Entries(), invoice, was, is)).toThrow('is read')
+})
