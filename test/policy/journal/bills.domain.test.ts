@@ -26,7 +26,7 @@ const unread = new Proxy({} as PolicyAggregate, {
 test('a payment is posted without working out what the policy charges', () => {
   const entries = new Entries()
   const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [payment(30_00)] }
-  const is: InvoiceState = { status: 'settled', dueAt, payments: [payment(30_00), payment(70_00)] }
+  const is: InvoiceState = { status: 'paid', dueAt, payments: [payment(30_00), payment(70_00)] }
   new BillEntries(unread).add(entries, invoice, was, is)
   const posted = entries.list()
   expect(posted.find(({ account }) => account === 'receivable')).toMatchObject({ minor: -70_00, due: dueAt })
