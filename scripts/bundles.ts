@@ -107,7 +107,7 @@ const BUNDLES: readonly Bundle[] = [
 
 /** Puts the files in their places; those of the same sources were built once, for this checkout or another with the same packages. */
 export async function buildBundles(): Promise<void> {
-  const folder = await keptBuild('bundles', sourcesAlone(), buildAll)
+  const folder = await keptBuild('bundles', sourcesAlone, buildAll)
   for (const file of FILES) replaceFile(file, readFileSync(join(folder, basename(file)), 'utf8'))
 }
 

@@ -22,7 +22,7 @@ function ofCalls(document: string): OpenApiDocument {
 
 /** Writes the types; those of the same sources were made once. */
 export async function writeContract(): Promise<void> {
-  const folder = await keptBuild('contract', sourcesAlone(), async made =>
+  const folder = await keptBuild('contract', sourcesAlone, async made =>
     writeFileSync(join(made, 'contract.ts'), HEADER + contractTypes(ofCalls(await loadDocument()))),
   )
   replaceFile(CONTRACT_FILE, readFileSync(join(folder, 'contract.ts'), 'utf8'))

@@ -7,26 +7,37 @@ import { KEPT_IN } from './source-key.ts'
 /** Builds of one name that are kept: those used last. */
 const MOST_KEPT = 6
 
-/** The folder of the build with that key; `make` writes into a new one where there is none. */
+/**
+ * The folder of the build of the sources as they are; `make` writes into a new one where there is none. `keyNow`: the key of the sources.
+ * What is edited while it is built may or may not be in it, so it is built once more.
+ */
 export async function keptBuild(
   name: string,
-  key: string,
+  keyNow: () => string,
   make: (folder: string) => Promise<void>,
 ): Promise<string> {
-  const folder = join(KEPT_IN, `${name}-${key}`)
-  if (!existsSync(folder)) await makeApart(folder, make)
-  utimesSync(folder, new Date(), new Date())
-  removeOldest(name)
-  return folder
+  for (;;) {
+    const key = keyNow()
+    const folder = join(KEPT_IN, `${name}-${key}`)
+    if (!existsSync(folder)) await makeApart(folder, make, () => keyNow() === key)
+    if (!existsSync(folder)) continue
+    utimesSync(folder, new Date(), new Date())
+    removeOldest(name)
+    return folder
+  }
 }
 
 /** Made apart and then given its place, so that nobody sees half of it. */
-async function makeApart(folder: string, make: (folder: string) => Promise<void>): Promise<void> {
+async function makeApart(
+  folder: string,
+  make: (folder: string) => Promise<void>,
+  isStill: () => boolean,
+): Promise<void> {
   const made = `${folder}.${randomUUID()}`
   mkdirSync(made, { recursive: true })
   try {
     await make(made)
-    renameSync(made, folder)
+    if (isStill()) renameSync(made, folder)
   } catch (problem) {
     // Another process may have made the same meanwhile.
     if (!existsSync(folder)) throw problem

@@ -108,7 +108,7 @@ function indexText(routes: readonly Indexed[]): string {
 
 /** Writes the index; that of the same sources was made once. */
 export async function writeRouteIndex(): Promise<void> {
-  const folder = await keptBuild('routes', sourcesAlone(), async made =>
+  const folder = await keptBuild('routes', sourcesAlone, async made =>
     writeFileSync(join(made, basename(INDEX_FILE)), indexText(await indexedRoutes())),
   )
   replaceFile(INDEX_FILE, readFileSync(join(folder, basename(INDEX_FILE)), 'utf8'))

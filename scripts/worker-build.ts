@@ -31,7 +31,7 @@ export type BuiltWorker = {
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
   const beside = [config, ...(script === undefined ? [] : [script])].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
-  const key = sourceKey(folders, [config, THIS, OPTIONS_READER], script)
+  const key = () => sourceKey(folders, [config, THIS, OPTIONS_READER], script)
   const folder = await keptBuild('worker', key, made => build(config, script, made))
   const { entry, options } = JSON.parse(readFileSync(join(folder, OPTIONS), 'utf8'))
   return { folder, entry, options }

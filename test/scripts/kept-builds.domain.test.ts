@@ -1,0 +1,62 @@
+// A build is kept for the sources that it was made from, and for no others.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { keptBuild } from '../../scripts/kept-builds.ts'
+import { KEPT_IN } from '../../scripts/source-key.ts'
+
+const NAME = `tried${process.pid}`
+const builds = (): string[] =>
+  (existsSync(KEPT_IN) ? readdirSync(KEPT_IN) : []).filter(name => name.startsWith(NAME))
+afterAll(() => {
+  for (const name of builds()) rmSync(join(KEPT_IN, name), { recursive: true })
+})
+
+const keyOf = (sources: string): string => sources.padStart(24, '0')
+let sources = '1'
+let made = 0
+
+/** Builds the sources; `edited` is what they are when it is done. */
+const build = (edited?: string): Promise<string> =>
+  keptBuild(
+    NAME,
+    () => keyOf(sources),
+    async folder => {
+      made += 1
+      writeFileSync(join(folder, 'file'), `of ${sources}`)
+      if (edited !== undefined) sources = edited
+    },
+  )
+
+const textOf = (folder: string): string => readFileSync(join(folder, 'file'), 'utf8')
+
+test('sources are built once, and again when they are others', async () => {
+  expect(textOf(await build())).toBe('of 1')
+  expect(textOf(await build())).toBe('of 1')
+  sources = '2'
+  expect(textOf(await build())).toBe('of 2')
+  sources = '1'
+  expect(textOf(await build())).toBe('of 1')
+  expect(made).toBe(2)
+})
+
+test('what was edited while it was built is built as it is then, and nothing is kept of what it was', async () => {
+  sources = '3'
+  expect(textOf(await build('4'))).toBe('of 4')
+  expect(builds()).toContain(`${NAME}-${keyOf('4')}`)
+  expect(builds().filter(name => name.includes(keyOf('3')))).toEqual([])
+})
+
+test('of a build that fails nothing is kept, and the newest six are', async () => {
+  sources = '5'
+  await expect(
+    keptBuild(
+      NAME,
+      () => keyOf(sources),
+      () => Promise.reject(new Error('no')),
+    ),
+  ).rejects.toThrow('no')
+  expect(builds().filter(name => name.includes(keyOf('5')))).toEqual([])
+  for (sources of ['10', '11', '12', '13', '14', '15', '16']) await build()
+  expect(builds()).toHaveLength(6)
+})
