@@ -1,13 +1,10 @@
 // Builds what the service needs seldom into files beside its own: loaded when first needed, they are no part of the
 // Worker's start-up (docs/design.md, section 3).
-import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
 import { consoleModule } from './console-page.ts'
-import { keptBuild } from './kept-builds.ts'
+import { writeKept } from './kept-builds.ts'
 import { referenceModule } from './reference-page.ts'
-import { replaceFile } from './replace-file.ts'
-import { sourcesAlone } from './source-key.ts'
 
 const CACHED_FONTS = resolve('packages/pdf/fontkit-cached.ts')
 
@@ -105,25 +102,20 @@ const BUNDLES: readonly Bundle[] = [
   },
 ]
 
-/** Puts the files in their places; those of the same sources were built once, for this checkout or another with the same packages. */
-export async function buildBundles(): Promise<void> {
-  const folder = await keptBuild('bundles', sourcesAlone, buildAll)
-  for (const file of FILES) replaceFile(file, readFileSync(join(folder, basename(file)), 'utf8'))
-}
+export const buildBundles = (): Promise<void> =>
+  writeKept('bundles', async () => {
+    const pages = [pageFile('console', consoleModule), pageFile('reference', referenceModule)]
+    return Object.fromEntries(await Promise.all([...BUNDLES.map(buildBundle), ...pages]))
+  })
 
-const PAGES = { console: consoleModule, reference: referenceModule }
+type Built = readonly [file: string, text: string]
 
-const pageFile = (name: string): string => `src/bundles/${name}.bundle.mjs`
+const pageFile = async (name: string, make: () => Promise<string>): Promise<Built> => [
+  `src/bundles/${name}.bundle.mjs`,
+  await make(),
+]
 
-const FILES = [...BUNDLES.map(({ file }) => file), ...Object.keys(PAGES).map(pageFile)]
-
-async function buildAll(folder: string): Promise<void> {
-  const pages = Object.entries(PAGES).map(async ([name, make]) => [pageFile(name), await make()] as const)
-  const built = await Promise.all([...BUNDLES.map(buildBundle), ...pages])
-  for (const [file, text] of built) writeFileSync(join(folder, basename(file)), text)
-}
-
-async function buildBundle({ file, entry, options }: Bundle): Promise<readonly [file: string, text: string]> {
+async function buildBundle({ file, entry, options }: Bundle): Promise<Built> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,

@@ -1,13 +1,10 @@
 // The types of the typed client, made from the service's own document. `npm run config` writes client/contract.ts; with --build
 // (`npm pack`) client/dist is written too: the client as modules of JavaScript with their types.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { contractTypes, type OpenApiDocument } from './contract-types.ts'
-import { keptBuild } from './kept-builds.ts'
-import { replaceFile } from './replace-file.ts'
+import { writeKept } from './kept-builds.ts'
 import { loadDocument } from './routes.ts'
-import { sourcesAlone } from './source-key.ts'
 
 const CONTRACT_FILE = 'client/contract.ts'
 const BUILT_FOLDER = 'client/dist'
@@ -20,13 +17,11 @@ function ofCalls(document: string): OpenApiDocument {
   return calls
 }
 
-/** Writes the types; those of the same sources were made once. */
-export async function writeContract(): Promise<void> {
-  const folder = await keptBuild('contract', sourcesAlone, async made =>
-    writeFileSync(join(made, 'contract.ts'), HEADER + contractTypes(ofCalls(await loadDocument()))),
-  )
-  replaceFile(CONTRACT_FILE, readFileSync(join(folder, 'contract.ts'), 'utf8'))
-}
+/** Writes the types. */
+export const writeContract = (): Promise<void> =>
+  writeKept('contract', async () => ({
+    [CONTRACT_FILE]: HEADER + contractTypes(ofCalls(await loadDocument())),
+  }))
 
 /** Compiles the client for anyone who installs the package. */
 export function buildClient(): void {

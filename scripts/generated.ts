@@ -4,12 +4,12 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { KEPT_IN, SOURCES, sourceKey, sourcesAlone } from './source-key.ts'
+import { CHECKOUT_SOURCES, KEPT_IN, sourceKey, sourcesAlone } from './source-key.ts'
 
 const THIS = fileURLToPath(import.meta.url)
 
 /** A mark that the sources and what was made from them belong together. */
-const mark = (): string => join(KEPT_IN, `generated-${sourceKey(SOURCES, [])}`)
+const mark = (): string => join(KEPT_IN, `generated-${sourceKey(CHECKOUT_SOURCES, [])}`)
 
 /** Makes it, unless it is as the sources are. */
 export async function refreshGenerated(): Promise<void> {

@@ -1,8 +1,19 @@
 // What was built is kept among the installed packages, by a key of what it was built from (source-key.ts): the next process takes it as it is.
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
-import { join } from 'node:path'
-import { KEPT_IN } from './source-key.ts'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { replaceFile } from './replace-file.ts'
+import { KEPT_IN, sourcesAlone } from './source-key.ts'
 
 /** Builds of one name that are kept: those used last. */
 const MOST_KEPT = 6
@@ -24,6 +35,23 @@ export async function keptBuild(
     utimesSync(folder, new Date(), new Date())
     removeOldest(name)
     return folder
+  }
+}
+
+/** Text of generated files by their path in the checkout. */
+export type GeneratedFiles = Readonly<Record<string, string>>
+
+/** Puts the files that `make` gives in their places; those of the same sources were made once, for this checkout or another with the same packages. */
+export async function writeKept(name: string, make: () => Promise<GeneratedFiles>): Promise<void> {
+  const folder = await keptBuild(name, sourcesAlone, async made => {
+    for (const [file, text] of Object.entries(await make())) {
+      mkdirSync(join(made, dirname(file)), { recursive: true })
+      writeFileSync(join(made, file), text)
+    }
+  })
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const kept = join(entry.parentPath, entry.name)
+    if (entry.isFile()) replaceFile(relative(folder, kept), readFileSync(kept, 'utf8'))
   }
 }
 

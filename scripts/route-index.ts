@@ -1,12 +1,9 @@
 // Writes src/route-index.mjs: method and path of every route, and the module that has it, so that the service mounts all
 // of them and evaluates a capability's contracts with the first request for it (docs/design.md, section 3).
-import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { build, type Plugin } from 'esbuild'
 import type { Method, Route } from '../src/platform/http/route.ts'
-import { keptBuild } from './kept-builds.ts'
-import { replaceFile } from './replace-file.ts'
-import { sourcesAlone } from './source-key.ts'
+import { writeKept } from './kept-builds.ts'
 
 const INDEX_FILE = 'src/route-index.mjs'
 
@@ -106,12 +103,7 @@ function indexText(routes: readonly Indexed[]): string {
   ].join('\n')
 }
 
-/** Writes the index; that of the same sources was made once. */
-export async function writeRouteIndex(): Promise<void> {
-  const folder = await keptBuild('routes', sourcesAlone, async made =>
-    writeFileSync(join(made, basename(INDEX_FILE)), indexText(await indexedRoutes())),
-  )
-  replaceFile(INDEX_FILE, readFileSync(join(folder, basename(INDEX_FILE)), 'utf8'))
-}
+export const writeRouteIndex = (): Promise<void> =>
+  writeKept('routes', async () => ({ [INDEX_FILE]: indexText(await indexedRoutes()) }))
 
 if (import.meta.main) await writeRouteIndex()

@@ -33,7 +33,8 @@ export function sourceKey(
 }
 
 /** Folders of all that a checkout's generated files are made from, and of these files themselves. */
-export const SOURCES = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
+export const CHECKOUT_SOURCES = ['src', 'durable', 'packages', 'runner', 'console', 'scripts']
 
 /** A key of the sources without what is made from them. */
-export const sourcesAlone = (): string => sourceKey(SOURCES, [], '', /\.bundle\.mjs$|route-index\.mjs$/)
+export const sourcesAlone = (): string =>
+  sourceKey(CHECKOUT_SOURCES, [], '', /\.bundle\.mjs$|route-index\.mjs$/)

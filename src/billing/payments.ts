@@ -211,7 +211,7 @@ export function planPayOut(
   if (amount && -amount.minor > limit.minor)
     throw beyond(limit, `Not all of ${toText(negated(amount))} ${amount.currency} can go out`, before)
   const most = fromMinor(-Math.min(-rest.minor, limit.minor), rest.currency)
-  const terms = { source, amount: amount ?? most, fieldValues }
+  const terms = { source, amount: amount ?? most, rest, fieldValues }
   const { payment, ...paid } = planPayment(before, invoice, terms, { now, supply })
   const after = invoiceNamed(paid.aggregate, invoice.locator)
   const isLost = amount === undefined && isOutstanding(after)

@@ -102,15 +102,14 @@ export async function decidePayment(
   const fieldValues = isCredit
     ? {}
     : paymentFieldValues(configuration.configuration, request.fieldValues, timeZone, attempt.now)
-  if (restDue(aggregate, invoice).minor < 0)
-    return await payOut(loaded, invoice, attempt, { source, amount, fieldValues })
-  const paid = isCredit ? creditFor(loaded, invoice, amount) : amount
-  return await pay(loaded, invoice.locator, attempt, { source, amount: paid, fieldValues })
+  const rest = restDue(aggregate, invoice)
+  if (rest.minor < 0) return await payOut(loaded, invoice, attempt, { source, amount, fieldValues })
+  const paid = isCredit ? creditFor(loaded, rest, amount) : amount
+  return await pay(loaded, invoice.locator, attempt, { source, amount: paid, rest, fieldValues })
 }
 
-/** The requested amount, else as much as is due and available; 409 when credit does not cover it. */
-function creditFor({ aggregate, credit }: Loaded, invoice: Invoice, asked: Money | undefined): Money {
-  const rest = restDue(aggregate, invoice)
+/** The requested amount, else as much of `rest`, which is due, as is available; 409 when credit does not cover it. */
+function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | undefined): Money {
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
   if (amount.minor <= credit.minor && credit.minor > 0) return amount
   throw wrongState(

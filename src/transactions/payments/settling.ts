@@ -82,7 +82,7 @@ export async function withCredit(
     const rest = restDue(aggregate, invoice)
     if (rest.minor < 0) continue
     const amount = rest.minor < credit.minor ? rest : credit
-    const terms = { source: 'credit' as const, amount, fieldValues: {} }
+    const terms = { source: 'credit' as const, amount, rest, fieldValues: {} }
     planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
