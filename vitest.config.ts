@@ -22,9 +22,9 @@ const numberOf = (name: string): number | undefined =>
 // Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.
 const retry = numberOf('BINDERY_RETRIES') ?? 0
 
-function sizesOf(text = 'quick'): Sizes {
-  if (text === 'quick' || text === 'usual' || text === 'full') return text
-  throw new Error(`BINDERY_SIZES is '${text}': use quick, usual or full.`)
+function sizesOf(text = 'small'): Sizes {
+  if (text === 'small' || text === 'full') return text
+  throw new Error(`BINDERY_SIZES is '${text}': use small or full.`)
 }
 
 // Three kinds of tests. `domain`: pure functions, on Node, thousands of cases. `service`: through HTTP against
@@ -124,7 +124,7 @@ export default defineConfig({
           retry,
           // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
           sequence: { groupOrder: 0 },
-          globalSetup: ['./test/support/built-worker.ts'],
+          globalSetup: ['./test/support/first-start.ts'],
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

@@ -20,7 +20,11 @@ const apart: Plugin = {
     ),
 }
 
-export async function loadRoutes(): Promise<readonly Route[]> {
+let routes: Promise<readonly Route[]> | undefined
+
+export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= builtRoutes())
+
+async function builtRoutes(): Promise<readonly Route[]> {
   const folder = mkdtempSync(join(tmpdir(), 'routes-'))
   const outfile = join(folder, 'app.mjs')
   try {

@@ -163,7 +163,7 @@ describe('signing in to a tenant', () => {
       .prepare(`select password_hash from account where username = 'old'`)
       .first('password_hash')
     // The cost that tests of the service have: test/support/service-bundle.ts.
-    expect(stored).toMatch(/^\$scrypt\$ln=8,r=8,p=5\$/)
+    expect(stored).toMatch(/^\$scrypt\$ln=4,r=8,p=5\$/)
     tokenIn(await signIn({ username: 'old', password: PASSWORD, tenantName: MOTOR.name }))
   })
 })

@@ -31,8 +31,12 @@ export async function disproportion(
   factors: readonly number[],
   measure: (size: number) => Promise<Cost>,
 ): Promise<string | undefined> {
+  const largest = await measure(size * factors.at(-1)!)
+  // Of two sizes the smaller cannot be too much, and the larger is not.
+  if (factors.length === 2 && largest.rows <= FIXED_ROWS && largest.ms < UNNOTICED_MS) return undefined
   const costs: Cost[] = []
-  for (const factor of factors) costs.push(await measure(size * factor))
+  for (const factor of factors.slice(0, -1)) costs.push(await measure(size * factor))
+  costs.push(largest)
   const rows = costs.map(cost => cost.rows)
   if (rows.some((_, at) => at > 0 && isOutOfProportion(rows, factors, at)))
     return `reads and writes ${rows.join(', ')} rows for ${size} times ${factors.join(', ')}`

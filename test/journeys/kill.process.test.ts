@@ -16,7 +16,7 @@ const WORKED = JSON.parse(
 const KILLS = 3
 const WRITERS = 8
 /** The service is killed once so many more policies are acknowledged, while others are under way. */
-const POLICIES_A_KILL = size(40, 300)
+const POLICIES_A_KILL = size(20, 300)
 
 let service: ServiceProcess
 let receiver: Receiver

@@ -14,7 +14,7 @@ import { type Caller, KINDS, liveOnce, TRANSACTIONS_OF_A_LIFE } from './policy-l
 const TENANTS = ['north', 'south']
 const WRITERS_OF_A_TENANT = 4
 /** Transactions of both tenants together, at least. */
-const TRANSACTIONS = size(120, 5_000)
+const TRANSACTIONS = size(60, 5_000)
 
 /**
  * Events of one policy come one after the other, so that its bad luck adds up: a second or more for each that failed, and 15

@@ -27,7 +27,7 @@ import { policyPriceResponse } from '../../src/rating/price.ts'
 import { cancelled } from '../../src/transactions/cancellations/effect.ts'
 import { reinstated } from '../../src/transactions/reinstatements/effect.ts'
 import { chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   accountOf,
@@ -42,7 +42,7 @@ import {
 } from './made-book.ts'
 
 const SEED = 20261122
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
 const product = plainConfiguration.products.plain!
 
 const priceOf = (policy: PolicyAggregate) =>
@@ -86,7 +86,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
             expect(toText(parts.reduce(plus))).toBe(sumOf(payable.filter(one => one.invoice === id)))
           }
         }),
-        runs(150, 5_000),
+        runs(50, 5_000),
       )
     },
     size(120_000, 3_000_000),
@@ -113,7 +113,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           itemsComeToCharges({ aggregate: policy! })
           chargesAreBilledOnce({ aggregate: policy! })
         }),
-        runs(100, 3_000),
+        runs(34, 3_000),
       )
     },
     size(120_000, 3_000_000),
@@ -156,7 +156,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           expect(costs(after) - costs(ended.aggregate)).toBe(charged(asked))
           if (at === effectiveAt) expect(costs(after)).toBe(costs(before!))
         }),
-        runs(100, 3_000),
+        runs(34, 3_000),
       )
     },
     size(120_000, 3_000_000),
@@ -195,7 +195,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
               expect(had.sort()).toEqual(said.sort())
             }
         }),
-        runs(100, 3_000),
+        runs(34, 3_000),
       )
     },
     size(120_000, 3_000_000),

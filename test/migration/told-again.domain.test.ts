@@ -10,7 +10,7 @@ import { carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { addsUp, agreesWithModel, isAsExpected, tiles } from '../support/story-checks.ts'
 import { type NewBusiness, newBusiness, type Step, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
@@ -85,7 +85,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           expect(toldPrice(after)).toEqual(toldPrice(before))
           expect(toldBilling(after)).toEqual(toldBilling(before))
         }),
-        { seed: SEED, numRuns: runsOf(12, 200) },
+        { seed: SEED, numRuns: size(4, 200) },
       )
     },
     size(120_000, 1_200_000),
@@ -110,7 +110,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the ${'%s'} example (see
           }
           addsUp(story)
         }),
-        { seed: SEED, numRuns: runsOf(8, 150) },
+        { seed: SEED, numRuns: size(3, 150) },
       )
     },
     size(120_000, 1_200_000),

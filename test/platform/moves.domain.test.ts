@@ -24,6 +24,7 @@ import {
   stories,
   WITH_MOVE,
 } from '../support/made-up-move.ts'
+import { size } from '../support/sizes.ts'
 
 const newDatabase = () => openDatabaseFile('made up', ':memory:')
 
@@ -38,7 +39,7 @@ test('rows written, changed and deleted between any two steps arrive, however of
         database.close()
       }
     }),
-    { numRuns: 150 },
+    { numRuns: size(40, 1_000) },
   )
 })
 

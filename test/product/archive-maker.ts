@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { strToU8, type Zippable, zipSync } from 'fflate'
 
 export type ArchiveContent = Record<string, string | Uint8Array | object>
@@ -52,7 +53,7 @@ export function rawZip(entries: readonly RawEntry[], entryCount = entries.length
     const content = entry.content ?? new Uint8Array()
     const packed = entry.packed ?? content
     const size = entry.sizeBytes ?? content.byteLength
-    const crc = entry.crc32 ?? crcOf(content)
+    const crc = entry.crc32 ?? crc32(content)
     const local = new DataView(new ArrayBuffer(30))
     local.setUint32(0, 0x04034b50, true)
     local.setUint16(8, entry.method ?? 0, true)
@@ -86,9 +87,4 @@ export function rawZip(entries: readonly RawEntry[], entryCount = entries.length
   end.setUint32(12, directoryBytes.byteLength, true)
   end.setUint32(16, offset, true)
   return new Uint8Array(Buffer.concat([...locals, directoryBytes, new Uint8Array(end.buffer)]))
-}
-
-function crcOf(content: Uint8Array): number {
-  const zip = zipSync({ x: content })
-  return new DataView(zip.buffer, zip.byteOffset).getUint32(14, true)
 }

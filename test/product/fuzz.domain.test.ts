@@ -8,7 +8,7 @@ import { findingCodes } from '../../src/product/check/report.ts'
 import { type Compilation, compileConfiguration } from '../../src/product/compile.ts'
 import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
 import { formatLog } from '../../src/product/log.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { type ArchiveContent, filesOf, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()
@@ -79,7 +79,7 @@ test(
           )
         },
       ),
-      { seed: 12, numRuns: runsOf(75, 1_500) },
+      { seed: 12, numRuns: size(25, 1_500) },
     )
   },
   size(180_000, 600_000),
@@ -155,7 +155,7 @@ test(
         const written = Object.entries(changed).map(([path, json]) => [path, strToU8(JSON.stringify(json))])
         checkSound(compileExample(Object.fromEntries(written)))
       }),
-      { seed: 13, numRuns: runsOf(100, 3_000) },
+      { seed: 13, numRuns: size(34, 3_000) },
     )
   },
   size(180_000, 600_000),
@@ -172,7 +172,7 @@ test(
       fc.property(fc.constantFrom(...Object.keys(example)), letters, (path, text) => {
         checkSound(compileExample({ [path]: text }))
       }),
-      { seed: 14, numRuns: runsOf(100, 3_000) },
+      { seed: 14, numRuns: size(34, 3_000) },
     )
   },
   size(180_000, 600_000),

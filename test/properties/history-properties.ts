@@ -7,7 +7,7 @@ import { policyResponse } from '../../src/policy/projection/policy.ts'
 import type { Example } from '../support/configurations.ts'
 import { journalHolds } from '../support/journal-checks.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   addsUp,
@@ -26,7 +26,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 const SEED = 20261121
 
 /** Shrunk counterexamples name the seed and the path to run them again. */
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 
@@ -81,7 +81,7 @@ export function describeHistories(example: Example): void {
               policyResponse(aggregate, product, options),
             )
           }),
-          runs(30, 1_000),
+          runs(10, 1_000),
         )
       },
       size(150_000, 3_000_000),
@@ -100,7 +100,7 @@ export function describeHistories(example: Example): void {
             }
             knowsWhatItAnswered(story, answers)
           }),
-          runs(8, 150),
+          runs(3, 150),
         )
       },
       size(150_000, 3_000_000),
@@ -118,7 +118,7 @@ export function describeHistories(example: Example): void {
             expect(figures(priceOf(second))).toEqual(figures(priceOf(first)))
             expect(tale(second)).toBe(tale(first))
           }),
-          runs(8, 150),
+          runs(3, 150),
         )
       },
       size(180_000, 600_000),
@@ -138,7 +138,7 @@ export function describeHistories(example: Example): void {
             )
             addsUp(cancelled!)
           }),
-          runs(15, 250),
+          runs(5, 250),
         )
       },
       size(180_000, 600_000),
@@ -161,7 +161,7 @@ export function describeHistories(example: Example): void {
             })
             addsUp(withdrawn!)
           }),
-          runs(8, 100),
+          runs(3, 100),
         )
       },
       size(180_000, 600_000),

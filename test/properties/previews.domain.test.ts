@@ -22,7 +22,7 @@ import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.t
 import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, inState, type Story } from '../support/policy-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
@@ -201,7 +201,7 @@ describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${S
             }
           },
         ),
-        { seed: SEED, numRuns: runsOf(25, 750) },
+        { seed: SEED, numRuns: size(9, 750) },
       )
       expect(seen.carriedOut).toBeGreaterThan(seen.refused / 4)
     },

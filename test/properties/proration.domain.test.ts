@@ -8,7 +8,7 @@ import { comparable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { beginStory, type Story } from '../support/policy-story.ts'
 import { type ProraterName, prorations, withProrater } from '../support/prorater.ts'
-import { quickly, runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { storedAggregate } from '../support/stored-aggregate.ts'
 import {
   answerNow,
@@ -27,7 +27,7 @@ import { inSteps, tell } from '../support/story-telling.ts'
 
 const SEED = 20261121
 
-const runs = (small: number, full: number) => ({ seed: SEED, numRuns: runsOf(small, full) })
+const runs = (small: number, full: number) => ({ seed: SEED, numRuns: size(small, full) })
 
 const cents = (amount: number): number => Math.round(amount * 100)
 
@@ -101,7 +101,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
             expect([...invoiced(asked).values()]).toEqual([...invoiced(plain).values()])
           }
         }),
-        { seed: SEED, numRuns: size(quickly(5, 10), 1_500) },
+        { seed: SEED, numRuns: size(5, 1_500) },
       )
       expect(prorations.length).toBeGreaterThan(before + 20)
     },
@@ -136,7 +136,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           const answer = (of: typeof aggregate) => policyResponse(of, product, { summarizeQuotes: false })
           same(answer(storedAggregate(aggregate)), answer(aggregate))
         }),
-        { seed: SEED, numRuns: size(quickly(5, 8), 1_000) },
+        { seed: SEED, numRuns: size(5, 1_000) },
       )
       expect(counted).toBeGreaterThan(50)
     },
@@ -154,7 +154,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           same(priceOf(back!), priceOf(before))
           billsAddUp(back!)
         }),
-        runs(15, 250),
+        runs(5, 250),
       )
     },
     size(180_000, 600_000),
@@ -176,7 +176,7 @@ describe.each<Example>(['motor', 'home'])(`a history on the %s example (seed ${S
           })
           billsAddUp(withdrawn!)
         }),
-        runs(8, 100),
+        runs(3, 100),
       )
     },
     size(180_000, 600_000),

@@ -8,7 +8,7 @@ import { boundDatabase, poolBinding, prepareDatabases } from '../support/databas
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { type Api, filledPath, type Operation, readApi, valueFor } from '../support/openapi.ts'
 import { administrator } from '../support/sign-in.ts'
-import { runsOf } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 
 let motor: Motor
 let api: Api
@@ -268,7 +268,7 @@ it('no request is answered 500 or tells of the inside, and none that is refused 
     ),
     {
       seed: inject('fuzz').seed ?? 20261122,
-      numRuns: inject('fuzz').runs ?? runsOf(2_000, 20_000),
+      numRuns: inject('fuzz').runs ?? size(667, 20_000),
       endOnFailure: true,
     },
   )

@@ -13,7 +13,7 @@ import { policyWhenIssued } from '../../src/transactions/endorsements/plans.ts'
 import { foreseeable } from '../support/comparable.ts'
 import type { Example } from '../support/configurations.ts'
 import { attemptAt, beginStory, inState, type Story } from '../support/policy-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { same } from '../support/story-checks.ts'
 import { newBusiness, type Step, step } from '../support/story-steps.ts'
 import { attempted, tell } from '../support/story-telling.ts'
@@ -77,7 +77,7 @@ describe.each<Example>(['motor', 'home'])(`policyWhenIssued on the %s example (s
             }
           }
         }),
-        { seed: SEED, numRuns: runsOf(25, 750) },
+        { seed: SEED, numRuns: size(9, 750) },
       )
       expect(Math.min(seen.endorsement, seen.renewal, seen.replacing)).toBeGreaterThan(10)
     },

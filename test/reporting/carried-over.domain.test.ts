@@ -26,7 +26,7 @@ import {
   lapsingSteps,
 } from '../support/payment-story.ts'
 import { beginStory } from '../support/policy-story.ts'
-import { runsOf, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 import { newBusiness, steps } from '../support/story-steps.ts'
 import { tell } from '../support/story-telling.ts'
 
@@ -128,7 +128,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
           for (const one of all) story = (await tell(story, one)).story
           isCarriedOver(story.loaded, [story.loaded.aggregate], story.now)
         }),
-        { seed: SEED, numRuns: runsOf(15, 300) },
+        { seed: SEED, numRuns: size(5, 300) },
       )
     },
     size(120_000, 1_200_000),
@@ -158,7 +158,7 @@ describe.each<Example>(['motor', 'home'])(`on the ${'%s'} example (seed ${SEED})
             book.now,
           )
         }),
-        { seed: SEED, numRuns: runsOf(15, 300) },
+        { seed: SEED, numRuns: size(5, 300) },
       )
     },
     size(120_000, 1_200_000),

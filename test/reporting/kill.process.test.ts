@@ -6,9 +6,9 @@ import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { requests } from '../../tools/book/requests.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { quickly, size } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 
-const KILLS = size(quickly(3, 5), 10)
+const KILLS = size(3, 10)
 const ACCOUNTS = size(80, 260)
 
 let service: ServiceProcess

@@ -11,7 +11,7 @@ import { consoleModule } from '../../scripts/console-page.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { openLocalDatabases } from '../../scripts/local-databases.ts'
 import { describeCommandLine } from '../cli/against-service.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type ServiceProcess, startFirst } from '../support/service-process.ts'
 
 const run = promisify(execFile)
 
@@ -19,7 +19,7 @@ const run = promisify(execFile)
 const checkout = copyCheckout()
 let service: ServiceProcess
 beforeAll(async () => {
-  service = await startServiceProcess(checkout)
+  service = await startFirst(checkout)
 })
 afterAll(async () => {
   await service.remove()

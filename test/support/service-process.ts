@@ -2,10 +2,11 @@
 // lives as long as the test. For tests of the kind `process`, on Node.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { inject } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import { type DeployedExample, deployedExample, testUsers } from '../../scripts/example.ts'
 import { freePort } from '../../scripts/free-port.ts'
@@ -36,9 +37,21 @@ export type ServiceProcess = {
   remove(): Promise<void>
 }
 
-/** Resolves when the first start has deployed the example and the service answers. `checkout` is what it is started from. */
-export async function startServiceProcess(checkout = '.'): Promise<ServiceProcess> {
-  const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-data-'))
+const newDataFolder = (): string => mkdtempSync(join(tmpdir(), 'bindery-data-'))
+
+/** With the example deployed, as a first start leaves it. Resolves when the service answers. */
+export function startServiceProcess(): Promise<ServiceProcess> {
+  const dataFolder = newDataFolder()
+  cpSync(inject('dataOfFirstStart'), dataFolder, { recursive: true })
+  return serviceProcess('.', dataFolder)
+}
+
+/** From nothing. Resolves when the example is deployed and the service answers. */
+export const startFirst = (checkout: string): Promise<ServiceProcess> =>
+  serviceProcess(checkout, newDataFolder())
+
+/** `checkout` is what it is started from. */
+export async function serviceProcess(checkout: string, dataFolder: string): Promise<ServiceProcess> {
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const printed: string[] = []

@@ -5,7 +5,7 @@ import { callOk } from './api.ts'
 const ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
 
 /** What `hashPassword` makes of that password and the tests' pepper (vitest.config.ts) at the tests' cost (service-bundle.ts). */
-const HASH = '$scrypt$ln=8,r=8,p=5$oA/TulNVhqRiJZQxvJkx5w$u0/064WEU4SOQedJx/FaqJplhFVkifPTJhB35YdUGiM'
+const HASH = '$scrypt$ln=4,r=8,p=5$oA/TulNVhqRiJZQxvJkx5w$a6Ta6u6UPixVerv3O3/gn2iAZiAhJjLnmsIuwNAu1gg'
 
 type Authentication = { authorizationToken: string; expiresTimestamp: string }
 

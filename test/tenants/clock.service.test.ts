@@ -17,6 +17,7 @@ import { archiveOf, deployForm, motorWithoutLapses } from '../support/examples.t
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { openReceiver } from '../support/receiver.ts'
 import { administrator } from '../support/sign-in.ts'
+import { size } from '../support/sizes.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 24 }))
 
@@ -238,8 +239,9 @@ describe('planned invoices', () => {
   it('are the same whether the clock jumps or goes week by week, with restarts', async () => {
     const walking = await motorTenant(`walk${made}`, motorWithoutLapses())
     const policies = [await policyOf(motor, monthly), await policyOf(walking, monthly)] as const
-    await advance(52, 'week')
-    for (let week = 0; week < 52; week += 1) {
+    const weeks = size(16, 52)
+    await advance(weeks, 'week')
+    for (let week = 0; week < weeks; week += 1) {
       await advance(1, 'week', walking)
       if (week % 7 === 0) await evictAllDurableObjects()
     }

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/platform/database.ts'
 import { copyDatabase, copyFiles } from '../../src/tenants/copy.ts'
 import { givenOut, goOnBehind, LEAP } from '../../src/tenants/restore.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { runsOf } from '../support/sizes.ts'
+import { size } from '../support/sizes.ts'
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 6 })
@@ -97,7 +97,7 @@ describe('a database', () => {
         await copyDatabase(from, to)
         expect(await contents(to)).toEqual(whole)
       }),
-      { numRuns: runsOf(15, 60) },
+      { numRuns: size(5, 60) },
     )
   })
 

@@ -116,12 +116,12 @@ test('levels of directions are those of the Unicode algorithm, as bidi-js finds 
   )
 })
 
-/** Letters that come in no order, so that no piece of them comes again. */
+/** Georgian letters, whose shapes are looked up sooner than others, in no order, so that no piece of them comes again. */
 function letters(count: number): string {
   let state = 1
   return Array.from({ length: count }, () => {
     state = (state * 48_271) % 2_147_483_647
-    return String.fromCharCode(97 + (state % 26))
+    return String.fromCharCode(0x10d0 + (state % 32))
   }).join('')
 }
 

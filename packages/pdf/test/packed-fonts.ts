@@ -1,6 +1,6 @@
 // Fonts packed as WOFF and WOFF2, with what the platform has: no outline is written in another way. A library that does
 // that too packs those of web-fonts.domain.test.ts.
-import { brotliCompressSync, deflateSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync } from 'node:zlib'
 import { viewOf } from '../web-fonts.ts'
 
 type Own = { readonly tag: number; readonly bytes: Uint8Array }
@@ -51,7 +51,9 @@ export function woff2Of(font: Uint8Array): Uint8Array<ArrayBuffer> {
       ...size.slice(first),
     ]
   })
-  const stream = brotliCompressSync(Buffer.concat(tables.map(({ bytes }) => bytes)))
+  const stream = brotliCompressSync(Buffer.concat(tables.map(({ bytes }) => bytes)), {
+    params: { [constants.BROTLI_PARAM_QUALITY]: 5 },
+  })
   const head = Buffer.alloc(48)
   head.write('wOF2', 0, 'latin1')
   head.writeUInt32BE(viewOf(font).getUint32(0), 4)

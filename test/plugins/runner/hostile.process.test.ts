@@ -9,7 +9,7 @@ import { CALL, type DirectRunner, directRunner, programOf, timed } from './direc
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 
 /** How long each hostile call may take; in full, as long as in the service. */
-const HOSTILE_MS = size(1_000, LONGEST_CALL_MS)
+const HOSTILE_MS = size(300, LONGEST_CALL_MS)
 
 /** On a busy machine it also waits for its turn, and for a process that is made anew. */
 const LONGEST_WAIT_MS = size(30_000, 5_000)

@@ -8,9 +8,9 @@ import { type ServiceProcess, startServiceProcess } from '../../support/service-
 import { measured, size } from '../../support/sizes.ts'
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 
-/** How long the idle service is watched, and which scripts run then: three natives, or all of them. */
+/** How long the idle service is watched, and which scripts run then: two natives, or all of them. */
 const IDLE_MS = size(3_000, 20_000)
-const SCRIPTS = size([0, 17, 27], [...HOSTILE_SCRIPTS.keys()])
+const SCRIPTS = size([0, 27], [...HOSTILE_SCRIPTS.keys()])
 
 const EVERY_MS = 100
 

@@ -237,8 +237,8 @@ describe('what can be read stays as it is', () => {
         return process.cpuUsage(start).user / 1000
       }
       millisecondsOf(1_000)
-      const [small, large] = [millisecondsOf(20_000), millisecondsOf(160_000)]
-      expect(large, piece).toBeLessThan(Math.max(16 * small, 1_500))
+      const [small, large] = [millisecondsOf(8_000), millisecondsOf(64_000)]
+      expect(large, piece).toBeLessThan(Math.max(16 * small, 600))
     }
   })
 })

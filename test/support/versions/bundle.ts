@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import type { V4ModuleDefinition } from 'miniflare'
-import { changedForTests, FOR_WORKERD, platform } from '../service-bundle.ts'
+import { cheapPasswords, FOR_WORKERD, platform } from '../service-bundle.ts'
 
 /** The Worker's modules, the entry first. */
 export type Version = V4ModuleDefinition[]
@@ -77,7 +77,7 @@ export async function versionOf(folder: string): Promise<Version> {
     absWorkingDir: folder,
     entryPoints: ['src/worker.ts'],
     ...FOR_WORKERD,
-    plugins: [beside(files), apart(folder), platform, changedForTests],
+    plugins: [beside(files), apart(folder), platform, cheapPasswords],
   })
   return [
     { type: 'ESModule', path: '/version/worker.mjs', contents: outputFiles[0]!.text },

@@ -17,7 +17,7 @@ import {
   type View,
 } from '../../../../src/servicing/events/stream/store.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../../support/databases.ts'
-import { runsOf } from '../../../support/sizes.ts'
+import { size } from '../../../support/sizes.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }))
 
@@ -234,7 +234,7 @@ describe('events of commits, in rows of one and of several', () => {
             )
         },
       ),
-      { numRuns: runsOf(24, 500) },
+      { numRuns: size(8, 500) },
     )
   })
 

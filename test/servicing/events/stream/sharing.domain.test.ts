@@ -5,7 +5,7 @@ import { newUuid, type PolicyLocator } from '../../../../src/kernel/locators.ts'
 import type { NewEvent } from '../../../../src/platform/events/outbox.ts'
 import { cellsOf, MOST_IN_ROW, sharingRows } from '../../../../src/platform/events/rows.ts'
 import { isStreamed } from '../../../../src/platform/events/types.ts'
-import { runsOf } from '../../../support/sizes.ts'
+import { size } from '../../../support/sizes.ts'
 
 const [anna, ben] = [newUuid(0), newUuid(0)]
 const anEvent: fc.Arbitrary<NewEvent> = fc.record(
@@ -44,7 +44,7 @@ test('rows have all events in order; those that an erasure may change, and of ot
         expect(new Set(kinds).size).toBe(1)
       }
     }),
-    { numRuns: runsOf(200, 2_000) },
+    { numRuns: size(67, 2_000) },
   )
 })
 

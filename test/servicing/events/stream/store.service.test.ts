@@ -15,7 +15,7 @@ import { type Database, openDatabase, putRows, type Query } from '../../../../sr
 import { events } from '../../../../src/platform/events/tables.ts'
 import { eventsOfRequest, firstFrom } from '../../../../src/servicing/events/stream/store.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../../support/databases.ts'
-import { runsOf } from '../../../support/sizes.ts'
+import { size } from '../../../support/sizes.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 1 }))
 
@@ -63,7 +63,7 @@ describe('the first event from a time on', () => {
           rows.filter(isFrom).map(one => one.sequence)
         expect(from(one => one.sequence >= found!.low)).toEqual(from(one => one.at >= time))
       }),
-      { numRuns: runsOf(100, 2_000) },
+      { numRuns: size(34, 2_000) },
     )
   })
 
