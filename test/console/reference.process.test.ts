@@ -62,7 +62,8 @@ describe.skipIf(!BROWSER)('the reference at /docs', () => {
       .getByRole('button', { name: /Search/ })
       .first()
       .click()
-    await page.keyboard.type('invoices of a policy')
+    // At once: by keys, the page would search the document for each.
+    await page.keyboard.insertText('invoices of a policy')
     await page.getByRole('option', { name: '/policy/{policyLocator}/checkInvoices' }).click()
     await page.waitForURL(/#tag\/invoices\/getPolicyCheckInvoices$/)
     await page
