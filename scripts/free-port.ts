@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
- * Below those that systems choose for connections and for who asks for any port (from 32,768 on Linux, from 49,152 elsewhere):
- * one of these would be taken by whoever comes first, and a service needs seconds until it listens.
+ * Below the ports that systems choose themselves, for connections and for programs that ask for any port (from 32,768 on Linux, from
+ * 49,152 elsewhere). One of those could be taken in the seconds that a service needs until it listens.
  */
 const PORTS = [20_000, 32_000] as const
 const MOST_TRIES = 100

@@ -5,28 +5,36 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Process tests are a group of their own, the first (vitest.config.ts). Domain tests are short, and fill the end. */
 const PROJECTS = ['process', 'service', 'domain']
 
-/** Files that take the longest, the longest first. */
+/**
+ * Files that take the longest, the longest first. Of process tests those that mostly wait (`bad-day`, `kill`, `webhooks`) each
+ * run beside some that do not.
+ */
 const LONGEST = [
-  'operate-guide.process',
   'bad-day.process',
   'start.process',
-  'kill.process',
+  'journeys/kill.process',
+  'tenant.process',
+  'axe.process',
   'webhooks.process',
-  'environments.process',
+  'desk-more.process',
+  'readme.process',
   'growth.service',
   'faults.service',
-  'two-tenants.service',
   'accepted.service',
   'rating.service',
   'clock.service',
-  'own-bills.service',
-  'schedule-change.service',
-  'shards.service',
+  'two-tenants.service',
   'run.service',
+  'plugins/transactions.service',
+  'turns.service',
+  'shards.service',
+  'assembly.service',
+  'large-life.service',
   'pdf/test/growth.domain',
   'payments.domain',
   'proration.domain',
-  'told-again.domain',
+  'slips.domain',
+  'book-told-again.domain',
 ].map(name => `${name}.test.ts`)
 
 function placeOf({ moduleId, project }: TestSpecification): number {
