@@ -29,8 +29,6 @@ const MOOD = {
 const LIVES_OF_A_TENANT = Math.ceil(TRANSACTIONS / TRANSACTIONS_OF_A_LIFE / TENANTS.length)
 
 const STOPPED_MS = 3_000
-/** The first start makes all databases, which takes minutes on a machine that is busy otherwise. */
-const LONGEST_START_MS = 300_000
 /** Everything has arrived after this time at the latest. */
 const LONGEST_WAIT_MS = size(300_000, 1_800_000)
 
@@ -71,7 +69,7 @@ beforeAll(async () => {
     if (!answer.success) throw new Error(answer.logfile)
     deployed.push({ name, tenantLocator: answer.tenantLocator, hostname: answer.hostname })
   }
-}, LONGEST_START_MS)
+})
 
 afterAll(async () => {
   receiver?.close()

@@ -132,6 +132,20 @@ describe('a snapshot', () => {
     expect(await one.find('k', reading('at last'))).toMatchObject({ value: 'at last', isStale: false })
   })
 
+  it('is read after a change though a read failed before it, by a clock that was ahead', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const one = isolate()
+    await one.find('k', reading('before'))
+    elapse(MINUTE_MS)
+    expect(await one.find('k', failing)).toMatchObject({ value: 'before', isStale: true })
+    elapse(-MINUTE_MS)
+    one.forget()
+    await one.find('k', reading('changed'))
+    // The time of the failure comes once more.
+    elapse(MINUTE_MS + 1_000)
+    expect(await one.find('k', reading('after'))).toMatchObject({ value: 'after', isStale: false })
+  })
+
   it('that is known is not waited for longer than two seconds, and then not at all for 5 s', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const one = isolate()

@@ -77,10 +77,11 @@ export class Snapshots<Value> {
     }
   }
 
-  /** After a change, every value is read again. */
+  /** After a change, every value is read again; an earlier failure counts no more, since the change was stored. */
   forget(): void {
     this.#changes += 1
     this.#changedAt = now()
+    this.#failedAt = Number.NEGATIVE_INFINITY
   }
 
   #isFresh({ readAt, changes }: Remembered<Value>): boolean {
