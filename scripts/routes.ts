@@ -20,6 +20,7 @@ const apart: Plugin = {
     ),
 }
 
+/** Built once in a process. */
 let routes: Promise<readonly Route[]> | undefined
 
 export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= builtRoutes())

@@ -88,7 +88,7 @@ it(
 )
 
 it('is read without the characteristics of its perils where one answer cannot hold them, and is changed all the same', async () => {
-  const exposures = Array.from({ length: 40 }, () => thing('120', PERILS))
+  const exposures = Array.from({ length: 200 }, () => thing('120', PERILS))
   const { locator } = await plain.issue({ start: START, end: months(12) }, '120', exposures)
   const endorse = (n: number) =>
     plain.ok('POST', `/policies/${locator}/endorsements`, change(n, { state: 'issued' }))
@@ -96,17 +96,16 @@ it('is read without the characteristics of its perils where one answer cannot ho
     ...{ endorsementName: 'never', startTimestamp: START + n * 60_000, fieldValues: { note: `note ${n}` } },
     ...more,
   })
-  // Each ends a segment early and begins another: 200 perils over 149 segments, and then over 151. The limit is
-  // 30,000 here (support/service-bundle.ts).
+  // Each ends a segment early and begins another: 1,000 perils over 149 segments, and then over 151.
   for (let n = 1; n <= 74; n += 1) await endorse(n)
   const whole = await plain.ok<PolicyResponse>('GET', `/policy/${locator}`)
   expect(await plain.ok('GET', `/policy/${locator}?perilCharacteristics=fitting`)).toEqual(whole)
   const { exposures: last } = whole
-  expect(last.flatMap(({ perils }) => perils).flatMap(one => one.characteristics)).toHaveLength(29_800)
+  expect(last.flatMap(({ perils }) => perils).flatMap(one => one.characteristics)).toHaveLength(149_000)
   await endorse(75)
   const { status, body } = await plain.call<{ code: string; message: string }>('GET', `/policy/${locator}`)
   expect([status, body.code]).toEqual([413, 'tooLarge'])
-  expect(body.message).toContain('its perils have 30200 characteristics, and an answer has at most 30000.')
+  expect(body.message).toContain('its perils have 151000 characteristics, and an answer has at most 150000.')
   expect(body.message).toContain(`perilCharacteristics={exposureLocator}\` (GET /policy/${locator})`)
 
   const read = (which: string) =>
@@ -114,7 +113,7 @@ it('is read without the characteristics of its perils where one answer cannot ho
   const outline = await read('none')
   expect(await read('fitting')).toEqual(outline)
   expect(outline.characteristics).toHaveLength(151)
-  expect(outline.exposures.flatMap(one => one.perils)).toHaveLength(200)
+  expect(outline.exposures.flatMap(one => one.perils)).toHaveLength(1_000)
   const inForce = outline.characteristics.filter(one => one.replacedTimestamp === undefined)
   const price = await plain.ok<PolicyPriceResponse>('POST', `/policy/${locator}/price`)
   expect(inForce.reduce((sum, one) => sum + Math.round(one.grossPremium! * 100), 0)).toBe(

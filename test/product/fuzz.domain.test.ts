@@ -155,7 +155,7 @@ test(
         const written = Object.entries(changed).map(([path, json]) => [path, strToU8(JSON.stringify(json))])
         checkSound(compileExample(Object.fromEntries(written)))
       }),
-      { seed: 13, numRuns: size(34, 3_000) },
+      { seed: 13, numRuns: size(35, 3_000) },
     )
   },
   size(180_000, 600_000),
@@ -172,7 +172,7 @@ test(
       fc.property(fc.constantFrom(...Object.keys(example)), letters, (path, text) => {
         checkSound(compileExample({ [path]: text }))
       }),
-      { seed: 14, numRuns: size(34, 3_000) },
+      { seed: 14, numRuns: size(35, 3_000) },
     )
   },
   size(180_000, 600_000),

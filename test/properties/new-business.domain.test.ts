@@ -232,7 +232,7 @@ for (const example of EXAMPLES)
             )
           },
         ),
-        { seed: SEED, numRuns: size(34, 2_000), verbose: 1 },
+        { seed: SEED, numRuns: size(35, 2_000), verbose: 1 },
       )
     })
   })

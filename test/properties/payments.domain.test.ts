@@ -226,7 +226,7 @@ describe('the payments of a policyholder whose policies were migrated', () => {
             }
           }
         }),
-        { seed: SEED, numRuns: size(67, 3_000) },
+        { seed: SEED, numRuns: size(70, 3_000) },
       )
       for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
     },

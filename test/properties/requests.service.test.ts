@@ -268,7 +268,7 @@ it('no request is answered 500 or tells of the inside, and none that is refused 
     ),
     {
       seed: inject('fuzz').seed ?? 20261122,
-      numRuns: inject('fuzz').runs ?? size(667, 20_000),
+      numRuns: inject('fuzz').runs ?? size(700, 20_000),
       endOnFailure: true,
     },
   )

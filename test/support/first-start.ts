@@ -1,13 +1,10 @@
 // Before process tests: what each start would build is built, and one first start is made, which takes three times as long as
 // a later one. Tests begin with copies of its data (service-process.ts).
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { refreshGenerated } from '../../scripts/generated.ts'
 import { builtWorker } from '../../scripts/worker-build.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
-import { serviceProcess } from './service-process.ts'
+import { startFirst } from './service-process.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -16,12 +13,11 @@ declare module 'vitest' {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await refreshGenerated()
   await builtWorker(CONFIG_FILE)
-  const dataFolder = mkdtempSync(join(tmpdir(), 'bindery-first-start-'))
-  const service = await serviceProcess('.', dataFolder)
+  const service = await startFirst('.')
   await service.stop()
-  project.provide('dataOfFirstStart', dataFolder)
-  return () => rmSync(dataFolder, { recursive: true, force: true, maxRetries: 5 })
+  project.provide('dataOfFirstStart', service.dataFolder)
+  return () => service.remove()
 }

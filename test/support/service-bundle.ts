@@ -81,12 +81,6 @@ const changedForTests = changing('changed-for-tests', [
     is: 'const PATIENCE_MS = 2_000',
     becomes: 'const PATIENCE_MS = 100_000',
   },
-  // A policy that reaches the limit takes a fifth of the time. test/console/large.process.test.ts meets the limit as it is.
-  {
-    file: /\/src\/policy\/projection\/policy\.ts$/,
-    is: 'const MOST_PERIL_CHARACTERISTICS = 150_000',
-    becomes: 'const MOST_PERIL_CHARACTERISTICS = 30_000',
-  },
 ])
 
 /** How a bundle is made that the runtime reads. */

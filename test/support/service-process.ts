@@ -46,12 +46,11 @@ export function startServiceProcess(): Promise<ServiceProcess> {
   return serviceProcess('.', dataFolder)
 }
 
-/** From nothing. Resolves when the example is deployed and the service answers. */
+/** From nothing, in that checkout. Resolves when the example is deployed and the service answers. */
 export const startFirst = (checkout: string): Promise<ServiceProcess> =>
   serviceProcess(checkout, newDataFolder())
 
-/** `checkout` is what it is started from. */
-export async function serviceProcess(checkout: string, dataFolder: string): Promise<ServiceProcess> {
+async function serviceProcess(checkout: string, dataFolder: string): Promise<ServiceProcess> {
   const port = await freePort()
   const origin = `http://localhost:${port}`
   const printed: string[] = []

@@ -44,7 +44,7 @@ test('rows have all events in order; those that an erasure may change, and of ot
         expect(new Set(kinds).size).toBe(1)
       }
     }),
-    { numRuns: size(67, 2_000) },
+    { numRuns: size(70, 2_000) },
   )
 })
 

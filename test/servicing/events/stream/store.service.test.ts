@@ -63,7 +63,7 @@ describe('the first event from a time on', () => {
           rows.filter(isFrom).map(one => one.sequence)
         expect(from(one => one.sequence >= found!.low)).toEqual(from(one => one.at >= time))
       }),
-      { numRuns: size(34, 2_000) },
+      { numRuns: size(35, 2_000) },
     )
   })
 
