@@ -129,7 +129,11 @@ async function keptPolicy({ env, tenant, get }: Sources, locator: number): Promi
   }
 }
 
-export async function readContents(sources: Sources): Promise<Contents> {
+/** What is not in the databases of the tenant alone. */
+export type Outside = Pick<Contents, 'files' | 'stream' | 'posts'>
+
+/** `known`: of earlier contents, not to be read again. */
+export async function readContents(sources: Sources, known?: Outside): Promise<Contents> {
   const rows = await allRows(sources)
   const policies = new Map<string, Kept>()
   for (const { locator } of rows.policy ?? [])
@@ -138,10 +142,10 @@ export async function readContents(sources: Sources): Promise<Contents> {
     ledger: sources.ledger,
     rows,
     shards: sources.tenant.shards.length,
-    files: await allFiles(sources),
     policies,
-    stream: await sources.stream(),
-    posts: await sources.posts(),
+    files: known?.files ?? (await allFiles(sources)),
+    stream: known?.stream ?? (await sources.stream()),
+    posts: known?.posts ?? (await sources.posts()),
     at: (sources.ranUntil ?? Date.now()) + sources.tenant.clockOffsetMs,
   }
 }

@@ -15,7 +15,7 @@ import { migratedAccount } from '../support/migrated.ts'
 import { plainYear } from '../support/motor.ts'
 import { storiesOf } from './checker.ts'
 import type { Send, Wish } from './client.ts'
-import { type Contents, readContents, wholeStream } from './contents.ts'
+import { type Contents, type Outside, readContents, wholeStream } from './contents.ts'
 import { elapse, goAhead, inject, wrapBindings } from './injection.ts'
 import { type FaultKind, Faults } from './kinds.ts'
 import { fillAndEmpty, grow, newWorld, suspendAndResume, takeAwayAndBack, type World } from './world.ts'
@@ -139,7 +139,7 @@ async function settle(world: World): Promise<void> {
 /** Carries the run out. `look` sees the tenant before it is given up. */
 export async function run(
   plan: Plan,
-  look: (read: () => Promise<Contents>, world: World) => Promise<void> = async () => {},
+  look: (read: (known?: Outside) => Promise<Contents>, world: World) => Promise<void> = async () => {},
 ): Promise<Ran> {
   await wrapBindings()
   goAhead(0)
@@ -187,20 +187,15 @@ export async function run(
     inject(undefined)
     for (const spy of quiet) spy.mockRestore()
   }
-  const read = async (): Promise<Contents> => {
+  const { tenantName } = world.motor
+  const token = await world.motor.signIn('alice.agent')
+  const read = async (known?: Outside): Promise<Contents> => {
     const tenant = (await readTenant(env, { name: world.tenant.name }, noCalls()))!
-    const { tenantName } = world.motor
-    const token = await world.motor.signIn('alice.agent')
     const get = <Body>(path: string): Promise<Body> => callOk('GET', path, { token })
-    return await readContents({
-      env,
-      tenant,
-      ledger,
-      get,
-      stream: () => wholeStream(get, world.motor.tenantLocator),
-      posts: async () =>
-        (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName),
-    })
+    const stream = () => wholeStream(get, world.motor.tenantLocator)
+    const posts = async () =>
+      (await world.receiver.received()).map(one => one.headers['webhook-id'] ?? tenantName)
+    return await readContents({ env, tenant, ledger, get, stream, posts }, known)
   }
   await world.countMoods()
   const contents = await read()

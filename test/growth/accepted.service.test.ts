@@ -9,8 +9,9 @@ import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 import { settledMigration } from '../support/settled-migration.ts'
 import { administrator } from '../support/sign-in.ts'
+import { size } from '../support/sizes.ts'
 import { ACCEPTED, type Accepted, type NewPolicyContext } from './accepted.ts'
-import { type Cost, DOUBLINGS, stepsOutOfProportion } from './proportion.ts'
+import { type Cost, DOUBLINGS, stepsOutOfProportion, TWO_SIZES } from './proportion.ts'
 
 const PRODUCT = 'products/private_motor/policy'
 const SUM = 'exports.executeLambda = (operation, { items }) => items.reduce((sum, { at }) => sum + at, 0)'
@@ -144,6 +145,7 @@ const PATIENCE_MS = 600_000
 
 describe('what is accepted takes work in proportion to', { timeout: PATIENCE_MS }, () => {
   it.each(ACCEPTED.map(one => [one.name, one] as const))('%s', async (_, one) => {
-    expect(await stepsOutOfProportion(one.smallest, DOUBLINGS, size => costsOf(one, size))).toEqual([])
+    const sizes = size(TWO_SIZES, DOUBLINGS)
+    expect(await stepsOutOfProportion(one.smallest, sizes, of => costsOf(one, of))).toEqual([])
   })
 })

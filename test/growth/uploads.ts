@@ -1,5 +1,6 @@
 // Bodies that are no JSON, of the operations that take them: what the OpenAPI document says of them is that they are bytes.
 import { archiveOf, deployForm } from '../support/examples.ts'
+import { size } from '../support/sizes.ts'
 import type { Input } from './inputs.ts'
 
 /** Sizes that are doubled three times, of each input. */
@@ -128,7 +129,7 @@ const ARCHIVES: readonly Upload[] = [
   archive('entries that nobody reads', 'items', 100, n =>
     Object.fromEntries(Array.from({ length: n }, (_, at) => [`notes/${at}/wrong_${at}.json`, '{}'])),
   ),
-  archive('folders of products', 'items', 25, n =>
+  archive('folders of products', 'items', size(10, 25), n =>
     Object.fromEntries(Array.from({ length: n }, (_, at) => [`products/p${at}/policy/policy.json`, '{}'])),
   ),
   archive('perils of a product', 'items', 25, n =>
@@ -194,7 +195,10 @@ const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>>
   'templateSnippets/velocity': [VELOCITY, 't.vm'],
 }
 
-/** Operations that read archives, by the same code (configuration/archive). */
+/** What operations read by the same code is grown in one of them; in the others, of the small size, the first few. */
+const SHARED = 3
+
+/** Operations that read archives. */
 const ARCHIVE = /^(?:\/configuration\/|\/assets\/v1\/deploy$|\/impacts$)/
 
 /** The resources that uploads take the place of, one of each kind, by the paths that make them. */
@@ -211,14 +215,18 @@ const firstName = (kind: string): string => `first_${kind.replace('/', '_')}`
 export const firstNameOf = (path: string): string =>
   firstName(Object.keys(RESOURCES).find(kind => path.includes(`/${kind}`)) ?? 'tables')
 
+const ofSharedCode = <T>(contents: readonly T[]): readonly T[] => size(contents.slice(0, SHARED), contents)
+
 /** What grows in the uploads of the operation; undefined of one that nobody thought of. */
 export function uploadsFor(method: string, path: string): readonly Upload[] | undefined {
-  if (ARCHIVE.test(path)) return ARCHIVES
+  if (ARCHIVE.test(path)) return path.endsWith('/deployTest') ? ARCHIVES : ofSharedCode(ARCHIVES)
   const kind = /^\/resource\/\{tenantLocator\}\/(.*?)(?:\/\{name\})?$/.exec(path)?.[1]
   const resource = kind === undefined ? undefined : RESOURCES[kind]
   if (resource) {
     const [contents, fileName] = resource
-    return uploadsOf(contents, fileName, method === 'POST' ? newName : () => `name=${firstNameOf(path)}`)
+    return method === 'POST'
+      ? uploadsOf(contents, fileName, newName)
+      : uploadsOf(ofSharedCode(contents), fileName, () => `name=${firstNameOf(path)}`)
   }
   return path === '/media' || path.endsWith('/addDocument')
     ? uploadsOf(behind('%PDF-1.7\n'), 'm.pdf', () => 'fileName=m.pdf&displayName=m')

@@ -8,7 +8,7 @@ import type { Loaded } from '../../../src/policy/surroundings.ts'
 import { policyPriceResponse } from '../../../src/rating/price.ts'
 import type { Story } from '../../support/policy-story.ts'
 import { billed, modificationsAddUp, recordedChangesAddUp } from '../../support/story-checks.ts'
-import type { Contents } from '../contents.ts'
+import type { Contents, Kept } from '../contents.ts'
 import type { Check, Violation } from '../violation.ts'
 
 const DOCUMENTS_MADE = ['document.ready', 'document.failed']
@@ -137,21 +137,26 @@ function answered({ aggregate, product }: Loaded, shown: unknown): void {
     throw new Error('GET answers another policy than the one that is stored.')
 }
 
+function* ofPolicy(policy: string, { loaded, shown, problem }: Kept): Generator<Violation> {
+  if (!loaded) return yield { check: 'readable', policy, says: `It cannot be read: ${problem}` }
+  const checks: Holds[] = [
+    ...HOLDS,
+    ...(loaded.aggregate.policy.issuedAt === undefined ? [] : BOUND),
+    ['answered', one => answered(one, shown)],
+  ]
+  for (const [check, holds] of checks) {
+    const says = failure(() => holds(loaded))
+    if (says !== undefined) yield { check, policy, says }
+  }
+}
+
+/** By the policy as it was read: it is checked once, however often contents that differ in something else are. */
+const found = new WeakMap<Kept, readonly Violation[]>()
+
 function* kept({ policies }: Contents): Generator<Violation> {
-  for (const [policy, { loaded, shown, problem }] of policies) {
-    if (!loaded) {
-      yield { check: 'readable', policy, says: `It cannot be read: ${problem}` }
-      continue
-    }
-    const checks: Holds[] = [
-      ...HOLDS,
-      ...(loaded.aggregate.policy.issuedAt === undefined ? [] : BOUND),
-      ['answered', one => answered(one, shown)],
-    ]
-    for (const [check, holds] of checks) {
-      const says = failure(() => holds(loaded))
-      if (says !== undefined) yield { check, policy, says }
-    }
+  for (const [policy, one] of policies) {
+    if (!found.has(one)) found.set(one, [...ofPolicy(policy, one)])
+    yield* found.get(one)!
   }
 }
 
