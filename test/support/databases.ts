@@ -56,8 +56,8 @@ export async function prepareDatabases({
     await env.CONTROL.batch(bindings.map(binding => register.bind(binding, newestMigration(tenant))))
 }
 
-/** By the newest migration: what makes an empty database as the migrations would. */
-const schemas = new Map<string, Promise<string[]>>()
+/** By the newest migration: what makes an empty database as the migrations would, all of it as one statement. */
+const schemas = new Map<string, Promise<string>>()
 
 /** Each test file makes its databases, some of them dozens: most of what the migrations do is undone by later ones. */
 async function makeDatabases(bindings: readonly string[], migrations: readonly Migration[]): Promise<void> {
@@ -68,9 +68,9 @@ async function makeDatabases(bindings: readonly string[], migrations: readonly M
     await migrate(bindingTarget(binding, boundDatabase(binding)), migrations)
   }
   const made = async (binding: string): Promise<void> => {
-    const schema = await schemas.get(newest)!
-    await bindingTarget(binding, boundDatabase(binding))
-      .execute(schema)
+    await boundDatabase(binding)
+      .prepare(await schemas.get(newest)!)
+      .run()
       // It is there already.
       .catch(() => migrated(binding))
   }
@@ -80,7 +80,7 @@ async function makeDatabases(bindings: readonly string[], migrations: readonly M
   await Promise.all(rest.map(made))
 }
 
-async function schemaOf(database: D1Database): Promise<string[]> {
+async function schemaOf(database: D1Database): Promise<string> {
   const { results } = await database
     .prepare(
       `select sql from sqlite_master where sql is not null and substr(name, 1, 7) <> 'sqlite_' and substr(name, 1, 1) <> '_'
@@ -88,7 +88,7 @@ async function schemaOf(database: D1Database): Promise<string[]> {
        from migration`,
     )
     .all<{ sql: string }>()
-  return results.map(({ sql }) => sql)
+  return results.map(({ sql }) => `${sql};`).join('\n')
 }
 
 /** The number that the shard's next lease begins with; 0 before the first. */
