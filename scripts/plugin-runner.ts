@@ -9,7 +9,7 @@ import type { RunnerStart } from '../runner/server.ts'
 import { runnerSecret } from '../src/extension/plugins/runner-protocol.ts'
 import { signalGroup } from './local-worker.ts'
 
-const MAIN = resolve('runner/main.bundle.mjs')
+const MAIN = 'runner/main.bundle.mjs'
 
 /** The wait before it is started again: doubled each time that it ends at once, up to the longest. */
 const SHORTEST_WAIT_MS = 50
@@ -29,10 +29,14 @@ export type PluginRunnerProcess = {
 
 type Settings = Pick<RunnerStart, 'longestMs' | 'lanes'>
 
-/** Resolves when it listens. `tokenSecret` is the service's own, of which both sides make the runner's secret. */
+/**
+ * Resolves when it listens. `tokenSecret` is the service's own, of which both sides make the runner's secret; `main` is the built
+ * runner, beside which its cell lies.
+ */
 export async function startPluginRunner(
   tokenSecret: string,
   settings: Settings = {},
+  main = MAIN,
 ): Promise<PluginRunnerProcess> {
   const start = randomUUID()
   const secret = await runnerSecret(tokenSecret, start)
@@ -44,7 +48,7 @@ export async function startPluginRunner(
   const begin = (port: number): Promise<number> =>
     new Promise((listens, fails) => {
       const began = performance.now()
-      const started = spawn(process.execPath, [MAIN], {
+      const started = spawn(process.execPath, [resolve(main)], {
         // Nothing of the environment: it holds credentials of the service and of the person who started it.
         env: {} as NodeJS.ProcessEnv,
         detached: true,

@@ -83,6 +83,34 @@ const changedForTests = changing('changed-for-tests', [
   },
 ])
 
+/**
+ * A plugin that never ends is stopped after a fifth of the steps: each takes a second of processor time otherwise.
+ * test/plugins/service.process.test.ts tests the limit as it is.
+ */
+const fewerSteps = changing('fewer-steps', [
+  {
+    file: /\/src\/extension\/plugins\/limits\.ts$/,
+    is: 'const MOST_INTERRUPTS = 10_000',
+    becomes: 'const MOST_INTERRUPTS = 2_000',
+  },
+])
+
+/** The plugin runner as tests have it. Returns its file. */
+export async function buildRunner(): Promise<string> {
+  const folder = '.wrangler/tests/runner'
+  await build({
+    entryPoints: ['main', 'cell'].map(name => ({ in: `runner/${name}.ts`, out: `${name}.bundle` })),
+    outExtension: { '.js': '.mjs' },
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    plugins: [fewerSteps],
+    logLevel: 'error',
+  })
+  return `${folder}/main.bundle.mjs`
+}
+
 /** How a bundle is made that the runtime reads. */
 export const FOR_WORKERD = {
   write: false,

@@ -3,7 +3,7 @@ import { z } from '@hono/zod-openapi'
 import { isStorable } from '../../kernel/text.ts'
 import { component, Integer, list, optional, requestInteger, Text } from '../../platform/wire.ts'
 import { rule } from '../../platform/wire-problem.ts'
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './tables.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from './limits.ts'
 
 const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a pair')
 

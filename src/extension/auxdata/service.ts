@@ -7,6 +7,7 @@ import type { Database, Query } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { AuxDataKeySetResponse, AuxDataResponse, AuxDataSetCreateRequest } from './contract.ts'
+import { LONGEST_AUX_NAME } from './limits.ts'
 import {
   type AuxRow,
   asReadGuard,
@@ -18,7 +19,6 @@ import {
   putAuxData,
   shardOfAuxData,
 } from './store.ts'
-import { LONGEST_AUX_NAME } from './tables.ts'
 
 /** The value under the key; `""` where there is none (brief 7). */
 export async function readAuxData(

@@ -16,7 +16,3 @@ export const auxData = sqliteTable(
   // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
   table => [primaryKey({ columns: [table.locator, table.key] })],
 )
-
-/** The most characters of a locator or key, and of a value. */
-export const LONGEST_AUX_NAME = 256
-export const LONGEST_AUX_VALUE = 100_000

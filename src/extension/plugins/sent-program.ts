@@ -1,6 +1,6 @@
 // The parts of a program that a sandbox gets: settings, scripts and the tables that are small enough. Rows of other tables are fetched.
 import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/tables.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
 import * as limits from './limits.ts'
 import type { PluginProgram } from './runner.ts'
 import type { RealmHost } from './sandbox/realm.ts'

@@ -1,5 +1,5 @@
 // A policy is converted with its full history or not at all (resources brief 9.2).
-import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/tables.ts'
+import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../../../extension/auxdata/limits.ts'
 import {
   derivedUuid,
   type PolicyLocator,
