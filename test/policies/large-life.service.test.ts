@@ -1,5 +1,5 @@
 // The whole life of a policy of 1,000 exposures with 5 perils each: every step within the limits of one request, and
-// to the cent.
+// to the cent. What of its perils is answered.
 import { beforeAll, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
@@ -167,3 +167,23 @@ it('is read without the characteristics of its perils where one answer cannot ho
   const told = toldAccount({ holder, policies: [record], disbursements: [], auxData: [] })
   expect(told.policies).toMatchObject([{ as: 'left', reason: expect.stringContaining('left out') }])
 }, 120_000)
+
+it('policies of a policyholder are answered with the perils of one exposure, and that of no policy is not found', async () => {
+  const span = { start: START, end: months(12) }
+  const one = await plain.issue(span, '120', [thing('120', PERILS), thing('120', PERILS)])
+  const other = await plain.issue(span, '120', [thing('120', PERILS)])
+  expect(other.policyholderLocator).toBe(one.policyholderLocator)
+  const path = (which: string) =>
+    `/policyholder/${one.policyholderLocator}/policies?perilCharacteristics=${which}`
+  const shown = await plain.ok<PolicyResponse[]>('GET', path(one.exposures[1]!.locator))
+  const counts = (policy: PolicyResponse): number[] =>
+    shown
+      .find(({ locator }) => locator === policy.locator)!
+      .exposures.map(({ perils }) => perils.flatMap(({ characteristics }) => characteristics).length)
+  expect([counts(one), counts(other)]).toEqual([[0, PERILS.length], [0]])
+  const { status, body } = await plain.call<{ code: string }>(
+    'GET',
+    path('00000000-0000-4000-8000-00000000aa00'),
+  )
+  expect([status, body.code]).toEqual([404, 'notFound'])
+})

@@ -182,6 +182,8 @@ export const policyRoutes: Route[] = [
   }),
   policyholders.get('/policyholder/{policyholderLocator}/policies', {
     summary: 'Policies of a policyholder',
+    description:
+      'With the locator of an exposure as `perilCharacteristics`, the policies that do not have it are answered as with `none`; 404 when none of them has it.',
     permission: 'policies.read',
     query: DetailQuery,
     answer: { schema: z.array(PolicyResponse), description: 'Its policies, oldest first.' },

@@ -161,11 +161,14 @@ export const updateFees = (
     feeSummary((await loadStored(context, policyText)).aggregate),
   )
 
-/** All policies of a policyholder: one round trip. */
+/**
+ * All policies of a policyholder: one round trip. An exposure is of one policy: of the others no peril has its characteristics then. 404 when
+ * none of them has the exposure.
+ */
 export async function policiesOf(
   context: RequestContext,
   holderText: string,
-  detail: PerilDetail,
+  { perilCharacteristics: which }: PerilDetail,
 ): Promise<PolicyResponse[]> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
@@ -179,12 +182,15 @@ export async function policiesOf(
   ]
   if (holders.length === 0) throw notFound('policyholder', holderText)
   const hashOf = new Map(versions.map(one => [one.version, one.hash]))
+  const aggregates = readAggregates(results.slice(0, AGGREGATE_QUERIES))
+  const owner = which && aggregates.find(({ exposures }) => exposures.has(which as Uuid))
   const answers: PolicyResponse[] = []
-  for (const aggregate of readAggregates(results.slice(0, AGGREGATE_QUERIES))) {
+  for (const aggregate of aggregates) {
     const hash = hashOf.get(aggregate.policy.configVersion)!
     const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
     const product = configuration.products[aggregate.policy.productName]!
-    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false, ...detail }))
+    const perilCharacteristics = owner && owner !== aggregate ? 'none' : which
+    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false, perilCharacteristics }))
   }
   return answers
 }
