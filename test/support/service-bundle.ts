@@ -126,8 +126,8 @@ export const FOR_WORKERD = {
   logLevel: 'error',
 } as const satisfies BuildOptions
 
-/** Builds it again from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. */
-export async function buildServiceBundle(): Promise<void> {
+/** Builds it again from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. A global setup of `service`. */
+export default async function buildServiceBundle(): Promise<void> {
   const { outputFiles, metafile } = await build({
     entryPoints: ['test/support/fresh-start/service.ts'],
     ...FOR_WORKERD,
