@@ -124,24 +124,14 @@ async function endorsed(
   if (!first) return undefined
   const { endorsement } = first
   let now = withAggregate(story, first.planned.aggregate)
-  const preview = await decideChange(
-    now.loaded,
-    { kind: 'endorsement', endorsement, asked: 'price' },
-    attemptAt(now.now),
-  )
+  const priceChange = (of: Story) =>
+    decideChange(of.loaded, { kind: 'endorsement', endorsement, asked: 'price' }, attemptAt(of.now))
+  const preview = await priceChange(now)
   for (const action of [...(request.state === 'accepted' ? [] : (['quote', 'accept'] as const)), last]) {
     const next = await decideEndorsement(now.loaded, { action, endorsement }, attemptAt(now.now))
     now = withAggregate(now, next.planned.aggregate)
   }
-  if (last === 'issue')
-    same(
-      await decideChange(
-        now.loaded,
-        { kind: 'endorsement', endorsement, asked: 'price' },
-        attemptAt(now.now),
-      ),
-      preview,
-    )
+  if (last === 'issue') same(await priceChange(now), preview)
   return now
 }
 
