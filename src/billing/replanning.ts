@@ -55,20 +55,21 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const groups = periodsFrom(termsOf(before, policyEnd), type, timeZone, from)
   const tiles = groups.flat()
-  const isIn = (at: Instant, span: { start: Instant; end: Instant }): boolean =>
-    span.start <= at && at < span.end
+  const tilesOf = Map.groupBy(tiles, ({ start }) =>
+    reaching.find(one => one.start <= start && start < one.end),
+  )
   const continued = reaching.map(one => ({
     ...draftOf(one),
-    periods: tiles.filter(tile => reaching.find(other => isIn(tile.start, other)) === one),
+    periods: tilesOf.get(one) ?? [],
   }))
   const kept = continued.filter(one => one.start < policyEnd)
   const beyond = continued.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
   const last = kept.at(-1)
-  const isPlanned = (at: Instant): boolean => reaching.some(one => isIn(at, one))
+  const unplanned = new Set(tilesOf.get(undefined))
   const lastEnd = reaching.map(one => one.end).reduce(later)
   const isToCome = (at: Instant): boolean => at >= lastEnd && at > endOfDay(now, timeZone)
   const gained = groups
-    .map(group => group.filter(tile => !isPlanned(tile.start) && isToCome(tile.start)))
+    .map(group => group.filter(tile => unplanned.has(tile) && isToCome(tile.start)))
     .filter(group => group.length > 0)
     .map(
       (group): Draft => ({
@@ -76,7 +77,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         replans: { bill: 'planned', open: [] },
       }),
     )
-  const immediate = tiles.filter(tile => !isPlanned(tile.start) && !isToCome(tile.start))
+  const immediate = [...unplanned].filter(tile => !isToCome(tile.start))
   return balanced(change, {
     absorbed: reaching,
     planned: [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained],

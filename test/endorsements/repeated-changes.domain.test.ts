@@ -23,6 +23,7 @@ import { joinedChanges, withAdditionLocators } from '../../src/transactions/endo
 import { transactionResponse } from '../../src/transactions/endorsements/projection.ts'
 import { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
 import { issuedPolicy } from '../support/record-kinds/motor-policies.ts'
+import { size } from '../support/sizes.ts'
 
 const SEED = 20261122
 
@@ -135,7 +136,7 @@ describe('an answer repeats all that was asked for', () => {
             newPaymentScheduleName: more.newPaymentScheduleName,
           })
         }),
-        { seed: SEED, numRuns: 200 },
+        { seed: SEED, numRuns: size(70, 200) },
       )
     },
   )

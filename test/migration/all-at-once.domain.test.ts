@@ -6,6 +6,7 @@ import { convertAccount, digitsNeeded, ownProblems } from '../../src/servicing/m
 import { Findings, InvoiceLinks, type ItemFailure } from '../../src/servicing/migration/item.ts'
 import { readAccount, readFailing } from '../../src/servicing/migration/request.ts'
 import { doubtfulTimes } from '../../src/servicing/migration/run/account.ts'
+import { size } from '../support/sizes.ts'
 import { accountOf, BOOK_BEGINS, DAY, madePolicy, NOW, plainConfiguration, type Wire } from './made-book.ts'
 
 const CONTEXT = {
@@ -155,7 +156,7 @@ it('nothing is told of an account without fault beyond what does not fit, wherev
         expect(further(wire)).toEqual([])
       },
     ),
-    { numRuns: 400 },
+    { numRuns: size(150, 400) },
   )
 })
 

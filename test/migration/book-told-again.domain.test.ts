@@ -99,7 +99,7 @@ function givenUp(book: Book, { policy, which }: BookStep): Book {
 
 /** Steps that move money in the place of those that no request tells; in that of discarding a draft an invoice is given up. */
 const moneySteps = bookSteps.map(all =>
-  all.map(one => ({ ...one, kind: MONEY[one.kind] ?? one.kind, firmly: true })),
+  all.slice(0, size(20, 30)).map(one => ({ ...one, kind: MONEY[one.kind] ?? one.kind, firmly: true })),
 )
 
 const MONEY: Partial<Record<BookStep['kind'], BookStep['kind']>> = {

@@ -86,7 +86,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
             expect(toText(parts.reduce(plus))).toBe(sumOf(payable.filter(one => one.invoice === id)))
           }
         }),
-        runs(50, 5_000),
+        runs(30, 5_000),
       )
     },
     size(120_000, 3_000_000),
@@ -113,7 +113,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           itemsComeToCharges({ aggregate: policy! })
           chargesAreBilledOnce({ aggregate: policy! })
         }),
-        runs(34, 3_000),
+        runs(20, 3_000),
       )
     },
     size(120_000, 3_000_000),
@@ -156,7 +156,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
           expect(costs(after) - costs(ended.aggregate)).toBe(charged(asked))
           if (at === effectiveAt) expect(costs(after)).toBe(costs(before!))
         }),
-        runs(34, 3_000),
+        runs(20, 3_000),
       )
     },
     size(120_000, 3_000_000),
@@ -195,7 +195,7 @@ describe(`accounts of another system (seed ${SEED})`, () => {
               expect(had.sort()).toEqual(said.sort())
             }
         }),
-        runs(34, 3_000),
+        runs(20, 3_000),
       )
     },
     size(120_000, 3_000_000),

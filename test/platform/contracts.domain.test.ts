@@ -25,6 +25,7 @@ import * as endorsements from '../../src/transactions/endorsements/contract.ts'
 import * as lapses from '../../src/transactions/lapses/contract.ts'
 import * as reinstatements from '../../src/transactions/reinstatements/contract.ts'
 import * as renewals from '../../src/transactions/renewals/contract.ts'
+import { size } from '../support/sizes.ts'
 
 const SEED = 20261121
 
@@ -115,7 +116,7 @@ describe.each(read)('%s', (_name, schema) => {
         const { error } = schema.safeParse(wire)
         for (const issue of error?.issues ?? []) expect(issue.message).toMatch(/^('|The request ).*\.$/s)
       }),
-      { seed: SEED, numRuns: 200 },
+      { seed: SEED, numRuns: size(60, 200) },
     )
   })
 

@@ -39,7 +39,7 @@ test('rows written, changed and deleted between any two steps arrive, however of
         database.close()
       }
     }),
-    { numRuns: size(40, 1_000) },
+    { numRuns: size(20, 1_000) },
   )
 })
 

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
-import { build } from 'esbuild'
-import { expect, test } from 'vitest'
+import { build, type Metafile } from 'esbuild'
+import { beforeAll, expect, test } from 'vitest'
 
-type Outputs = Awaited<ReturnType<typeof built>>
+type Outputs = Metafile['outputs']
 
-/** The service in the pieces in which an isolate loads it. */
-async function built() {
+/** The service in the pieces in which an isolate loads it; built once for all tests. */
+let outputs: Outputs
+beforeAll(async () => {
   const { metafile } = await build({
     entryPoints: ['src/worker.ts'],
     outdir: 'unwritten',
@@ -19,11 +20,11 @@ async function built() {
     loader: { '.html': 'text', '.sql': 'text' },
     logLevel: 'silent',
   })
-  return metafile.outputs
-}
+  outputs = metafile.outputs
+})
 
 /** What is evaluated with one of them: files, and names of packages. */
-function evaluatedWith(outputs: Outputs, first: string): string[] {
+function evaluatedWith(first: string): string[] {
   const found = new Set<string>()
   const look = (output: string): void => {
     const { inputs, imports } = outputs[output]!
@@ -39,10 +40,10 @@ function evaluatedWith(outputs: Outputs, first: string): string[] {
 }
 
 /** Before the first request. */
-const evaluatedAtStart = async (): Promise<string[]> => evaluatedWith(await built(), 'unwritten/worker.js')
+const evaluatedAtStart = (): string[] => evaluatedWith('unwritten/worker.js')
 
-test('an isolate starts without contracts, routes and services', async () => {
-  const evaluated = await evaluatedAtStart()
+test('an isolate starts without contracts, routes and services', () => {
+  const evaluated = evaluatedAtStart()
   expect(evaluated).toContain('src/platform/http/serve.ts')
   expect(evaluated).toContain('durable/delivery.ts')
   const room = /(?:^|\/)(?:contract|routes|service)(?:-[\w-]+)?\.ts$|\/contract\/|^src\/platform\/wire\.ts$/
@@ -50,7 +51,7 @@ test('an isolate starts without contracts, routes and services', async () => {
 })
 
 test('an isolate starts without what only agents need, and so do all routes', async () => {
-  const evaluated = await evaluatedAtStart()
+  const evaluated = evaluatedAtStart()
   expect(evaluated).toContain('src/platform/http/door.ts')
   expect(
     evaluated.filter(name => name.includes('agents') || name.startsWith('@modelcontextprotocol/')),
@@ -74,15 +75,14 @@ test('an isolate starts without what only agents need, and so do all routes', as
   ])
 })
 
-test('single sign-on is loaded by its own calls alone, and what verifies tokens by the first of them', async () => {
-  const outputs = await built()
-  const atStart = evaluatedWith(outputs, 'unwritten/worker.js')
+test('single sign-on is loaded by its own calls alone, and what verifies tokens by the first of them', () => {
+  const atStart = evaluatedWith('unwritten/worker.js')
   expect(atStart.filter(name => name === 'jose' || name.includes('identity-providers'))).toEqual([])
   const routes = Object.entries(outputs).filter(([, { entryPoint }]) => /routes\.ts$/.test(entryPoint ?? ''))
   expect(routes.length).toBeGreaterThan(30)
   const loading = routes
     .filter(([output]) =>
-      evaluatedWith(outputs, output).some(name =>
+      evaluatedWith(output).some(name =>
         /identity-providers\/(?!contract|routes)|^src\/agents|^@modelcontextprotocol/.test(name),
       ),
     )

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { COPIES, type Packed, pack, unpack } from '../../src/extension/plugins/packed.ts'
+import { size } from '../support/sizes.ts'
 
 const copies = [(record: object) => ({ ...record })]
 const unpacked = (packed: Packed): unknown => unpack(packed, copies)
@@ -37,7 +38,7 @@ describe('packed values', () => {
           expect(told(value)).toBe(JSON.stringify(value))
         },
       ),
-      { numRuns: 1_500, seed: 20261121 },
+      { numRuns: size(500, 1_500), seed: 20261121 },
     )
   })
 

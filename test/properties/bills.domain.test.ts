@@ -499,7 +499,7 @@ describe(`bills (seed ${SEED})`, () => {
             shown,
           )
         }),
-        { seed: SEED, numRuns: size(120, 6_000), examples: FOUND_BEFORE },
+        { seed: SEED, numRuns: size(80, 6_000), examples: FOUND_BEFORE },
       )
       for (const kind of [...Object.keys(KINDS), 'giveFeeBack'])
         expect([kind, seen.get(kind) ?? 0]).not.toEqual([kind, 0])

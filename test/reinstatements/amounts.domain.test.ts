@@ -15,6 +15,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { boatGround } from '../support/boat-ground.ts'
 import { attemptAt } from '../support/policy-story.ts'
+import { size } from '../support/sizes.ts'
 import '../../src/transactions/kinds.ts'
 
 const SEED = 20261122
@@ -184,7 +185,7 @@ describe('cancelled and reinstated', () => {
           expect(totals(often)).toEqual(totals(once))
         },
       ),
-      { seed: SEED, numRuns: 60 },
+      { seed: SEED, numRuns: size(25, 60) },
     )
   })
 
@@ -209,7 +210,7 @@ describe('cancelled and reinstated', () => {
           expect(await restored(ended)).toBe(await restored(plain))
         },
       ),
-      { seed: SEED, numRuns: 60 },
+      { seed: SEED, numRuns: size(25, 60) },
     )
   })
 })

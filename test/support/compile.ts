@@ -26,7 +26,8 @@ export async function compile(programs: Readonly<Record<string, string>>): Promi
         exclude: [],
       }),
     )
-    const compiler = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '-p', config]
+    // Each further checker reads the client's types for itself.
+    const compiler = [resolve('node_modules/typescript/bin/tsc'), '--noEmit', '--checkers', '1', '-p', config]
     const { stdout } = await promisify(execFile)(process.execPath, compiler).catch(
       (problem: { stdout: string }) => problem,
     )

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { compileScript } from '../../src/extension/plugins/script.ts'
-import { locatorSupply, newUuid } from '../../src/kernel/locators.ts'
+import { type LocatorSupply, locatorSupply, newUuid } from '../../src/kernel/locators.ts'
+import { Memo } from '../../src/kernel/maps.ts'
 import { zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
@@ -45,10 +46,20 @@ export function exampleConfiguration(example: Example): Configuration {
   return configuration
 }
 
-export const workedPolicies = (example: Example): WorkedPolicy[] =>
-  JSON.parse(
-    readFileSync(join(import.meta.dirname, '../../examples', example, 'worked.json'), 'utf8'),
-  ) as WorkedPolicy[]
+const worked = new Memo<Example, readonly WorkedPolicy[]>(2)
+
+/** Read once for all tests, so frozen. */
+export const workedPolicies = (example: Example): readonly WorkedPolicy[] =>
+  worked.getOrMake(
+    example,
+    () =>
+      JSON.parse(
+        readFileSync(join(import.meta.dirname, '../../examples', example, 'worked.json'), 'utf8'),
+        (_, value) => Object.freeze(value),
+      ) as WorkedPolicy[],
+  )
+
+const templatesOf = new Memo<Example, Map<string, CompiledTemplate>>(2)
 
 /** What a policy of the product stands on, as `loadNewPolicyContext` reads it in the service. */
 export function groundOf(
@@ -60,7 +71,7 @@ export function groundOf(
   const configuration = exampleConfiguration(example)
   const product = configuration.products[productName]
   if (!product) throw new Error(`Example ${example} has no product ${productName}.`)
-  const templates = new Map<string, CompiledTemplate>()
+  const templates = templatesOf.getOrMake(example, () => new Map())
   const { timeZone, currency, policyholderFields } = configuration
   const holder = changePolicyholderValues(policyholderFields, {}, values, { completed: true, timeZone, now })
   const policyholder: Policyholder = {
@@ -101,8 +112,7 @@ export function groundOf(
 let sequence = 2_000_000
 
 /** A supply of digits that never run out within a test. */
-export const plentyOfLocators = () =>
-  locatorSupply(
-    0,
-    Array.from({ length: 500 }, () => sequence++ * 64),
-  )
+export const plentyOfLocators = (): LocatorSupply => ({
+  ...locatorSupply(0, []),
+  digits: () => sequence++ * 64,
+})

@@ -33,7 +33,7 @@ const LONGEST = [
   'pdf/test/growth.domain',
   'payments.domain',
   'proration.domain',
-  'slips.domain',
+  'policy-end.domain',
   'book-told-again.domain',
 ].map(name => `${name}.test.ts`)
 

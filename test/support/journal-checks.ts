@@ -18,15 +18,16 @@ import { knownAt } from '../../src/policy/projection/known.ts'
 import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isOutstanding } from '../../src/policy/records/invoice.ts'
 import type { AccountName } from '../../src/product/books.ts'
+import { same } from './story-checks.ts'
 
 /** Both sides of each row add up to zero. */
 export function rowsBalance(rows: readonly JournalRow[]): void {
-  for (const { kind, entries } of rows) {
-    expect(entries.length).toBeGreaterThan(0)
-    expect(entries.every(({ minor }) => Number.isSafeInteger(minor) && minor !== 0)).toBe(true)
-    expect(totalOf(entries)).toBe(0)
-    if (kind !== 'opening') expect(totalOf(entries.filter(isBillingEntry))).toBe(0)
-  }
+  const balances = ({ kind, entries }: JournalRow): boolean =>
+    entries.length > 0 &&
+    entries.every(({ minor }) => Number.isSafeInteger(minor) && minor !== 0) &&
+    totalOf(entries) === 0 &&
+    (kind === 'opening' || totalOf(entries.filter(isBillingEntry)) === 0)
+  expect(rows.filter(row => !balances(row))).toEqual([])
 }
 
 /**
@@ -45,7 +46,7 @@ function placed(rows: readonly JournalRow[]): Record<string, number> {
 
 /** What commits posted is what the records say. */
 export const isWhatRecordsSay = (posted: readonly JournalRow[], aggregate: PolicyAggregate): void =>
-  expect(placed(posted)).toEqual(placed(journalOf(aggregate)))
+  same(placed(posted), placed(journalOf(aggregate)))
 
 /** In minor units: a debit is positive. */
 export const balanceOf = (rows: readonly JournalRow[], account: AccountName): number =>
@@ -70,13 +71,11 @@ export function earnsWhatIsWritten(
   for (const earning of ['product', 'daily'] as const) {
     const terms = { earning, zone: policy.timeZone, currency: policy.currency }
     for (const span of spans) {
-      for (const at of times) {
-        const earned = earnedOf(span, at, terms)
-        expect(Math.abs(earned)).toBeLessThanOrEqual(Math.abs(span.minor))
-        expect(earned === 0 || Math.sign(earned) === Math.sign(span.minor)).toBe(true)
-      }
-      expect(earnedOf(span, span.start, terms)).toBe(0)
-      expect(earnedOf(span, span.end, terms)).toBe(span.minor)
+      const { minor, start, end } = span
+      const isPartOfIt = (earned: number): boolean =>
+        Math.abs(earned) <= Math.abs(minor) && (earned === 0 || Math.sign(earned) === Math.sign(minor))
+      expect(times.filter(at => !isPartOfIt(earnedOf(span, at, terms)))).toEqual([])
+      expect([start, end].map(at => earnedOf(span, at, terms))).toEqual([0, minor])
     }
   }
 }
@@ -119,7 +118,7 @@ export function knowsWhatItKnew(aggregate: PolicyAggregate, times: readonly Inst
   const rows = journalOf(aggregate)
   for (const at of times) {
     const known = knownAt(aggregate, at)
-    expect(placed(rows.filter(row => row.at <= at))).toEqual(known ? placed(journalOf(known)) : {})
+    same(placed(rows.filter(row => row.at <= at)), known ? placed(journalOf(known)) : {})
   }
 }
 
@@ -129,14 +128,15 @@ export function journalHolds(
   aggregate: PolicyAggregate,
   times: readonly Instant[],
 ): void {
+  const moments = [...new Set(times)]
   rowsBalance(posted)
   isWhatRecordsSay(posted, aggregate)
   writesPriceChanges(posted, aggregate)
-  earnsWhatIsWritten(posted, aggregate, times)
+  earnsWhatIsWritten(posted, aggregate, moments)
   owesWhatInvoicesAsk(posted, aggregate)
   holdsWhatWasPaid(posted, aggregate)
   if (!hasPending(aggregate)) plansWhatIsUnbilled(posted, aggregate)
-  knowsWhatItKnew(aggregate, times)
+  knowsWhatItKnew(aggregate, moments)
 }
 
 /** Something is billed that is not issued yet. */

@@ -1,6 +1,7 @@
 // Answers of a policy that is told again, without what no migration request can tell, and in a form that is the same for the
 // same policy.
 import { checkedInvoices } from '../../src/billing/payments.ts'
+import { memoByObject } from '../../src/kernel/maps.ts'
 import type {
   CheckInvoicesResponse,
   PolicyInvoiceResponse,
@@ -18,11 +19,19 @@ export type ToldAnswers = { policy: PolicyResponse; bills: CheckInvoicesResponse
 
 const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
-export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): ToldAnswers => ({
-  policy: wire(policyResponse(aggregate, product, { summarizeQuotes: false })),
-  bills: wire(checkedInvoices(aggregate)),
-  price: wire(policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued))),
-})
+const answers = memoByObject((aggregate: PolicyAggregate) =>
+  memoByObject(
+    (product: ProductDefinition): ToldAnswers => ({
+      policy: wire(policyResponse(aggregate, product, { summarizeQuotes: false })),
+      bills: wire(checkedInvoices(aggregate)),
+      price: wire(policyPriceResponse(policyView(aggregate, boundQuote(aggregate), product, isIssued))),
+    }),
+  ),
+)
+
+/** Asked again at each step of a book, of which most leave a policy as it is. */
+export const answersOf = (aggregate: PolicyAggregate, product: ProductDefinition): ToldAnswers =>
+  answers(aggregate)(product)
 
 /** All of it but what underwriting said, how a fee is described, and payments that were taken back. */
 export const toldPolicy = ({ policy }: Pick<ToldAnswers, 'policy'>): unknown =>

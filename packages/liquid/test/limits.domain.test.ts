@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { size } from '../../../test/support/sizes.ts'
 import { compiled, compileTemplate, environment, failure, NOW, output } from './rendering.ts'
 
 describe('limits are counted, with a clock that stands still', () => {
@@ -50,21 +51,26 @@ describe('limits are counted, with a clock that stands still', () => {
       'sorting the same long text',
       `${big}{% assign l = s | concat: s %}{% for i in (1..12) %}{% assign l = l | concat: l %}{% endfor %}{{ l | sort_natural }}`,
     ],
-    ['filters without number', `{% for i in (1..100000) %}{{ 1${' | plus: 1'.repeat(4_000)} }}{% endfor %}`],
+    ['filters without number', `{% for i in (1..100000) %}{{ 1${' | plus: 1'.repeat(1_000)} }}{% endfor %}`],
     [
       'conditions without number',
-      `{% for i in (1..100000) %}{% if 1 == 2${' or 1 == 2'.repeat(4_000)} %}{% endif %}{% endfor %}`,
+      `{% for i in (1..100000) %}{% if 1 == 2${' or 1 == 2'.repeat(1_000)} %}{% endif %}{% endfor %}`,
     ],
     [
       'branches without number',
-      `{% for i in (1..100000) %}{% if false %}${'{% elsif false %}'.repeat(50_000)}{% endif %}{% endfor %}`,
+      `{% for i in (1..100000) %}{% if false %}${'{% elsif false %}'.repeat(10_000)}{% endif %}{% endfor %}`,
     ],
     [
       'long products',
       '{% assign f = 1.23456789 %}{% for i in (1..190000) %}{% assign f = f | times: f | modulo: 7 %}{% endfor %}',
     ],
   ])('%s stops the template', (_name, source) => {
-    expect(failure(source)).toMatchObject({ code: 'templateLimit', path: 'test.liquid', line: 1 })
+    const limits = size<{ nodes?: number }>({ nodes: 50_000 }, {})
+    expect(failure(source, {}, { limits })).toMatchObject({
+      code: 'templateLimit',
+      path: 'test.liquid',
+      line: 1,
+    })
   })
 
   test('output beyond 10 MB stops the template', () => {
@@ -91,7 +97,16 @@ describe('limits are counted, with a clock that stands still', () => {
   })
 
   test('a large source is read without quadratic work', () => {
-    const { findings } = compileTemplate({ path: 'p', source: '{{a}}{%if b%}{%endif%}'.repeat(60_000) })
-    expect(findings).toEqual([])
+    const millisecondsOf = (times: number): number => {
+      const source = '{{a}}{%if b%}{%endif%}'.repeat(times)
+      const start = process.cpuUsage()
+      expect(compileTemplate({ path: 'p', source }).findings).toEqual([])
+      return process.cpuUsage(start).user / 1_000
+    }
+    millisecondsOf(1_000)
+    const few = size(1_500, 7_500)
+    const [small, large] = [millisecondsOf(few), millisecondsOf(8 * few)]
+    // Sixty-four times where the work is quadratic.
+    expect(large).toBeLessThan(Math.max(16 * small, 500))
   })
 })

@@ -59,14 +59,18 @@ export const installmentOf = (
   planOf(aggregate, aggregate.modifications.get(policyModificationLocator)!)[installmentNumber - 1]!
 
 /** The amount of each installment of the plan; empty without a plan. */
-export function amountsDue(aggregate: PolicyAggregate, modification: Modification): Money[] {
+export function amountsDue(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  charges: BilledCharges = new Map(),
+): Money[] {
   const plan = planOf(aggregate, modification)
   if (plan.length === 0) return []
   const { currency } = aggregate.policy
   const known = new Map<Uuid, Money[]>()
-  const totalOf = installmentTotals(aggregate, known)
+  const totalOf = installmentTotals(aggregate, charges, known)
   const dueFor = (one: PlannedInstallment): Money => totalOf(one.modificationLocator, one.number)
-  const totals = totalsDue(plan, billedCharges(aggregate, modification), currency)
+  const totals = totalsDue(plan, billedChargesOnce(aggregate, modification, charges), currency)
   // In plan order: an installment may bill what an earlier one carried forward.
   known.set(modification.locator, totals)
   for (const [at, installment] of plan.entries()) {
@@ -128,10 +132,11 @@ const isInvoiced = (
 /** Amounts of the policy's installments by modification and number, computed once per modification. */
 function installmentTotals(
   aggregate: PolicyAggregate,
+  charges: BilledCharges = new Map(),
   known = new Map<Uuid, Money[]>(),
 ): (owner: Uuid, number: number) => Money {
   return (owner, number) => {
-    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!)
+    const totals = known.get(owner) ?? amountsDue(aggregate, aggregate.modifications.get(owner)!, charges)
     known.set(owner, totals)
     return totals[number - 1]!
   }
@@ -187,7 +192,18 @@ function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
 }
 
 /** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */
-type BilledCharges = Map<Uuid, Charge[]>
+export type BilledCharges = Map<Uuid, Charge[]>
+
+/** `billedCharges`, computed once for all that share `known`. */
+export function billedChargesOnce(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  known: BilledCharges,
+): Charge[] {
+  const billed = known.get(modification.locator) ?? billedCharges(aggregate, modification, known)
+  known.set(modification.locator, billed)
+  return billed
+}
 
 /**
  * What the installments bill, as rests of charges. Includes fees only of installments that an invoice bills: the others
@@ -231,8 +247,7 @@ function* restsIn(
 ): Generator<{ rest: Charge; by?: PlannedInstallment }> {
   for (const [owner, open] of Map.groupBy(installments, one => one.modificationLocator)) {
     const from = aggregate.modifications.get(owner)!
-    const billed = known.get(owner) ?? billedCharges(aggregate, from, known)
-    known.set(owner, billed)
+    const billed = billedChargesOnce(aggregate, from, known)
     const numbers = new Set(open.map(one => one.number))
     const dropped = new Set(
       open.flatMap(one => droppedFees(aggregate, one, isOnInvoice)).map(fee => fee.locator),

@@ -45,7 +45,8 @@ export function totalsDue(
   const split = splitterOver(plan, charges)
   for (const charge of charges)
     if (isPayable(charge))
-      for (const [index, amount] of split(charge).entries()) totals[index] = plus(totals[index]!, amount)
+      for (const [index, amount] of split(charge).entries())
+        if (amount.minor !== 0) totals[index] = plus(totals[index]!, amount)
   return totals
 }
 
@@ -90,8 +91,11 @@ function openParts(
   const split = splitterOver(plan, charges)
   return charges.map(charge => {
     const amounts = split(charge)
-    const parts = open.map(([index, installment]) => ({ installment, amount: amounts[index]! }))
-    return { charge, parts: parts.filter(({ amount }) => amount.minor !== 0) }
+    const billing = open.filter(([index]) => amounts[index]!.minor !== 0)
+    return {
+      charge,
+      parts: billing.map(([index, installment]) => ({ installment, amount: amounts[index]! })),
+    }
   })
 }
 
@@ -196,12 +200,9 @@ function splitContinued(
    * the end of cover, whether the installment with the refund goes or only shrinks.
    */
   const refundedAtOnce = (charge: Charge): number => {
-    if (
-      charge.type === 'fee' ||
-      restsByLine.get(restKey(charge))! >= 0 ||
-      firstOfLine.has(lineOfCharge(charge))
-    )
-      return 0
+    if (charge.type === 'fee') return 0
+    const line = lineOfCharge(charge)
+    if (restsByLine.get(restKey(line, charge))! >= 0 || firstOfLine.has(line)) return 0
     const { open, freesAfter } = plan[placeOf(charge)]!.replans ?? {}
     const { minor } = charge.amount
     if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
@@ -213,7 +214,7 @@ function splitContinued(
 
   /** What each installment would have billed of each line of charges. */
   const restsByLine = new Map<string, number>()
-  const restKey = (charge: Charge): string => `${lineOfCharge(charge)} ${charge.from}`
+  const restKey = (line: string, { from }: Charge): string => `${line} ${from}`
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
   for (const charge of charges) {
@@ -222,7 +223,8 @@ function splitContinued(
       const rests = restsOnPlan.get(line) ?? plan.map(() => 0)
       const at = placeOf(charge)
       rests[at] = rests[at]! + charge.amount.minor
-      restsByLine.set(restKey(charge), (restsByLine.get(restKey(charge)) ?? 0) + charge.amount.minor)
+      const key = restKey(line, charge)
+      restsByLine.set(key, (restsByLine.get(key) ?? 0) + charge.amount.minor)
       restsOnPlan.set(line, rests)
     } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
   }
@@ -237,7 +239,9 @@ function splitContinued(
   return charge => {
     const { currency, minor } = charge.amount
     const parts = plan.map(() => 0)
-    const amounts = (): Money[] => parts.map(part => fromMinor(part, currency))
+    // Most parts are nothing.
+    const nothing = zero(currency)
+    const amounts = (): Money[] => parts.map(part => (part === 0 ? nothing : fromMinor(part, currency)))
     const allAt = (at: number): Money[] => {
       parts[at] = minor
       return amounts()

@@ -3,7 +3,13 @@
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { negated, plus, toNumber } from '../../kernel/money.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { alsoBilled, billedCharges, droppedFees, planOf } from '../bills/amounts-due.ts'
+import {
+  alsoBilled,
+  type BilledCharges,
+  billedChargesOnce,
+  droppedFees,
+  planOf,
+} from '../bills/amounts-due.ts'
 import type { Charge } from '../bills/charge.ts'
 import { type InstallmentItem, installmentItems } from '../bills/items.ts'
 import type { FinancialTransactionResponse } from '../contract/billing.ts'
@@ -19,12 +25,13 @@ export function billedItemsOf(
   aggregate: PolicyAggregate,
 ): (installment: PlannedInstallment) => InstallmentItem[] {
   const known = new Map<Uuid, readonly InstallmentItem[][]>()
+  const charges: BilledCharges = new Map()
   const billed = (installment: PlannedInstallment): InstallmentItem[] => {
     const { modificationLocator: locator, number } = installment
     const modification = aggregate.modifications.get(locator)!
     const ofPlan =
       known.get(locator) ??
-      installmentItems(planOf(aggregate, modification), billedCharges(aggregate, modification))
+      installmentItems(planOf(aggregate, modification), billedChargesOnce(aggregate, modification, charges))
     known.set(locator, ofPlan)
     const { added, leftOut } = alsoBilled(aggregate, installment)
     return [

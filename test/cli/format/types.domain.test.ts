@@ -17,7 +17,7 @@ function mistakes(project: string): string[] {
   try {
     execFileSync(
       resolve('node_modules/.bin/tsc'),
-      ['-p', join(project, 'jsconfig.json'), '--pretty', 'false'],
+      ['-p', join(project, 'jsconfig.json'), '--pretty', 'false', '--checkers', '1'],
       {
         encoding: 'utf8',
         cwd: project,

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOfPattern } from '../../../cli/trial/pattern.ts'
 import { randomOf, randomOfCase } from '../../../cli/trial/random.ts'
 import { loadPatternEngine, matchesPattern } from '../../../src/product/fields/value-checks.ts'
+import { size } from '../../support/sizes.ts'
 import { bindery } from '../terminal.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bindery-try-'))
@@ -13,6 +14,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 beforeAll(() => loadPatternEngine())
 
 let copies = 0
+
+/** Policies that are made in each trial. */
+const COUNT = size(80, 200)
 
 const PRODUCT = 'configuration/products/starter_product/policy'
 
@@ -32,7 +36,7 @@ function starterWith(files: Readonly<Record<string, (text: string) => string>>):
 
 const tried = async (root: string, ...options: string[]) => {
   const { exit, out, err } = await bindery(
-    ...['try', root, '--json', '--at', '2027-01-01', '--count', '200', '--seed', '7', ...options],
+    ...['try', root, '--json', '--at', '2027-01-01', '--count', String(COUNT), '--seed', '7', ...options],
   )
   expect(err).toBe('')
   return { exit, ...JSON.parse(out) }
@@ -48,8 +52,8 @@ describe('bindery try', () => {
     'every policy that it makes of %s is one that the service takes',
     async root => {
       const { count, priced, problems, unmade } = await tried(root)
-      expect(count).toBe(200)
-      expect(priced).toBe(200)
+      expect(count).toBe(COUNT)
+      expect(priced).toBe(COUNT)
       expect(unmade).toEqual([])
       expect(problems.filter(({ kind }: { kind: string }) => kind === 'invalid')).toEqual([])
     },
@@ -151,10 +155,12 @@ describe('bindery try', () => {
 
   test('says it in words', async () => {
     const root = starterWith({ 'tables/theft_rate.csv': replace('race,0.071', 'race,0') })
-    const options = ['--count', '200', '--seed', '3', '--at', '2027-01-01']
+    const options = ['--count', String(COUNT), '--seed', '3', '--at', '2027-01-01']
     const { out } = await bindery('try', root, ...options)
     expect(out).toMatch(
-      /^starter_product: 200 policies, 200 priced in \d+\.\d s; seed 3\nunderwriting: \d+ accept, \d+ none\n/,
+      new RegExp(
+        `^starter_product: ${COUNT} policies, ${COUNT} priced in \\d+\\.\\d s; seed 3\nunderwriting: \\d+ accept, \\d+ none\n`,
+      ),
     )
     expect(out).toMatch(
       /\npremium of 0 {2}bicycle.theft {2}\d+ policies\n {2}the premium is 0\n {2}\{"policy":/,

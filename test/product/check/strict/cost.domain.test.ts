@@ -8,6 +8,7 @@ import { analyseTemplate } from '../../../../src/product/check/strict/template.t
 import { compileTemplate } from '../../../../src/product/templates/liquid.ts'
 import { templateTree } from '../../../../src/servicing/template-data/template-tree.ts'
 import { exampleConfiguration } from '../../../support/configurations.ts'
+import { size } from '../../../support/sizes.ts'
 import { compiled, edited, filesOfBase, pathIn, textOf } from './strict-archive.ts'
 
 const { products, policyholderFields } = exampleConfiguration('motor')
@@ -121,6 +122,6 @@ test('no change of a template, table or script breaks the search', async () => {
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: size(25, 60) },
   )
 })
