@@ -125,6 +125,8 @@ export default defineConfig({
           // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
           sequence: { groupOrder: 0 },
           globalSetup: ['./test/support/first-start.ts'],
+          // Three processes run all files: each of them loads what files import once, and starts one browser.
+          isolate: false,
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

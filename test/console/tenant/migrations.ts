@@ -36,7 +36,9 @@ export function migrationTests(running: () => Running): void {
     const found = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })
       .filter(name => name.includes('blobs'))
       .map(name => join(dataFolder, name))
-      .filter(path => statSync(path).isFile() && readFileSync(path).includes(text))
+      .filter(
+        path => statSync(path, { throwIfNoEntry: false })?.isFile() && readFileSync(path).includes(text),
+      )
     expect(found).toHaveLength(1)
     return found[0]!
   }
