@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
@@ -11,6 +12,8 @@ import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 useMemoryFolder()
+// Half of what a script takes, or a process that runs tests, is to read its sources, of which the next finds the result.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'bindery-compiled')
 // Tests leave much behind that is soon not needed: with room for it the collector takes a tenth less of their processor time.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--min-semi-space-size=32'
 await writeRouteIndex()
