@@ -1,4 +1,4 @@
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
@@ -22,6 +22,12 @@ await buildServiceBundle()
 const numberOf = (name: string): number | undefined =>
   process.env[name] === undefined ? undefined : Number(process.env[name])
 
+/** Tests wait for the runtime, so three keep two cores busy. */
+const WORKERS = Math.max(3, availableParallelism() - 1)
+
+/** A service and a browser of each file of the kind `process`, and of those beside it. */
+const ROOM_FOR_ONE_MORE = 8 * 2 ** 30
+
 // Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.
 const retry = numberOf('BINDERY_RETRIES') ?? 0
 
@@ -39,8 +45,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Tests wait for the runtime, so three keep two cores busy.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: WORKERS,
     // Read by test/support/sizes.ts.
     provide: {
       sizes: sizesOf(process.env.BINDERY_SIZES),
@@ -125,10 +130,11 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
-          // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
+          // First and by itself. Some of its files wait for minutes, so with memory for it one more runs at once than elsewhere.
           sequence: { groupOrder: 0 },
+          maxWorkers: WORKERS + (totalmem() >= ROOM_FOR_ONE_MORE ? 1 : 0),
           globalSetup: ['./test/support/first-start.ts'],
-          // Three processes run all files: each of them loads what files import once, and starts one browser.
+          // A few processes run all files: each of them loads what files import once, and starts one browser.
           isolate: false,
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
