@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 import { migratedAccount } from '../support/migrated.ts'
-import { type Service, sharedService } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { deployNext } from './next-version.ts'
 import { BROWSER, type ConsoleBrowser, goAnew, settled, startBrowser, until } from './page.ts'
 
@@ -39,7 +39,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
   let holder: string
 
   beforeAll(async () => {
-    const [started, opened] = await Promise.all([sharedService(), startBrowser()])
+    const [started, opened] = await Promise.all([sharedTenant(), startBrowser()])
     service = started
     browser = opened
     await deployNext(service)

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
-import { type Service, sharedService } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { type Book, HOSTILE_NAME, writeBook } from './book.ts'
 import {
   BROWSER,
@@ -48,11 +48,7 @@ describe.skipIf(!BROWSER)('the console', () => {
       received += 1
       response.writeHead(500, { 'content-type': 'text/plain' }).end('The ledger is closed.')
     }).listen(0, '127.0.0.1')
-    const [started, opened] = await Promise.all([
-      sharedService(),
-      startBrowser(),
-      once(receiver, 'listening'),
-    ])
+    const [started, opened] = await Promise.all([sharedTenant(), startBrowser(), once(receiver, 'listening')])
     service = started
     browser = opened
     admin = await service.signInAs('admin')

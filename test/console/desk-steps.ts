@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 import { bareArchive } from '../support/bare-archive.ts'
-import { sharedService } from '../support/service-process.ts'
+import { sharedTenant } from '../support/service-process.ts'
 import { goAnew, settled, startBrowser } from './page.ts'
 
 export const DAY_MS = 86_400_000
@@ -129,7 +129,7 @@ export type Desk = Awaited<ReturnType<typeof startDesk>>
 
 /** A tenant of examples/motor, but for its papers, with a policyholder; its administrator is not signed in on the page yet. */
 export async function startDesk() {
-  const [service, browser] = await Promise.all([sharedService(bareArchive), startBrowser()])
+  const [service, browser] = await Promise.all([sharedTenant(bareArchive), startBrowser()])
   const admin = await service.signInAs('admin')
   const { policyholder } = plainRequest()
   const { locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 import { bareArchive } from '../support/bare-archive.ts'
-import { type Service, sharedService } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import {
   BROWSER,
   type ConsoleBrowser,
@@ -41,7 +41,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
   const list = (path: string): Promise<List> => admin.call<List>('GET', `/workLists/${path}`)
 
   beforeAll(async () => {
-    const [started, opened] = await Promise.all([sharedService(bareArchive), startBrowser()])
+    const [started, opened] = await Promise.all([sharedTenant(bareArchive), startBrowser()])
     service = started
     browser = opened
     admin = await service.signInAs('admin')

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { CLIENT, startProvider, type TestProvider } from '../support/oidc-provider.ts'
-import { type Service, sharedService } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { BROWSER, type ConsoleBrowser, settled, startBrowser, unlabelled, until } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
@@ -28,7 +28,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     })
 
   beforeAll(async () => {
-    ;[service, browser] = await Promise.all([sharedService(), startBrowser()])
+    ;[service, browser] = await Promise.all([sharedTenant(), startBrowser()])
     provider = await startProvider(
       { greta: GREETED, stranger: { name: 'A Stranger', preferred_username: 'stranger' } },
       [`${service.origin}/account/authenticateByProvider/callback`],

@@ -18,7 +18,6 @@ export const PROCESS_ADMINISTRATOR = { username: 'administrator', password: 'cor
 /** What is called, with a tenant. */
 export type Service = {
   origin: string
-  dataFolder: string
   /** The tenant of examples/motor. */
   example(): DeployedExample
   /** Signed in to the example's tenant as its first test user with the role. */
@@ -30,6 +29,7 @@ export type Service = {
 }
 
 export type ServiceProcess = Service & {
+  dataFolder: string
   /** Everything that it has printed, over all starts. */
   output(): string
   /** `kill -9` of the service and of what started it, at once. */
@@ -53,24 +53,37 @@ export function startServiceProcess(data = inject('dataOfFirstStart')): Promise<
   return serviceProcess('.', dataFolder)
 }
 
-/** For files that only call it: one service for all of them, with a tenant for each, by default of examples/motor. */
-export async function sharedService(archive = MOTOR): Promise<Service> {
-  // Pictures have the name of the tenant that a first start makes.
-  if (process.env.BINDERY_SCREENSHOTS) return startServiceProcess()
+/** One service for all files that only call it, and leave its example as it is. */
+export async function sharedService(): Promise<Service> {
   const answer = await fetch(inject('sharedServiceAt'))
   if (!answer.ok) throw new Error(await answer.text())
   const { origin, dataFolder } = (await answer.json()) as { origin: string; dataFolder: string }
-  const administration = () => signIn(origin, PROCESS_ADMINISTRATOR)
+  const example = deployedExample(dataFolder)!
+  return {
+    ...{ origin, example: () => example, remove: async () => {} },
+    signInAs: role => signInTo(origin, example, role),
+    administration: () => signIn(origin, PROCESS_ADMINISTRATOR),
+  }
+}
+
+/** The same, with a tenant of the file's own in the place of the example; by default of examples/motor too. */
+export async function sharedTenant(archive = MOTOR): Promise<Service> {
+  // Pictures have the name of the tenant that a first start makes.
+  if (process.env.BINDERY_SCREENSHOTS) return startServiceProcess()
+  const service = await sharedService()
+  const administration = await service.administration()
   const form = new FormData()
   form.set('tenantNameSuffix', `motor-${randomUUID().slice(0, 8)}`)
   form.set('zipFile', archive(), 'motor.zip')
-  const example = await (await administration()).call<
-    DeployedExample & { success: boolean; logfile: string }
-  >('POST', '/configuration/deployTest', form)
+  const example = await administration.call<DeployedExample & { success: boolean; logfile: string }>(
+    'POST',
+    '/configuration/deployTest',
+    form,
+  )
   if (!example.success) throw new Error(example.logfile)
   return {
-    ...{ origin, dataFolder, administration, example: () => example, remove: async () => {} },
-    signInAs: role => signInTo(origin, example, role),
+    ...{ ...service, example: () => example },
+    signInAs: role => signInTo(service.origin, example, role),
   }
 }
 

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import type { ApiClient } from '../../../scripts/api-client.ts'
-import { type Service, sharedService } from '../../support/service-process.ts'
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts'
 import { deployNext } from '../next-version.ts'
 import { type ConsoleBrowser, settled, startBrowser } from '../page.ts'
 
 export type Locator = { locator: string }
 
 export type Running = {
-  readonly service: Service
+  readonly service: ServiceProcess
   readonly browser: ConsoleBrowser
   readonly admin: ApiClient
   readonly page: Page
@@ -32,7 +32,7 @@ export type Running = {
 
 export async function startRunning(): Promise<Running> {
   const pictures = process.env.BINDERY_SCREENSHOTS ? 'docs' : mkdtempSync(join(tmpdir(), 'bindery-pictures-'))
-  const [service, browser] = await Promise.all([sharedService(), startBrowser()])
+  const [service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
   await deployNext(service)
   const admin = await service.signInAs('admin')
   const { page, faults } = await browser.open({ acceptDownloads: true })
