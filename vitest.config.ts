@@ -1,4 +1,5 @@
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
 import { cloudflareTest } from '@cloudflare/vitest-plugin'
 import { defineConfig } from 'vitest/config'
 import { writeRouteIndex } from './scripts/route-index.ts'
@@ -11,12 +12,20 @@ import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 useMemoryFolder()
+// Half of what a script takes, or a process that runs tests, is to read its sources, of which the next finds the result.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'bindery-compiled')
 // Tests leave much behind that is soon not needed: with room for it the collector takes a tenth less of their processor time.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--min-semi-space-size=32'
 await writeRouteIndex()
 
 const numberOf = (name: string): number | undefined =>
   process.env[name] === undefined ? undefined : Number(process.env[name])
+
+/** Tests wait for the runtime, so three keep two cores busy. */
+const WORKERS = Math.max(3, availableParallelism() - 1)
+
+/** A service and a browser of each file of the kind `process`, and of those beside it. */
+const ROOM_FOR_ONE_MORE = 8 * 2 ** 30
 
 // Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.
 const retry = numberOf('BINDERY_RETRIES') ?? 0
@@ -35,8 +44,7 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // What is waited for comes late on a busy machine.
     expect: { poll: { timeout: 30_000 } },
-    // Tests wait for the runtime, so three keep two cores busy.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: WORKERS,
     // Read by test/support/sizes.ts.
     provide: {
       sizes: sizesOf(process.env.BINDERY_SIZES),
@@ -122,9 +130,12 @@ export default defineConfig({
         test: {
           name: 'process',
           retry,
-          // First and by itself. Some of its tests hold limits of time, so no more files run at once than elsewhere.
+          // First and by itself. Some of its files wait for minutes, so with memory for it one more runs at once than elsewhere.
           sequence: { groupOrder: 0 },
+          maxWorkers: WORKERS + (totalmem() >= ROOM_FOR_ONE_MORE ? 1 : 0),
           globalSetup: ['./test/support/first-start.ts'],
+          // A few processes run all files: each of them loads what files import once, and starts one browser.
+          isolate: false,
           include: ['test/**/*.process.test.ts'],
           environment: 'node',
           // Whole services are started, and browsers: on a machine that is busy, far slower than alone.

@@ -9,9 +9,10 @@ import { sourceKey } from './source-key.ts'
 
 const run = promisify(execFile)
 
-const [THIS, OPTIONS_READER] = ['worker-build.ts', 'worker-options.ts'].map(name =>
-  join(import.meta.dirname, name),
-) as [string, string]
+const OPTIONS_READER = join(import.meta.dirname, 'worker-options.ts')
+
+/** By their places in the checkout: the same in each copy of it. */
+const SCRIPTS = ['scripts/worker-build.ts', 'scripts/worker-options.ts']
 
 /** Folders of the sources of every Worker; a configuration or script elsewhere is made from what lies beside it, too. */
 const SOURCES = ['src', 'durable', 'packages']
@@ -31,7 +32,7 @@ export type BuiltWorker = {
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
   const beside = [config, ...(script === undefined ? [] : [script])].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
-  const key = () => sourceKey(folders, [config, THIS, OPTIONS_READER], script)
+  const key = () => sourceKey(folders, [config, ...SCRIPTS], script)
   const folder = await keptBuild('worker', key, made => build(config, script, made))
   const { entry, options } = JSON.parse(readFileSync(join(folder, OPTIONS), 'utf8'))
   return { folder, entry, options }

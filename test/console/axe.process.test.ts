@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
 import { migratedAccount } from '../support/migrated.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { deployNext } from './next-version.ts'
-import { BROWSER, type ConsoleBrowser, settled, startBrowser, until } from './page.ts'
+import { BROWSER, type ConsoleBrowser, goAnew, settled, startBrowser, until } from './page.ts'
 
 if (!BROWSER)
   console.warn('SKIPPED: no browser (chromium) is installed, so axe does not look at the console.')
@@ -31,7 +31,7 @@ const TENANT_PAGES = [
 type Locator = { locator: string }
 
 describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
-  let service: ServiceProcess
+  let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
   let page: Page
@@ -39,7 +39,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
   let holder: string
 
   beforeAll(async () => {
-    const [started, opened] = await Promise.all([startServiceProcess(), startBrowser()])
+    const [started, opened] = await Promise.all([sharedTenant(), startBrowser()])
     service = started
     browser = opened
     await deployNext(service)
@@ -115,11 +115,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
         violations.flatMap(one => one.nodes.map(node => one.id + ': ' + node.html.slice(0, 160))))`,
     )) as string[]
 
-  async function open(path: string): Promise<void> {
-    await page.goto('about:blank')
-    await page.goto(`${service.origin}/console#${path}`)
-    await settled(page)
-  }
+  const open = (path: string): Promise<void> => goAnew(page, `${service.origin}/console#${path}`)
 
   /** Within the page, which loads nothing again. */
   async function moveTo(path: string): Promise<void> {
@@ -148,7 +144,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
       await look(path)
   })
 
-  const openRows = async (most = 1_000): Promise<void> => {
+  const openRows = async (most: number): Promise<void> => {
     await page.evaluate(`for (const one of [...document.querySelectorAll(
       'main details:not([open]) > summary, main .toggle[aria-expanded="false"]'
     )].slice(0, ${most})) one.click()`)
@@ -158,7 +154,8 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
   test('every view of a policy, with its rows opened', async () => {
     for (const tab of TABS) {
       await moveTo(`/policy/${policy}${tab}`)
-      await openRows()
+      // Rows of a list are alike.
+      await openRows(4)
       expect([tab, await found()]).toEqual([tab, []])
     }
   })
@@ -167,7 +164,6 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     const { webhook, migration } = await writeTenant()
     for (const path of [...TENANT_PAGES, `/webhooks/${webhook}`, `/migrations/${migration}`]) {
       await moveTo(`/tenant${path}`)
-      // Rows of a list are alike.
       await openRows(2)
       expect([path, await found()]).toEqual([path, []])
     }

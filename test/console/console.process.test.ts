@@ -9,13 +9,14 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { type Book, HOSTILE_NAME, writeBook } from './book.ts'
 import {
   BROWSER,
   type ConsoleBrowser,
   faintTexts,
   focused,
+  goAnew,
   overflows,
   settled,
   startBrowser,
@@ -31,7 +32,7 @@ const VIEWS = [
 ]
 
 describe.skipIf(!BROWSER)('the console', () => {
-  let service: ServiceProcess
+  let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
   let book: Book
@@ -47,11 +48,7 @@ describe.skipIf(!BROWSER)('the console', () => {
       received += 1
       response.writeHead(500, { 'content-type': 'text/plain' }).end('The ledger is closed.')
     }).listen(0, '127.0.0.1')
-    const [started, opened] = await Promise.all([
-      startServiceProcess(),
-      startBrowser(),
-      once(receiver, 'listening'),
-    ])
+    const [started, opened] = await Promise.all([sharedTenant(), startBrowser(), once(receiver, 'listening')])
     service = started
     browser = opened
     admin = await service.signInAs('admin')
@@ -171,8 +168,7 @@ describe.skipIf(!BROWSER)('the console', () => {
   })
 
   test('is walked through by the keyboard alone', async () => {
-    await page.goto('about:blank')
-    await go(page, policyAt())
+    await goAnew(page, policyAt())
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
     await page.keyboard.press('Enter')

@@ -151,7 +151,6 @@ describe.skipIf(!BROWSER)('the desk, with what comes in between', () => {
       'modification.policy.create',
       'change_of_contact',
     ])
-    await desk.documentsMade(locator)
     await desk.previewed()
     await desk.press('Issue the endorsement')
     await desk.said('The endorsement is issued.')

@@ -3,8 +3,9 @@ import type { Page, Route } from 'playwright-core'
 import { expect } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
-import { type ConsoleBrowser, settled, startBrowser } from './page.ts'
+import { bareArchive } from '../support/bare-archive.ts'
+import { sharedTenant } from '../support/service-process.ts'
+import { goAnew, settled, startBrowser } from './page.ts'
 
 export const DAY_MS = 86_400_000
 
@@ -60,9 +61,7 @@ export function stepsOn(page: Page, origin: string, hostName: string) {
     page,
     dialog,
     async go(to: string): Promise<void> {
-      await page.goto('about:blank')
-      await page.goto(address(to))
-      await settled(page)
+      await goAnew(page, address(to))
     },
     async signIn(username = 'anna.admin'): Promise<void> {
       await page.goto(address('/'))
@@ -128,9 +127,9 @@ export function recordsOf(admin: ApiClient) {
 
 export type Desk = Awaited<ReturnType<typeof startDesk>>
 
-/** The tenant of examples/motor with a policyholder; its administrator is not signed in on the page yet. */
+/** A tenant of examples/motor, but for its papers, with a policyholder; its administrator is not signed in on the page yet. */
 export async function startDesk() {
-  const [service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+  const [service, browser] = await Promise.all([sharedTenant(bareArchive), startBrowser()])
   const admin = await service.signInAs('admin')
   const { policyholder } = plainRequest()
   const { locator: holder } = await admin.call<Locator>('POST', '/policyholder/create', {
@@ -157,16 +156,11 @@ export async function startDesk() {
       await admin.call('POST', `/policy/${locator}/issue`)
       for (const { locator: invoice } of (await records.policyOf(locator)).invoices)
         await admin.call('POST', `/invoice/${invoice}/pay`, { fieldValues: { method: 'card' } })
-      await records.documentsMade(locator)
       return await records.policyOf(locator)
     },
     async close(): Promise<void> {
-      await closeAll(service, browser)
+      await browser.close()
+      await service.remove()
     },
   }
-}
-
-async function closeAll(service: ServiceProcess, browser: ConsoleBrowser): Promise<void> {
-  await browser.close()
-  await service.remove()
 }

@@ -204,7 +204,6 @@ describe.skipIf(!BROWSER)('the desk', () => {
     const perils = new Map(changed.exposures[0]!.perils.map(one => [one.name, one.characteristics]))
     expect(perils.get('own_damage')!.at(-1)!.deductible).toBe(1000)
     // A driver goes, and so does the deductible.
-    await desk.documentsMade(locator)
     await desk.go(`/policy/${locator}`)
     await desk.open('Endorse')
     await page.getByLabel('Kind of change').selectOption('change_of_risk')
@@ -322,7 +321,6 @@ describe.skipIf(!BROWSER)('the desk', () => {
     const paid = (await desk.policyOf(locator)).invoices.find(one => one.locator === refund.locator)!
     expect(paid.payments.map(({ amount }) => Number(amount))).toEqual([Number(refund.totalDue)])
 
-    await desk.documentsMade(locator)
     await desk.go(`/policy/${locator}`)
     expect(await page.getByRole('button', { name: 'Endorse' }).count()).toBe(0)
     await desk.open('Reinstate')

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { unzipSync, zipSync } from 'fflate'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import { zipOf } from '../../scripts/example.ts'
-import type { ServiceProcess } from '../support/service-process.ts'
+import type { Service } from '../support/service-process.ts'
 
 const POLICY = 'products/homeowners/policy'
 const LETTER = { broken: '<p>{{ 1 | divided_by: 0 }}</p>', repaired: '<p>Welcome</p>' }
@@ -62,7 +62,7 @@ export type HomeTenant = {
 }
 
 /** With the states and municipalities of the example's own table as a constraint table in force. */
-export async function deployHome(service: ServiceProcess): Promise<HomeTenant> {
+export async function deployHome(service: Service): Promise<HomeTenant> {
   const administration = await service.administration()
   const deployed = await administration.call<Deployed>(
     'POST',

@@ -6,7 +6,8 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { bareArchive } from '../support/bare-archive.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import {
   BROWSER,
   type ConsoleBrowser,
@@ -29,7 +30,7 @@ type Item = Locator & { policyLocator: string; timestamp: string }
 type List = { items: Item[]; pagingToken?: string }
 
 describe.skipIf(!BROWSER)('work lists in the console', () => {
-  let service: ServiceProcess
+  let service: Service
   let browser: ConsoleBrowser
   let admin: ApiClient
   let page: Page
@@ -40,7 +41,7 @@ describe.skipIf(!BROWSER)('work lists in the console', () => {
   const list = (path: string): Promise<List> => admin.call<List>('GET', `/workLists/${path}`)
 
   beforeAll(async () => {
-    const [started, opened] = await Promise.all([startServiceProcess(), startBrowser()])
+    const [started, opened] = await Promise.all([sharedTenant(bareArchive), startBrowser()])
     service = started
     browser = opened
     admin = await service.signInAs('admin')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { zipOf } from '../../scripts/example.ts'
-import type { ServiceProcess } from '../support/service-process.ts'
+import type { Service } from '../support/service-process.ts'
 
 const CHANGES = [
   ['products/private_motor/policy/tables/region_factor.csv', 'R4,1.08', 'R4,1.12'],
@@ -32,7 +32,7 @@ const CHANGES = [
 ] as const
 
 /** Ends the sessions of the tenant, since roles are other ones. */
-export async function deployNext(service: ServiceProcess): Promise<void> {
+export async function deployNext(service: Service): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-next-'))
   try {
     cpSync('examples/motor/configuration', folder, { recursive: true })

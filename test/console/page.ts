@@ -3,7 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { BROWSER, fontsIn } from '../../packages/pdf/test/browser.ts'
 
 export { BROWSER }
@@ -11,6 +17,7 @@ export { BROWSER }
 export type ConsoleBrowser = {
   /** A page of its own, without what others left in storage; `faults` are errors of scripts and of the page's policy. */
   open(options?: BrowserContextOptions): Promise<{ page: Page; faults: string[] }>
+  /** What was opened by it. */
   close(): Promise<void>
 }
 
@@ -23,17 +30,28 @@ function onlyOurFonts(folder: string): string {
   return file
 }
 
-/** Without a window, with the service's own fonts, in English as it is written in Britain. */
-export async function startBrowser(): Promise<ConsoleBrowser> {
+/** Of this process, for all files that it runs; it ends with it. Without a window, with the service's own fonts. */
+let launched: Promise<Browser> | undefined
+
+function launch(): Promise<Browser> {
   const folder = mkdtempSync(join(tmpdir(), 'bindery-console-'))
-  const browser: Browser = await chromium.launch({
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+  return chromium.launch({
     executablePath: BROWSER!,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
     env: { ...process.env, FONTCONFIG_FILE: onlyOurFonts(folder) } as Record<string, string>,
   })
+}
+
+/** In English as it is written in Britain. */
+export async function startBrowser(): Promise<ConsoleBrowser> {
+  launched ??= launch()
+  const browser = await launched
+  const contexts: BrowserContext[] = []
   return {
     async open(options = {}) {
       const context = await browser.newContext({ locale: 'en-GB', viewport: DESK, ...options })
+      contexts.push(context)
       context.setDefaultTimeout(60_000)
       const page = await context.newPage()
       const faults: string[] = []
@@ -44,8 +62,7 @@ export async function startBrowser(): Promise<ConsoleBrowser> {
       return { page, faults }
     },
     async close() {
-      await browser.close()
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+      for (const context of contexts) await context.close()
     },
   }
 }
@@ -54,15 +71,31 @@ const DESK = { width: 1280, height: 860 }
 
 const LONGEST_WAIT_MS = 60_000
 
-/** Waits until the expression is true. The page's policy forbids that the page evaluates it by itself. */
+/** Waits until the expression is true. The page asks itself, by a function that it is given: its policy forbids to make one. */
 export async function until(page: Page, expression: string): Promise<void> {
   const deadline = Date.now() + LONGEST_WAIT_MS
+  const becomesTrue = `new Promise(done => {
+    const look = () => {
+      try { if (${expression}) return done(true) } catch {}
+      if (Date.now() > ${deadline}) return done(false)
+      setTimeout(look, 20)
+    }
+    look()
+  })`
   // Between two pages there is nothing to ask.
-  const isTrue = (): Promise<unknown> => page.evaluate(`Boolean(${expression})`).catch(() => false)
-  while (!(await isTrue())) {
+  while (!(await page.evaluate(becomesTrue).catch(() => false))) {
     if (Date.now() > deadline) throw new Error(`It did not become true: ${expression}`)
     await sleep(25)
   }
+}
+
+/** Loads the page of the address anew. By way of another page, the browser would start a process for it each time. */
+export async function goAnew(page: Page, address: string): Promise<void> {
+  if (page.url().split('#')[0] === address.split('#')[0]) {
+    await page.evaluate(`history.replaceState(null, '', ${JSON.stringify(address)})`)
+    await page.reload()
+  } else await page.goto(address)
+  await settled(page)
 }
 
 /** Waits until the page shows what its address means, and nothing of it is being loaded any more. */

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ApiClient } from '../../scripts/api-client.ts'
 import { CLIENT, startProvider, type TestProvider } from '../support/oidc-provider.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Service, sharedTenant } from '../support/service-process.ts'
 import { BROWSER, type ConsoleBrowser, settled, startBrowser, unlabelled, until } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
@@ -11,7 +11,7 @@ if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the 
 const GREETED = { name: 'Greta Lindner', preferred_username: 'greta', groups: ['bindery-heads'] }
 
 describe.skipIf(!BROWSER)('signing in to the console by an identity provider', () => {
-  let service: ServiceProcess
+  let service: Service
   let browser: ConsoleBrowser
   let provider: TestProvider
   let admin: ApiClient
@@ -28,7 +28,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     })
 
   beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+    ;[service, browser] = await Promise.all([sharedTenant(), startBrowser()])
     provider = await startProvider(
       { greta: GREETED, stranger: { name: 'A Stranger', preferred_username: 'stranger' } },
       [`${service.origin}/account/authenticateByProvider/callback`],

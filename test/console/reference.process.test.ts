@@ -2,20 +2,20 @@
 import { writeFileSync } from 'node:fs'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Service, sharedService } from '../support/service-process.ts'
 import { BROWSER, type ConsoleBrowser, startBrowser } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the reference is not tried.')
 
 describe.skipIf(!BROWSER)('the reference at /docs', () => {
-  let service: ServiceProcess
+  let service: Service
   let browser: ConsoleBrowser
   let page: Page
   /** Errors of scripts, of the policy and of requests, and requests to other hosts: there are none. */
   const faults: unknown[] = []
 
   beforeAll(async () => {
-    ;[service, browser] = await Promise.all([startServiceProcess(), startBrowser()])
+    ;[service, browser] = await Promise.all([sharedService(), startBrowser()])
     page = await openPage()
   })
   afterAll(async () => {

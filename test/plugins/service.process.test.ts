@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { workedPolicies } from '../../scripts/example.ts'
 import { archive, draftOf, tenantOf } from '../support/plugged-tenants.ts'
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
+import { type Service, sharedService } from '../support/service-process.ts'
 
-let service: ServiceProcess
+let service: Service
 
 beforeAll(async () => {
-  service = await startServiceProcess()
+  service = await sharedService()
 })
 
 afterAll(() => service.remove())

@@ -10,6 +10,7 @@ import { copyCheckout } from '../../scripts/checkout-copy.ts'
 import { consoleModule } from '../../scripts/console-page.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { openLocalDatabases } from '../../scripts/local-databases.ts'
+import { KEPT_IN } from '../../scripts/source-key.ts'
 import { describeCommandLine } from '../cli/against-service.ts'
 import { type ServiceProcess, startFirst } from '../support/service-process.ts'
 
@@ -18,7 +19,10 @@ const run = promisify(execFile)
 // Its own checkout, so that commands that write there meet nothing but this service.
 const checkout = copyCheckout()
 let service: ServiceProcess
+const workers = (): string[] => readdirSync(KEPT_IN).filter(name => name.startsWith('worker-'))
+let built: string[]
 beforeAll(async () => {
+  built = workers()
   service = await startFirst(checkout)
 })
 afterAll(async () => {
@@ -48,6 +52,11 @@ describe('npm start', () => {
     expect(output).toContain(service.example().hostname)
     // Secrets are in their file alone.
     expect(output).not.toMatch(/secret\.|"crv"/)
+  })
+
+  test('takes the Worker that was built of the same sources, wherever they lie', () => {
+    expect(built.length).toBeGreaterThan(0)
+    expect(workers()).toEqual(built)
   })
 
   test('prints three lines that work when pasted', async () => {

@@ -6,18 +6,27 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const PROJECTS = ['process', 'service', 'domain']
 
 /**
- * Files that take the longest, the longest first. Of process tests those that mostly wait (`bad-day`, `kill`, `webhooks`) each
- * run beside some that do not.
+ * Files that take the longest, the longest first. Of process tests those that mostly wait (`bad-day`, `kill`, and when one of them is
+ * done `webhooks`) run beside others, and those of the plugin runner (`hostile`, `neighbour`, `runner`) not beside one another.
  */
 const LONGEST = [
   'bad-day.process',
-  'start.process',
   'journeys/kill.process',
+  'start.process',
   'tenant.process',
   'axe.process',
   'webhooks.process',
+  'console.process',
+  'large.process',
   'desk-more.process',
+  'hostile.process',
+  'rolling-deploy.process',
+  'desk.process',
   'readme.process',
+  'neighbour.process',
+  'reporting/kill.process',
+  'reference.process',
+  'runner.process',
   'growth.service',
   'faults.service',
   'accepted.service',

@@ -1,23 +1,46 @@
 // Before process tests: what each start would build is built, and one first start is made, which takes three times as long as
-// a later one. Tests begin with copies of its data (service-process.ts).
+// a later one. Tests begin with copies of its data (service-process.ts). A service that files can share is started when the first
+// of them asks for it.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { refreshGenerated } from '../../scripts/generated.ts'
 import { builtWorker } from '../../scripts/worker-build.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
-import { startFirst } from './service-process.ts'
+import { type ServiceProcess, startFirst, startServiceProcess } from './service-process.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** The data folder of a service that was started once, with the example, and is stopped. */
     dataOfFirstStart: string
+    /** Answers where the service is that files share, when it is started. */
+    sharedServiceAt: string
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   await refreshGenerated()
   await builtWorker(CONFIG_FILE)
-  const service = await startFirst('.')
-  await service.stop()
-  project.provide('dataOfFirstStart', service.dataFolder)
-  return () => service.remove()
+  const first = await startFirst('.')
+  await first.stop()
+  project.provide('dataOfFirstStart', first.dataFolder)
+
+  let shared: Promise<ServiceProcess> | undefined
+  const server = createServer(async (_, response) => {
+    shared ??= startServiceProcess(first.dataFolder)
+    try {
+      const { origin, dataFolder } = await shared
+      response.end(JSON.stringify({ origin, dataFolder }))
+    } catch (problem) {
+      response.writeHead(500).end(String(problem))
+    }
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  project.provide('sharedServiceAt', `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return async () => {
+    server.close()
+    await (await shared?.catch(() => undefined))?.remove()
+    await first.remove()
+  }
 }

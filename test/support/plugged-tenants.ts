@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import { workedPolicies } from '../../scripts/example.ts'
-import type { ServiceProcess } from './service-process.ts'
+import type { Service } from './service-process.ts'
 
 const ROOT = 'examples/motor/configuration'
 const POLICY = 'products/private_motor/policy/policy.json'
@@ -31,7 +31,7 @@ export function archive(scripts: Record<string, string> = {}): Blob {
   return new Blob([new Uint8Array(zipSync(files))], { type: 'application/zip' })
 }
 
-export async function tenantOf(service: ServiceProcess, suffix: string, zip: Blob): Promise<ApiClient> {
+export async function tenantOf(service: Service, suffix: string, zip: Blob): Promise<ApiClient> {
   const form = new FormData()
   form.set('tenantNameSuffix', suffix)
   form.set('zipFile', zip, 'motor.zip')

@@ -1,6 +1,7 @@
 // The service as a process of its own, started as `npm start` starts it, on a free port and a data folder that
 // lives as long as the test. For tests of the kind `process`, on Node.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,23 +9,29 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { type DeployedExample, deployedExample, testUsers } from '../../scripts/example.ts'
+import { type DeployedExample, deployedExample, testUsers, zipOf } from '../../scripts/example.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { notedService } from '../../scripts/service.ts'
 
 export const PROCESS_ADMINISTRATOR = { username: 'administrator', password: 'correct horse battery staple' }
 
-export type ServiceProcess = {
+/** What is called, with a tenant. */
+export type Service = {
   origin: string
-  dataFolder: string
-  /** Everything that it has printed, over all starts. */
-  output(): string
   /** The tenant of examples/motor. */
   example(): DeployedExample
   /** Signed in to the example's tenant as its first test user with the role. */
   signInAs(role: string): Promise<ApiClient>
   /** Signed in as the administration account. */
   administration(): Promise<ApiClient>
+  /** Ends it if it runs, and removes its data. */
+  remove(): Promise<void>
+}
+
+export type ServiceProcess = Service & {
+  dataFolder: string
+  /** Everything that it has printed, over all starts. */
+  output(): string
   /** `kill -9` of the service and of what started it, at once. */
   kill9(): Promise<void>
   /** `kill -9` of what started the service only; the service runs on. */
@@ -33,17 +40,56 @@ export type ServiceProcess = {
   start(): Promise<void>
   /** SIGTERM, as a person's Ctrl+C; the exit code. */
   stop(): Promise<number | null>
-  /** Ends it if it runs, and removes its data. */
-  remove(): Promise<void>
 }
+
+const MOTOR = (): Blob => new Blob([zipOf('examples/motor/configuration')])
 
 const newDataFolder = (): string => mkdtempSync(join(tmpdir(), 'bindery-data-'))
 
 /** With the example deployed, as a first start leaves it. Resolves when the service answers. */
-export function startServiceProcess(): Promise<ServiceProcess> {
+export function startServiceProcess(data = inject('dataOfFirstStart')): Promise<ServiceProcess> {
   const dataFolder = newDataFolder()
-  cpSync(inject('dataOfFirstStart'), dataFolder, { recursive: true })
+  cpSync(data, dataFolder, { recursive: true })
   return serviceProcess('.', dataFolder)
+}
+
+/** One service for all files that only call it, and leave its example as it is. */
+export async function sharedService(): Promise<Service> {
+  const answer = await fetch(inject('sharedServiceAt'))
+  if (!answer.ok) throw new Error(await answer.text())
+  const { origin, dataFolder } = (await answer.json()) as { origin: string; dataFolder: string }
+  const example = deployedExample(dataFolder)!
+  return {
+    ...{ origin, example: () => example, remove: async () => {} },
+    signInAs: role => signInTo(origin, example, role),
+    administration: () => signIn(origin, PROCESS_ADMINISTRATOR),
+  }
+}
+
+/** The same, with a tenant of the file's own in the place of the example; by default of examples/motor too. */
+export async function sharedTenant(archive = MOTOR): Promise<Service> {
+  // Pictures have the name of the tenant that a first start makes.
+  if (process.env.BINDERY_SCREENSHOTS) return startServiceProcess()
+  const service = await sharedService()
+  const administration = await service.administration()
+  const form = new FormData()
+  form.set('tenantNameSuffix', `motor-${randomUUID().slice(0, 8)}`)
+  form.set('zipFile', archive(), 'motor.zip')
+  const example = await administration.call<DeployedExample & { success: boolean; logfile: string }>(
+    'POST',
+    '/configuration/deployTest',
+    form,
+  )
+  if (!example.success) throw new Error(example.logfile)
+  return {
+    ...{ ...service, example: () => example },
+    signInAs: role => signInTo(service.origin, example, role),
+  }
+}
+
+function signInTo(origin: string, { hostname }: DeployedExample, role: string): Promise<ApiClient> {
+  const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
+  return signIn(origin, { username, password, hostName: hostname })
 }
 
 /** From nothing, in that checkout. Resolves when the example is deployed and the service answers. */
@@ -72,10 +118,7 @@ async function serviceProcess(checkout: string, dataFolder: string): Promise<Ser
       if (!example) throw new Error(`No example is deployed:\n${service.output()}`)
       return example
     },
-    signInAs(role) {
-      const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
-      return signIn(origin, { username, password, hostName: service.example().hostname })
-    },
+    signInAs: role => signInTo(origin, service.example(), role),
     administration: () => signIn(origin, PROCESS_ADMINISTRATOR),
     async kill9() {
       const group = notedService(dataFolder)?.group

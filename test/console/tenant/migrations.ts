@@ -31,14 +31,14 @@ export function migrationTests(running: () => Running): void {
   }
 
   /** Of the service's store of files, the newest that has the text. */
-  function fileWith(text: string): string {
+  function fileWith(text: string): string | undefined {
     const { dataFolder } = running().service
     const found = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' })
       .filter(name => name.includes('blobs'))
       .map(name => join(dataFolder, name))
       .filter(path => statSync(path).isFile() && readFileSync(path).includes(text))
-    expect(found).toHaveLength(1)
-    return found[0]!
+    expect(found.length).toBeLessThan(2)
+    return found[0]
   }
 
   test('a migration is watched from its start to its end, with what failed and why', async () => {
@@ -123,14 +123,23 @@ export function migrationTests(running: () => Running): void {
 
   test('one that a fault of the system stopped is tried again, and finishes', async () => {
     const { page, faults, go, confirm } = running()
-    const locator = await waiting([migratedAccount('RECOVERED')])
-    const file = fileWith('RECOVERED')
-    renameSync(file, `${file}.lost`)
-    await running().admin.call('PATCH', `${runs()}/${locator}/resume`)
-    await expect.poll(async () => (await read(locator)).migrationState, { timeout: 60_000 }).toBe('error')
+    let locator = ''
+    let file: string | undefined
+    const state = async () => (await read(locator)).migrationState
+    // On a busy machine the run may have begun before it is paused: then it finishes, and another one is tried.
+    for (let tries = 0; locator === '' || (await state()) !== 'error'; tries += 1) {
+      expect(tries).toBeLessThan(9)
+      const account = `RECOVERED-${tries}`
+      locator = await waiting([migratedAccount(account)])
+      file = fileWith(account)
+      if (file === undefined) continue
+      renameSync(file, `${file}.lost`)
+      await running().admin.call('PATCH', `${runs()}/${locator}/resume`)
+      await expect.poll(state, { timeout: 60_000 }).toMatch(/^(error|finished)$/)
+    }
     await go(`/tenant/migrations/${locator}`)
     await page.getByText('The service failed 3 times').first().waitFor()
-    renameSync(`${file}.lost`, file)
+    renameSync(`${file}.lost`, file!)
     await page.getByRole('button', { name: 'Try again' }).click()
     await confirm('Try again', 'The accounts are tried again.')
     await page.locator('.migration[data-state="finished"]').waitFor({ timeout: 60_000 })

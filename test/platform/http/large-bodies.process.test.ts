@@ -1,10 +1,10 @@
 // Bodies over a limit through a real connection: a client that is still sending must get the answer, not a reset.
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts'
+import { type Service, sharedService } from '../../support/service-process.ts'
 
-let service: ServiceProcess
+let service: Service
 beforeAll(async () => {
-  service = await startServiceProcess()
+  service = await sharedService()
 }, 120_000)
 afterAll(() => service.remove())
 

@@ -100,7 +100,7 @@ describe('the plugin runner', () => {
   it('runs one call of a tenant at a time, and another tenant’s meanwhile', async () => {
     const { runner } = direct
     // Longer than it takes to start a process: the neighbour's process may have to start meanwhile, on a busy machine.
-    const busy = 'let x = 0; for (let i = 0; i < 4e7; i++) x += i; return x'
+    const busy = 'let x = 0; for (let i = 0; i < 1e7; i++) x += i; return x'
     const ended: string[] = []
     const run = async (tenant: string, name: string, body: string) => {
       await timed(runner, programOf(tenant, body))
@@ -122,7 +122,8 @@ describe('the plugin runner', () => {
     const { runner } = direct
     const before = direct.pid()!
     const cells = childrenOf(before)
-    const program = programOf('killed', 'let x = 0; for (let i = 0; i < 2e7; i++) x += i; return "done"')
+    // Longer than until it is killed, and on a busy machine, begun twice, not as long as a call may be.
+    const program = programOf('killed', 'let x = 0; for (let i = 0; i < 5e6; i++) x += i; return "done"')
     const call = timed(runner, program)
     await sleep(100)
     process.kill(before, 'SIGKILL')

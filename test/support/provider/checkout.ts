@@ -42,8 +42,6 @@ export function newCheckout(accountFolder: string, environment: Record<string, s
     PROVIDER_FOLDER: accountFolder,
     BINDERY_DATA: join(folder, 'data'),
     NODE_OPTIONS: `--import ${network}`,
-    // Each command is a short process of the same few files.
-    NODE_COMPILE_CACHE: join(tmpdir(), 'bindery-compiled'),
   }
   const start = (file: string, options: readonly string[]): Promise<Ended> =>
     new Promise(ended =>
