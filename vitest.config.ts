@@ -12,7 +12,7 @@ import type { Sizes } from './test/support/sizes.ts'
 import { TEST_TOKEN_SECRET } from './test/support/test-secrets.ts'
 
 useMemoryFolder()
-// Half of what a script takes, or a process that runs tests, is to read its sources, of which the next finds the result.
+// Compiling its sources is half of what a short script costs; the processes that tests start share the result.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'bindery-compiled')
 // Tests leave much behind that is soon not needed: with room for it the collector takes a tenth less of their processor time.
 process.env.MINIFLARE_WORKERD_V8_FLAGS ??= '--min-semi-space-size=32'
@@ -24,7 +24,7 @@ const numberOf = (name: string): number | undefined =>
 /** Tests wait for the runtime, so three keep two cores busy. */
 const WORKERS = Math.max(3, availableParallelism() - 1)
 
-/** A service and a browser of each file of the kind `process`, and of those beside it. */
+/** Bytes of memory: each process test that runs at the same time may have a service and a browser. */
 const ROOM_FOR_ONE_MORE = 8 * 2 ** 30
 
 // Of `.ci/run`. Domain tests are not tried again: no machine is so slow that they fail.

@@ -115,6 +115,14 @@ const pageFile = async (name: string, make: () => Promise<string>): Promise<Buil
   await make(),
 ]
 
+/** The plugin runner, with plugins of the build's own. */
+export const buildRunner = (plugins: Plugin[]): Promise<Built[]> =>
+  Promise.all(
+    BUNDLES.filter(({ file }) => file.startsWith('runner/')).map(one =>
+      buildBundle({ ...one, options: { ...one.options, plugins } }),
+    ),
+  )
+
 async function buildBundle({ file, entry, options }: Bundle): Promise<Built> {
   const { outputFiles } = await build({
     entryPoints: [entry],

@@ -49,19 +49,25 @@ export const deployedExample = (dataFolder: string): DeployedExample | undefined
 
 /** Deploys the example through the interface, and notes its tenant in the data folder. */
 export async function deployExample(administration: ApiClient, dataFolder: string): Promise<DeployedExample> {
-  const form = new FormData()
-  form.set('tenantNameSuffix', 'motor')
-  form.set('zipFile', new Blob([zipOf(CONFIGURATION)], { type: 'application/zip' }), 'motor.zip')
-  const answer = await administration.call<DeployedExample & { success: boolean; logfile: string }>(
-    'POST',
-    '/configuration/deployTest',
-    form,
-  )
-  if (!answer.success) throw new Error(`${CONFIGURATION} was refused:\n${answer.logfile}`)
-  const { tenantName, hostname, tenantLocator } = answer
-  const deployed = { tenantName, hostname, tenantLocator }
+  const deployed = await deployTestTenant(administration, 'motor', new Blob([zipOf(CONFIGURATION)]))
   replaceFile(noteFile(dataFolder), JSON.stringify(deployed))
   return deployed
+}
+
+/** Deploys the archive to the test tenant with that suffix. Throws an error with the deploy's log when it is refused. */
+export async function deployTestTenant(
+  administration: ApiClient,
+  tenantNameSuffix: string,
+  archive: Blob,
+): Promise<DeployedExample> {
+  const form = new FormData()
+  form.set('tenantNameSuffix', tenantNameSuffix)
+  form.set('zipFile', archive, 'configuration.zip')
+  const { success, logfile, tenantName, hostname, tenantLocator } = await administration.call<
+    DeployedExample & { success: boolean; logfile: string }
+  >('POST', '/configuration/deployTest', form)
+  if (!success) throw new Error(`The configuration was refused:\n${logfile}`)
+  return { tenantName, hostname, tenantLocator }
 }
 
 export function zipOf(folder: string): Uint8Array<ArrayBuffer> {

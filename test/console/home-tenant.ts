@@ -2,19 +2,11 @@
 import { readFileSync } from 'node:fs'
 import { unzipSync, zipSync } from 'fflate'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { zipOf } from '../../scripts/example.ts'
+import { deployTestTenant, zipOf } from '../../scripts/example.ts'
 import type { Service } from '../support/service-process.ts'
 
 const POLICY = 'products/homeowners/policy'
 const LETTER = { broken: '<p>{{ 1 | divided_by: 0 }}</p>', repaired: '<p>Welcome</p>' }
-
-type Deployed = {
-  tenantName: string
-  hostname: string
-  tenantLocator: string
-  success: boolean
-  logfile: string
-}
 
 function archive(letter: string): Blob {
   const files: Record<string, Uint8Array> = unzipSync(zipOf('examples/home/configuration'))
@@ -64,12 +56,7 @@ export type HomeTenant = {
 /** With the states and municipalities of the example's own table as a constraint table in force. */
 export async function deployHome(service: Service): Promise<HomeTenant> {
   const administration = await service.administration()
-  const deployed = await administration.call<Deployed>(
-    'POST',
-    '/configuration/deployTest',
-    formOf({ tenantNameSuffix: 'home', zipFile: archive(LETTER.broken) }),
-  )
-  if (!deployed.success) throw new Error(deployed.logfile)
+  const deployed = await deployTestTenant(administration, 'home', archive(LETTER.broken))
   const { hostname: hostName, tenantLocator, tenantName } = deployed
   const admin = await signIn(service.origin, { username: 'adam.admin', password: 'password', hostName })
   const rows = readFileSync(

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { apiClient, signIn } from '../../scripts/api-client.ts'
 import { openStores } from '../../scripts/databases.ts'
-import { type DeployedExample, testUsers, workedPolicies } from '../../scripts/example.ts'
+import { deployTestTenant, testUsers, workedPolicies } from '../../scripts/example.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { readTenant } from '../../src/platform/tenancy.ts'
 import { AS_OF } from '../../tools/book/account.ts'
@@ -77,14 +77,11 @@ const tokenOf = async (hostName: string, role: string): Promise<string> => {
 
 async function newTenant(plan: Plan): Promise<Tenant> {
   const { seed } = plan
-  const form = new FormData()
-  form.set('tenantNameSuffix', `faults${seed}`)
-  form.set('zipFile', bareArchive(), 'motor.zip')
   const administration = await service.administration()
-  const { tenantName, tenantLocator, hostname } = await administration.call<DeployedExample>(
-    'POST',
-    '/configuration/deployTest',
-    form,
+  const { tenantName, tenantLocator, hostname } = await deployTestTenant(
+    administration,
+    `faults${seed}`,
+    bareArchive(),
   )
   const [agent, admin] = [await tokenOf(hostname, 'agent'), await tokenOf(hostname, 'admin')]
   const path = `/${seed}`

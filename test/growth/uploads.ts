@@ -195,7 +195,7 @@ const RESOURCES: Readonly<Record<string, readonly [readonly Content[], string]>>
   'templateSnippets/velocity': [VELOCITY, 't.vm'],
 }
 
-/** What operations read by the same code is grown in one of them; in the others, of the small size, the first few. */
+/** Operations that read uploads with the same code: one of them is measured with all contents, the others, in the small size, with these few. */
 const SHARED = 3
 
 /** Operations that read archives. */

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { testUsers } from '../../scripts/example.ts'
+import { deployTestTenant, testUsers } from '../../scripts/example.ts'
 import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { versionOf, versionOfCommit } from '../support/versions/bundle.ts'
@@ -114,17 +114,10 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
     const [former, present] = [await versionOfCommit(PREDECESSOR), await versionOf(process.cwd())]
     service = await startTwoVersions({ old: former, new: present }, mix)
     const administration = await signIn(service.origin('old'), service.administrator)
-    const form = new FormData()
-    form.set('tenantNameSuffix', 'motor')
-    form.set('zipFile', bareArchive(), 'motor.zip')
-    const { hostname, tenantLocator } = await administration.call<Record<string, string>>(
-      'POST',
-      '/configuration/deployTest',
-      form,
-    )
+    const { hostname, tenantLocator } = await deployTestTenant(administration, 'motor', bareArchive())
     const as = (role: string): Promise<ApiClient> => {
       const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
-      return signIn(service.origin('old'), { username, password, hostName: hostname! })
+      return signIn(service.origin('old'), { username, password, hostName: hostname })
     }
     const admin = await as('admin')
     const { endpoint } = await admin.call<{ endpoint: { secret: string } }>(

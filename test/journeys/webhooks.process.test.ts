@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../client/index.ts'
 import { apiClient, signIn } from '../../scripts/api-client.ts'
-import { testUsers } from '../../scripts/example.ts'
+import { deployTestTenant, testUsers } from '../../scripts/example.ts'
 import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts'
@@ -58,16 +58,8 @@ beforeAll(async () => {
   const administration = await service.administration()
   deployed = []
   for (const name of TENANTS) {
-    const form = new FormData()
-    form.set('tenantNameSuffix', name)
-    form.set('zipFile', bareArchive(), 'motor.zip')
-    const answer = await administration.call<{ success: boolean; logfile: string } & Tenant>(
-      'POST',
-      '/configuration/deployTest',
-      form,
-    )
-    if (!answer.success) throw new Error(answer.logfile)
-    deployed.push({ name, tenantLocator: answer.tenantLocator, hostname: answer.hostname })
+    const { tenantLocator, hostname } = await deployTestTenant(administration, name, bareArchive())
+    deployed.push({ name, tenantLocator, hostname })
   }
 })
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { strFromU8, strToU8, unzipSync, zipSync } from 'fflate'
 import { afterAll, expect, test } from 'vitest'
 import { ApiFailure, signIn } from '../../scripts/api-client.ts'
-import { type DeployedExample, testUsers, zipOf } from '../../scripts/example.ts'
+import { type DeployedExample, deployTestTenant, testUsers, zipOf } from '../../scripts/example.ts'
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { randomOf } from '../../tools/book/random.ts'
 import { requests } from '../../tools/book/requests.ts'
@@ -90,17 +90,8 @@ function archive(): Uint8Array<ArrayBuffer> {
 const ARCHIVE = archive()
 
 async function newTenant(suffix: string): Promise<Tenant> {
-  const form = new FormData()
-  form.set('tenantNameSuffix', suffix)
-  form.set('zipFile', new Blob([ARCHIVE], { type: 'application/zip' }), 'motor.zip')
-  const administration = await service.administration()
-  const answer = await administration.call<DeployedExample & { success: boolean; logfile: string }>(
-    'POST',
-    '/configuration/deployTest',
-    form,
-  )
-  if (!answer.success) throw new Error(answer.logfile)
-  return { ...answer, suffix }
+  const tenant = await deployTestTenant(await service.administration(), suffix, new Blob([ARCHIVE]))
+  return { ...tenant, suffix }
 }
 
 type Progress = { readonly done: number; readonly states: readonly string[] }

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { workedPolicies } from '../../scripts/example.ts'
+import { deployTestTenant, workedPolicies } from '../../scripts/example.ts'
 import type { Service } from './service-process.ts'
 
 const ROOT = 'examples/motor/configuration'
@@ -32,15 +32,7 @@ export function archive(scripts: Record<string, string> = {}): Blob {
 }
 
 export async function tenantOf(service: Service, suffix: string, zip: Blob): Promise<ApiClient> {
-  const form = new FormData()
-  form.set('tenantNameSuffix', suffix)
-  form.set('zipFile', zip, 'motor.zip')
-  const administration = await service.administration()
-  const { hostname: hostName } = await administration.call<{ hostname: string }>(
-    'POST',
-    '/configuration/deployTest',
-    form,
-  )
+  const { hostname: hostName } = await deployTestTenant(await service.administration(), suffix, zip)
   return await signIn(service.origin, { username: 'alice.agent', password: 'password', hostName })
 }
 

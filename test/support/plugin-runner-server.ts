@@ -1,7 +1,7 @@
 // The plugin runner beside the tests, as `npm start` has it beside the service. A global setup of the `service` project.
 import type { TestProject } from 'vitest/node'
 import { startPluginRunner } from '../../scripts/plugin-runner.ts'
-import { buildRunner } from './service-bundle.ts'
+import { buildTestRunner } from './service-bundle.ts'
 import { TEST_TOKEN_SECRET } from './test-secrets.ts'
 
 declare module 'vitest' {
@@ -11,7 +11,7 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const runner = await startPluginRunner(TEST_TOKEN_SECRET, { longestMs: 60_000 }, await buildRunner())
+  const runner = await startPluginRunner(TEST_TOKEN_SECRET, { longestMs: 60_000 }, await buildTestRunner())
   const { PLUGIN_RUNNER_ADDRESS: address, PLUGIN_RUNNER_START: start } = runner.vars
   project.provide('pluginRunner', { address, start })
   return () => runner.stop()

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import { buildRunner } from '../../scripts/bundles.ts'
 
 /** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
 const SERVICE_BUNDLE = '.wrangler/tests/service.bundle.mjs'
@@ -96,19 +97,9 @@ const fewerSteps = changing('fewer-steps', [
 ])
 
 /** The plugin runner as tests have it. Returns its file. */
-export async function buildRunner(): Promise<string> {
-  const folder = '.wrangler/tests/runner'
-  await build({
-    entryPoints: ['main', 'cell'].map(name => ({ in: `runner/${name}.ts`, out: `${name}.bundle` })),
-    outExtension: { '.js': '.mjs' },
-    outdir: folder,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    plugins: [fewerSteps],
-    logLevel: 'error',
-  })
-  return `${folder}/main.bundle.mjs`
+export async function buildTestRunner(): Promise<string> {
+  for (const [file, text] of await buildRunner([fewerSteps])) write(`.wrangler/tests/${file}`, text)
+  return '.wrangler/tests/runner/main.bundle.mjs'
 }
 
 /** How a bundle is made that the runtime reads. */

@@ -9,7 +9,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inject } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
-import { type DeployedExample, deployedExample, testUsers, zipOf } from '../../scripts/example.ts'
+import {
+  type DeployedExample,
+  deployedExample,
+  deployTestTenant,
+  testUsers,
+  zipOf,
+} from '../../scripts/example.ts'
 import { freePort } from '../../scripts/free-port.ts'
 import { notedService } from '../../scripts/service.ts'
 
@@ -71,16 +77,8 @@ export async function sharedTenant(archive = MOTOR): Promise<Service> {
   // Pictures have the name of the tenant that a first start makes.
   if (process.env.BINDERY_SCREENSHOTS) return startServiceProcess()
   const service = await sharedService()
-  const administration = await service.administration()
-  const form = new FormData()
-  form.set('tenantNameSuffix', `motor-${randomUUID().slice(0, 8)}`)
-  form.set('zipFile', archive(), 'motor.zip')
-  const example = await administration.call<DeployedExample & { success: boolean; logfile: string }>(
-    'POST',
-    '/configuration/deployTest',
-    form,
-  )
-  if (!example.success) throw new Error(example.logfile)
+  const suffix = `motor-${randomUUID().slice(0, 8)}`
+  const example = await deployTestTenant(await service.administration(), suffix, archive())
   return {
     ...{ ...service, example: () => example },
     signInAs: role => signInTo(service.origin, example, role),

@@ -79,6 +79,10 @@ describe('limits are counted, with a clock that stands still', () => {
     expect(output('{{ "€€" }}', {}, { limits: { outputBytes: 6 } })).toBe('€€')
   })
 
+  test('a template has 200,000 nodes and loop turns by default', () => {
+    expect(failure('{% for i in (1..200001) %}{% endfor %}').message).toContain('200000 rendered nodes')
+  })
+
   test('what fits the limits is rendered', () => {
     expect(output('{% for i in (1..90000) %}x{% endfor %}')).toHaveLength(90_000)
   })
