@@ -50,7 +50,7 @@ export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** For a repeat whose answer was too long to store: read and show the subject again. */
+/** Of what was too long to store, or to reply: the subject is read and shown. */
 export type AnswerBySubject = { status: number; subject: string }
 
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
@@ -75,7 +75,7 @@ export type Commit = {
   events?: readonly NewEvent[]
   timers?: readonly NewTimer[]
   /** For a repeat of the request; by default without a body. */
-  answer?: JsonAnswer
+  answer?: JsonAnswer | AnswerBySubject
   /** What the answer is about, e.g. a policyholder's locator; stored answers are found by it. */
   subject: string
   /**
@@ -137,13 +137,13 @@ export async function commit(
     if (earlier) return earlier
     throw databaseFull(context.tenant, database.bytes())
   }
-  const { text, status } = answer
-  const keep = context.idempotency !== undefined && text.length <= LONGEST_KEPT_ANSWER
+  const text = isBySubject(answer) ? undefined : answer.text
+  const keep = context.idempotency !== undefined && text !== undefined && text.length <= LONGEST_KEPT_ANSWER
   const recordOfWrite = (): Query =>
     database.bind(RECORD_OF_WRITE, {
       key: writeKey(context),
       bodyHash: context.idempotency?.bodyHash ?? '',
-      status,
+      status: answer.status,
       answer: keep ? text : null,
       subject,
       at: now(),

@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { newUuid, type PolicyLocator, type Uuid } from '../../src/kernel/locators.ts'
 import { noCalls } from '../../src/platform/calls.ts'
-import type { JsonAnswer } from '../../src/platform/commit.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../src/platform/context.ts'
 import { RECORDED_WITHIN_MS } from '../../src/platform/events/timers.ts'
+import type { ReadyAnswer } from '../../src/platform/http/route.ts'
 import { findTenant, tenantNow } from '../../src/platform/tenancy.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -226,7 +226,7 @@ describe('the file of an upload', () => {
     }
     const cutOff = async (isRecorded: boolean): Promise<string> => {
       let stored = ''
-      const add = async (document: UnplacedDocument): Promise<JsonAnswer> => {
+      const add = async (document: UnplacedDocument): Promise<ReadyAnswer> => {
         stored = document.locator
         const own = { ...document, subject: 'policy' as const, subjectLocator: policy }
         if (isRecorded)

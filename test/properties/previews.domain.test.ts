@@ -15,7 +15,7 @@ import { decideEndorsement } from '../../src/transactions/endorsements/kind.ts'
 import { recordedPriceChange } from '../../src/transactions/mechanism/price-change.ts'
 import { decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
-import type { PolicyPreview, PreviewedTransaction } from '../../src/transactions/preview/contract.ts'
+import type { PolicyPreview, PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
 import { decidePreview } from '../../src/transactions/preview/decision.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
@@ -140,7 +140,10 @@ const words = ({ code, message }: Refusal) => ({
 })
 
 /** Every transaction of an invoice names a segment of the policy, and all of them come to what is due. */
-function itemised({ invoices, policyWhenIssued }: PreviewedTransaction): void {
+function itemised({
+  invoices,
+  policyWhenIssued,
+}: Pick<PolicyPreviewResponse, 'invoices' | 'policyWhenIssued'>): void {
   const perils = policyWhenIssued.exposures.flatMap(exposure => exposure.perils)
   const segments = new Set(perils.flatMap(peril => peril.characteristics.map(one => one.locator)))
   for (const { financialTransactions: items, totalDue } of invoices) {
@@ -197,7 +200,7 @@ describe.each<Example>(['motor', 'home'])(`a preview on the %s example (seed ${S
                 .map(one => one.totalDue)
                 .concat(plannedTotals(aggregate).map(toNumber))
               expect(foreseen.invoices.map(one => one.totalDue).sort()).toEqual(shown.sort())
-              itemised(foreseen)
+              itemised(foreseen as PolicyPreviewResponse)
             }
           },
         ),

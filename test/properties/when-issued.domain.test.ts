@@ -64,7 +64,9 @@ describe.each<Example>(['motor', 'home'])(`policyWhenIssued on the %s example (s
             ;({ story } = await tell(story, one))
             const { loaded, now } = story
             for (const accepted of inState(loaded.aggregate.endorsements, 'accepted')) {
-              const foreseen = await attempted(async () => policyWhenIssued(loaded, accepted.locator, now))
+              const foreseen = await attempted(
+                async () => policyWhenIssued(loaded, accepted.locator, now) as PolicyResponse,
+              )
               const read = await readAfterIssue(story, accepted)
               if (foreseen instanceof Refusal || read instanceof Refusal) {
                 expect(foreseen).toEqual(read)

@@ -313,7 +313,7 @@ export function knowsWhatItAnswered(
   answers: readonly ReturnType<typeof answerNow>[],
 ): void {
   const snapshot = (asOfTimestamp: Instant): PolicyResponse =>
-    policySnapshot(aggregate, product, { asOfTimestamp, effectiveTimestamp: undefined })
+    policySnapshot(aggregate, product, { asOfTimestamp, effectiveTimestamp: undefined }) as PolicyResponse
   for (const [index, { at, answer }] of answers.entries()) {
     same(snapshot(at), answer)
     const next = answers[index + 1]

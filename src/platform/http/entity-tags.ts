@@ -1,7 +1,8 @@
 // Entity tags (RFC 9110, 8.8.3): a digest of the record as the reader sees it. A tag needs no round trip and no column, changes
 // exactly when the answer would, and can be compared in the Worker and inside the policy's object, before the guarded batch.
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import { invalidParameter, Refusal } from '../../kernel/errors.ts'
+import { isLong, jsonTexts } from '../../kernel/long-lists.ts'
 
 /** 132 bits of SHA-256 as base64url. */
 const TAG_CHARACTERS = 22
@@ -9,6 +10,16 @@ const TAG_CHARACTERS = 22
 /** The tag of a JSON text or its UTF-8, without quotation marks. */
 export const entityTag = (json: string | Uint8Array): string =>
   hash('sha256', json, 'base64url').slice(0, TAG_CHARACTERS)
+
+/** The tag of a JSON text that comes in several. */
+export function entityTagOf(texts: Iterable<string>): string {
+  const digest = createHash('sha256')
+  for (const text of texts) digest.update(text)
+  return digest.digest('base64url').slice(0, TAG_CHARACTERS)
+}
+
+const tagOfRecord = (record: unknown): string =>
+  isLong(record) ? entityTagOf(jsonTexts(record)) : entityTag(JSON.stringify(record))
 
 /** `If-Match`: any existing record, or one with one of these tags. */
 export type IfMatch = '*' | readonly string[]
@@ -36,18 +47,19 @@ export function readIfMatch(header: string | null): IfMatch | undefined {
 }
 
 /**
- * Refuses (412) a write when the record changed since the client read it. `current` returns the record as GET does; where GET
- * has several forms, pass one for each.
+ * Refuses (412) a write when the record changed since the client read it. `current` returns the record as GET does. Where GET has several
+ * forms, `others` return the rest; those that cost least come first, and are tried first.
  */
-export function requireMatch(ifMatch: IfMatch | undefined, ...current: (() => unknown)[]): void {
+export function requireMatch(
+  ifMatch: IfMatch | undefined,
+  current: () => unknown,
+  others: readonly (() => unknown)[] = [],
+): void {
   if (ifMatch === undefined || ifMatch === '*') return
-  let first: string | undefined
-  for (const record of current) {
-    const tag = entityTag(JSON.stringify(record()))
-    if (ifMatch.includes(tag)) return
-    first ??= tag
-  }
-  const currentETag = `"${first}"`
+  if (others.some(record => ifMatch.includes(tagOfRecord(record())))) return
+  const tag = tagOfRecord(current())
+  if (ifMatch.includes(tag)) return
+  const currentETag = `"${tag}"`
   throw new Refusal(
     'preconditionFailed',
     `The record has changed since: its ETag is ${currentETag} now, and If-Match names another. Read it again, and decide again.`,

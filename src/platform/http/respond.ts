@@ -3,18 +3,19 @@
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS, Refusal, type RefusalDetails } from '../../kernel/errors.ts'
+import { isLong, jsonTexts } from '../../kernel/long-lists.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, serverTiming, writeBookmarks } from '../calls.ts'
 import type { JsonAnswer } from '../commit.ts'
 import { refusalOfFault } from '../faults.ts'
 import { observe } from '../observation.ts'
 import { withoutAuthTokens } from '../outbound/masking.ts'
-import { entityTag, tagsIn } from './entity-tags.ts'
+import { entityTag, entityTagOf, tagsIn } from './entity-tags.ts'
 import type { ExceptionResponse } from './error-contract.ts'
 import { type Exchange, LONGEST_TARGET } from './exchange.ts'
 import { protect } from './protection.ts'
 import { filledPath, isTagged, STREAMS, writeOf } from './records.ts'
-import { isJsonText, type Route } from './route.ts'
+import { isJsonText, LongAnswer, type Route } from './route.ts'
 
 /** Clients of these paths compare httpStatus with text, others with a number (brief 0.15). */
 const STATUS_AS_TEXT = /^\/(?:account|configuration)(?:\/|$)/
@@ -54,28 +55,76 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
   if (value instanceof Response) return value
+  if (value instanceof LongAnswer && isLong(value.value)) return longResponse(handled, value.value, addressed)
   const {
     status,
     text: json,
     media,
   }: JsonAnswer & { media?: string } = isJsonText(value)
     ? value
-    : { status: route.answer.status ?? 200, text: value === undefined ? '' : JSON.stringify(value) }
+    : { status: statusOf(route), text: jsonOf(value) }
   if (json === '') return new Response(null, { status })
   const sent = addressed(json)
   // Once for the answer and its tag.
   const bytes = encoder.encode(sent)
-  const response = jsonResponse(status, bytes, media)
-  const { headers } = response
-  if (status !== 200 || !describeRecord(handled, { json, sent, bytes }, headers)) return response
-  headers.delete('content-type')
-  return new Response(null, { status: 304, headers })
+  const isAsMade = sent === json
+  return described(handled, jsonResponse(status, bytes, media), {
+    isAsMade,
+    digest: () => entityTag(isAsMade ? bytes : json),
+    record: () => JSON.parse(json),
+  })
 }
+
+const statusOf = ({ answer }: Route): number => answer.status ?? 200
+
+const jsonOf = (value: unknown): string =>
+  value === undefined ? '' : JSON.stringify(value instanceof LongAnswer ? value.value : value)
+
+/** A longer answer is made once more while it is sent. */
+const MOST_HELD_BYTES = 16 * 2 ** 20
+
+/** All of it is made before any of it is sent: for its tag, and so that what fails is refused. */
+function longResponse(handled: Handled, value: unknown, addressed: (json: string) => string): Response {
+  let held: Uint8Array[] | undefined = []
+  let heldBytes = 0
+  let isAsMade = true
+  const made = function* (): Generator<string> {
+    for (const json of jsonTexts(value)) {
+      const sent = addressed(json)
+      isAsMade &&= sent === json
+      if (held) heldBytes += held[held.push(encoder.encode(sent)) - 1]!.length
+      if (heldBytes > MOST_HELD_BYTES) held = undefined
+      yield json
+    }
+  }
+  const digest = entityTagOf(made())
+  const again = function* (): Generator<Uint8Array> {
+    for (const json of jsonTexts(value)) yield encoder.encode(addressed(json))
+  }
+  const body = held ? Buffer.concat(held) : streamOf(again())
+  return described(handled, jsonResponse(statusOf(handled.route), body), {
+    isAsMade,
+    digest: () => digest,
+    record: () => value as Readonly<Record<string, unknown>>,
+  })
+}
+
+const streamOf = (chunks: Iterator<Uint8Array>): ReadableStream =>
+  new ReadableStream({
+    pull(controller) {
+      const { done, value } = chunks.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+  })
 
 const encoder = new TextEncoder()
 
-const jsonResponse = (status: number, json: string | Uint8Array, media = 'application/json'): Response =>
-  new Response(json, { status, headers: { 'content-type': media } })
+const jsonResponse = (
+  status: number,
+  json: string | Uint8Array | ReadableStream,
+  media = 'application/json',
+): Response => new Response(json, { status, headers: { 'content-type': media } })
 
 export const optionsResponse = (allow: string): Response =>
   new Response(null, { status: 204, headers: { allow } })
@@ -157,16 +206,28 @@ type Handled = {
 /** Addresses are valid for 30 minutes: an answer that contains some counts as unchanged for at most half of that. */
 const ADDRESSES_REUSED_MS = 15 * 60_000
 
-/** `json` has file names, `sent` has addresses, `bytes` is `sent` in UTF-8. */
-type AnswerText = { readonly json: string; readonly sent: string; readonly bytes: Uint8Array }
+/** `digest` is that of the JSON with file names; `isAsMade` if it has none, and is sent as it is. */
+type AnswerText = {
+  readonly isAsMade: boolean
+  readonly digest: () => string
+  readonly record: () => Readonly<Record<string, unknown>>
+}
 
-/** Sets the headers of a 200 answer; returns whether the client already has it. */
+/** With the headers of a 200 answer; 304 if the client already has it. */
+function described(handled: Handled, response: Response, answer: AnswerText): Response {
+  const { headers } = response
+  if (response.status !== 200 || !describeRecord(handled, answer, headers)) return response
+  headers.delete('content-type')
+  return new Response(null, { status: 304, headers })
+}
+
+/** Returns whether the client already has the record. */
 function describeRecord(handled: Handled, answer: AnswerText, headers: Headers): boolean {
   const { route, exchange, query, value } = handled
   const { makes, shows } = writeOf(route)
   if (route.method !== 'get') {
     if (shows) headers.set('etag', tagOf(exchange, answer))
-    const location = makes === undefined ? undefined : locationOf(makes, handled, answer.json)
+    const location = makes === undefined ? undefined : locationOf(makes, handled, answer.record())
     if (location !== undefined) headers.set('location', location)
     return false
   }
@@ -174,16 +235,15 @@ function describeRecord(handled: Handled, answer: AnswerText, headers: Headers):
   const tag = tagOf(exchange, answer)
   headers.set('etag', tag)
   headers.set('cache-control', route.access.kind === 'public' ? 'no-cache' : 'private, no-cache')
-  const links = pagingLinks(exchange.url, route, query, isJsonText(value) ? value.page : value)
+  const list = isJsonText(value) || value instanceof LongAnswer ? value.page : value
+  const links = pagingLinks(exchange.url, route, query, list)
   if (links !== undefined) headers.append('link', links)
   return isKnown(exchange.request.headers.get('if-none-match'), tag)
 }
 
 /** Weak where addresses change with every answer. */
-function tagOf({ now }: Exchange, { json, sent, bytes }: AnswerText): string {
-  if (sent === json) return `"${entityTag(bytes)}"`
-  return `W/"${entityTag(json)}.${Math.floor(now / ADDRESSES_REUSED_MS).toString(36)}"`
-}
+const tagOf = ({ now }: Exchange, { isAsMade, digest }: AnswerText): string =>
+  isAsMade ? `"${digest()}"` : `W/"${digest()}.${Math.floor(now / ADDRESSES_REUSED_MS).toString(36)}"`
 
 /** Weak comparison (RFC 9110). */
 function isKnown(ifNoneMatch: string | null, tag: string): boolean {
@@ -193,8 +253,11 @@ function isKnown(ifNoneMatch: string | null, tag: string): boolean {
 }
 
 /** An upload's answer is the resource's name, or contains the resource. */
-function locationOf(template: string, { params }: Handled, json: string): string | undefined {
-  const answer = JSON.parse(json) as Readonly<Record<string, unknown>>
+function locationOf(
+  template: string,
+  { params }: Handled,
+  answer: Readonly<Record<string, unknown>>,
+): string | undefined {
   const resource = answer.resource as Readonly<Record<string, unknown>> | undefined
   return filledPath(template, answer, resource, params)
 }

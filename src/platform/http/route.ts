@@ -1,6 +1,7 @@
 // A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes; app.ts mounts
 // them all and builds the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
+import { jsonTexts } from '../../kernel/long-lists.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
@@ -64,6 +65,24 @@ export const NDJSON = 'application/x-ndjson'
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value
 
+/** An answer that may have long lists (kernel/long-lists.ts): where it has, its JSON is sent as it is made. */
+export class LongAnswer {
+  readonly value: unknown
+  /** As in `JsonText`. */
+  readonly page: object | undefined
+
+  constructor(value: unknown, page?: object) {
+    this.value = value
+    this.page = page
+  }
+}
+
+export type ReadyAnswer = JsonText | LongAnswer
+
+/** In one text or several; in each, what belongs to a record that is not long is together. */
+export const textsOf = (answer: ReadyAnswer): Iterable<string> =>
+  answer instanceof LongAnswer ? jsonTexts(answer.value) : [answer.text]
+
 /** The names in braces, each with a text. */
 export type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? { readonly [K in Name]: string } & PathParameters<Rest>
@@ -113,8 +132,8 @@ export type Answer<Schema extends z.ZodType> = {
 }
 
 type Handled<Schema extends z.ZodType> = z.ZodType extends Schema
-  ? Promise<void> | Promise<JsonText> | Promise<Response>
-  : Promise<z.output<Schema> | JsonText>
+  ? Promise<void> | Promise<ReadyAnswer> | Promise<Response>
+  : Promise<z.output<Schema> | ReadyAnswer>
 
 type Definition<
   Path extends string,

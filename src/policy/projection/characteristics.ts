@@ -1,5 +1,6 @@
 // Characteristics: data of a policy, exposure or peril over a span, in responses (brief 2.1).
 import type { Uuid } from '../../kernel/locators.ts'
+import { LongList } from '../../kernel/long-lists.ts'
 import { addByName, type Money, plus, sum, toNumber, zero } from '../../kernel/money.ts'
 import type { Span } from '../../kernel/time.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -109,30 +110,38 @@ function policySegment(
 
 /** Perils have characteristics in the detailed exposures alone. */
 export function exposureResponses(view: PolicyView, detailed: readonly ExposureView[]): ExposureResponse[] {
-  const detailOf = new Map(detailed.map(one => [one.exposure, one]))
-  return view.exposures.map(exposure => exposureResponse(view, exposure, detailOf.get(exposure.exposure)))
+  return Array.from(exposureAnswers(view, detailed), one => ({ ...one, perils: [...one.perils.items()] }))
 }
 
-function exposureResponse(
+/** The same, each as it is read. */
+export function* exposureAnswers(
   view: PolicyView,
-  { exposure, runs, perils }: ExposureView,
-  detail: ExposureView | undefined,
-): ExposureResponse {
-  const characteristics = runs.map(
-    (piece): ExposureCharacteristicsResponse => ({
-      ...view.record,
-      ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
-      ...fieldsOf(view, piece.run.data),
-      exposureLocator: exposure.locator,
-      ...spanOf(piece),
-    }),
-  )
-  return {
-    ...view.record,
-    ...part(exposure),
-    characteristics,
-    perils: perils.map(({ peril }, at) => perilResponse(view, peril, detail?.perils[at]?.pieces ?? [], runs)),
+  detailed: readonly ExposureView[],
+): Generator<Omit<ExposureResponse, 'perils'> & { readonly perils: LongList<PerilResponse> }> {
+  const detailOf = new Map(detailed.map(one => [one.exposure, one]))
+  for (const one of view.exposures) {
+    const { exposure, runs } = one
+    const characteristics = runs.map(
+      (piece): ExposureCharacteristicsResponse => ({
+        ...view.record,
+        ...known(view, piece.locator, piece.run, piece.madeBy, piece.replacedBy),
+        ...fieldsOf(view, piece.run.data),
+        exposureLocator: exposure.locator,
+        ...spanOf(piece),
+      }),
+    )
+    const perils = new LongList(() => perilResponses(view, one, detailOf.get(exposure)))
+    yield { ...view.record, ...part(exposure), characteristics, perils }
   }
+}
+
+function* perilResponses(
+  view: PolicyView,
+  { perils, runs }: ExposureView,
+  detail: ExposureView | undefined,
+): Generator<PerilResponse> {
+  for (const [at, { peril }] of perils.entries())
+    yield perilResponse(view, peril, detail?.perils[at]?.pieces ?? [], runs)
 }
 
 function perilResponse(

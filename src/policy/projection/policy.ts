@@ -2,9 +2,15 @@
 
 import { notFound, tooLarge } from '../../kernel/errors.ts'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import { LongList } from '../../kernel/long-lists.ts'
 import { toNumber } from '../../kernel/money.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
-import type { CancellationInfo, PolicyResponse } from '../contract/response.ts'
+import type {
+  CancellationInfo,
+  ExposureResponse,
+  PerilResponse,
+  PolicyResponse,
+} from '../contract/response.ts'
 import type { FeeInForce, Line, ModificationFilter } from '../fold/line.ts'
 import { feesOf, feeTotal, isIssued, isStanding, lineOf, standingCancellations } from '../fold/line.ts'
 import { countPieces, type ExposurePiece, exposurePieces, type Piece, piecesOf } from '../fold/pieces.ts'
@@ -18,13 +24,14 @@ import type {
 } from '../records/aggregate.ts'
 import { recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import {
+  exposureAnswers,
   exposureResponses,
   feeResponse,
   policyCharacteristics,
   policyProperties,
   withLazy,
 } from './characteristics.ts'
-import { documentsOfPolicy, invoiceResponses, modificationResponses } from './records.ts'
+import { documentsOfPolicy, invoiceResponses, modificationAnswers, modificationResponses } from './records.ts'
 
 export type ProjectionOptions = PerilDetail & { readonly summarizeQuotes: boolean }
 
@@ -43,28 +50,79 @@ const MOST_PERIL_CHARACTERISTICS = 150_000
 /** Some 2 MB of JSON. */
 const FEW_PERIL_CHARACTERISTICS = 3_000
 
+/** A policy as it is answered: PolicyResponse, in which the lists that grow with the characteristics of its perils may be long. */
+export type PolicyAnswer = Omit<PolicyResponse, 'modifications' | 'exposures'> & {
+  readonly modifications: PolicyResponse['modifications'] | LongList<object>
+  readonly exposures: ExposureAnswer[] | LongList<ExposureAnswer>
+}
+
+export type ExposureAnswer = Omit<ExposureResponse, 'perils'> & {
+  readonly perils: PerilResponse[] | LongList<PerilResponse>
+}
+
 /**
  * PolicyResponse with the selected quote, or the given one. By default, includes segments of accepted transactions, but not
  * their fees; `counts` overrides that. A policy without a selected quote has only its own properties. 413 for a policy that no
  * answer can hold, 404 for an exposure that it has not.
  */
-export function policyResponse(
+export const policyResponse = (
   aggregate: PolicyAggregate,
   product: ProductDefinition,
   options: ProjectionOptions,
   quote: Quote | undefined = selectedQuoteIfAny(aggregate),
   counts?: ModificationFilter,
-): PolicyResponse {
+): PolicyResponse => policyWith(aggregate, product, options, quote, counts, () => HELD)
+
+/** As `policyResponse` and with the same JSON, for answers that nothing else reads. */
+export const policyAnswer = (
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  options: ProjectionOptions,
+): PolicyAnswer =>
+  policyWith<PolicyAnswer['modifications'], PolicyAnswer['exposures']>(
+    aggregate,
+    product,
+    options,
+    selectedQuoteIfAny(aggregate),
+    undefined,
+    characteristics => (characteristics <= FEW_PERIL_CHARACTERISTICS ? HELD : LONG),
+  )
+
+type Lists<Modifications, Exposures> = {
+  readonly modifications: (view: PolicyView, detailed: readonly ExposureView[]) => Modifications
+  readonly exposures: (view: PolicyView, detailed: readonly ExposureView[]) => Exposures
+}
+
+const HELD: Lists<PolicyResponse['modifications'], PolicyResponse['exposures']> = {
+  modifications: modificationResponses,
+  exposures: exposureResponses,
+}
+
+const LONG: Lists<LongList<object>, LongList<ExposureAnswer>> = {
+  modifications: (view, detailed) => new LongList(() => modificationAnswers(view, detailed)),
+  exposures: (view, detailed) => new LongList(() => exposureAnswers(view, detailed)),
+}
+
+/** `listsOf` chooses by the number of characteristics that the answer has of perils. */
+function policyWith<Modifications, Exposures>(
+  aggregate: PolicyAggregate,
+  product: ProductDefinition,
+  options: ProjectionOptions,
+  quote: Quote | undefined,
+  counts: ModificationFilter | undefined,
+  listsOf: (characteristics: number) => Lists<Modifications, Exposures>,
+) {
   const { policy } = aggregate
   const view = quote && policyView(aggregate, quote, product, counts ?? isStanding)
-  const detailed = view ? detailedExposures(view, options) : []
+  const { detailed, count } = view ? detailedExposures(view, options) : NO_DETAIL
+  const lists = listsOf(count)
   const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
     ...ownProperties(aggregate, product),
     // Copies have values in place of getters: one getter, and the engine takes twice as long to write all of the JSON.
     characteristics: view ? policyCharacteristics(view).map(one => ({ ...one })) : [],
-    modifications: view ? modificationResponses(view, detailed) : [],
-    exposures: view ? exposureResponses(view, detailed) : [],
+    modifications: view ? lists.modifications(view, detailed) : [],
+    exposures: view ? lists.exposures(view, detailed) : [],
     grossFees: toNumber(feeTotal(fees, policy.currency)),
     grossFeesCurrency: policy.currency,
     fees: fees.map(feeResponse),
@@ -74,20 +132,24 @@ export function policyResponse(
   }
 }
 
-/** The exposures whose perils are shown in full. */
+/** The exposures whose perils are shown in full, and how many characteristics these have. */
+type Detail = { readonly detailed: readonly ExposureView[]; readonly count: number }
+
+const NO_DETAIL: Detail = { detailed: [], count: 0 }
+
 function detailedExposures(
   view: PolicyView,
   { perilCharacteristics: which = 'all' }: ProjectionOptions,
-): readonly ExposureView[] {
-  if (which === 'none') return []
+): Detail {
+  if (which === 'none') return NO_DETAIL
   const isOne = which !== 'all' && which !== 'few' && which !== 'fitting'
   const chosen = isOne ? view.exposures.filter(({ exposure }) => exposure.locator === which) : view.exposures
   if (isOne && chosen.length === 0) throw notFound('exposure', which)
   const perils = new Set(chosen.flatMap(one => one.perils.map(({ peril }) => peril.locator)))
   const count = countCharacteristics(view, run => perils.has(run.perilLocator))
   if (count <= (which === 'few' ? FEW_PERIL_CHARACTERISTICS : MOST_PERIL_CHARACTERISTICS))
-    return chosen.map(withPieces)
-  if (which === 'few' || which === 'fitting') return []
+    return { detailed: chosen.map(withPieces), count }
+  if (which === 'few' || which === 'fitting') return NO_DETAIL
   throw tooLarge(
     `The policy is too large for one answer: its perils have ${count} characteristics, and an answer has at most ${MOST_PERIL_CHARACTERISTICS}. Read it with \`perilCharacteristics=none\`, and the perils of an exposure with \`perilCharacteristics={exposureLocator}\` (GET /policy/${view.aggregate.policy.locator}).`,
   )

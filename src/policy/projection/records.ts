@@ -1,6 +1,7 @@
 // Invoices and payments (brief 4.1), documents and modifications in responses.
 
 import { derivedUuid, type Uuid } from '../../kernel/locators.ts'
+import { LongList } from '../../kernel/long-lists.ts'
 import { type Money, minus, plus, toNumber, zero } from '../../kernel/money.ts'
 import { fileAddress, mediaAddress } from '../../platform/http/file-links.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -203,13 +204,28 @@ export function modificationResponses(
   view: PolicyView,
   detailed: readonly ExposureView[],
 ): PolicyModificationResponse[] {
+  return Array.from(modificationAnswers(view, detailed), one => ({
+    ...one,
+    exposureModifications: [...one.exposureModifications.items()],
+  }))
+}
+
+/** The same, each as it is read. */
+export function* modificationAnswers(
+  view: PolicyView,
+  detailed: readonly ExposureView[],
+): Generator<ModificationAnswer> {
   const newMedia = newMediaOf(view)
-  return view.line
-    .filter(step => isListed(step.modification))
-    .map((step, number) => ({
-      ...modificationResponse(view, detailed, step, number),
+  const listed = view.line.filter(step => isListed(step.modification))
+  for (const [number, step] of listed.entries())
+    yield {
+      ...modificationAnswer(view, detailed, step, number),
       mediaByLocator: newMedia.get(step.modification.locator) ?? {},
-    }))
+    }
+}
+
+type ModificationAnswer = Omit<PolicyModificationResponse, 'exposureModifications'> & {
+  readonly exposureModifications: LongList<ExposureModificationResponse>
 }
 
 /** For each modification, the media that its records name and no earlier modification named. */
@@ -230,12 +246,12 @@ function newMediaOf({ aggregate, line }: PolicyView): ReadonlyMap<Uuid, Record<s
   )
 }
 
-function modificationResponse(
+function modificationAnswer(
   view: PolicyView,
   detailed: readonly ExposureView[],
   step: Step,
   number: number,
-): Omit<PolicyModificationResponse, 'mediaByLocator'> {
+): Omit<ModificationAnswer, 'mediaByLocator'> {
   const { premiumChange, underwriting, ...modification } = step.modification
   const { policy } = view.aggregate
   const { currency } = policy
@@ -253,7 +269,7 @@ function modificationResponse(
     premiumChange: premiumChange && toNumber(premiumChange),
     premiumChangeCurrency: currency,
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
-    exposureModifications: detailed.flatMap(exposure => exposureModification(view, step, exposure)),
+    exposureModifications: new LongList(() => exposureModifications(view, step, detailed)),
     newPolicyCharacteristicsLocator: segments[0],
     newPolicyCharacteristicsLocators: segments,
     cancellationName: modification.cancellationName,
@@ -272,30 +288,29 @@ function pricedBy(policy: Policy, { premiumChange, underwriting, createdAt }: Mo
 }
 
 /** One entry for each exposure that the step touched, and for each run that it gave one. */
-function exposureModification(
+function* exposureModifications(
   view: PolicyView,
   step: Step,
-  { exposure, runs, perils }: ExposureView,
-): ExposureModificationResponse[] {
+  detailed: readonly ExposureView[],
+): Generator<ExposureModificationResponse> {
   const by = step.modification.locator
   const isTouched = ({ madeBy, replacedBy }: Pick<Piece, 'madeBy' | 'replacedBy'>): boolean =>
     madeBy === by || replacedBy === by
-  const made = runs.filter(run => run.madeBy === by)
-  // Most steps touch few exposures: the others need no locator.
-  if (made.length === 0 && !perils.some(({ pieces }) => pieces.some(({ piece }) => isTouched(piece))))
-    return []
-  const locator = derivedUuid(view.shard, by, exposure.locator)
-  const perilModifications = perils.flatMap(peril => perilModificationsOf(view, step, peril, locator))
-  return [
-    {
+  for (const { exposure, runs, perils } of detailed) {
+    const made = runs.filter(run => run.madeBy === by)
+    // Most steps touch few exposures: the others need no locator.
+    if (made.length === 0 && !perils.some(({ pieces }) => pieces.some(({ piece }) => isTouched(piece))))
+      continue
+    const locator = derivedUuid(view.shard, by, exposure.locator)
+    yield {
       ...view.record,
       locator,
       exposureLocator: exposure.locator,
       policyModificationLocator: by,
       newExposureCharacteristicsLocator: made[0]?.locator,
-      perilModifications,
-    },
-  ]
+      perilModifications: perils.flatMap(peril => perilModificationsOf(view, step, peril, locator)),
+    }
+  }
 }
 
 /** A new segment of a peril, or one removed without a successor, and the premium change. */

@@ -2,20 +2,27 @@
 // omits them: a snapshot can be compared with any stored response. With an effective time, only segments of policy,
 // exposures and perils that contain it and were not replaced by then (brief 2.1.2).
 import { Refusal } from '../../kernel/errors.ts'
+import { changedList } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, sum, toNumber } from '../../kernel/money.ts'
 import type { Instant, Span } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type {
   CoverageSummaryResponse,
-  ExposureResponse,
   PerilCoverageResponse,
-  PolicyResponse,
   PolicySnapshotRequest,
 } from '../contract/response.ts'
 import { feesOf, feeTotal, isIssued, segmentsInForce } from '../fold/line.ts'
 import { type Peril, type PolicyAggregate, selectedQuoteIfAny } from '../records/aggregate.ts'
 import { knownAt } from './known.ts'
-import { allPieces, type PerilDetail, policyResponse, policyView, type RunPiece } from './policy.ts'
+import {
+  allPieces,
+  type ExposureAnswer,
+  type PerilDetail,
+  type PolicyAnswer,
+  policyAnswer,
+  policyView,
+  type RunPiece,
+} from './policy.ts'
 
 /** Refuses (404) a time before the policy's creation. */
 export function policySnapshot(
@@ -23,7 +30,7 @@ export function policySnapshot(
   product: ProductDefinition,
   { asOfTimestamp: asOf, effectiveTimestamp }: PolicySnapshotRequest,
   detail: PerilDetail = {},
-): PolicyResponse {
+): PolicyAnswer {
   const known = asOf === undefined ? aggregate : knownAt(aggregate, asOf)
   if (!known) {
     const { locator, createdAt } = aggregate.policy
@@ -32,29 +39,31 @@ export function policySnapshot(
       `There was no policy '${locator}' at ${asOf}; it was created at ${createdAt}. Ask for that time or a later one.`,
     )
   }
-  const answer = policyResponse(known, product, { summarizeQuotes: false, ...detail })
+  const answer = policyAnswer(known, product, { summarizeQuotes: false, ...detail })
   if (effectiveTimestamp === undefined) return answer
   const characteristics = inEffect(answer.characteristics, effectiveTimestamp)
   return {
     ...answer,
     characteristics,
-    exposures: characteristics.length > 0 ? exposuresInEffect(answer.exposures, effectiveTimestamp) : [],
+    exposures:
+      characteristics.length === 0
+        ? []
+        : changedList(answer.exposures, one => exposureInEffect(one, effectiveTimestamp)),
   }
 }
 
 /** Omits exposures and perils that have no segment then. */
-const exposuresInEffect = (exposures: readonly ExposureResponse[], at: Instant): ExposureResponse[] =>
-  exposures.flatMap(exposure => {
-    const characteristics = inEffect(exposure.characteristics, at)
-    if (characteristics.length === 0) return []
-    const perils = exposure.perils.flatMap(peril => {
-      const own = peril.characteristics.filter(one =>
-        isInEffect(one, one.coverageStartTimestamp, one.coverageEndTimestamp, at),
-      )
-      return own.length === 0 ? [] : [{ ...peril, characteristics: own }]
-    })
-    return [{ ...exposure, characteristics, perils }]
+function exposureInEffect(exposure: ExposureAnswer, at: Instant): ExposureAnswer[] {
+  const characteristics = inEffect(exposure.characteristics, at)
+  if (characteristics.length === 0) return []
+  const perils = changedList(exposure.perils, peril => {
+    const own = peril.characteristics.filter(one =>
+      isInEffect(one, one.coverageStartTimestamp, one.coverageEndTimestamp, at),
+    )
+    return own.length === 0 ? [] : [{ ...peril, characteristics: own }]
   })
+  return [{ ...exposure, characteristics, perils }]
+}
 
 const inEffect = <S extends Replaceable & { readonly startTimestamp: string; readonly endTimestamp: string }>(
   segments: readonly S[],

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { DisbursementListResponse, DisbursementsQuery } from '../../billing/credit/contract.ts'
 import { disbursementsOf } from '../../billing/credit/service.ts'
-import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import * as contract from '../../policy/contract/billing.ts'
 import * as billing from './service.ts'
 
@@ -23,14 +23,8 @@ export const billingRoutes: readonly Route[] = [
     permission: 'invoices.pay',
     body: { schema: contract.PaymentCreateRequest, required: false },
     answer: payment,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await billing.payInvoice(
-          context,
-          params.invoiceLocator,
-          body ?? contract.PaymentCreateRequest.parse({}),
-        ),
-      ),
+    handle: ({ params, body }, context) =>
+      billing.payInvoice(context, params.invoiceLocator, body ?? contract.PaymentCreateRequest.parse({})),
   }),
   get('/invoice/{invoiceLocator}/financialTransactions', {
     summary: 'What an invoice bills, item by item',
@@ -52,8 +46,7 @@ export const billingRoutes: readonly Route[] = [
       'Its invoice is outstanding again; where the due time of a paid invoice is past, it becomes the end of today. 409 for an offset, which is reversed only with what caused it.',
     permission: 'payments.reverse',
     answer: payment,
-    handle: async ({ params }, context) =>
-      jsonText(await billing.reversePayment(context, params.paymentLocator)),
+    handle: ({ params }, context) => billing.reversePayment(context, params.paymentLocator),
   }),
   get('/policyholder/{policyholderLocator}/invoices', {
     summary: 'Invoices of all policies of a policyholder, oldest first',
@@ -91,7 +84,6 @@ export const billingRoutes: readonly Route[] = [
     description: 'It is due when it was planned to be. Answers 409 when none is planned.',
     permission: 'invoices.issue',
     answer: invoice,
-    handle: async ({ params }, context) =>
-      jsonText(await billing.issueNextInvoice(context, params.policyLocator)),
+    handle: ({ params }, context) => billing.issueNextInvoice(context, params.policyLocator),
   }),
 ]

@@ -2,8 +2,8 @@ import { policyholderCredits } from '../../billing/credit/service.ts'
 import { checkedInvoices, invoiceItems, invoiceResponse } from '../../billing/payments.ts'
 import { notFound, Refusal } from '../../kernel/errors.ts'
 import { policyOfUuid, type Uuid } from '../../kernel/locators.ts'
-import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { ReadyAnswer } from '../../platform/http/route.ts'
 import { readPagingToken, UUID_FORM } from '../../platform/paging.ts'
 import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import type * as contract from '../../policy/contract/billing.ts'
@@ -99,7 +99,7 @@ async function operateOn(
   what: 'invoice' | 'payment',
   text: string,
   operationOn: (locator: Uuid) => PaymentOperation,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { database, locator } = recordPlace(context, text, what)
   const selection = what === 'invoice' ? { invoiceLocator: locator } : { paymentLocator: locator }
   const policy = policyOfUuid(locator) ?? (await policyOf(database, selection))
@@ -116,14 +116,14 @@ export const payInvoice = (
   context: RequestContext,
   text: string,
   request: contract.PaymentCreateRequest,
-): Promise<JsonAnswer> =>
+): Promise<ReadyAnswer> =>
   operateOn(context, 'invoice', text, invoice => ({ action: 'pay', invoice, request }))
 
-export const reversePayment = (context: RequestContext, text: string): Promise<JsonAnswer> =>
+export const reversePayment = (context: RequestContext, text: string): Promise<ReadyAnswer> =>
   operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 
 /** The policy's object makes the earliest planned invoice now. */
-export const issueNextInvoice = (context: RequestContext, text: string): Promise<JsonAnswer> =>
+export const issueNextInvoice = (context: RequestContext, text: string): Promise<ReadyAnswer> =>
   operate(context, policyLocator(text), { kind: 'nextInvoice' }, subject =>
     readInvoice(context, subject.split('/')[1]!),
   )

@@ -31,9 +31,7 @@ export const documentRoutes: readonly Route[] = [
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
     answer: policy,
     handle: async ({ params, query, body, file }, context) =>
-      jsonText(
-        await (await service()).addDocument(context, params.policyLocator, { query, form: body, file }),
-      ),
+      (await service()).addDocument(context, params.policyLocator, { query, form: body, file }),
   }),
   post('/policy/{policyLocator}/removeDocument', {
     summary: 'Remove an uploaded document from a policy',
@@ -42,7 +40,7 @@ export const documentRoutes: readonly Route[] = [
     body: { schema: PolicyDocumentRemoveRequest, required: true },
     answer: policy,
     handle: async ({ params, body }, context) =>
-      jsonText(await (await service()).removeDocument(context, params.policyLocator, body.documentLocator)),
+      (await service()).removeDocument(context, params.policyLocator, body.documentLocator),
   }),
   get('/policies/{policyLocator}/documents', {
     summary: 'List the documents of a policy and of all its records',
@@ -64,7 +62,7 @@ export const documentRoutes: readonly Route[] = [
     body: { schema: MakeDocumentsAgainRequest, required: false },
     answer: { schema: z.array(RecordDocumentResponse), description: 'All documents of the policy.' },
     handle: async ({ params, body }, context) =>
-      jsonText(await (await service()).makeDocumentsAgain(context, params.policyLocator, body)),
+      (await service()).makeDocumentsAgain(context, params.policyLocator, body),
   }),
   post('/document/renderPolicyDocument', {
     summary: 'Render a template over a policy, for authors of templates',

@@ -13,6 +13,7 @@ import {
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
+import type { ReadyAnswer } from '../../platform/http/route.ts'
 import { fileKey, homeDatabase, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
 import type {
   MakeDocumentsAgainRequest,
@@ -64,7 +65,7 @@ export async function addDocument(
   context: RequestContext,
   policyText: string,
   upload: Upload,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const policy = policyLocator(policyText)
   shardOfPolicy(context.tenant, policy)
   return await withStoredFile(context, policy, upload, stored => {
@@ -77,7 +78,7 @@ export async function removeDocument(
   context: RequestContext,
   policyText: string,
   documentLocator: string,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const policy = policyLocator(policyText)
   return await withoutStoredFile(context, `Policy ${policy}`, documentLocator, document =>
     operate(context, policy, { kind: 'removeDocument', document }),
@@ -106,7 +107,7 @@ export async function makeDocumentsAgain(
   context: RequestContext,
   policyText: string,
   { documentLocators }: MakeDocumentsAgainRequest = {},
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const policy = policyLocator(policyText)
   const documents = documentLocators?.map(text => {
     const locator = readUuid(text)

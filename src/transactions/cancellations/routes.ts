@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { CancellationLocator } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type ReadyAnswer, type Route } from '../../platform/http/route.ts'
 import { CancellationValueQuery, PolicyCancellationIssueRequest } from '../../policy/contract/requests.ts'
 import { PolicyResponse } from '../../policy/contract/response.ts'
 import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
@@ -21,14 +21,14 @@ const act = (
   context: RequestContext,
   text: string,
   operationOn: (cancellation: CancellationLocator) => CancellationOperation,
-): Promise<JsonText> =>
+): Promise<ReadyAnswer> =>
   cancellations.act(context, text, locator => ({ kind: 'cancellation', operation: operationOn(locator) }))
 
 const cancel = (
   context: RequestContext,
   policyText: string,
   operation: CancellationOperation,
-): Promise<JsonText> => cancellations.operate(context, policyText, { kind: 'cancellation', operation })
+): Promise<ReadyAnswer> => cancellations.operate(context, policyText, { kind: 'cancellation', operation })
 
 export const cancellationRoutes: readonly Route[] = [
   post('/policies/{policyLocator}/cancellations', {

@@ -15,12 +15,13 @@ import {
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
-import type { JsonAnswer, NewTimer } from '../../platform/commit.ts'
+import type { NewTimer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { expectRecord, type TimerOwner, unlessRecorded } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { LINK_LIFE_MS } from '../../platform/http/file-links.ts'
+import { type ReadyAnswer, textsOf } from '../../platform/http/route.ts'
 import {
   fileKey,
   type ShardName,
@@ -272,8 +273,8 @@ export async function withStoredFile(
   context: RequestContext,
   policy: PolicyLocator,
   upload: Upload,
-  add: (document: UnplacedDocument) => Promise<JsonAnswer>,
-): Promise<JsonAnswer> {
+  add: (document: UnplacedDocument) => Promise<ReadyAnswer>,
+): Promise<ReadyAnswer> {
   const { file, type, ...words } = readUpload(upload)
   const locator = uuidOfPolicy(policy)
   const key = fileKey(context.tenant, ...documentPath(locator))
@@ -293,12 +294,17 @@ export async function withStoredFile(
       updatedAt: context.now,
     })
     // The response lists documents, so it names this one if it was recorded.
-    if (!answer.text.includes(locator)) deleteUnnamedFile(context, locator)
+    if (!says(answer, locator)) deleteUnnamedFile(context, locator)
     return answer
   } catch (problem) {
     if (isRefused(problem)) deleteUnnamedFile(context, locator)
     throw problem
   }
+}
+
+function says(answer: ReadyAnswer, text: string): boolean {
+  for (const json of textsOf(answer)) if (json.includes(text)) return true
+  return false
 }
 
 /**
@@ -309,8 +315,8 @@ export async function withoutStoredFile(
   context: RequestContext,
   title: string,
   documentLocator: string,
-  remove: (document: Uuid) => Promise<JsonAnswer>,
-): Promise<JsonAnswer> {
+  remove: (document: Uuid) => Promise<ReadyAnswer>,
+): Promise<ReadyAnswer> {
   const locator = readUuid(documentLocator)
   if (!locator) throw noDocument({ title }, documentLocator)
   const answer = await remove(locator)

@@ -8,9 +8,8 @@ import { earlier, type Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
-import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { isIssued, isListed, lineOf, withIssued } from '../../policy/fold/line.ts'
-import { type PerilDetail, policyResponse } from '../../policy/projection/policy.ts'
+import { type PerilDetail, type PolicyAnswer, policyAnswer } from '../../policy/projection/policy.ts'
 import {
   boundQuote,
   type Modification,
@@ -249,13 +248,13 @@ export function policyWhenIssued(
   locator: EndorsementLocator,
   now: Instant,
   detail: PerilDetail = {},
-): PolicyResponse {
+): PolicyAnswer {
   const { kind, state } = endorsementOf(aggregate, locator)
   if (state !== 'accepted')
     throw wrongState(`The ${kind} ${locator} is ${state}; only an accepted one can be shown as issued.`)
   const { aggregate: cleared } = withoutConflicts(aggregate, String(locator), 'invalidate', now)
   const issued = planEndorsementIssue(cleared, endorsementOf(cleared, locator), { product, now })
-  return policyResponse(issued.aggregate, product, { summarizeQuotes: false, ...detail })
+  return policyAnswer(issued.aggregate, product, { summarizeQuotes: false, ...detail })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type Route } from '../../platform/http/route.ts'
+import { forTenant, LongAnswer, type Route } from '../../platform/http/route.ts'
 import {
   AutomatedUnderwritingResultResponse,
   UnderwritingDecisionRequest,
@@ -152,7 +152,7 @@ export function transactionRoutes(
         // Issuing invalidates conflicting transactions of every kind.
         await import('../kinds.ts')
         const { loaded, locator } = await service.load(context, locatorIn(params))
-        return policyWhenIssued(loaded, locator, context.now, query)
+        return new LongAnswer(policyWhenIssued(loaded, locator, context.now, query))
       },
     }),
     post(`/policies/{policyLocator}/${kind}s`, {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { forTenant, jsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type Route } from '../../platform/http/route.ts'
 import { AddDocumentForm, AddDocumentQuery } from '../../policy/contract/documents.ts'
 import { LARGEST_UPLOAD_BYTES } from '../documents/upload.ts'
 import {
@@ -51,14 +51,12 @@ export const lapseRoutes: readonly Route[] = [
     permission: 'lapses.write',
     body: { schema: GracePeriodUpdateRequest, required: true },
     answer: gracePeriod,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await updateGracePeriod(context, params.locator, {
-          endAt: body.endTimestamp,
-          cancelEffectiveAt: body.cancelEffectiveTimestamp,
-          resetCancelEffective: body.resetCancelEffectiveTimestamp,
-        }),
-      ),
+    handle: ({ params, body }, context) =>
+      updateGracePeriod(context, params.locator, {
+        endAt: body.endTimestamp,
+        cancelEffectiveAt: body.cancelEffectiveTimestamp,
+        resetCancelEffective: body.resetCancelEffectiveTimestamp,
+      }),
   }),
   get('/policy/{policyLocator}/graceLapseReinstatements', {
     deprecated: true,
@@ -80,7 +78,7 @@ export const lapseRoutes: readonly Route[] = [
     description: 'One at a time; pending until the reinstatement period ends, then closed.',
     permission: 'lapses.write',
     answer: reinstatement,
-    handle: async ({ params }, context) => jsonText(await openReinstatement(context, params.policyLocator)),
+    handle: ({ params }, context) => openReinstatement(context, params.policyLocator),
   }),
   get('/reinstatement/{reinstatementLocator}', {
     deprecated: true,
@@ -95,8 +93,8 @@ export const lapseRoutes: readonly Route[] = [
     description: 'Its invoice becomes void.',
     permission: 'lapses.write',
     answer: reinstatement,
-    handle: async ({ params }, context) =>
-      jsonText(await actOnReinstatement(context, params.reinstatementLocator, { action: 'close' })),
+    handle: ({ params }, context) =>
+      actOnReinstatement(context, params.reinstatementLocator, { action: 'close' }),
   }),
   post('/reinstatement/{reinstatementLocator}/amountDue', {
     deprecated: true,
@@ -105,10 +103,8 @@ export const lapseRoutes: readonly Route[] = [
     permission: 'lapses.read',
     body: { schema: ReinstatementAmountDueRequest, required: true },
     answer: { schema: ReinstatementAmountDueResponse, description: 'The amounts.' },
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await reinstatementAmountDue(context, params.reinstatementLocator, body.reinstatementTimestamp),
-      ),
+    handle: ({ params, body }, context) =>
+      reinstatementAmountDue(context, params.reinstatementLocator, body.reinstatementTimestamp),
   }),
   post('/reinstatement/{reinstatementLocator}/invoice', {
     deprecated: true,
@@ -118,13 +114,11 @@ export const lapseRoutes: readonly Route[] = [
     permission: 'lapses.write',
     body: { schema: ReinstatementInvoiceRequest, required: true },
     answer: reinstatement,
-    handle: async ({ params, body }, context) =>
-      jsonText(
-        await actOnReinstatement(context, params.reinstatementLocator, {
-          action: 'invoice',
-          effectiveAt: body.reinstatementTimestamp,
-        }),
-      ),
+    handle: ({ params, body }, context) =>
+      actOnReinstatement(context, params.reinstatementLocator, {
+        action: 'invoice',
+        effectiveAt: body.reinstatementTimestamp,
+      }),
   }),
   post('/reinstatement/{reinstatementLocator}/addDocument', {
     deprecated: true,
@@ -135,10 +129,8 @@ export const lapseRoutes: readonly Route[] = [
     query: AddDocumentQuery,
     form: { schema: AddDocumentForm, file: 'document', largestFileBytes: LARGEST_UPLOAD_BYTES },
     answer: reinstatement,
-    handle: async ({ params, query, body, file }, context) =>
-      jsonText(
-        await addReinstatementDocument(context, params.reinstatementLocator, { query, form: body, file }),
-      ),
+    handle: ({ params, query, body, file }, context) =>
+      addReinstatementDocument(context, params.reinstatementLocator, { query, form: body, file }),
   }),
   post('/reinstatement/{reinstatementLocator}/removeDocument', {
     deprecated: true,
@@ -147,7 +139,7 @@ export const lapseRoutes: readonly Route[] = [
     permission: 'lapses.write',
     body: { schema: ReinstatementDocumentRemoveRequest, required: true },
     answer: reinstatement,
-    handle: async ({ params, body }, context) =>
-      jsonText(await removeReinstatementDocument(context, params.reinstatementLocator, body.documentLocator)),
+    handle: ({ params, body }, context) =>
+      removeReinstatementDocument(context, params.reinstatementLocator, body.documentLocator),
   }),
 ]

@@ -1,7 +1,7 @@
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { ReadyAnswer } from '../../platform/http/route.ts'
 import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { gracePeriodOf, lapseReinstatementOf } from '../../policy/records/transactions.ts'
 import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
@@ -89,19 +89,19 @@ export async function updateGracePeriod(
   context: RequestContext,
   text: string,
   terms: GracePeriodTerms,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { locator: gracePeriod, policy } = await placeOf(context, text, 'gracePeriod')
   return await carryOut(context, policy, { action: 'updateGrace', gracePeriod, terms })
 }
 
-export const openReinstatement = (context: RequestContext, policyText: string): Promise<JsonAnswer> =>
+export const openReinstatement = (context: RequestContext, policyText: string): Promise<ReadyAnswer> =>
   carryOut(context, policyLocator(policyText), { action: 'open' })
 
 export async function actOnReinstatement(
   context: RequestContext,
   text: string,
   operation: { action: 'close' } | { action: 'invoice'; effectiveAt: Instant },
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
   return await carryOut(context, policy, { ...operation, reinstatement })
 }
@@ -114,7 +114,7 @@ export async function addReinstatementDocument(
   context: RequestContext,
   text: string,
   upload: Upload,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { withStoredFile } = await files()
   const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
   return await withStoredFile(context, policy, upload, document =>
@@ -126,7 +126,7 @@ export async function removeReinstatementDocument(
   context: RequestContext,
   text: string,
   documentLocator: string,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { withoutStoredFile } = await files()
   const { locator: reinstatement, policy } = await placeOf(context, text, 'reinstatement')
   return await withoutStoredFile(context, `Reinstatement ${reinstatement}`, documentLocator, document =>
@@ -138,7 +138,7 @@ export async function reinstatementAmountDue(
   context: RequestContext,
   text: string,
   effectiveAt: Instant,
-): Promise<JsonAnswer> {
+): Promise<ReadyAnswer> {
   const { locator, policy } = await placeOf(context, text, 'reinstatement')
   return await operate(context, policy, { kind: 'amountDue', reinstatement: locator, effectiveAt })
 }
@@ -147,7 +147,7 @@ const carryOut = (
   context: RequestContext,
   policy: PolicyLocator,
   operation: LapseOperation,
-): Promise<JsonAnswer> =>
+): Promise<ReadyAnswer> =>
   operate(context, policy, { kind: 'lapse', operation }, subject => {
     const [, kind, locator] = subject.split('/')
     return kind === 'gracePeriod'

@@ -6,6 +6,7 @@ import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { LocatorSupply, PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import { jsonWithin } from '../../kernel/long-lists.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { AccessToken } from '../../platform/calls.ts'
 import type { AnswerBySubject, JsonAnswer } from '../../platform/commit.ts'
@@ -17,7 +18,7 @@ import type { Tenant } from '../../platform/tenancy.ts'
 import { invoicesOf } from '../../policy/bills/amounts-due.ts'
 import type { AutomatedUnderwritingResultResponse } from '../../policy/contract/billing.ts'
 import type { ConflictResponse, PolicyCreateRequest } from '../../policy/contract/requests.ts'
-import { type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import { type ProjectionOptions, policyAnswer } from '../../policy/projection/policy.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import type { ConflictHandling } from '../../policy/records/transactions.ts'
 import type { PolicySelection } from '../../policy/store/aggregates.ts'
@@ -203,6 +204,15 @@ export function kindNamed(name: string): AnyKind {
 
 export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
+/** A reply of an object has at most 32 MiB, and a UTF-16 unit up to three bytes. */
+const LONGEST_REPLY = 8 * 2 ** 20
+
+/** Undefined where a reply cannot hold it: then the Worker reads the record that the operation was about, and answers with it. */
+export function jsonIfShort(value: unknown): JsonAnswer | undefined {
+  const text = jsonWithin(value, LONGEST_REPLY)
+  return text === undefined ? undefined : { status: 200, text }
+}
+
 export const EMPTY: JsonAnswer = { status: 200, text: '' }
 
 export const showNothing: Response = () => undefined
@@ -213,7 +223,7 @@ export const showPolicy =
     perilCharacteristics = 'fitting',
   }: Partial<ProjectionOptions> = {}): Response =>
   ({ aggregate, product }) =>
-    policyResponse(aggregate, product, { summarizeQuotes, perilCharacteristics })
+    policyAnswer(aggregate, product, { summarizeQuotes, perilCharacteristics })
 
 /**
  * A kind of record with routes of its own, such as quotes. The Worker reads and lists by this value

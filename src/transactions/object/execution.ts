@@ -9,7 +9,6 @@ import {
   type AnswerBySubject,
   commit,
   GuardTripped,
-  isBySubject,
   type JsonAnswer,
   retryOnConflict,
   storedAnswer,
@@ -21,6 +20,7 @@ import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { journalOfChange } from '../../policy/journal/history.ts'
 import { termQueries } from '../../policy/list/store.ts'
+import type { ProjectionOptions } from '../../policy/projection/policy.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { differenceQueries, tableUseRows, withMedia } from '../../policy/store/aggregates.ts'
 import { journalQueries } from '../../policy/store/journal.ts'
@@ -35,7 +35,7 @@ import { scheduleRows } from '../custom-events/plan.ts'
 import { goneFileTimers, hintDocuments, jobChange, jobQueries } from '../documents/job-store.ts'
 import {
   EMPTY,
-  json,
+  jsonIfShort,
   kindNamed,
   type PolicyMessage,
   type PolicyOperation,
@@ -220,13 +220,15 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
 /** Refuses (412) a record that has changed since the client read it. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
   const record = kindNamed(operation.kind).record?.(operation)
+  const form = (options?: Partial<ProjectionOptions>) => () => showPolicy(options)(loaded)
+  if (record) requireMatch(ifMatch, () => record(loaded))
   // A policy has four forms with different tags.
-  const forms = record
-    ? [record]
-    : (['fitting', 'none'] as const).flatMap(perilCharacteristics =>
-        [false, true].map(summarizeQuotes => showPolicy({ summarizeQuotes, perilCharacteristics })),
-      )
-  requireMatch(ifMatch, ...forms.map(show => () => show(loaded)))
+  else
+    requireMatch(ifMatch, form(), [
+      form({ perilCharacteristics: 'none' }),
+      form({ perilCharacteristics: 'none', summarizeQuotes: true }),
+      form({ summarizeQuotes: true }),
+    ])
 }
 
 // A cache of the policy's records, never the truth (docs/design.md, section 5).
@@ -327,7 +329,7 @@ async function record(
   const shard = shardOfDigits(after.policy.locator)
   const recorded = { ...loaded, aggregate: after, credit }
   const shown = response(recorded)
-  const answer = shown === undefined ? EMPTY : json(shown)
+  const answer = shown === undefined ? EMPTY : (jsonIfShort(shown) ?? { status: 200, subject })
   const committed = await commit(context, database, {
     shard,
     guards: [
@@ -356,7 +358,7 @@ async function record(
   })
   if (['more', 'progress'].includes(jobChange(before, after)))
     hintDocuments(context, shard, after.policy.locator, after.policy.version)
-  if (committed === answer && !isBySubject(committed)) remember(memory, recorded)
+  if (committed === answer) remember(memory, recorded)
   else forget(memory)
   return committed
 }

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { forTenant, type Route } from '../../platform/http/route.ts'
+import { forTenant, LongAnswer, type Route } from '../../platform/http/route.ts'
 import {
   AutomatedUnderwritingResultResponse,
   FeeUpdateRequest,
@@ -165,7 +165,7 @@ export const policyRoutes: Route[] = [
     answer: policy,
     handle: async ({ params, query, body = {} }, context) => {
       const { aggregate, product } = await loadStored(context, params.policyLocator)
-      return policySnapshot(aggregate, product, body, query)
+      return new LongAnswer(policySnapshot(aggregate, product, body, query))
     },
   }),
   post('/policies/{policyLocator}/coverageSummary', {

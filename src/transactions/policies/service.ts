@@ -7,16 +7,21 @@ import {
   readUuid,
   type Uuid,
 } from '../../kernel/locators.ts'
+import { LongList } from '../../kernel/long-lists.ts'
 import { isBySubject } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type JsonText, jsonText } from '../../platform/http/route.ts'
+import { jsonText, LongAnswer, type ReadyAnswer } from '../../platform/http/route.ts'
 import { takeLocators } from '../../platform/tenancy/sequence.ts'
 import { recordPlace, shardDatabase, shardOfPolicy, shardOfRecord } from '../../platform/tenancy.ts'
 import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
-import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
-import { type PerilDetail, type ProjectionOptions, policyResponse } from '../../policy/projection/policy.ts'
+import {
+  type PerilDetail,
+  type PolicyAnswer,
+  type ProjectionOptions,
+  policyAnswer,
+} from '../../policy/projection/policy.ts'
 import { digitsForNewDraft } from '../../policy/records/transactions.ts'
 import {
   AGGREGATE_QUERIES,
@@ -44,11 +49,19 @@ export function policyLocator(text: string): PolicyLocator {
 export async function readPolicy(
   context: RequestContext,
   policyText: string,
-  options: ProjectionOptions = { summarizeQuotes: false },
-): Promise<PolicyResponse> {
+  options: ProjectionOptions,
+): Promise<LongAnswer> {
   const { aggregate, product } = await loadStored(context, policyText)
-  return policyResponse(aggregate, product, options)
+  return new LongAnswer(policyAnswer(aggregate, product, options))
 }
+
+/** As a write answers it. */
+const readWritten = (
+  context: RequestContext,
+  policyText: string,
+  { summarizeQuotes }: ProjectionOptions = { summarizeQuotes: false },
+): Promise<LongAnswer> =>
+  readPolicy(context, policyText, { summarizeQuotes, perilCharacteristics: 'fitting' })
 
 /** 404 for text that cannot be a locator. */
 function placeOf({ env, tenant, calls }: RequestContext, policyText: string) {
@@ -66,23 +79,25 @@ export async function createPolicy(
   context: RequestContext,
   request: PolicyCreateRequest,
   options: ProjectionOptions,
-): Promise<JsonText> {
+): Promise<ReadyAnswer> {
   const { shard } = recordPlace(context, request.policyholderLocator, 'policyholder')
   const digits = await takeLocators(context, shard, digitsForNewDraft(request.exposures))
   const locator = digits[0] as PolicyLocator
-  return await operate(context, locator, { kind: 'create', request, digits, ...options })
+  return await operate(context, locator, { kind: 'create', request, digits, ...options }, policyText =>
+    readWritten(context, policyText, options),
+  )
 }
 
 /**
  * Sends the operation to the policy's object; throws its Refusal. `policy` may be the text of a locator in a
- * path. A repeat whose answer was too long to keep is answered by `reread`, from the present state.
+ * path. What is too long for the object's reply, or was too long to keep for a repeat, is answered by `reread`, from the present state.
  */
 export async function operate(
   context: RequestContext,
   policy: PolicyLocator | string,
   operation: PolicyOperation,
-  reread: (subject: string) => Promise<unknown> = policyText => readPolicy(context, policyText),
-): Promise<JsonText> {
+  reread: (subject: string) => Promise<unknown> = policyText => readWritten(context, policyText),
+): Promise<ReadyAnswer> {
   const { tenant, caller, requestId, idempotency, ifMatch, adds = false } = context
   const locator = typeof policy === 'string' ? policyLocator(policy) : policy
   shardOfPolicy(tenant, locator)
@@ -91,7 +106,8 @@ export async function operate(
   const sender = { tenant, caller, requestId, idempotency, ifMatch, ifPreviewed, adds }
   const answer = await askPolicy(context, { ...sender, locator, operation })
   if (!isBySubject(answer)) return jsonText(answer)
-  return jsonText({ status: answer.status, text: JSON.stringify(await reread(answer.subject)) })
+  const read = await reread(answer.subject)
+  return read instanceof LongAnswer ? read : new LongAnswer(read)
 }
 
 /** Routes of one kind of record; locators are texts from a path. */
@@ -131,10 +147,10 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
     policy: PolicyLocator | string,
     operation: PolicyOperation,
     reread: (context: RequestContext, text: string) => Promise<unknown> = read,
-  ): Promise<JsonText> =>
+  ): Promise<ReadyAnswer> =>
     operate(context, policy, operation, subject => {
       const [policyText, text] = subject.split('/')
-      return text === undefined ? readPolicy(context, policyText!) : reread(context, text)
+      return text === undefined ? readWritten(context, policyText!) : reread(context, text)
     })
 
   /** An operation on the record of that locator. One more round trip than `operateOn`, to find its policy. */
@@ -143,7 +159,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
     text: string,
     operationOn: (locator: Locator) => PolicyOperation,
     reread: (context: RequestContext, text: string) => Promise<unknown> = read,
-  ): Promise<JsonText> => {
+  ): Promise<ReadyAnswer> => {
     const { locator, database, selection } = placeOf(context, text)
     return await operateOn(context, await policyOf(database, selection), operationOn(locator), reread)
   }
@@ -156,7 +172,7 @@ export const updateFees = (
   context: RequestContext,
   policyText: string,
   request: FeeUpdateRequest,
-): Promise<JsonText> =>
+): Promise<ReadyAnswer> =>
   operate(context, policyText, { kind: 'fees', request }, async () =>
     feeSummary((await loadStored(context, policyText)).aggregate),
   )
@@ -169,7 +185,7 @@ export async function policiesOf(
   context: RequestContext,
   holderText: string,
   { perilCharacteristics: which }: PerilDetail,
-): Promise<PolicyResponse[]> {
+): Promise<LongAnswer> {
   const { locator: holder, database } = recordPlace(context, holderText, 'policyholder')
   const results = (await database.batch([
     ...aggregateQueries(database, { policyholderLocator: holder }),
@@ -184,15 +200,15 @@ export async function policiesOf(
   const hashOf = new Map(versions.map(one => [one.version, one.hash]))
   const aggregates = readAggregates(results.slice(0, AGGREGATE_QUERIES))
   const owner = which && aggregates.find(({ exposures }) => exposures.has(which as Uuid))
-  const answers: PolicyResponse[] = []
+  const answers: PolicyAnswer[] = []
   for (const aggregate of aggregates) {
     const hash = hashOf.get(aggregate.policy.configVersion)!
     const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
     const product = configuration.products[aggregate.policy.productName]!
     const perilCharacteristics = owner && owner !== aggregate ? 'none' : which
-    answers.push(policyResponse(aggregate, product, { summarizeQuotes: false, perilCharacteristics }))
+    answers.push(policyAnswer(aggregate, product, { summarizeQuotes: false, perilCharacteristics }))
   }
-  return answers
+  return new LongAnswer(new LongList(() => answers))
 }
 
 export async function findByDisplayId(

@@ -76,9 +76,3 @@ export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
   previewTokenExpiresTimestamp: Timestamp.describe('15 minutes from now.'),
 })
 export type PolicyPreviewResponse = z.infer<typeof PolicyPreviewResponse>
-
-/** The answer before it is signed. */
-export type PreviewedTransaction = Omit<
-  PolicyPreviewResponse,
-  'previewToken' | 'previewTokenExpiresTimestamp'
->

@@ -4,7 +4,7 @@ import { type Money, toNumber } from '../../kernel/money.ts'
 import { amountsDue, futureInstallments, installmentOf, invoicesOf } from '../../policy/bills/amounts-due.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { underwritingResponse } from '../../policy/projection/characteristics.ts'
-import { type PerilDetail, policyResponse } from '../../policy/projection/policy.ts'
+import { type PerilDetail, type PolicyAnswer, policyAnswer } from '../../policy/projection/policy.ts'
 import { type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { type Invoice, invoiceStatus } from '../../policy/records/invoice.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -12,7 +12,13 @@ import type { Attempt } from '../../rating/rate.ts'
 import { allKinds, conflictsOf, type PreviewOf } from '../mechanism/kind.ts'
 import { previewedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/settling.ts'
-import type { PolicyPreview, PreviewedInvoiceResponse, PreviewedTransaction } from './contract.ts'
+import type { PolicyPreview, PolicyPreviewResponse, PreviewedInvoiceResponse } from './contract.ts'
+
+/** The answer before it is signed. */
+export type PreviewedTransaction = Omit<
+  PolicyPreviewResponse,
+  'policyWhenIssued' | 'previewToken' | 'previewTokenExpiresTimestamp'
+> & { readonly policyWhenIssued: PolicyAnswer }
 
 /** Refuses like the transaction itself, except for underwriting's decision and for conflicts. */
 export async function decidePreview(
@@ -28,7 +34,7 @@ export async function decidePreview(
   const { underwriting } = modification
   return {
     price: await previewedPriceChange(aggregate, modification, product, attempt.explaining),
-    policyWhenIssued: policyResponse(aggregate, product, { summarizeQuotes: false, ...detail }),
+    policyWhenIssued: policyAnswer(aggregate, product, { summarizeQuotes: false, ...detail }),
     automatedUnderwritingResult: underwriting && underwritingResponse(underwriting),
     invoices: previewedInvoices(loaded.aggregate, aggregate),
     conflicts: conflictsOf(loaded.aggregate),

@@ -4,6 +4,7 @@ import '../kinds.ts'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { LongAnswer } from '../../platform/http/route.ts'
 import { shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { type ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import type { PerilDetail } from '../../policy/projection/policy.ts'
@@ -14,7 +15,7 @@ import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { Autofill } from '../autofill/fill.ts'
 import { digestOfPolicy, digestOfPrice, digestOfRequest, signPreview } from '../mechanism/preview-token.ts'
 import { explainingOf } from '../mechanism/price-change.ts'
-import type { PolicyPreview, PolicyPreviewResponse } from './contract.ts'
+import type { PolicyPreview } from './contract.ts'
 import { decidePreview, previewed } from './decision.ts'
 
 export async function previewOf(
@@ -22,7 +23,7 @@ export async function previewOf(
   locator: PolicyLocator,
   preview: PolicyPreview,
   query: ExplainQuery & PerilDetail,
-): Promise<PolicyPreviewResponse> {
+): Promise<LongAnswer> {
   const { env, tenant, calls, now } = context
   const { explain } = explainOf(query)
   const shard = shardOfPolicy(tenant, locator)
@@ -62,7 +63,7 @@ export async function previewOf(
       price: digestOfPrice(shown.price),
       at: now,
     })
-    return { ...shown, previewToken: token, previewTokenExpiresTimestamp: String(expiresAt) }
+    return new LongAnswer({ ...shown, previewToken: token, previewTokenExpiresTimestamp: String(expiresAt) })
   } catch (problem) {
     throw sessions.withoutSecrets(problem)
   } finally {

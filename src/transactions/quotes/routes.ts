@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type ReadyAnswer, type Route } from '../../platform/http/route.ts'
 import { PolicyPriceResponse, UnderwritingDecisionRequest } from '../../policy/contract/billing.ts'
 import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { referralBy } from '../../rating/rate.ts'
@@ -15,7 +15,7 @@ const price = { schema: PolicyPriceResponse, description: 'The price of the whol
 
 const quotes = recordService(QUOTES)
 
-const act = (context: RequestContext, text: string, operation: QuoteOperation): Promise<JsonText> =>
+const act = (context: RequestContext, text: string, operation: QuoteOperation): Promise<ReadyAnswer> =>
   quotes.act(
     context,
     text,

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { forTenant, type JsonText, type Route } from '../../platform/http/route.ts'
+import { forTenant, type ReadyAnswer, type Route } from '../../platform/http/route.ts'
 import { ExplainQuery, explainOf } from '../../policy/contract/worksheet.ts'
 import { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 import { CANCELLATIONS } from '../cancellations/projection.ts'
@@ -18,7 +18,7 @@ const act = (
   context: RequestContext,
   text: string,
   operationOn: (reinstatement: Uuid) => ReinstatementOperation,
-): Promise<JsonText> =>
+): Promise<ReadyAnswer> =>
   reinstatements.act(context, text, locator => ({ kind: 'reinstatement', operation: operationOn(locator) }))
 
 export const reinstatementRoutes: readonly Route[] = [
