@@ -5,7 +5,7 @@ import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { isBilledWhole } from '../../src/reporting/export/account/account.ts'
 import { toldBills } from '../../src/reporting/export/account/history.ts'
 import { Untellable } from '../../src/reporting/export/account/words.ts'
-import { policyRecord } from '../../src/reporting/export/policy-record.ts'
+import { type PolicyRecord, policyRecord } from '../../src/reporting/export/policy-record.ts'
 import { carriedAgain } from '../support/carried-again.ts'
 import type { Example } from '../support/configurations.ts'
 import type { NaiveRequest } from '../support/naive-policy.ts'
@@ -32,7 +32,7 @@ function requestOf(story: Story) {
 function isTellable(story: Story): boolean {
   try {
     requestOf(story)
-    const record = policyRecord(story.loaded.aggregate, story.loaded.product)
+    const record = policyRecord(story.loaded.aggregate, story.loaded.product) as PolicyRecord
     return isBilledWhole(record, toldBills({ ...record, policyLocator: record.locator }))
   } catch (problem) {
     if (problem instanceof Untellable) return false

@@ -35,7 +35,7 @@ const SEED = 20261126
 const wire = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 const recordsOf = (policies: readonly PolicyAggregate[], { product }: Ground): PolicyRecord[] =>
-  policies.map(one => wire(policyRecord(one, product)))
+  policies.map(one => wire(policyRecord(one, product) as PolicyRecord))
 
 function toldOf(ground: Ground, policies: readonly PolicyRecord[]): ToldAccount {
   const holder = wire(policyholderResponse(ground.policyholder))

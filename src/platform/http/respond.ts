@@ -3,7 +3,7 @@
 import type { z } from '@hono/zod-openapi'
 import { version } from '../../../package.json'
 import { ERROR_KINDS, Refusal, type RefusalDetails } from '../../kernel/errors.ts'
-import { isLong, jsonTexts } from '../../kernel/long-lists.ts'
+import { isLong } from '../../kernel/long-lists.ts'
 import { now } from '../../kernel/time.ts'
 import { BOOKMARK_HEADER, serverTiming, writeBookmarks } from '../calls.ts'
 import type { JsonAnswer } from '../commit.ts'
@@ -55,7 +55,7 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
 export function answerResponse(handled: Handled, addressed: (json: string) => string): Response {
   const { route, value } = handled
   if (value instanceof Response) return value
-  if (value instanceof LongAnswer && isLong(value.value)) return longResponse(handled, value.value, addressed)
+  if (value instanceof LongAnswer && isLong(value.value)) return longResponse(handled, value, addressed)
   const {
     status,
     text: json,
@@ -84,12 +84,12 @@ const jsonOf = (value: unknown): string =>
 const MOST_HELD_BYTES = 16 * 2 ** 20
 
 /** All of it is made before any of it is sent: for its tag, and so that what fails is refused. */
-function longResponse(handled: Handled, value: unknown, addressed: (json: string) => string): Response {
+function longResponse(handled: Handled, answer: LongAnswer, addressed: (json: string) => string): Response {
   let held: Uint8Array[] | undefined = []
   let heldBytes = 0
   let isAsMade = true
   const made = function* (): Generator<string> {
-    for (const json of jsonTexts(value)) {
+    for (const json of answer.texts()) {
       const sent = addressed(json)
       isAsMade &&= sent === json
       if (held) heldBytes += held[held.push(encoder.encode(sent)) - 1]!.length
@@ -99,13 +99,13 @@ function longResponse(handled: Handled, value: unknown, addressed: (json: string
   }
   const digest = entityTagOf(made())
   const again = function* (): Generator<Uint8Array> {
-    for (const json of jsonTexts(value)) yield encoder.encode(addressed(json))
+    for (const json of answer.texts()) yield encoder.encode(addressed(json))
   }
   const body = held ? Buffer.concat(held) : streamOf(again())
-  return described(handled, jsonResponse(statusOf(handled.route), body), {
+  return described(handled, jsonResponse(statusOf(handled.route), body, answer.media), {
     isAsMade,
     digest: () => digest,
-    record: () => value as Readonly<Record<string, unknown>>,
+    record: () => answer.value as Readonly<Record<string, unknown>>,
   })
 }
 

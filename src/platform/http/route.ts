@@ -1,7 +1,7 @@
 // A route: method, path, callers, contract and one handler. A capability's routes.ts exports an array of routes; app.ts mounts
 // them all and builds the OpenAPI document from the same values.
 import type { z } from '@hono/zod-openapi'
-import { jsonTexts } from '../../kernel/long-lists.ts'
+import { jsonTexts, LongList } from '../../kernel/long-lists.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { JsonAnswer } from '../commit.ts'
 import type { AdministrationContext, RequestContext } from '../context.ts'
@@ -54,34 +54,57 @@ export const jsonText = (answer: JsonAnswer, page?: object): JsonText => ({
   ...(page && { page }),
 })
 
+/** The JSON of an object, or an object with long lists (kernel/long-lists.ts). */
+export type Line = string | object
+
 /** An object on each line. */
-export const jsonLines = (lines: readonly string[]): JsonText => ({
-  ...jsonText({ status: 200, text: lines.map(line => `${line}\n`).join('') }),
-  media: NDJSON,
-})
+export function jsonLines(lines: readonly Line[]): ReadyAnswer {
+  if (lines.every(line => typeof line === 'string'))
+    return { ...jsonText({ status: 200, text: lines.map(line => `${line}\n`).join('') }), media: NDJSON }
+  const texts = function* (): Generator<string> {
+    for (const line of lines)
+      if (typeof line === 'string') yield `${line}\n`
+      else {
+        yield* jsonTexts(line)
+        yield '\n'
+      }
+  }
+  return new LongAnswer(new LongList(() => lines), { texts, media: NDJSON })
+}
 
 export const NDJSON = 'application/x-ndjson'
 
 export const isJsonText = (value: unknown): value is JsonText =>
   typeof value === 'object' && value !== null && READY in value
 
-/** An answer that may have long lists (kernel/long-lists.ts): where it has, its JSON is sent as it is made. */
+/** An answer that may have long lists (kernel/long-lists.ts): where it has, it is sent as it is made. */
 export class LongAnswer {
   readonly value: unknown
+  readonly texts: () => Iterable<string>
   /** As in `JsonText`. */
   readonly page: object | undefined
+  readonly media: string | undefined
 
-  constructor(value: unknown, page?: object) {
+  constructor(
+    value: unknown,
+    {
+      page,
+      media,
+      texts = () => jsonTexts(value),
+    }: Partial<Pick<LongAnswer, 'page' | 'media' | 'texts'>> = {},
+  ) {
     this.value = value
+    this.texts = texts
     this.page = page
+    this.media = media
   }
 }
 
 export type ReadyAnswer = JsonText | LongAnswer
 
-/** In one text or several; in each, what belongs to a record that is not long is together. */
+/** In one text or several; what belongs to one record that is not long is in one. */
 export const textsOf = (answer: ReadyAnswer): Iterable<string> =>
-  answer instanceof LongAnswer ? jsonTexts(answer.value) : [answer.text]
+  answer instanceof LongAnswer ? answer.texts() : [answer.text]
 
 /** The names in braces, each with a text. */
 export type PathParameters<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -47,7 +47,10 @@ export type PerilDetail = {
 /** In one answer: each peril has characteristics for every segment, so a large policy with a long life has millions of them. */
 const MOST_PERIL_CHARACTERISTICS = 150_000
 
-/** Some 2 MB of JSON. */
+/** Of all perils, some 16 MB: an answer that looks at more of them often keeps those itself. */
+const MOST_KEPT_PIECES = 30_000
+
+/** Some 4 MB of JSON. */
 const FEW_PERIL_CHARACTERISTICS = 3_000
 
 /** A policy as it is answered: PolicyResponse, in which the lists that grow with the characteristics of its perils may be long. */
@@ -178,7 +181,7 @@ export function policyToRead(
   const own = { ...ownProperties(aggregate, product), grossFeesCurrency: policy.currency }
   const making: Partial<{ [Name in keyof PolicyResponse]: () => PolicyResponse[Name] }> = {
     characteristics: () => policyCharacteristics(view),
-    modifications: () => modificationResponses(view, view.exposures),
+    modifications: () => modificationResponses(view, view.exposures.map(withPieces)),
     exposures: () => exposureResponses(view, view.exposures),
     grossFees: () => toNumber(feeTotal(fees(), policy.currency)),
     fees: () => fees().map(feeResponse),
@@ -305,7 +308,7 @@ function exposureViews(view: Omit<PolicyView, 'exposures'>): ExposureView[] {
   const runsOfPeril = Map.groupBy(recordsWhere(aggregate.perilRuns, isCounted), run => run.perilLocator)
   const counted = [...runsOfPeril.keys()].flatMap(locator => perils.get(locator) ?? [])
   const perilsOf = Map.groupBy(counted, peril => peril.exposureLocator)
-  const isKept = countCharacteristics(view) <= MOST_PERIL_CHARACTERISTICS
+  const isKept = countCharacteristics(view) <= MOST_KEPT_PIECES
   const perilView = (peril: Peril): PerilView => {
     let kept: RunPiece[] | undefined
     return {

@@ -1,11 +1,11 @@
 // What has changed since a cursor: policyholders and policies that events or rows of the journal name, each once in an answer and as it is
 // now, and the rows. An answer is bounded over all shards; the cursor stands before what it had no room for.
 import type { RequestContext } from '../../platform/context.ts'
-import { type JsonText, jsonLines } from '../../platform/http/route.ts'
+import { jsonLines, type Line, type ReadyAnswer } from '../../platform/http/route.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ExportChangesQuery } from './contract.ts'
-import { holderLine, journalLine, LARGEST_PAGE_BYTES, policyLine } from './lines.ts'
+import { holderLine, journalLine, LARGEST_PAGE_BYTES, lengthOf, policyLine } from './lines.ts'
 import { MOST_PERILS, MOST_POLICIES, type Place, readPolicies } from './policies.ts'
 import * as store from './store.ts'
 import { type Cursor, cursorText, readCursor } from './tokens.ts'
@@ -28,13 +28,13 @@ type Change = {
 export async function exportChanges(
   context: RequestContext,
   { cursor: text }: ExportChangesQuery,
-): Promise<JsonText> {
+): Promise<ReadyAnswer> {
   const { env, tenant, calls } = context
   const cursor = readCursor(text, tenant.shards.length)
   const room: Room = {
     ...{ rows: MOST_ROWS, policies: MOST_POLICIES, perils: MOST_PERILS, bytes: LARGEST_PAGE_BYTES },
   }
-  const lines: string[] = []
+  const lines: Line[] = []
   let isCompleted = true
   for (const [shard, from] of cursor.entries()) {
     if (!isCompleted) break
@@ -98,7 +98,7 @@ function withinRoom(found: readonly Change[], room: Room): readonly Change[] {
 }
 
 type Shown = {
-  readonly lines: string[]
+  readonly lines: Line[]
   /** After the last change that is shown; absent if none is. */
   readonly at?: Cursor[number]
   readonly count: number
@@ -120,12 +120,12 @@ async function showChanges(
   const reading = policies()
   let next = await reading.next()
   const shown = new Set<number | string>()
-  const lines: string[] = []
+  const lines: Line[] = []
   let at: Cursor[number] | undefined
   let count = 0
   for (const change of found) {
     const { policy, holder, line } = change
-    const own: string[] = []
+    const own: Line[] = []
     const owner = holder === undefined || shown.has(holder) ? undefined : holders.get(holder)
     if (owner) own.push(holderLine(owner))
     // Those that are gone since are not among those that are read.
@@ -134,7 +134,7 @@ async function showChanges(
       next = await reading.next()
     }
     if (line !== undefined) own.push(line)
-    const bytes = own.reduce((sum, one) => sum + one.length, 0)
+    const bytes = own.reduce((sum, one) => sum + lengthOf(one), 0)
     if (bytes > room.bytes && !(isFirst && count === 0)) break
     room.bytes -= bytes
     if (holder !== undefined) shown.add(holder)

@@ -1,9 +1,11 @@
 // Lines of an export. Those of policies and policyholders name files, which become addresses as in any other answer.
+import { isLong } from '../../kernel/long-lists.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
 import { withoutFileNames } from '../../platform/http/file-links.ts'
+import type { Line } from '../../platform/http/route.ts'
 import { readJournalRow } from '../../policy/store/journal.ts'
 import { type Policyholder, policyholderResponse } from '../../policyholders/values.ts'
-import type { PolicyRecord } from './policy-record.ts'
+import type { PolicyToExport } from './policy-record.ts'
 import type * as store from './store.ts'
 
 /** A page ends before the line that would make it longer, but for its first. */
@@ -12,7 +14,14 @@ export const LARGEST_PAGE_BYTES = 8 * 1024 * 1024
 export const holderLine = (holder: Policyholder): string =>
   lineOf('policyholder', policyholderResponse(holder))
 
-export const policyLine = (policy: PolicyRecord): string => lineOf('policy', policy)
+export function policyLine(record: PolicyToExport): Line {
+  const line = { kind: 'policy', record }
+  return isLong(line) ? line : JSON.stringify(line)
+}
+
+/** In UTF-16 units. A long line is a page of its own. */
+export const lengthOf = (line: Line): number =>
+  typeof line === 'string' ? line.length : Number.POSITIVE_INFINITY
 
 export const disbursementLine = ({ amount, currency, ...one }: store.DisbursementRow): string =>
   withoutFileNames(

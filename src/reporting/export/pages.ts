@@ -1,5 +1,6 @@
 // A page of each kind of record, of one shard.
 
+import type { Line } from '../../platform/http/route.ts'
 import { withinPerils } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
 import type { ExportKind } from './contract.ts'
@@ -10,6 +11,7 @@ import {
   holderLine,
   journalLine,
   LARGEST_PAGE_BYTES,
+  lengthOf,
   noteLine,
   policyLine,
   quickQuoteLine,
@@ -19,7 +21,7 @@ import * as store from './store.ts'
 import { wrongToken } from './tokens.ts'
 
 /** `next`: where it goes on in this shard; undefined at its end. */
-export type Page = { readonly lines: readonly string[]; readonly next: string | undefined }
+export type Page = { readonly lines: readonly Line[]; readonly next: string | undefined }
 
 export const PAGES: Readonly<
   Record<ExportKind, (place: Place, after: string, pageSize: number) => Promise<Page>>
@@ -35,11 +37,11 @@ export const PAGES: Readonly<
     const [rows] = await database.batch([store.policyLocatorsQuery(database, Number(after || 0), most)])
     const locators = withinPerils(rows, MOST_PERILS).map(({ locator }) => locator)
     const { policies } = await readPolicies(place, locators)
-    const lines: string[] = []
+    const lines: Line[] = []
     let bytes = 0
     for await (const policy of policies()) {
       const line = policyLine(policy)
-      bytes += line.length
+      bytes += lengthOf(line)
       if (lines.length > 0 && bytes > LARGEST_PAGE_BYTES)
         return { lines, next: String(locators[lines.length - 1]) }
       lines.push(line)

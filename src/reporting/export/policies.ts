@@ -3,7 +3,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { AGGREGATE_QUERIES, aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
 import { allVersionsQuery, loadConfiguration } from '../../product/cache.ts'
-import { type PolicyRecord, policyRecord } from './policy-record.ts'
+import { type PolicyToExport, policyRecord } from './policy-record.ts'
 
 export type Place = { readonly context: RequestContext; readonly shard: number; readonly database: Database }
 
@@ -19,7 +19,7 @@ export async function readPolicies(
   { context, database }: Place,
   locators: readonly number[],
   more: readonly Query[] = [],
-): Promise<{ results: unknown[]; policies: () => AsyncGenerator<PolicyRecord> }> {
+): Promise<{ results: unknown[]; policies: () => AsyncGenerator<PolicyToExport> }> {
   const own: readonly Query[] =
     locators.length === 0
       ? []

@@ -1,13 +1,20 @@
 // A policy in an export: what GET /policy/{locator} answers, and all else that belongs to it. It is enough to bill, price and prorate the
 // policy elsewhere: items of invoices, planned bills, and what each segment of a peril in force costs.
 import { futureInvoice } from '../../billing/payments.ts'
+import { isLong, LongList } from '../../kernel/long-lists.ts'
 import { toNumber } from '../../kernel/money.ts'
 import { futureInstallments, installmentOf } from '../../policy/bills/amounts-due.ts'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../policy/contract/billing.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
 import { holdbacksInForce, isIssued } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
-import { allPieces, type PolicyView, policyResponse, policyView } from '../../policy/projection/policy.ts'
+import {
+  allPieces,
+  type PolicyAnswer,
+  type PolicyView,
+  policyAnswer,
+  policyView,
+} from '../../policy/projection/policy.ts'
 import { invoiceResponses } from '../../policy/projection/records.ts'
 import { acceptedQuote, type PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
@@ -65,15 +72,22 @@ export type PolicyRecord = Omit<PolicyResponse, 'invoices'> &
     readonly holdbacks: readonly KeptAmount[]
   }
 
-export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinition): PolicyRecord {
+/** PolicyRecord, in which the lists that grow with the perils may be long. */
+export type PolicyToExport = Omit<PolicyRecord, 'modifications' | 'exposures' | 'segmentCharges'> &
+  Pick<PolicyAnswer, 'modifications' | 'exposures'> & {
+    readonly segmentCharges: readonly SegmentCharges[] | LongList<SegmentCharges>
+  }
+
+export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinition): PolicyToExport {
   const { policy, quotes, endorsements, cancellations, reinstatements } = aggregate
   const bound = policy.issuedAt === undefined ? undefined : acceptedQuote(aggregate)
   const issued = bound && policyView(aggregate, bound, product, isIssued)
-  const answer = policyResponse(aggregate, product, {
+  const answer = policyAnswer(aggregate, product, {
     summarizeQuotes: false,
     perilCharacteristics: 'fitting',
   })
-  const isOutline = answer.exposures.some(one => one.perils.some(peril => peril.characteristics.length === 0))
+  const isOutline = leavesPerilsOut(answer)
+  const charged = isOutline ? undefined : issued
   return {
     ...answer,
     ...(isOutline && { isOutline }),
@@ -86,9 +100,23 @@ export function policyRecord(aggregate: PolicyAggregate, product: ProductDefinit
     gracePeriods: graceLapseReinstatements(aggregate, product),
     ...itemisedBills(aggregate),
     ...(issued && { price: policyPriceResponse(issued) }),
-    segmentCharges: issued && !isOutline ? chargesOfSegments(issued) : [],
+    segmentCharges: charged ? segmentCharges(answer, charged) : [],
     holdbacks: issued ? keptAmounts(issued) : [],
   }
+}
+
+function leavesPerilsOut({ exposures }: PolicyAnswer): boolean {
+  if (exposures instanceof LongList) return false
+  const perils = exposures.flatMap(one => (one.perils instanceof LongList ? [] : one.perils))
+  return perils.some(({ characteristics }) => characteristics.length === 0)
+}
+
+function segmentCharges(
+  answer: PolicyAnswer,
+  issued: PolicyView,
+): SegmentCharges[] | LongList<SegmentCharges> {
+  const charges = () => chargesOfSegments(issued)
+  return isLong(answer) ? new LongList(charges) : [...charges()]
 }
 
 function keptAmounts({ aggregate: { perilRuns }, line }: PolicyView): KeptAmount[] {
@@ -127,11 +155,13 @@ function itemisedBills(
   }
 }
 
-const chargesOfSegments = (view: PolicyView): SegmentCharges[] =>
-  [...allPieces(view)].flatMap(({ run: { price }, piece: { amounts, replacedBy }, locator }) => {
-    if (!amounts || !price || replacedBy !== undefined) return []
+function* chargesOfSegments(view: PolicyView): Generator<SegmentCharges> {
+  for (const { run, piece, locator } of allPieces(view)) {
+    const { price } = run
+    const { amounts, replacedBy } = piece
+    if (!amounts || !price || replacedBy !== undefined) continue
     const { premium, technicalPremium, taxes, commissions } = amounts
-    return {
+    yield {
       perilCharacteristicsLocator: locator,
       premium: toNumber(premium),
       ...(technicalPremium && { technicalPremium: toNumber(technicalPremium) }),
@@ -141,4 +171,5 @@ const chargesOfSegments = (view: PolicyView): SegmentCharges[] =>
         return { recipient, month: Number(month), amount: toNumber(amount) }
       }),
     }
-  })
+  }
+}

@@ -3,7 +3,7 @@
 import { Refusal } from '../../kernel/errors.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type JsonText, jsonLines } from '../../platform/http/route.ts'
+import { jsonLines, type ReadyAnswer } from '../../platform/http/route.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
 import { requireBooks } from '../books/service.ts'
 import * as changes from './changes.ts'
@@ -44,7 +44,7 @@ export async function exportPage(
   context: RequestContext,
   kindText: string,
   { pageSize, pagingToken }: ExportPageQuery,
-): Promise<JsonText> {
+): Promise<ReadyAnswer> {
   requireBooks(context)
   const kind = EXPORT_KINDS.find(one => one === kindText)
   if (!kind)
@@ -64,7 +64,10 @@ export async function exportPage(
   ])
 }
 
-export async function exportChanges(context: RequestContext, query: ExportChangesQuery): Promise<JsonText> {
+export async function exportChanges(
+  context: RequestContext,
+  query: ExportChangesQuery,
+): Promise<ReadyAnswer> {
   requireBooks(context)
   return changes.exportChanges(context, query)
 }

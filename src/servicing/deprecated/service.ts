@@ -8,13 +8,15 @@ import {
   readDigits,
   type Uuid,
 } from '../../kernel/locators.ts'
+import { LongList } from '../../kernel/long-lists.ts'
 import { type Money, toNumber } from '../../kernel/money.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { LongAnswer } from '../../platform/http/route.ts'
 import { recordPlace, shardDatabase, shardOfPolicy } from '../../platform/tenancy.ts'
 import { amountsDue, futureInstallments, installmentOf, planOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { policyCharacteristics } from '../../policy/projection/characteristics.ts'
-import { policyResponse, policyView } from '../../policy/projection/policy.ts'
+import { policyAnswer, policyView } from '../../policy/projection/policy.ts'
 import {
   type Modification,
   type PolicyAggregate,
@@ -82,14 +84,18 @@ export async function setBillingTrigger(
   return { policyLocator: locator, billingTrigger }
 }
 
-export const listSnapshots = (
+export async function listSnapshots(
   context: RequestContext,
   query: contract.WholeListQuery,
-): Promise<contract.PolicySnapshotListResponse> =>
-  wholePage(context, 'policies', query, ({ aggregate, product }) =>
+): Promise<LongAnswer> {
+  const page = await wholePage(context, 'policies', query, policy => policy)
+  const items = new LongList(function* () {
     // A list goes on past a policy that is too large for one answer.
-    policyResponse(aggregate, product, { summarizeQuotes: false, perilCharacteristics: 'fitting' }),
-  )
+    for (const { aggregate, product } of page.items)
+      yield policyAnswer(aggregate, product, { summarizeQuotes: false, perilCharacteristics: 'fitting' })
+  })
+  return new LongAnswer({ ...page, items }, { page })
+}
 
 export const listQuotes = (
   context: RequestContext,

@@ -16,12 +16,8 @@ import { recordPlace, shardDatabase, shardOfPolicy, shardOfRecord } from '../../
 import type { FeeUpdateRequest, TableUseResponse } from '../../policy/contract/billing.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { feeSummary } from '../../policy/projection/characteristics.ts'
-import {
-  type PerilDetail,
-  type PolicyAnswer,
-  type ProjectionOptions,
-  policyAnswer,
-} from '../../policy/projection/policy.ts'
+import { type PerilDetail, type ProjectionOptions, policyAnswer } from '../../policy/projection/policy.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { digitsForNewDraft } from '../../policy/records/transactions.ts'
 import {
   AGGREGATE_QUERIES,
@@ -34,6 +30,7 @@ import { loadPolicy, policyOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
 import { policyholderQuery } from '../../policyholders/store.ts'
 import { loadConfiguration } from '../../product/cache.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
 import { readPreview } from '../mechanism/preview-token.ts'
@@ -200,15 +197,21 @@ export async function policiesOf(
   const hashOf = new Map(versions.map(one => [one.version, one.hash]))
   const aggregates = readAggregates(results.slice(0, AGGREGATE_QUERIES))
   const owner = which && aggregates.find(({ exposures }) => exposures.has(which as Uuid))
-  const answers: PolicyAnswer[] = []
+  const products = new Map<PolicyAggregate, ProductDefinition>()
   for (const aggregate of aggregates) {
     const hash = hashOf.get(aggregate.policy.configVersion)!
     const { configuration } = await loadConfiguration(context.env, context.tenant, hash, context.calls)
-    const product = configuration.products[aggregate.policy.productName]!
-    const perilCharacteristics = owner && owner !== aggregate ? 'none' : which
-    answers.push(policyAnswer(aggregate, product, { summarizeQuotes: false, perilCharacteristics }))
+    products.set(aggregate, configuration.products[aggregate.policy.productName]!)
   }
-  return new LongAnswer(new LongList(() => answers))
+  return new LongAnswer(
+    new LongList(function* () {
+      for (const [aggregate, product] of products)
+        yield policyAnswer(aggregate, product, {
+          summarizeQuotes: false,
+          perilCharacteristics: owner && owner !== aggregate ? 'none' : which,
+        })
+    }),
+  )
 }
 
 export async function findByDisplayId(
