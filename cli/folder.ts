@@ -1,10 +1,11 @@
 // A configuration as it lies in a folder, packed as the service takes it.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { zipSync } from 'fflate'
 import { isJunk } from '../packages/zip/entry-path.ts'
 import { configurationRoot } from '../src/product/archive/read.ts'
 import type { Finding } from '../src/product/configuration.ts'
+import { entriesBelow } from './entries.ts'
 import { usage } from './exit.ts'
 
 export type Packed = {
@@ -20,7 +21,7 @@ export type Packed = {
  * the same bytes.
  */
 export function packFolder(folder: string): Packed {
-  const entries = entriesBelow(folder)
+  const entries = entriesOf(folder)
   const { prefix } = configurationRoot(entries.map(({ path }) => path))
   const isScenario = (path: string): boolean => path.startsWith(`${prefix}${SCENARIOS}/`)
   const own = entries.filter(({ path }) => path.startsWith(prefix) && !isScenario(path))
@@ -42,11 +43,11 @@ export const SCENARIOS = 'scenarios'
 
 /** Files of scenarios beside the configuration of the folder, in the order of their paths, from where the command was started. */
 export function scenarioFiles(folder: string): string[] {
-  const { prefix } = configurationRoot(entriesBelow(folder).map(({ path }) => path))
+  const { prefix } = configurationRoot(entriesOf(folder).map(({ path }) => path))
   const places = [folder, join(folder, prefix), ...(prefix === '' ? [join(folder, '..')] : [])]
   const found = places.map(place => join(place, SCENARIOS)).find(place => isFolder(place))
   if (found === undefined) return []
-  return entriesBelow(found)
+  return entriesOf(found)
     .filter(({ path, isFile }) => isFile && /\.(ya?ml|json)$/i.test(path))
     .map(({ path }) => join(found, path))
 }
@@ -61,10 +62,9 @@ export function assertFolder(folder: string): void {
 }
 
 /** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */
-function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
+function entriesOf(folder: string): { path: string; isFile: boolean }[] {
   assertFolder(folder)
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => !entry.isDirectory())
+  return entriesBelow(folder)
     .map(entry => ({
       path: relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'),
       isFile: entry.isFile(),
@@ -76,7 +76,7 @@ function entriesBelow(folder: string): { path: string; isFile: boolean }[] {
 /** What changes with every change of a file below the folder: paths, sizes, times and inodes. */
 export function folderState(folder: string): string {
   try {
-    const states = entriesBelow(folder).map(({ path }) => {
+    const states = entriesOf(folder).map(({ path }) => {
       const stat = statSync(join(folder, path), { bigint: true, throwIfNoEntry: false })
       return stat ? `${path} ${stat.size} ${stat.mtimeNs} ${stat.ino}` : `${path} is gone`
     })

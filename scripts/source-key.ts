@@ -1,8 +1,9 @@
 // What was made from sources is kept by a key of all of them, among the installed packages, so that it is made once: for this checkout
 // and for copies of it that use the same packages.
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { entriesBelow } from '../cli/entries.ts'
 
 /** Where it is kept. */
 export const KEPT_IN = resolve('node_modules/.cache/bindery')
@@ -22,7 +23,7 @@ export function sourceKey(
     hash.update(`\n${path}\n`).update(readFileSync(path))
   }
   for (const folder of folders.filter(path => existsSync(path)))
-    readdirSync(folder, { recursive: true, withFileTypes: true })
+    entriesBelow(folder)
       .filter(entry => entry.isFile())
       .map(entry => join(entry.parentPath, entry.name))
       .filter(path => !made?.test(path))

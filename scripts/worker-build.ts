@@ -2,7 +2,7 @@
 // when something of it has changed.
 import { execFile } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { keptBuild } from './kept-builds.ts'
 import { sourceKey } from './source-key.ts'
@@ -30,9 +30,12 @@ export type BuiltWorker = {
 
 /** The Worker of the configuration in the current folder, built unless it is; `script` instead of the entry that it names. */
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
-  const beside = [config, ...(script === undefined ? [] : [script])].map(dirname).filter(path => path !== '.')
+  const [place, ...more] = [config, ...(script === undefined ? [] : [script])].map(path =>
+    relative('', path),
+  ) as [string]
+  const beside = [place, ...more].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
-  const key = () => sourceKey(folders, [config, ...SCRIPTS], script)
+  const key = () => sourceKey(folders, [place, ...SCRIPTS], more.join())
   const folder = await keptBuild('worker', key, made => build(config, script, made))
   const { entry, options } = JSON.parse(readFileSync(join(folder, OPTIONS), 'utf8'))
   return { folder, entry, options }

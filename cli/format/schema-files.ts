@@ -1,8 +1,9 @@
 // Schemas as files, and the files of a configuration that name them.
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { isJunk } from '../../packages/zip/entry-path.ts'
 import { configurationRoot } from '../../src/product/archive/read.ts'
+import { entriesBelow } from '../entries.ts'
 import { assertFolder } from '../folder.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { FILE_KINDS, kindOfFile, schemaFileName, schemaOfKind } from './kinds.ts'
@@ -46,7 +47,7 @@ export type Named = {
 /** Names the schemas of `schemas` in each file of the configuration that has one, by a path from that file. */
 export function nameSchemas(folder: string, schemas: string): Named {
   assertFolder(folder)
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = entriesBelow(folder)
     .filter(entry => entry.isFile())
     .map(entry => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
     .filter(path => !isJunk(path))

@@ -63,9 +63,12 @@ describe('bindery check', () => {
     const linked = join(folder, '..', `${basename(folder)}-linked`)
     cpSync('examples/home/configuration', linked, { recursive: true })
     symlinkSync(join(linked, 'config.json'), join(linked, 'payment/terms.json'))
+    // What is behind it is not looked at: one that leads up would have no end.
+    symlinkSync('..', join(linked, 'payment/up'))
     const { exit, out } = await bindery('check', linked)
     rmSync(linked, { recursive: true })
     expect(out).toContain(`${join(basename(linked), 'payment/terms.json')}  error  link\n`)
+    expect(out).toContain(`${join(basename(linked), 'payment/up')}  error  link\n`)
     expect(exit).toBe(1)
   })
 

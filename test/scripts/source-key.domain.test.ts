@@ -1,5 +1,5 @@
 // What was made from sources is made again when one of them has changed, and only then (scripts/source-key.ts).
-import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -35,6 +35,9 @@ test('the key changes with every content, name, addition and removal, and with n
   change(() => rmSync(config))
   change(() => rmSync(one))
   expect(new Set(keys).size).toBe(keys.length)
+  const last = keyNow()
+  symlinkSync('..', join(sources, 'within', 'up'))
+  expect(keyNow()).toBe(last)
   const alone = (): string => sourceKey([sources], [], '', /\.bundle\.mjs$/)
   const before = alone()
   writeFileSync(join(sources, 'made.bundle.mjs'), 'made')
