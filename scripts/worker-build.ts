@@ -30,12 +30,12 @@ export type BuiltWorker = {
 
 /** The Worker of the configuration in the current folder, built unless it is; `script` instead of the entry that it names. */
 export async function builtWorker(config: string, script?: string): Promise<BuiltWorker> {
-  const [place, ...more] = [config, ...(script === undefined ? [] : [script])].map(path =>
-    relative('', path),
-  ) as [string]
-  const beside = [place, ...more].map(dirname).filter(path => path !== '.')
+  // By their places, as SCRIPTS: a whole path of the current folder would be another folder, with the packages and all else in it.
+  const place = relative('', config)
+  const entryPlace = script === undefined ? [] : [relative('', script)]
+  const beside = [place, ...entryPlace].map(dirname).filter(path => path !== '.')
   const folders = [...new Set([...SOURCES, ...beside])]
-  const key = () => sourceKey(folders, [place, ...SCRIPTS], more.join())
+  const key = () => sourceKey(folders, [place, ...SCRIPTS], ...entryPlace)
   const folder = await keptBuild('worker', key, made => build(config, script, made))
   const { entry, options } = JSON.parse(readFileSync(join(folder, OPTIONS), 'utf8'))
   return { folder, entry, options }

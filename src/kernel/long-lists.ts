@@ -30,7 +30,7 @@ export const isLong = (value: unknown): boolean => value instanceof LongList || 
 const hasLongLists = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).some(isLong)
 
-/** At least so many UTF-16 units: each costs a call of what reads it. */
+/** In UTF-16 units, at least. Shorter pieces are joined: there is one call for each text, not for each item. */
 const LENGTH_OF_TEXT = 65_536
 
 /** The text of `JSON.stringify` in several: each ends where an item of a long list does, or a property beside one. */

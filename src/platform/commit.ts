@@ -50,7 +50,7 @@ export const NO_BODY: JsonAnswer = { status: 200, text: '' }
 
 export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** Of what was too long to store, or to reply: the subject is read and shown. */
+/** For an answer that is too long to store, or to reply with: the subject is read again and shown. */
 export type AnswerBySubject = { status: number; subject: string }
 
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>

@@ -126,6 +126,11 @@ it('is answered in full by writes and reads where its answer is longer than a re
   const asRead = { 'if-match': before.headers.get('etag')!, 'idempotency-key': 'endorsed-8' }
   const written = await endorse(8, asRead)
   expect(written.status).toBe(200)
+  // One round trip more than a write whose answer its object replies with: the policy is read once more.
+  const [, d1, object, renewed] = /d1;desc="(\d+)", object;desc="(\d+)".*renewed;desc="(\d+)"/.exec(
+    written.headers.get('server-timing')!,
+  )!
+  expect([Number(d1) - Number(renewed), object]).toEqual([3, '1'])
   expect(count(written.body)).toBe(17_000)
   expect((await read('', { 'if-none-match': written.headers.get('etag')! })).status).toBe(304)
   expect((await endorse(8, asRead)).body.modifications).toHaveLength(9)

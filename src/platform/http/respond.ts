@@ -86,14 +86,18 @@ const MOST_HELD_BYTES = 16 * 2 ** 20
 /** All of it is made before any of it is sent: for its tag, and so that what fails is refused. */
 function longResponse(handled: Handled, answer: LongAnswer, addressed: (json: string) => string): Response {
   let held: Uint8Array[] | undefined = []
-  let heldBytes = 0
+  let bytes = 0
   let isAsMade = true
   const made = function* (): Generator<string> {
     for (const json of answer.texts()) {
       const sent = addressed(json)
       isAsMade &&= sent === json
-      if (held) heldBytes += held[held.push(encoder.encode(sent)) - 1]!.length
-      if (heldBytes > MOST_HELD_BYTES) held = undefined
+      if (held) {
+        const chunk = encoder.encode(sent)
+        bytes += chunk.length
+        held.push(chunk)
+        if (bytes > MOST_HELD_BYTES) held = undefined
+      }
       yield json
     }
   }
