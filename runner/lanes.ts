@@ -285,14 +285,14 @@ export class Lanes {
 
   /** A slow call leaves the spare processes to the quick ones. */
   #takeCell(key: string, lane: 'quick' | 'slow'): Cell {
-    if (lane === 'slow' && this.#idle.length <= this.#settings.quickAtOnce) return this.#newCell()
+    if (lane === 'slow' && this.#spare <= this.#settings.quickAtOnce) return this.#newCell()
     const known = this.#idle.findIndex(cell => cell.has(key))
     const [cell] = this.#idle.splice(Math.max(known, 0), 1)
     return cell ?? this.#newCell()
   }
 
   #giveBack(cell: Cell): void {
-    if (this.#isClosed || cell.isLowered() || !cell.isAlive() || this.#idle.length >= this.#settings.spares)
+    if (this.#isClosed || cell.isLowered() || !cell.isAlive() || this.#spare >= this.#settings.spares)
       cell.kill()
     else this.#idle.unshift(cell)
   }
@@ -309,7 +309,12 @@ export class Lanes {
 
   #keepSpares(): void {
     const wanted = this.#wasCalled ? this.#settings.spares : 1
-    while (!this.#isClosed && this.#idle.length < wanted) this.#idle.push(this.#newCell())
+    while (!this.#isClosed && this.#spare < wanted) this.#idle.push(this.#newCell())
+  }
+
+  /** Processes for calls to come: those of quick calls are given back in a moment. To start one takes longer than most calls. */
+  get #spare(): number {
+    return this.#idle.length + this.#in('quick').length
   }
 
   #in(lane: 'quick' | 'slow'): Job[] {

@@ -143,6 +143,34 @@ describe('the lanes of the plugin runner', () => {
     expect(alive.length).toBeGreaterThanOrEqual(3)
   })
 
+  it('start no process for quick calls beyond those that are kept, however many come at once', async () => {
+    const { cells, run } = lanesOf({ spares: 3 })
+    await vi.advanceTimersByTimeAsync(10)
+    const calls = Array.from({ length: 40 }, (_, at) => run(`tenant ${at % 5}`, 20))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(new Set((await Promise.all(calls)).map(({ ending }) => ending))).toEqual(new Set(['done']))
+    expect(cells).toHaveLength(3)
+    expect(cells.filter(cell => cell.isDead)).toEqual([])
+  })
+
+  it('keep processes for quick calls while slow ones run', async () => {
+    const { cells, run, lanes } = lanesOf({ spares: 3 })
+    const slow = ['a', 'b'].map(tenant => run(tenant, 3_000))
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(cells).toHaveLength(5)
+    for (let n = 0; n < 5; n += 1) {
+      const quick = ['c', 'd'].map(tenant => run(tenant, 20))
+      await vi.advanceTimersByTimeAsync(50)
+      expect((await Promise.all(quick)).map(({ ending }) => ending)).toEqual(['done', 'done'])
+    }
+    expect(cells).toHaveLength(5)
+    await vi.advanceTimersByTimeAsync(6_000)
+    await Promise.all(slow)
+    expect(cells.filter(cell => !cell.isDead)).toHaveLength(3)
+    lanes.close()
+    expect(cells.filter(cell => !cell.isDead)).toEqual([])
+  })
+
   it('make room for who waits for the quick lane, also where the machine gives a call little of its time', async () => {
     const { cells, run } = lanesOf()
     const starved = ['a', 'b', 'c'].map(tenant => run(tenant, FOR_EVER))
