@@ -73,8 +73,28 @@ const PASSWORDS: Change = {
 
 export const cheapPasswords = changing('cheap-passwords', [PASSWORDS])
 
+/** In the small size smaller policies meet the limits of long answers, by the same code. */
+const LONG_ANSWERS: readonly Change[] = [
+  {
+    file: /\/src\/policy\/projection\/policy\.ts$/,
+    is: 'const MOST_PERIL_CHARACTERISTICS = 150_000',
+    becomes: 'const MOST_PERIL_CHARACTERISTICS = 15_000',
+  },
+  {
+    file: /\/src\/transactions\/mechanism\/kind\.ts$/,
+    is: 'const LONGEST_REPLY = 8 * 2 ** 20',
+    becomes: 'const LONGEST_REPLY = 2 * 2 ** 20',
+  },
+  {
+    file: /\/src\/platform\/http\/respond\.ts$/,
+    is: 'const MOST_HELD_BYTES = 16 * 2 ** 20',
+    becomes: 'const MOST_HELD_BYTES = 4 * 2 ** 20',
+  },
+]
+
 const changedForTests = changing('changed-for-tests', [
   PASSWORDS,
+  ...(process.env.BINDERY_SIZES === 'full' ? [] : LONG_ANSWERS),
   // Nobody goes on with what was known of a tenant because the database is late on a busy machine.
   // test/tenants/control-outage.service.test.ts tests the file as it is.
   {
