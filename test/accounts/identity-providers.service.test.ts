@@ -89,6 +89,29 @@ describe('an identity provider', () => {
     expect(await list()).toEqual([])
   })
 
+  it('is changed and deleted only as it was read, with its tag', async () => {
+    const path = '/auth/providers/tagged'
+    const tag = async () => (await callApi('GET', path, { token: boss })).headers.get('etag')!
+    const asRead = (etag: string) => ({ 'if-match': etag })
+    const issuer = 'https://login.tagged.example'
+    expect((await put('tagged', provider({ issuer }), boss, asRead('*'))).status).toBe(404)
+    expect((await put('tagged', provider({ issuer }))).status).toBe(200)
+    const first = await tag()
+    const changed = await put('tagged', provider({ issuer, label: 'Tagged' }), boss, asRead(first))
+    const second = await tag()
+    expect([changed.status, changed.headers.get('etag'), second === first]).toEqual([200, second, false])
+    for (const late of [
+      await put('tagged', provider({ issuer, label: 'Late' }), boss, asRead(first)),
+      await callApi<Refused>('DELETE', path, { token: boss, headers: asRead(first) }),
+    ])
+      expect([late.status, late.body]).toEqual([
+        412,
+        expect.objectContaining({ code: 'preconditionFailed', currentETag: second }),
+      ])
+    expect((await callApi('GET', path, { token: boss })).body).toMatchObject({ label: 'Tagged' })
+    expect((await callApi('DELETE', path, { token: boss, headers: asRead(second) })).status).toBe(200)
+  })
+
   it('repeats what it answered to the same key', async () => {
     const headers = { 'idempotency-key': 'set-once' }
     const first = await put('acme', provider(), boss, headers)

@@ -42,9 +42,10 @@ type Made = RoleResponse & Refused
 
 const make = (body: object, token = anna, headers: Record<string, string> = {}) =>
   callApi<Made>('POST', '/auth/roles', { token, body, headers })
-const change = (name: string, body: object, token = anna) =>
-  callApi<Made>('PUT', `/auth/roles/${name}`, { token, body })
-const remove = (name: string, token = anna) => callApi<Refused>('DELETE', `/auth/roles/${name}`, { token })
+const change = (name: string, body: object, token = anna, headers: Record<string, string> = {}) =>
+  callApi<Made>('PUT', `/auth/roles/${name}`, { token, body, headers })
+const remove = (name: string, token = anna, headers: Record<string, string> = {}) =>
+  callApi<Refused>('DELETE', `/auth/roles/${name}`, { token, headers })
 const give = (locator: string, roles: readonly string[], token = anna) =>
   callApi<UserResponse & Refused>('PUT', `/auth/users/${locator}/roles`, { token, body: { roles } })
 const rolesNamed = async (name: string) =>
@@ -122,6 +123,39 @@ describe('a role', () => {
       ['claims-desk', 'anna.admin', { title: 'claims-desk', permissions: ['claims.read'] }],
     ])
     expect((await entries('roles.delete')).map(({ subject }) => subject)).toEqual(['claims-desk'])
+  })
+
+  it('is read by itself, one of the configuration and an account type too', async () => {
+    const all = await callOk<RoleResponse[]>('GET', '/auth/roles', { token: anna })
+    expect(all.length).toBeGreaterThan(6)
+    for (const one of all) {
+      const read = await callApi<RoleResponse>('GET', `/auth/roles/${one.name}`, { token: anna })
+      expect([read.body, roundTrips(read)]).toEqual([one, { d1: 1, object: 0, r2: 0, queue: 0 }])
+    }
+    expect((await callApi('GET', '/auth/roles/employee', { token: anna })).status).toBe(404)
+  })
+
+  it('is changed and deleted only as it was read, with its tag', async () => {
+    const made = await make({ name: 'tagged', permissions: ['policies.read'] })
+    const path = '/auth/roles/tagged'
+    expect(made.headers.get('location')).toBe(path)
+    const ifMatch = (tag: string | null) => ({ 'if-match': tag! })
+    const first = (await callApi('GET', path, { token: anna })).headers.get('etag')
+    expect(made.headers.get('etag')).toBe(first)
+    const widened = await change('tagged', { permissions: ['policies.*'] }, anna, ifMatch(first))
+    const second = widened.headers.get('etag')
+    expect([widened.status, second === first]).toEqual([200, false])
+    for (const late of [
+      await change('tagged', { permissions: ['quotes.read'] }, mary, ifMatch(first)),
+      await remove('tagged', anna, ifMatch(first)),
+    ])
+      expect([late.status, late.body]).toEqual([
+        412,
+        expect.objectContaining({ code: 'preconditionFailed', currentETag: second }),
+      ])
+    expect((await rolesNamed('tagged'))[0]!.permissions).toEqual(['policies.*'])
+    expect((await remove('tagged', anna, ifMatch(second))).status).toBe(200)
+    expect((await change('tagged', { permissions: ['quotes.read'] }, anna, ifMatch('*'))).status).toBe(404)
   })
 
   it('is made once for one key', async () => {

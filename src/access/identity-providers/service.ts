@@ -12,6 +12,7 @@ import { newUuid } from '../../kernel/locators.ts'
 import { isBySubject, jsonAnswer, NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
@@ -95,7 +96,8 @@ export async function readProvider(name: string, context: RequestContext): Promi
 
 /**
  * Creates or replaces a provider. 422 `beyondOwner` for a mapping, new or present, that grants what the caller may not; 409 for an
- * issuer that another provider of the tenant has, and for `replacesPasswords` before an administrator signed in by the provider.
+ * issuer that another provider of the tenant has, and for `replacesPasswords` before an administrator signed in by the provider. With
+ * `If-Match` it only replaces: 404 where there is none, 412 where it changed since the caller read it.
  */
 export async function writeProvider(
   name: string,
@@ -114,6 +116,7 @@ export async function writeProvider(
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
   const answer = await retryOnConflict('The identity provider', async () => {
     const { providers, before, dependents, granting } = await readProviders(database, name, context)
+    if (context.ifMatch !== undefined) requireAsRead(name, before, context)
     const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
     requireGrantable([...mappings, ...(before?.mappings ?? [])], granting, context)
     if (providers.some(one => one.name !== name && one.issuer === request.issuer))
@@ -172,7 +175,7 @@ export async function writeProvider(
 
 /**
  * Its accounts stay, and nobody signs in to them by this provider any more: those that sign in by no other are disabled, so their tokens
- * end. 409 for a caller whose account is one of them.
+ * end. 409 for a caller whose account is one of them; 412 for a provider that changed since the caller read it.
  */
 export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
   requireProviders(context.tenant)
@@ -181,7 +184,7 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   await retryOnConflict('The identity provider', async () => {
     const { before, dependents, granting } = await readProviders(database, name, context)
-    if (!before) throw notFound('identity provider', name)
+    requireAsRead(name, before, context)
     requireGrantable(before.mappings, granting, context)
     const closing = closingOf(before, dependents, database, context)
     await commitAudited(context, database, {
@@ -199,6 +202,16 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
   })
   forgetAuthTokens()
   return jsonText(NO_BODY)
+}
+
+/** 404 where there is no such provider, 412 for another `If-Match` than its tag. */
+function requireAsRead(
+  name: string,
+  before: Provider | undefined,
+  { ifMatch }: RequestContext,
+): asserts before is Provider {
+  if (!before) throw notFound('identity provider', name)
+  requireMatch(ifMatch, () => providerResponse(before))
 }
 
 /** Guard: nobody changed the provider since, and no other one has the issuer. */

@@ -37,6 +37,13 @@ export const roleRoutes: readonly Route[] = [
     answer: { schema: z.array(contract.RoleResponse), description: 'The roles.' },
     handle: async (_, context) => (await service()).listRoles(context),
   }),
+  get('/auth/roles/{name}', {
+    summary: 'Read a role',
+    description: 'Bindery only. By the name that the list has; an account type by its whole name.',
+    permission: ['users.list', 'users.read', 'roles.write'],
+    answer: role,
+    handle: async ({ params }, context) => (await service()).readRole(params.name, context),
+  }),
   post('/auth/roles', {
     summary: 'Make a role',
     description:

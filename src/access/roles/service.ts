@@ -22,6 +22,7 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { isGrantable, permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
@@ -79,6 +80,13 @@ export async function listRoles(context: RequestContext): Promise<RoleResponse[]
   return [...types, ...named.sort((a, b) => (a.name < b.name ? -1 : 1))]
 }
 
+/** One of `listRoles`; 404 for another name. One round trip. */
+export async function readRole(name: string, context: RequestContext): Promise<RoleResponse> {
+  const role = (await listRoles(context)).find(one => one.name === name)
+  if (!role) throw notFound('role', name)
+  return role
+}
+
 const configurationOf = async (
   version: VersionRow | undefined,
   { env, tenant, calls }: RequestContext,
@@ -125,9 +133,9 @@ export const createRole = (
   })
 
 /**
- * 404 for a name without a role; 422 `beyondOwner` for a role that gives, or gave, what the caller may not; 409 for one of the
- * configuration, and where nobody would be left who may change users. If it gives something else than before, the access tokens of all
- * accounts that have it end.
+ * 404 for a name without a role; 412 for one that changed since the caller read it; 422 `beyondOwner` for a role that gives, or gave,
+ * what the caller may not; 409 for one of the configuration, and where nobody would be left who may change users. If it gives something
+ * else than before, the access tokens of all accounts that have it end.
  */
 export const replaceRole = (
   name: string,
@@ -142,6 +150,7 @@ export const replaceRole = (
     ])
     const before = present.find(role => role.name === name)
     if (!before) throw await noRole(name, version, context)
+    requireMatch(context.ifMatch, () => roleResponse(before))
     const row = newRow(name, content, before, context)
     requireGivable([...row.permissions, ...before.permissions], context)
     const after = present.map(role => (role.name === name ? row : role))
@@ -164,7 +173,10 @@ export const replaceRole = (
     return answer
   })
 
-/** 409 while accounts have it or mappings give it, with their names; 422 `beyondOwner` for a role that gives what the caller may not. */
+/**
+ * 409 while accounts have it or mappings give it, with their names; 412 for a role that changed since the caller read it; 422 `beyondOwner`
+ * for one that gives what the caller may not.
+ */
 export const deleteRole = (name: string, context: RequestContext): Promise<JsonText> =>
   write(context, async database => {
     const [[version], [before], holders, providers] = await database.batch([
@@ -174,6 +186,7 @@ export const deleteRole = (name: string, context: RequestContext): Promise<JsonT
       store.mappersQuery(database, name),
     ])
     if (!before) throw await noRole(name, version, context)
+    requireMatch(context.ifMatch, () => roleResponse(before))
     requireGivable(before.permissions, context)
     if (holders.length + providers.length > 0) throw inUse(name, holders, providers)
     await commitAudited(context, database, {

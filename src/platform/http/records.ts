@@ -36,6 +36,8 @@ const LAPSE_REINSTATEMENT = '/reinstatement/{reinstatementLocator}'
 const HOLDER = '/policyholder/{policyholderLocator}'
 const AUX_DATA = '/auxData/{locator}/{key}'
 const WEBHOOK = '/event/{tenantLocator}/webhooks/{webhookLocator}'
+const ROLE = '/auth/roles/{name}'
+const PROVIDER = '/auth/providers/{name}'
 const RESOURCE = '/resource/{tenantLocator}'
 
 const GROUP = `${RESOURCE}/groups/{locator}`
@@ -96,6 +98,11 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
     ...changing(HOLDER, 'PATCH /overwriteData'),
     ...changing(AUX_DATA, 'DELETE'),
     ...changing(WEBHOOK, 'PATCH', 'PATCH /unsuspend'),
+    making('POST /auth/roles', ROLE),
+    ...showing(ROLE, 'PUT'),
+    ...changing(ROLE, 'DELETE'),
+    ...showing(PROVIDER, 'PUT'),
+    ...changing(PROVIDER, 'DELETE'),
     ...showing(GROUP, 'PATCH', 'PATCH /retire'),
     ...uploads('documents', 'fonts', 'secrets', 'tables', 'rangeTables', 'constraints', 'templates/liquid'),
     ...uploads('templates/velocity', 'templateSnippets/liquid', 'templateSnippets/velocity'),
