@@ -143,6 +143,16 @@ async function goOn(): Promise<Session> {
 export const get = <Body>(path: string, signal?: AbortSignal): Promise<Body> =>
   call<Body>('GET', path, { signal })
 
+/** What is read to be changed: its tag, sent as `If-Match`, keeps the change from writing over what others did meanwhile. */
+export type AsRead<Body> = { readonly body: Body; readonly tag: string }
+
+export const getAsRead = <Body>(path: string): Promise<AsRead<Body>> =>
+  withSession(async () => {
+    const answer = await ask('GET', path, {})
+    const body = parsed(await read(answer.text(), undefined)) as Body
+    return { body, tag: answer.headers.get('etag') ?? '*' }
+  })
+
 /** A query without what is empty. */
 export const queryOf = (values: Readonly<Record<string, string | number>>): string =>
   new URLSearchParams(

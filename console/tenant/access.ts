@@ -1,5 +1,5 @@
 // Who comes in beside passwords and tokens: people by identity providers, and software agents.
-import { get } from '../api.ts'
+import { get, getAsRead } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
@@ -51,7 +51,7 @@ const providerTable = (providers: readonly IdentityProvider[], held: ReadonlySet
     ],
   )
 
-/** The roles are read when it opens: a mapping may give what was made meanwhile. */
+/** Roles and provider are read when it opens: a mapping may give what was made meanwhile, and others may have changed the provider. */
 const formButton = (
   text: string,
   providers: readonly IdentityProvider[],
@@ -59,9 +59,12 @@ const formButton = (
 ): DeedButton => ({
   ...{ text, permissions: ['users.write'] },
   async open(close) {
-    const all = await get<Role[]>('/auth/roles')
+    const [all, asRead] = await Promise.all([
+      get<Role[]>('/auth/roles'),
+      provider && getAsRead<IdentityProvider>(`/auth/providers/${encodeURIComponent(provider.name)}`),
+    ])
     return part(ProviderForm, {
-      ...{ taken: providers.map(({ name }) => name), close, ...(provider && { provider }) },
+      ...{ taken: providers.map(({ name }) => name), close, ...(asRead && { asRead }) },
       roles: all.filter(({ source }) => source !== 'configuration'),
     })
   },

@@ -1,5 +1,6 @@
 // Making and changing an identity provider: who signs in by it, and which claims give which roles.
 import { useState } from 'preact/hooks'
+import type { AsRead } from '../api.ts'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
@@ -13,7 +14,7 @@ type Mapping = IdentityProvider['mappings'][number]
 
 type FormShown = {
   /** Of one that is changed. */
-  readonly provider?: IdentityProvider
+  readonly asRead?: AsRead<IdentityProvider>
   /** Names of all that there are. */
   readonly taken: readonly string[]
   /** Account types, and roles of the interface. */
@@ -23,7 +24,8 @@ type FormShown = {
 
 const NO_MAPPING: Mapping = { claim: '', value: '', roles: [] }
 
-export function ProviderForm({ provider, taken, roles, close }: FormShown): View {
+export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
+  const provider = asRead?.body
   const [name, setName] = useState(provider?.name ?? '')
   const [typed, setTyped] = useState({
     label: provider?.label ?? '',
@@ -108,6 +110,7 @@ export function ProviderForm({ provider, taken, roles, close }: FormShown): View
           method: 'PUT',
           path: `/auth/providers/${encodeURIComponent(name.trim())}`,
           body: { ...contentOf(typed, removesSecret), mappings: trimmed(mappings), replacesPasswords },
+          headers: asRead && { 'if-match': asRead.tag },
         },
         isReady,
       ),

@@ -1,5 +1,6 @@
 // Making and changing a role, and giving roles to an account.
 import { useState } from 'preact/hooks'
+import type { AsRead } from '../api.ts'
 import { confirmation, doneWith, useDeed } from '../desk/deed.ts'
 import { Dialog } from '../desk/dialog.ts'
 import { checkInput, textInput } from '../desk/inputs.ts'
@@ -11,13 +12,14 @@ import { ROLES as WORDS } from './words.ts'
 
 type RoleShown = {
   /** Of a role that is changed. */
-  readonly role?: Role
+  readonly asRead?: AsRead<Role>
   /** What the account that makes it holds. */
   readonly held: ReadonlySet<string>
   readonly close: () => void
 }
 
-export function RoleForm({ role, held, close }: RoleShown): View {
+export function RoleForm({ asRead, held, close }: RoleShown): View {
+  const role = asRead?.body
   const [name, setName] = useState(role?.name ?? '')
   const [title, setTitle] = useState(role?.title ?? '')
   const [chosen, choose] = useState<ReadonlySet<string>>(new Set(role?.permissions ?? []))
@@ -48,8 +50,11 @@ export function RoleForm({ role, held, close }: RoleShown): View {
       confirmation(
         deed,
         role ? WORDS.change : WORDS.make,
-        role
-          ? { method: 'PUT', path: `/auth/roles/${encodeURIComponent(name)}`, body: content }
+        asRead
+          ? {
+              ...{ method: 'PUT', path: `/auth/roles/${encodeURIComponent(name)}`, body: content },
+              headers: { 'if-match': asRead.tag },
+            }
           : { method: 'POST', path: '/auth/roles', body: { name: name.trim(), ...content } },
         isReady,
       ),

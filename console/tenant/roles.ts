@@ -1,5 +1,5 @@
 // Roles with what they give: those of the interface are made, changed and deleted here.
-import { get } from '../api.ts'
+import { get, getAsRead } from '../api.ts'
 import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { h, part, type View } from '../element.ts'
 import { type Column, loaded, section, table } from '../parts.ts'
@@ -58,9 +58,13 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
       ),
   )
 
+/** A role is read when it opens: others may have changed it since the page was. */
 const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
   ...{ text, permissions: WRITE },
-  open: async close => part(RoleForm, { held, close, ...(role && { role }) }),
+  async open(close) {
+    const asRead = role && (await getAsRead<Role>(`/auth/roles/${encodeURIComponent(role.name)}`))
+    return part(RoleForm, { held, close, ...(asRead && { asRead }) })
+  },
 })
 
 /** Of an account whose roles come from nowhere else. */

@@ -63,7 +63,17 @@ export function roleTests(running: () => Running): void {
     expect(permissions).not.toContain('notes.write')
     expect((await clara()).permissions.toSorted()).toEqual(permissions.toSorted())
 
+    // What others change while the form is open is not written over.
     await page.getByRole('button', { name: 'Details of Claims desk' }).click()
+    await page.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.getByLabel('Title', { exact: true }).fill('Written over')
+    const byOther = { title: 'Claims desk', permissions: ['policies.read'] }
+    await admin.call('PUT', '/auth/roles/claims-desk', byOther)
+    await dialog.getByRole('button', { name: 'Change', exact: true }).click()
+    await dialog.getByText('The record has changed since', { exact: false }).waitFor()
+    expect(await role()).toMatchObject(byOther)
+    await page.keyboard.press('Escape')
+
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click()
     await dialog.getByText('clara', { exact: false }).first().waitFor()
