@@ -48,7 +48,7 @@ for (let at = 0; at < runs - killed; ) {
   }
   parts.push({
     project: 'service',
-    file: 'test/faults/faults.service.test.ts',
+    file: 'test/faults/faults.long.service.test.ts',
     runs: plans.length,
     seed: plans[0]!.seed,
   })

@@ -11,7 +11,7 @@ const INTRODUCTION = `# Growth
 
 Written from the OpenAPI document by \`npm run docs:growth\`; a test holds it.
 
-What a request takes may grow in proportion to what was sent, and no faster. \`test/growth/growth.service.test.ts\` doubles each
+What a request takes may grow in proportion to what was sent, and no faster. \`test/growth/growth.long.service.test.ts\` doubles each
 input below three times. It counts the rows that D1 reads and writes. Where nothing can be counted it takes the time: it fails
 when four times the input takes more than ten times as long.
 
@@ -24,7 +24,7 @@ when four times the input takes more than ten times as long.
   the size may take seven times as long. Every step finds the objects of policies without memory of the one before.
 - A page of a list reads the same rows however many policies, policyholders, invoices, payments and events there are.
 - \`test/growth/templates.domain.test.ts\` counts the nodes of templates, and
-  \`packages/pdf/test/growth.domain.test.ts\` the work of PDFs.
+  \`packages/pdf/test/growth.long.domain.test.ts\` the work of PDFs.
 - \`test/migration/growth.domain.test.ts\` counts the work of a migrated policy.
 - After each file of service tests the plans of all statements that it sent are checked
   (\`test/support/query-plans\`): the JSON of a parameter is read once, and not for each row of something else.

@@ -1,6 +1,6 @@
 import type { Wish } from './client.ts'
 
-/** All that is looked at, each by a name of its own; faults.service.test.ts plants a violation of every one. */
+/** All that is looked at, each by a name of its own; faults.long.service.test.ts plants a violation of every one. */
 export const CHECKS = [
   // What clients wished for (checks/wishes.ts).
   'keyOnce',

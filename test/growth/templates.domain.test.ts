@@ -1,5 +1,5 @@
 // What a template costs by its own count (packages/liquid/limits.ts) grows in proportion to what it goes through. The work of
-// PDFs is counted in packages/pdf/test/growth.domain.test.ts.
+// PDFs is counted in packages/pdf/test/growth.long.domain.test.ts.
 import { expect, it } from 'vitest'
 import { TemplateError } from '../../packages/liquid/limits.ts'
 import { compiled, environment } from '../../packages/liquid/test/rendering.ts'
