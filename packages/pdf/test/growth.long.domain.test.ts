@@ -3,6 +3,7 @@ import bidiFactory from 'bidi-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { size } from '../../../test/support/sizes.ts'
+import { timesAsLong } from '../../../test/support/times-as-long.ts'
 import { embeddingLevels } from '../bidi.ts'
 import { CONVERSION_LIMITS } from '../limits.ts'
 import { rendered } from './tools.ts'
@@ -57,26 +58,6 @@ test.each(GROWING)(
   },
 )
 
-/** Milliseconds of the processor: another process at the same time does not count. */
-async function processorTime(html: string): Promise<number> {
-  const before = process.cpuUsage()
-  await rendered(html)
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1_000
-}
-
-/** How many times as long the larger takes: by the least times of up to three rounds, as many as it needs to be below `most`. */
-async function timesAsLong(small: string, large: string, most: number): Promise<number> {
-  let [leastSmall, leastLarge] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
-  for (let round = 0; round < 3; round += 1) {
-    leastSmall = Math.min(leastSmall, await processorTime(small))
-    leastLarge = Math.min(leastLarge, await processorTime(large))
-    // 20 ms are those of a page with nothing on it.
-    if (leastLarge / Math.max(leastSmall, 20) < most) break
-  }
-  return leastLarge / Math.max(leastSmall, 20)
-}
-
 /** What the engine and its libraries do within one step is not counted, so their time is measured: eight times as much text. */
 test.each(
   GROWING.filter(([name]) =>
@@ -87,8 +68,15 @@ test.each(
   async (_, html) => {
     await rendered(html(100))
     const few = size(125, 500)
-    // Sixty-four times where the work is quadratic.
-    expect(await timesAsLong(html(few), html(8 * few), 24)).toBeLessThan(24)
+    const most = 24
+    const [small, large] = [html(few), html(8 * few)]
+    // Sixty-four times where the work is quadratic. 20 ms are those of a page with nothing on it.
+    const times = await timesAsLong(
+      () => rendered(small),
+      () => rendered(large),
+      { most, leastMs: 20 },
+    )
+    expect(times).toBeLessThan(most)
   },
   60_000,
 )

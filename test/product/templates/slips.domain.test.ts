@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { compileTemplate } from '../../../src/product/templates/liquid.ts'
 import { size } from '../../support/sizes.ts'
+import { timesAsLong } from '../../support/times-as-long.ts'
 import { environment } from './rendering.ts'
 
 const TEMPLATES = ['motor', 'home'].flatMap(example => {
@@ -223,7 +224,7 @@ describe('what can be read stays as it is', () => {
     expect(template!.render({}, environment)).toMatchObject({ output: printed })
   })
 
-  test('looking for slips takes steps in proportion to the source', () => {
+  test('looking for slips takes steps in proportion to the source', async () => {
     for (const piece of [
       '{{',
       '{{%',
@@ -237,16 +238,16 @@ describe('what can be read stays as it is', () => {
       '{ a.b.c',
       '{ %if ',
     ]) {
-      const millisecondsOf = (turns: number): number => {
-        const source = piece.repeat(turns)
-        const start = process.cpuUsage()
-        findingsOf(source)
-        return process.cpuUsage(start).user / 1000
-      }
-      millisecondsOf(1_000)
       const few = size(2_000, 8_000)
-      const [small, large] = [millisecondsOf(few), millisecondsOf(8 * few)]
-      expect(large, piece).toBeLessThan(Math.max(16 * small, size(200, 600)))
+      const [small, large] = [piece.repeat(few), piece.repeat(8 * few)]
+      findingsOf(piece.repeat(1_000))
+      // Sixty-four times where the work is quadratic.
+      const times = await timesAsLong(
+        () => findingsOf(small),
+        () => findingsOf(large),
+        { most: 16, leastMs: size(12, 37) },
+      )
+      expect(times, piece).toBeLessThan(16)
     }
   })
 })
