@@ -338,12 +338,20 @@ describe('a password', () => {
   })
 
   it('follows the tenant’s stricter rules: characters, history, age', async () => {
-    const rules = (body: object) =>
-      callApi<Refused>('PUT', '/account/v1/passwordRules', { token: boss, body })
+    const path = '/account/v1/passwordRules'
+    const rules = (body: object, headers: Record<string, string> = {}) =>
+      callApi<Refused>('PUT', path, { token: boss, body, headers })
     expect((await rules({ minimumLength: 11 })).status).toBe(400)
     expect((await rules({ minimumLength: 20, maximumLength: 19 })).status).toBe(400)
     expect((await rules({ history: 1 })).body).toEqual({ ...STRICT_RULES, history: 1 })
-    expect(await callOk('GET', '/account/v1/passwordRules', { token: boss })).toMatchObject({ history: 1 })
+    const read = await callApi('GET', path, { token: boss })
+    expect(read.body).toMatchObject({ history: 1 })
+    // Of two who read the same and write at once, one does.
+    const asRead = { 'if-match': read.headers.get('etag')! }
+    const both = await Promise.all([2, 3].map(history => rules({ history }, asRead)))
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
+    const winner = both.find(({ status }) => status === 200)!
+    expect((await rules({ history: 1 }, { 'if-match': winner.headers.get('etag')! })).status).toBe(200)
     expect((await add(carla({ username: 'lena', password: 'rhabarberkisten7' }))).body.message).toBe(
       'The password must have an upper-case letter; it must have a character that is no letter and no digit. Choose another.',
     )

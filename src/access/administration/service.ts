@@ -20,6 +20,7 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, type Tenant } from '../../platform/tenancy.ts'
@@ -333,20 +334,33 @@ export async function readPasswordRules(context: RequestContext): Promise<Passwo
   return row?.rules ?? PLAIN_RULES
 }
 
-/** Existing passwords stay valid until they are too old. */
+/** Existing passwords stay valid until they are too old. 412 where the rules changed since the caller read them. */
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = jsonAnswer(rules)
   const earlier = await storedAnswer(context, database)
   if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const committed = await commitAudited(context, database, {
-    guards: [],
-    facts: putRows(database, passwordRules, [{ locator: 'rules', rules }]),
-    answer,
-    subject: 'password rules',
-    audit: { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
-  })
+  const committed = await retryOnConflict('The password rules', async () =>
+    commitAudited(context, database, {
+      guards: context.ifMatch === undefined ? [] : [await rulesAsRead(database, context)],
+      facts: putRows(database, passwordRules, [{ locator: 'rules', rules }]),
+      answer,
+      subject: 'password rules',
+      audit: { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
+    }),
+  )
   return jsonText(isBySubject(committed) ? answer : committed)
+}
+
+/** Refuses another `If-Match` than the tag of the rules; the guard holds the same at the commit. */
+async function rulesAsRead(database: Database, { ifMatch }: RequestContext): Promise<Guard> {
+  const [[row]] = await database.batch([database.build.select().from(passwordRules)])
+  requireMatch(ifMatch, () => row?.rules ?? PLAIN_RULES)
+  const text = row ? JSON.stringify(row.rules) : null
+  return {
+    name: 'guard_account',
+    holds: sql`(select ${passwordRules.rules} from ${passwordRules}) is ${text}`,
+  }
 }
 
 export const accountResponse = (

@@ -98,6 +98,7 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
     ...changing(HOLDER, 'PATCH /overwriteData'),
     ...changing(AUX_DATA, 'DELETE'),
     ...changing(WEBHOOK, 'PATCH', 'PATCH /unsuspend'),
+    ...showing('/account/v1/passwordRules', 'PUT'),
     making('POST /auth/roles', ROLE),
     ...showing(ROLE, 'PUT'),
     ...changing(ROLE, 'DELETE'),
