@@ -224,7 +224,7 @@ describe.skipIf(!BROWSER)('the desk', () => {
     await desk.open('Change fees')
     await page.getByLabel('New fee').selectOption('postal_delivery_fee')
     await page.getByLabel('Amount').fill('a lot')
-    expect(await desk.dialog.getByRole('button', { name: 'Change fees' }).isDisabled()).toBe(true)
+    await expect.poll(() => desk.dialog.getByRole('button', { name: 'Change fees' }).isDisabled()).toBe(true)
     await page.getByLabel('Amount').fill('12.50')
     await desk.dialog.getByText(`${EUROS.format(12.5)} is billed at once.`).waitFor()
     const lost = await desk.losing('**/fees', 1)

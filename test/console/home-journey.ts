@@ -29,7 +29,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await municipality.selectOption('NJ-PRI')
   await home.getByLabel('State', { exact: true }).selectOption('NY')
   await home.getByText('No longer possible, and taken out: NJ-PRI.').waitFor()
-  expect(await municipality.inputValue()).toBe('')
+  await expect.poll(() => municipality.inputValue()).toBe('')
   await expect.poll(() => municipality.locator('option').count(), SOON).toBe(5)
   // What was read is not asked for again, and what is passed over is not asked for at all.
   await home.getByLabel('State', { exact: true }).selectOption('CT')
@@ -76,7 +76,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await dwelling.getByLabel('Heating').selectOption('gas')
   await dwelling.getByText('Limits and details of Water damage').click()
   const water = dwelling.locator('details', { hasText: 'Limits and details of Water damage' })
-  expect(await water.getByLabel('Deductible').inputValue()).toBe('1000')
+  await expect.poll(() => water.getByLabel('Deductible').inputValue()).toBe('1000')
   await water.getByLabel('Deductible').fill('2500')
   await water.getByLabel('Includes backup of sewers').selectOption('yes')
   await home.getByRole('button', { name: 'Quote', exact: true }).click()
@@ -135,7 +135,9 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await at.open('Upload a document')
   await at.dialog.getByLabel('File').setInputFiles(photo('letter.exe', 'MZ'))
   await home.getByText('Choose a PDF or an HTML file.').waitFor()
-  expect(await at.dialog.getByRole('button', { name: 'Upload', exact: true }).isDisabled()).toBe(true)
+  await expect
+    .poll(() => at.dialog.getByRole('button', { name: 'Upload', exact: true }).isDisabled())
+    .toBe(true)
   await at.dialog
     .getByLabel('File')
     .setInputFiles({ name: 'letter.html', mimeType: 'text/html', buffer: Buffer.from('<p>Hello</p>') })
@@ -169,7 +171,7 @@ export async function insureHome({ service, browser }: Desk): Promise<void> {
   await at.open('Endorse')
   await home.getByLabel('Kind of change').selectOption('coverage_change')
   await expect.poll(() => municipality.locator('option').count(), SOON).toBe(5)
-  expect(await municipality.inputValue()).toBe('NY-LBE')
+  await expect.poll(() => municipality.inputValue()).toBe('NY-LBE')
   await home.getByLabel('State', { exact: true }).selectOption('NJ')
   await home.getByText('No longer possible, and taken out: NY-LBE.').waitFor()
   await municipality.selectOption('NJ-LBI')

@@ -190,7 +190,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await dialog.getByLabel('Issuer').fill('https://id.partner.example/?x=1')
     await dialog.getByLabel('Client', { exact: true }).fill('bindery')
     await dialog.getByLabel('Client secret').fill('keep this')
-    expect(await make.isDisabled()).toBe(true)
+    await expect.poll(() => make.isDisabled()).toBe(true)
     await dialog.getByLabel('Claim', { exact: true }).fill('groups')
     await dialog.getByLabel('Value', { exact: true }).fill('partners')
     await dialog.getByLabel('Read only user').check()

@@ -72,7 +72,7 @@ export function accountTests(running: () => Running): void {
     await go('/tenant/tokens')
     await page.getByRole('button', { name: 'Make a token' }).click()
     const dialog = page.getByRole('dialog')
-    expect(await dialog.getByRole('button', { name: 'Make a token' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialog.getByRole('button', { name: 'Make a token' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Name', { exact: true }).fill('pipeline')
     await dialog.getByText('Policies', { exact: true }).click()
     await dialog.getByLabel('policies.read').check()

@@ -21,14 +21,14 @@ export function roleTests(running: () => Running): void {
 
     await go('/tenant/roles')
     await page.getByRole('button', { name: 'Make a role' }).click()
-    expect(await dialog.getByRole('button', { name: 'Make a role' }).isDisabled()).toBe(true)
+    await expect.poll(() => dialog.getByRole('button', { name: 'Make a role' }).isDisabled()).toBe(true)
     await dialog.getByLabel('Name', { exact: true }).fill('Claims Desk')
     await dialog.getByLabel('Title', { exact: true }).fill('Claims desk')
     await dialog.getByText('Policies', { exact: true }).click()
     await dialog.getByLabel('policies.read').check()
     await dialog.getByText('Notes', { exact: true }).click()
     await dialog.getByLabel('All of notes, and what is added later').check()
-    expect(await dialog.getByLabel('notes.read').isChecked()).toBe(true)
+    await expect.poll(() => dialog.getByLabel('notes.read').isChecked()).toBe(true)
     await dialog.getByRole('button', { name: 'Make a role' }).click()
     // What is wrong stands at its field.
     await dialog.locator('.fault', { hasText: 'lower-case letters' }).waitFor()
