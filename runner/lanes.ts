@@ -21,7 +21,7 @@ export type LaneSettings = {
   readonly mostWaitingOfTenant: number
   readonly mostWaiting: number
   readonly mostBytes: number
-  /** Processes that are kept for calls to come; before the first call one. */
+  /** Processes that are kept for quick calls, those that run one included; before the first call one. */
   readonly spares: number
 }
 

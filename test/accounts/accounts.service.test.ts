@@ -351,6 +351,8 @@ describe('a password', () => {
     const both = await Promise.all([2, 3].map(history => rules({ history }, asRead)))
     expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
     const winner = both.find(({ status }) => status === 200)!
+    // One to read the rules, and one to write.
+    expect(roundTrips(winner)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
     expect((await rules({ history: 1 }, { 'if-match': winner.headers.get('etag')! })).status).toBe(200)
     expect((await add(carla({ username: 'lena', password: 'rhabarberkisten7' }))).body.message).toBe(
       'The password must have an upper-case letter; it must have a character that is no letter and no digit. Choose another.',

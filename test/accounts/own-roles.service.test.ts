@@ -145,6 +145,8 @@ describe('a role', () => {
     const widened = await change('tagged', { permissions: ['policies.*'] }, anna, ifMatch(first))
     const second = widened.headers.get('etag')
     expect([widened.status, second === first]).toEqual([200, false])
+    // One to read it, one to write it, and one to see whose access tokens ended with that.
+    expect(roundTrips(widened)).toEqual({ d1: 3, object: 0, r2: 0, queue: 0 })
     for (const late of [
       await change('tagged', { permissions: ['quotes.read'] }, mary, ifMatch(first)),
       await remove('tagged', anna, ifMatch(first)),
@@ -488,6 +490,30 @@ describe('a deploy and a copy', () => {
     expect(deployed.success).toBe(true)
     expect(await user('sam')).toMatchObject({ roles: ['account.tenant.claims.only.user', 'stays'] })
     expect(await rolesNamed('stays')).toHaveLength(1)
+  })
+
+  it('brings a role of a name that the tenant has given: the one of the interface is read, and changed by its tag', async () => {
+    const { body: own } = await make({ name: 'given', permissions: ['policies.read'] })
+    const roles = JSON.parse(files()['security/roles.json'])
+    const brought = {
+      ...files(),
+      'security/roles.json': JSON.stringify({ ...roles, given: { permissions: ['quotes.read'] } }),
+    }
+    const deployed = await callOk<{ success: boolean }>('POST', '/configuration/deployTest', {
+      token: await administrator(),
+      body: deployForm(archiveOf(brought), { tenantNameSuffix: 'ownroles' }),
+    })
+    expect(deployed.success).toBe(true)
+    anna = await motor.signIn('anna.admin')
+    expect((await rolesNamed('given')).map(({ source }) => source).sort()).toEqual([
+      'configuration',
+      'interface',
+    ])
+    const read = await callApi('GET', '/auth/roles/given', { token: anna })
+    expect(read.body).toEqual(own)
+    const asRead = { 'if-match': read.headers.get('etag')! }
+    const changed = await change('given', { permissions: ['policies.*'] }, anna, asRead)
+    expect([changed.status, changed.body.permissions]).toEqual([200, ['policies.*']])
   })
 })
 

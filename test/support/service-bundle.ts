@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { type BuildOptions, build, type Plugin } from 'esbuild'
+import type { TestProject } from 'vitest/node'
 import { buildRunner } from '../../scripts/bundles.ts'
 
 /** Named as the rule of modules apart in wrangler.toml wants it, by which the runtime itself reads it. */
@@ -92,9 +93,8 @@ const LONG_ANSWERS: readonly Change[] = [
   },
 ]
 
-const changedForTests = changing('changed-for-tests', [
+const CHANGED_FOR_TESTS: readonly Change[] = [
   PASSWORDS,
-  ...(process.env.BINDERY_SIZES === 'full' ? [] : LONG_ANSWERS),
   // Nobody goes on with what was known of a tenant because the database is late on a busy machine.
   // test/tenants/control-outage.service.test.ts tests the file as it is.
   {
@@ -102,7 +102,7 @@ const changedForTests = changing('changed-for-tests', [
     is: 'const PATIENCE_MS = 2_000',
     becomes: 'const PATIENCE_MS = 100_000',
   },
-])
+]
 
 /**
  * A plugin that never ends is stopped after a fifth of the steps: each takes a second of processor time otherwise.
@@ -138,11 +138,16 @@ export const FOR_WORKERD = {
 } as const satisfies BuildOptions
 
 /** Builds it again from the files as they are: half a second. A run that goes on meanwhile keeps a whole file. A global setup of `service`. */
-export default async function buildServiceBundle(): Promise<void> {
+export default async function buildServiceBundle(project: TestProject): Promise<void> {
+  const isSmall = project.getProvidedContext().sizes === 'small'
   const { outputFiles, metafile } = await build({
     entryPoints: ['test/support/fresh-start/service.ts'],
     ...FOR_WORKERD,
-    plugins: [files, platform, changedForTests],
+    plugins: [
+      files,
+      platform,
+      changing('changed-for-tests', [...CHANGED_FOR_TESTS, ...(isSmall ? LONG_ANSWERS : [])]),
+    ],
     metafile: true,
   })
   const names = Object.values(metafile.outputs).flatMap(output => output.exports)

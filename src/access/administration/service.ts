@@ -328,10 +328,13 @@ export function requireAnother(account: store.StoredAccount, { caller }: Request
 const accountAnswer = (account: store.StoredAccount, { tenant }: RequestContext): JsonAnswer =>
   jsonAnswer(accountResponse(account, tenant))
 
-export async function readPasswordRules(context: RequestContext): Promise<PasswordRules> {
-  const database = homeDatabase(context)
+export const readPasswordRules = async (context: RequestContext): Promise<PasswordRules> =>
+  (await storedRules(homeDatabase(context))) ?? PLAIN_RULES
+
+/** Undefined where the tenant has set none. */
+async function storedRules(database: Database): Promise<PasswordRules | undefined> {
   const [[row]] = await database.batch([database.build.select().from(passwordRules)])
-  return row?.rules ?? PLAIN_RULES
+  return row?.rules
 }
 
 /** Existing passwords stay valid until they are too old. 412 where the rules changed since the caller read them. */
@@ -354,9 +357,9 @@ export async function writePasswordRules(rules: PasswordRules, context: RequestC
 
 /** Refuses another `If-Match` than the tag of the rules; the guard holds the same at the commit. */
 async function rulesAsRead(database: Database, { ifMatch }: RequestContext): Promise<Guard> {
-  const [[row]] = await database.batch([database.build.select().from(passwordRules)])
-  requireMatch(ifMatch, () => row?.rules ?? PLAIN_RULES)
-  const text = row ? JSON.stringify(row.rules) : null
+  const rules = await storedRules(database)
+  requireMatch(ifMatch, () => rules ?? PLAIN_RULES)
+  const text = rules ? JSON.stringify(rules) : null
   return {
     name: 'guard_account',
     holds: sql`(select ${passwordRules.rules} from ${passwordRules}) is ${text}`,

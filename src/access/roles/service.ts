@@ -80,9 +80,13 @@ export async function listRoles(context: RequestContext): Promise<RoleResponse[]
   return [...types, ...named.sort((a, b) => (a.name < b.name ? -1 : 1))]
 }
 
-/** One of `listRoles`; 404 for another name. One round trip. */
+/**
+ * One of `listRoles`; 404 for another name. Where the configuration has the name too, that of the interface, as for accounts and changes.
+ * One round trip.
+ */
 export async function readRole(name: string, context: RequestContext): Promise<RoleResponse> {
-  const role = (await listRoles(context)).find(one => one.name === name)
+  const named = (await listRoles(context)).filter(one => one.name === name)
+  const role = named.find(({ source }) => source === 'interface') ?? named[0]
   if (!role) throw notFound('role', name)
   return role
 }
