@@ -1,8 +1,8 @@
 // Finding policies and policyholders: by locator, by what fields hold, and the newest.
 import { call, get, Problem } from './api.ts'
+import { byName, type Fields, NO_FIELDS, type ProductFields, productFields } from './field-values.ts'
 import { session } from './session.ts'
 import type {
-  Field,
   Policyholder,
   PolicyholderList,
   PolicyList,
@@ -63,30 +63,18 @@ export const productDetail = (name: string, configVersion?: string): Promise<Pro
     ),
   )
 
-/** What fields are called, by their names. */
-export type Titles = ReadonlyMap<string, string>
-
-const titlesIn = (fields: readonly Field[]): [string, string][] =>
-  fields.flatMap(field => [[field.name, field.title], ...titlesIn(field.fields ?? [])])
-
-/** Titles of a policy's fields, in that version of its product; none where they may not be read. */
-export const policyTitles = (name: string, configVersion?: string): Promise<Titles> =>
+/** In that version of the product; none where they may not be read. */
+export const policyFields = (name: string, configVersion?: string): Promise<ProductFields> =>
   productDetail(name, configVersion)
-    .then(({ fields, exposures }) => {
-      const inner = exposures.flatMap(exposure => [
-        ...exposure.fields,
-        ...exposure.perils.flatMap(peril => peril.fields),
-      ])
-      return new Map([...titlesIn(inner as Field[]), ...titlesIn(fields as Field[])])
-    })
-    .catch(() => new Map())
+    .then(productFields)
+    .catch(() => NO_FIELDS)
 
-/** Titles of policyholders' fields, which all products share. */
-export async function holderTitles(): Promise<Titles> {
+/** Of policyholders, which all products share. */
+export async function holderFields(): Promise<Fields> {
   const [first] = await products()
   if (!first) return new Map()
   return productDetail(first.name)
-    .then(({ policyholderFields }) => new Map(titlesIn(policyholderFields as Field[])))
+    .then(({ policyholderFields }) => byName(policyholderFields))
     .catch(() => new Map())
 }
 

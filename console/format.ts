@@ -1,5 +1,5 @@
 // What people read: amounts, times in the tenant's zone, names.
-import { session } from './session.ts'
+import { zone } from './session.ts'
 import { FRAME } from './words.ts'
 
 const kept = <Value>(make: (key: string) => Value): ((key: string) => Value) => {
@@ -24,8 +24,6 @@ export const money = (amount: string | undefined, currency: string): string =>
 /** With its sign, for what is added and taken off. */
 export const change = (amount: string | undefined, currency: string): string =>
   amount === undefined ? '–' : signedFormat(currency).format(exact(amount))
-
-const zone = (): string => session()?.timeZone ?? 'UTC'
 
 const dayFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, dateStyle: 'medium' }))
 const timeFormat = kept(
@@ -56,6 +54,21 @@ export const moment = (time: string | number): string => timeFormat(zone()).form
 /** The day where the time is its beginning, else the day and time. */
 export const dayOrMoment = (time: string | number): string =>
   clockFormat(zone()).format(msOf(time)) === '00:00:00' ? day(time) : moment(time)
+
+const monthFormat = kept(
+  timeZone => new Intl.DateTimeFormat(undefined, { timeZone, month: 'long', year: 'numeric' }),
+)
+const yearFormat = kept(timeZone => new Intl.DateTimeFormat(undefined, { timeZone, year: 'numeric' }))
+
+/** `2026-11` as November 2026. */
+export const monthName = (month: string): string => monthFormat('UTC').format(msOf(`${month}-01T00:00:00Z`))
+
+/** A date as exact as its field has it: to the second, day, month or year. */
+export function date(time: string, precision: string | undefined): string {
+  if (precision === 'year') return yearFormat(zone()).format(msOf(time))
+  if (precision === 'month') return monthFormat(zone()).format(msOf(time))
+  return precision === 'second' ? moment(time) : day(time)
+}
 
 /** A span that ends before its second time. */
 export const span = (from: string | number, to: string | number): string =>
@@ -98,3 +111,7 @@ export function personName(values: Readonly<Record<string, string[]>>): string {
     FRAME.unnamed
   )
 }
+
+/** Names that nobody gave a title are read as words; codes, such as `NY`, stay what they are. */
+export const spoken = (value: string, displayName: string): string =>
+  value === displayName && /[a-z]/.test(value) ? words(value) : displayName

@@ -2,7 +2,8 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './api.ts'
 import { type Child, h, part, several, textOf, type View } from './element.ts'
-import { dayOrMoment, words } from './format.ts'
+import { type Fields, fieldTitle, type Values, valuesText } from './field-values.ts'
+import { words } from './format.ts'
 import { FRAME } from './words.ts'
 
 /** Which colour a state has; any other is plain. */
@@ -212,20 +213,8 @@ export const facts = (pairs: readonly (readonly [string, Child])[]): View =>
     pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   )
 
-/** Names of fields that hold times, which come as milliseconds. */
-const TIME_FIELD = /date|birth|registration|since|until|month|_(?:at|on|from|to)$/i
-
-function valueText(name: string, text: string): string {
-  if (TIME_FIELD.test(name) && /^-?\d{9,14}$/.test(text)) return dayOrMoment(text)
-  return /^[a-z]+(?:_[a-z]+)+$/.test(text) ? words(text) : text
-}
-
-/** Field values of a record, in words, without those that only name groups; undefined of none. */
-export function fieldValues(
-  values: Readonly<Record<string, string[]>>,
-  titles: ReadonlyMap<string, string>,
-  groups: Readonly<Record<string, unknown>> = {},
-): View | undefined {
+/** Titles and values of a record, without those that only name groups; undefined of none. */
+export function fieldValues(values: Values, fields: Fields, groups: object = {}): View | undefined {
   const entries = Object.entries(values).filter(
     ([, list]) => list.length > 0 && !list.every(text => text in groups),
   )
@@ -233,8 +222,7 @@ export function fieldValues(
     ? undefined
     : facts(
         entries.map(
-          ([name, list]) =>
-            [titles.get(name) ?? words(name), list.map(text => valueText(name, text)).join(', ')] as const,
+          ([name, list]) => [fieldTitle(fields, name), valuesText(fields.get(name), list)] as const,
         ),
       )
 }

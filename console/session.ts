@@ -58,6 +58,9 @@ export function session(): Session | undefined {
   return current
 }
 
+/** The tenant's time zone. A page that is still open when its session has ended keeps its days. */
+export const zone = (): string => (session() ?? last)?.timeZone ?? 'UTC'
+
 export function beginSession(token: string): Session {
   current = sessionOf(token)
   sessionStorage.setItem(KEY, token)

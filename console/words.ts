@@ -175,6 +175,7 @@ export const DESK = {
 
 /** What stands around every page, and what becomes of loading one. */
 export const FRAME = {
+  files: (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`,
   name: 'Bindery',
   title: (page: string): string => `${page} · Bindery`,
   policy: (locator: string): string => `Policy ${locator}`,

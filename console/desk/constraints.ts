@@ -1,7 +1,8 @@
 // Which rows of a constraint table say what a field may have, by the values beside and around it as they are filled in.
+import type { Values } from '../field-values.ts'
 import { session } from '../session.ts'
 import type { Field } from '../wire.ts'
-import { isThere, type Values } from './values.ts'
+import { isThere } from './values.ts'
 
 export type Constraint = NonNullable<Field['constraint']>
 export type ScopeKind = NonNullable<Constraint['where'][number]['of']>

@@ -1,9 +1,9 @@
 // What is another on a policy once a transaction is issued: values, groups, what is insured and how.
-import { dayOrMoment, money, words } from '../format.ts'
+import { type Values, valuesText } from '../field-values.ts'
+import { money, words } from '../format.ts'
 import { isKnown, perilSegments } from '../knowledge.ts'
 import type { Field, Peril, Policy, ProductDetail } from '../wire.ts'
 import { AMOUNTS, type PerilKind } from './peril-form.ts'
-import { spoken, type Values } from './values.ts'
 import { FORMS } from './words.ts'
 
 export type Difference = { readonly what: string; readonly before: string; readonly after: string }
@@ -26,23 +26,10 @@ const heldAt = <Row extends Spanned>(rows: readonly Row[], at: number): Row | un
     row => isKnown(row, undefined) && Number(row.startTimestamp) <= at && at < Number(row.endTimestamp),
   )
 
-function valueText({ type, choices }: Field, text: string): string {
-  if (type === 'date' && /^-?\d+$/.test(text)) return dayOrMoment(text)
-  const choice = choices?.find(one => one.value === text)
-  return choice ? spoken(text, choice.displayName) : text
-}
-
-const listText = (field: Field, list: readonly string[] = []): string =>
-  field.type === 'media'
-    ? list.length === 0
-      ? ''
-      : FORMS.files(list.length)
-    : list.map(text => valueText(field, text)).join(', ')
-
 const groupText = (fields: readonly Field[], values: Values): string =>
   fields
     .filter(({ name }) => (values[name] ?? []).length > 0)
-    .map(field => `${field.title}: ${listText(field, values[field.name])}`)
+    .map(field => `${field.title}: ${valuesText(field, values[field.name])}`)
     .join('; ')
 
 const isSame = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
@@ -87,7 +74,9 @@ function fieldDifferences(
     const name = what === '' ? field.title : `${what}: ${field.title}`
     if (field.type === 'group') return groupDifferences(field, name, before, after)
     const [old, now] = [before.fieldValues[field.name], after.fieldValues[field.name]]
-    return isSame(old, now) ? [] : [{ what: name, before: listText(field, old), after: listText(field, now) }]
+    return isSame(old, now)
+      ? []
+      : [{ what: name, before: valuesText(field, old), after: valuesText(field, now) }]
   })
 }
 

@@ -2,13 +2,15 @@
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
+import { spoken } from '../format.ts'
+import { zone } from '../session.ts'
 import type { Field } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { useAllowed, useOuter, within } from './allowed.ts'
 import { isAmong, type Scope, type ScopeKind } from './constraints.ts'
 import { type InputShown, MediaInput } from './media.ts'
 import type { Faults } from './places.ts'
-import { type Filled, type Group, isThere, spoken, zone } from './values.ts'
+import { type Filled, type Group, isThere } from './values.ts'
 import { FORMS } from './words.ts'
 
 type FieldsShown = {

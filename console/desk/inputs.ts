@@ -2,7 +2,7 @@
 import { useId } from 'preact/hooks'
 import { clockAt, timeOf } from '../calendar.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { session } from '../session.ts'
+import { zone } from '../session.ts'
 
 type Labelled = {
   readonly label: string
@@ -101,8 +101,6 @@ export const checkInput = (label: string, isOn: boolean, change: (isOn: boolean)
     }),
     label,
   )
-
-const zone = (): string => session()?.timeZone ?? 'UTC'
 
 /** When the day begins; undefined for no day. */
 export const beginOf = (text: string): number | undefined => timeOf(text, zone())

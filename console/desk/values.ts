@@ -1,10 +1,8 @@
 // What is filled in, and what requests send of it.
 import { clockAt } from '../calendar.ts'
-import { words } from '../format.ts'
-import { session } from '../session.ts'
+import type { Values } from '../field-values.ts'
+import { zone } from '../session.ts'
 import type { Field } from '../wire.ts'
-
-export type Values = Readonly<Record<string, readonly string[]>>
 
 /** One of the groups of a field; `locator` of one that the record has already. */
 export type Group = { readonly locator?: string; readonly values: Values }
@@ -14,8 +12,6 @@ export type Filled = { readonly values: Values; readonly groups: Readonly<Record
 
 export const NOTHING: Filled = { values: {}, groups: {} }
 
-export const zone = (): string => session()?.timeZone ?? 'UTC'
-
 /** Whether all conditions hold; a field that is not there has no value. */
 export function isThere(field: Field, fields: readonly Field[], values: Values): boolean {
   return field.conditions.every(({ field: name, values: allowed }) => {
@@ -24,10 +20,6 @@ export function isThere(field: Field, fields: readonly Field[], values: Values):
     return (values[name] ?? []).some(value => allowed.includes(value))
   })
 }
-
-/** Names that nobody gave a title are read as words; codes, such as `NY`, stay what they are. */
-export const spoken = (value: string, displayName: string): string =>
-  value === displayName && /[a-z]/.test(value) ? words(value) : displayName
 
 /** Of fields that are there, what is filled in. */
 function given(fields: readonly Field[], values: Values): Record<string, string[]> {

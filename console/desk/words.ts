@@ -12,7 +12,6 @@ export const FORMS = {
   notADocument: 'Choose a PDF or an HTML file.',
   mayNotUpload: 'This account may not upload files.',
   uploading: 'Uploading …',
-  files: (count: number): string => `${count} ${count === 1 ? 'file' : 'files'}`,
   // Previews.
   whatChanges: 'What changes',
   nothingElse: 'Nothing of what the policy has.',

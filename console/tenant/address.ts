@@ -4,7 +4,7 @@ import { timeOf } from '../calendar.ts'
 import type { View } from '../element.ts'
 import { input } from '../lists/filters.ts'
 import { pageLinks } from '../lists/pages.ts'
-import { session } from '../session.ts'
+import { zone } from '../session.ts'
 import { TENANT } from './words.ts'
 
 /** What an address has chosen; empty texts are no choice. */
@@ -37,8 +37,6 @@ export const pagesOf = (
     page === '' ? undefined : addressOf(path, chosen),
     next === undefined ? undefined : addressOf(path, { ...chosen, page: next }),
   )
-
-const zone = (): string => session()?.timeZone ?? 'UTC'
 
 /** Days from and until. Earlier addresses had `from=-` for the beginning of all. */
 export function spanOf(query: URLSearchParams): { from: string; until: string } {

@@ -5,7 +5,7 @@ import { marks } from '../calendar.ts'
 import { h, type View } from '../element.ts'
 import { moment, money, shortDay, span, transaction } from '../format.ts'
 import { type History, type KnownSegment, knownAt, premiumAt } from '../knowledge.ts'
-import { session } from '../session.ts'
+import { zone } from '../session.ts'
 import type { Policy } from '../wire.ts'
 import { type Layout, layoutOf, RATE, RATE_GAP, ROW_OF_TWO_LINES, TOP } from './layout.ts'
 import { rateOf } from './rate.ts'
@@ -167,7 +167,7 @@ function picture(
 ): View {
   const { steps, segments, start, end } = history
   const { x, y, left, inner, bottom, rowHeight } = layout
-  const axis = marks(start, end, Math.max(2, Math.floor(inner / 84)), session()?.timeZone ?? 'UTC')
+  const axis = marks(start, end, Math.max(2, Math.floor(inner / 84)), zone())
   const row = y(point.step) + rowHeight - 6
   const base = bottom + RATE_GAP + RATE
   const pointAt = (event: Event): void => {

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
+import { type Fields, fieldTitle } from '../field-values.ts'
 import { dayOrMoment, money, msOf, span, words } from '../format.ts'
 import { current, isKnown, latestOf, perilSegments, type SpannedPeril } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
@@ -18,9 +19,9 @@ const AT_ONCE = 200
 
 type Names = ReadonlyMap<string, string>
 
-type Named = Pick<Known, 'names' | 'titles'>
+type Named = Pick<Known, 'names' | 'fields'>
 
-export function coverView(policy: Policy, { names, titles }: Named): View {
+export function coverView(policy: Policy, { names, fields }: Named): View {
   const now = latestOf(policy)
   const segment = current(policy.characteristics, now)
   return h(
@@ -30,14 +31,14 @@ export function coverView(policy: Policy, { names, titles }: Named): View {
       VIEW.exposuresAndPerils,
       policy.exposures.length === 0
         ? empty(VIEW.nothingCovered)
-        : part(Exposures, { policy, named: { names, titles }, now }),
+        : part(Exposures, { policy, named: { names, fields }, now }),
     ),
     segment &&
       section(
         VIEW.policyValues,
         h('p', { class: 'soft small' }, span(segment.startTimestamp, segment.endTimestamp)),
-        fieldValues(segment.fieldValues, titles, segment.fieldGroupsByLocator) ?? empty(VIEW.none),
-        groups(segment.fieldGroupsByLocator, segment.fieldValues, titles),
+        fieldValues(segment.fieldValues, fields.policy, segment.fieldGroupsByLocator) ?? empty(VIEW.none),
+        groups(segment.fieldGroupsByLocator, segment.fieldValues, fields.policy),
       ),
     policy.fees.length > 0 &&
       section(
@@ -78,15 +79,15 @@ function Exposures({ policy, named, now }: Shown): View {
 function groups(
   byLocator: Readonly<Record<string, Record<string, string[]>>>,
   values: Readonly<Record<string, string[]>>,
-  titles: Names,
+  fields: Fields,
 ): Child {
   return Object.entries(byLocator).map(([locator, group]) => {
     const field = Object.entries(values).find(([, list]) => list.includes(locator))?.[0]
     return h(
       'div',
       { class: 'group' },
-      h('h3', { class: 'minor' }, field ? (titles.get(field) ?? words(field)) : VIEW.group),
-      fieldValues(group, titles),
+      h('h3', { class: 'minor' }, field ? fieldTitle(fields, field) : VIEW.group),
+      fieldValues(group, fields),
     )
   })
 }
@@ -109,7 +110,8 @@ const exposureNode = (policy: Policy, exposure: Exposure, named: Named, now: num
 
 const spokenName = ({ name }: { name: string }, names: Names): string => names.get(name) ?? words(name)
 
-function exposureContent(exposure: Exposure, { names, titles }: Named, now: number): Child {
+function exposureContent(exposure: Exposure, { names, fields }: Named, now: number): Child {
+  const own = fields.ofExposure(exposure.name)
   const held = current(exposure.characteristics, now)
   return [
     exposure.perils.length > 0 &&
@@ -127,10 +129,10 @@ function exposureContent(exposure: Exposure, { names, titles }: Named, now: numb
           },
         ],
         exposure.perils.map(peril => ({ peril, known: knownOf(peril) })),
-        ({ known, peril }) => perilHistory(peril, known, titles),
+        ({ known, peril }) => perilHistory(peril, known, fields.ofPeril(exposure.name, peril.name)),
       ),
-    held && fieldValues(held.fieldValues, titles, held.fieldGroupsByLocator),
-    held && groups(held.fieldGroupsByLocator, held.fieldValues, titles),
+    held && fieldValues(held.fieldValues, own, held.fieldGroupsByLocator),
+    held && groups(held.fieldGroupsByLocator, held.fieldValues, own),
   ]
 }
 
@@ -164,7 +166,7 @@ function limits(one: SpannedPeril | undefined): string {
   return facts.join(', ') || '–'
 }
 
-const perilHistory = (peril: Peril, known: readonly SpannedPeril[], titles: Names): Child => [
+const perilHistory = (peril: Peril, known: readonly SpannedPeril[], fields: Fields): Child => [
   table(
     VIEW.segmentsOf(`${words(peril.name)} ${peril.displayId}`),
     [
@@ -179,5 +181,5 @@ const perilHistory = (peril: Peril, known: readonly SpannedPeril[], titles: Name
     known,
   ),
   facts([[VIEW.locator, h('code', {}, peril.locator)]]),
-  known.at(-1) && fieldValues(known.at(-1)!.fieldValues, titles),
+  known.at(-1) && fieldValues(known.at(-1)!.fieldValues, fields),
 ]

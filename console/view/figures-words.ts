@@ -1,10 +1,10 @@
 // What the figures of a month say, which are loaded with them. Another language is another file of this shape.
 
 const ages: Readonly<Record<string, string>> = {
-  notDue: 'not due',
-  over90: 'over 90 days past due',
-  unbilled: 'not invoiced yet',
-  credit: 'credit of policyholders',
+  notDue: 'Not due',
+  over90: 'Over 90 days past due',
+  unbilled: 'Not invoiced yet',
+  credit: 'Credit of policyholders',
 }
 
 export const FIGURES = {
@@ -13,7 +13,7 @@ export const FIGURES = {
   figuresOf: (month: string): string => `Figures of ${month}`,
   daysPastDue: (days: string): string => `${days} days past due`,
   issuedOf: (issued: string, all: string, percent: number): string =>
-    `${issued} of ${all} quotes are issued: ${percent} %.`,
+    `${issued} of ${all} quotes are issued: ${percent}%.`,
   linesOf: (report: string): string => `Lines of ${report}`,
   nothingInThisMonth: 'Nothing in this month.',
   compared: 'Compared',

@@ -1,11 +1,13 @@
 // The figures of a month: reports that the service makes, as bars beside their numbers. Each leads to its lines, and each line to its policy.
 import { call, get, Problem } from '../api.ts'
+import { clockAt } from '../calendar.ts'
 import { isZero, sum } from '../decimal.ts'
 import { type Child, h, type View } from '../element.ts'
 import { displayNames } from '../find.ts'
-import { money, words } from '../format.ts'
+import { day, money, monthName, words } from '../format.ts'
 import { type Column, empty, loaded, section, table } from '../parts.ts'
 import { policyLink } from '../policy-table.ts'
+import { zone } from '../session.ts'
 import type { Report, ReportLines } from '../wire.ts'
 import { FIGURES } from './figures-words.ts'
 
@@ -15,7 +17,7 @@ type Total = Report['totals'][number]
 const monthOf = (query: URLSearchParams): string =>
   /^\d{4}-(?:0[1-9]|1[0-2])$/.test(query.get('month') ?? '')
     ? query.get('month')!
-    : new Date().toISOString().slice(0, 7)
+    : clockAt(Date.now(), zone()).slice(0, 7)
 
 function following(month: string, months: number): string {
   const [year, index] = month.split('-').map(Number) as [number, number]
@@ -105,7 +107,7 @@ export function figuresView(query: URLSearchParams, signal: AbortSignal): View {
   return h(
     'div',
     {},
-    h('h1', { tabindex: -1 }, FIGURES.figuresOf(month)),
+    h('h1', { tabindex: -1 }, FIGURES.figuresOf(monthName(month))),
     h(
       'p',
       {},
@@ -218,8 +220,10 @@ export async function figureLinesView(
           amount: isAmount,
           cell: line => {
             const text = String(line[name] ?? '')
+            if (text === '') return '–'
             if (isAmount) return money(text, String(line.currency))
-            return type === 'time' ? text.slice(0, 10) : text
+            if (type === 'time') return day(text)
+            return name === 'transaction' ? words(text) : text
           },
         }
       }),

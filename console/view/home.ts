@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import { h, part, type View } from '../element.ts'
 import {
   type Found,
+  holderFields,
   holderOf,
-  holderTitles,
   newest,
   openedLast,
   permissions,
@@ -111,9 +111,9 @@ const holderCard = (holder: Policyholder, signal: AbortSignal): View => {
 }
 
 export async function holderView(locator: string, signal: AbortSignal): Promise<View> {
-  const [holder, titles, held] = await Promise.all([
+  const [holder, fields, held] = await Promise.all([
     holderOf(locator),
-    holderTitles(),
+    holderFields(),
     permissions().catch((): ReadonlySet<string> => new Set()),
   ])
   const { values } = holder.entity
@@ -135,6 +135,6 @@ export async function holderView(locator: string, signal: AbortSignal): Promise<
         return policies.length === 0 ? empty(HOME.noPolicies) : policyTable(HOME.policies, policies)
       }),
     ),
-    section(HOME.values, fieldValues(values, titles) ?? empty(HOME.none)),
+    section(HOME.values, fieldValues(values, fields) ?? empty(HOME.none)),
   )
 }

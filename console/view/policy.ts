@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
-import { displayNames, noteOpened, permissions, policiesOf, policyTitles } from '../find.ts'
+import { displayNames, noteOpened, permissions, policiesOf, policyFields } from '../find.ts'
 import { dayOrMoment, money, span, words } from '../format.ts'
 import { holderName } from '../holder-name.ts'
 import { historyOf, latestOf, premiumOfTerm, termAt } from '../knowledge.ts'
@@ -60,12 +60,12 @@ export async function policyView(locator: string, tab: string, signal: AbortSign
     noteOpened(policy.locator)
   }
   const { policy } = kept
-  const [names, titles, held] = await Promise.all([
+  const [names, fields, held] = await Promise.all([
     displayNames(),
-    policyTitles(policy.productName, String(policy.configVersion)),
+    policyFields(policy.productName, String(policy.configVersion)),
     permissions().catch(() => NONE),
   ])
-  const known: Known = { names, titles, held }
+  const known: Known = { names, fields, held }
   const path = `#/policy/${encodeURIComponent(policy.locator)}`
   const shown = TABS.find(({ name }) => name === tab) ?? TABS[0]!
   let content: View

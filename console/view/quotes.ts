@@ -2,6 +2,7 @@
 import { get } from '../api.ts'
 import type { Prepared } from '../desk/desk.ts'
 import { type Child, h, part, type View } from '../element.ts'
+import { fieldTitle, valuesText } from '../field-values.ts'
 import { moment, money, span, words } from '../format.ts'
 import { desk } from '../open-desk.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
@@ -102,7 +103,7 @@ function quoteSteps(quote: Quote, held: ReadonlySet<string>): Child {
 }
 
 /** What differs between quotes: each is a column. */
-function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
+function comparison(quotes: readonly Quote[], { names, fields: { policy: known } }: Known): Child {
   const rows: { name: string; of: (quote: Quote) => Child }[] = [
     { name: VIEW.state, of: one => badge(one.state) },
     { name: VIEW.term, of: one => span(one.contractStartTimestamp, one.contractEndTimestamp) },
@@ -124,12 +125,12 @@ function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
       of: ({ exposures }) => exposures.map(({ name }) => names.get(name) ?? words(name)).join(', '),
     },
   ]
-  const values = ({ characteristics }: Quote, field: string): string =>
-    (characteristics.fieldValues[field] ?? []).join(', ')
+  const values = ({ characteristics }: Quote, field: string): string[] =>
+    characteristics.fieldValues[field] ?? []
   const fields = new Set(quotes.flatMap(({ characteristics }) => Object.keys(characteristics.fieldValues)))
   const differing = [...fields].filter(
     field =>
-      new Set(quotes.map(one => values(one, field))).size > 1 &&
+      new Set(quotes.map(one => values(one, field).join())).size > 1 &&
       !quotes.some(({ characteristics: { fieldValues, fieldGroupsByLocator } }) =>
         fieldValues[field]?.some(text => text in fieldGroupsByLocator),
       ),
@@ -148,8 +149,8 @@ function comparison(quotes: readonly Quote[], { names, titles }: Known): Child {
       [
         ...rows,
         ...differing.map(field => ({
-          name: titles.get(field) ?? words(field),
-          of: (one: Quote): Child => values(one, field) || '–',
+          name: fieldTitle(known, field),
+          of: (one: Quote): Child => valuesText(known.get(field), values(one, field)) || '–',
         })),
       ],
     ),

@@ -20,6 +20,7 @@ import {
   overflows,
   settled,
   startBrowser,
+  stretchedBadges,
   unlabelled,
   until,
 } from './page.ts'
@@ -151,7 +152,9 @@ describe.skipIf(!BROWSER)('the console', () => {
     await go(page, address(`/figures?month=${month}`))
     await page.getByRole('heading', { name: 'Quotes and their conversion' }).waitFor()
     await until(page, `document.querySelectorAll('[aria-busy="true"]').length === 0`)
-    expect(await page.locator('h1').textContent()).toBe(`Figures of ${month}`)
+    expect(await page.locator('h1').textContent()).toBe(
+      `Figures of ${new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric' }).format(TERM_START + DAY_MS / 2)}`,
+    )
     const written = page.locator('section', { hasText: 'Written premium' }).first()
     expect(await written.locator('tbody tr').first().textContent()).toContain(
       EUROS.format(Number(totals[0]!.sums.premium)),
@@ -162,6 +165,9 @@ describe.skipIf(!BROWSER)('the console', () => {
     await written.locator('tbody a').first().click()
     await settled(page)
     expect(await page.locator('h1').textContent()).toContain('Lines of')
+    // In the time zone of the tenant, where the term begins a day later than in UTC.
+    const firstDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'Europe/Berlin' })
+    expect(await page.locator('tbody').textContent()).toContain(firstDay.format(TERM_START))
     await page.locator('tbody a').first().click()
     await settled(page)
     expect(await page.evaluate('location.hash')).toMatch(/^#\/policy\/\d+$/)
@@ -209,6 +215,8 @@ describe.skipIf(!BROWSER)('the console', () => {
     await go(page, policyAt('/cover'))
     expect(await page.locator('.node-name').allTextContents()).toEqual(['Vehicle', 'Vehicle'])
     await page.getByText('unlimited in all').first().waitFor()
+    // To the month, as its field has it.
+    await page.getByText('April 2021', { exact: true }).first().waitFor()
     await go(page, policyAt('/transactions'))
     const premiums = await page.locator('table').first().locator('tr.opens td:nth-child(5)').allTextContents()
     expect(premiums.at(-1)).toBe(EUROS.format(await premiumBetween(TERM_START, Infinity)))
@@ -331,6 +339,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     for (const path of [`/policy/${book.hostile}`, '/', `/search?q=${encodeURIComponent(HOSTILE_NAME)}`]) {
       await go(page, address(path))
       expect(await overflows(page), path).toBe(false)
+      expect(await stretchedBadges(page), path).toEqual([])
     }
     await page.setViewportSize({ width: 1280, height: 860 })
     await go(page, address(`/policy/${encodeURIComponent(`../x?${HOSTILE_NAME}`)}`))
@@ -378,6 +387,7 @@ describe.skipIf(!BROWSER)('the console', () => {
         expect(await faintTexts(other), where).toEqual([])
         expect(await unlabelled(other), where).toEqual([])
         expect(await overflows(other), where).toBe(false)
+        expect(await stretchedBadges(other), where).toEqual([])
       }
       await go(other, policyAt())
       expect(

@@ -173,6 +173,14 @@ export const faintTexts = (page: Page): Promise<string[]> =>
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > innerWidth') as Promise<boolean>
 
+/** Texts of badges that are wider than what they say: it fills them but for a rounded end on each side. */
+export const stretchedBadges = (page: Page): Promise<string[]> =>
+  page.evaluate(`[...document.querySelectorAll('.badge')].filter(badge => {
+    const text = document.createRange()
+    text.selectNodeContents(badge)
+    return badge.getBoundingClientRect().width > text.getBoundingClientRect().width + 24
+  }).map(badge => badge.textContent)`) as Promise<string[]>
+
 /** The accessible name of what has the focus. */
 export const focused = (page: Page): Promise<string> =>
   page.evaluate(
