@@ -15,14 +15,17 @@ export type RecordedRate = { yearly?: Decimal; monthly?: Decimal; exact?: Decima
 
 const rateText = (rate: Decimal): string => rate.round(RATE_PLACES, Big.roundHalfUp).toFixed()
 
-/** `months` is positive. Undefined when nothing was recorded. */
+/** A run of a tenth of a second comes to 0 months, over which an exact amount has no rate. */
+const exactMonth = (exact: Decimal, months: Decimal): Decimal => (months.eq(0) ? months : exact.div(months))
+
+/** Undefined when nothing was recorded. */
 export function scaled(
   { yearly, monthly, exact, added = new Big(0) }: RecordedRate,
   months: Decimal,
   currency: CurrencyCode,
 ): RatedAmount | undefined {
   const month = monthly ?? yearly?.div(12)
-  if (exact) return { month: rateText(month ?? exact.div(months)), amount: money(exact, currency) }
+  if (exact) return { month: rateText(month ?? exactMonth(exact, months)), amount: money(exact, currency) }
   if (monthly) return { month: rateText(monthly), amount: money(monthly.times(months).plus(added), currency) }
   if (yearly && month)
     return { month: rateText(month), amount: money(yearly.times(months).div(12).plus(added), currency) }
