@@ -11,6 +11,7 @@ import {
   type Instant,
   later,
   type Span,
+  startOfDay,
   type TimeZone,
 } from '../kernel/time.ts'
 import { chargesOf } from '../policy/bills/amounts-due.ts'
@@ -140,7 +141,9 @@ export function installmentOf(
 ): Omit<Installment, 'number'> {
   const { start } = periods[0]!
   const dueAt = later(endOfDay(start, timeZone), endOfDay(now, timeZone))
-  const issueAt = later(add(dueAt, -terms.amount, terms.unit, timeZone), now)
+  // Not in the last millisecond of the day that it is due: its timer would make it the day after, past due.
+  const onTime = earlier(add(dueAt, -terms.amount, terms.unit, timeZone), startOfDay(dueAt, timeZone))
+  const issueAt = later(onTime, now)
   return { start, end: periods.at(-1)!.end, issueAt, dueAt, periods }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planInstallments } from '../../src/billing/schedule.ts'
-import { add, endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
+import { add, endOfDay, type Instant, startOfDay, type TimeZone } from '../../src/kernel/time.ts'
 import type { PaymentScheduleType } from '../../src/product/configuration.ts'
 import { chargeOf } from './charges.ts'
 import { anyCoverage, local, localText, SCHEDULES, ZONES } from './spans.ts'
@@ -112,6 +112,21 @@ describe('planning installments', () => {
     ])
   })
 
+  test('without payment terms an invoice is made as the day begins on which it is due', () => {
+    const monthly = plan({
+      from: '2024-01-31T15:00',
+      to: '2024-04-30T15:00',
+      now: '2024-01-31T15:00',
+      schedule: 'monthly',
+      termDays: 0,
+    })
+    expect(monthly.map(({ issueAt, dueAt }) => [issueAt, dueAt])).toEqual([
+      ['2024-01-31T15:00:00', '2024-01-31T23:59:59.999'],
+      ['2024-02-29T00:00:00', '2024-02-29T23:59:59.999'],
+      ['2024-03-31T00:00:00', '2024-03-31T23:59:59.999'],
+    ])
+  })
+
   test('a total schedule is one installment over the coverage', () => {
     expect(
       plan({ from: '2024-05-15', to: '2025-05-15', now: '2024-05-01', schedule: 'total' }),
@@ -185,7 +200,8 @@ describe('planning installments', () => {
           expect(start).toBe(before.end)
           expect(dueAt).toBeGreaterThan(before.dueAt)
           expect(issueAt).toBeGreaterThanOrEqual(before.issueAt)
-          expect(issueAt).toBe(Math.max(now, add(dueAt, -termDays, 'day', zone)))
+          const asked = termDays === 0 ? startOfDay(dueAt, zone) : add(dueAt, -termDays, 'day', zone)
+          expect(issueAt).toBe(Math.max(now, asked))
           expect(periods).toHaveLength(1)
           expect(start).toBeGreaterThan(endOfToday)
         }

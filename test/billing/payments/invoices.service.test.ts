@@ -12,6 +12,7 @@ import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import { callApi } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
+import { plainTenant } from '../../support/plain-product.ts'
 import { withoutFiles } from '../../support/without-files.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
@@ -19,7 +20,7 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('invoices')
 })
 
@@ -239,4 +240,21 @@ describe('a snapshot', () => {
       expect(withoutFiles(body)).toEqual(withoutFiles(answer))
     }
   })
+})
+
+it('a bill of a product without payment terms is made on the day that it is due, before its time', async () => {
+  const tenant = await plainTenant('no-terms', {
+    timezone: 'Asia/Kolkata',
+    paymentSchedules: [{ type: 'monthly', name: 'monthly', displayName: 'Monthly' }],
+  })
+  const start = Date.UTC(2030, 0, 9, 18, 30)
+  await tenant.ok('POST', '/test/clock', { timestamp: start })
+  const policy = await tenant.issue({ start, end: Date.UTC(2031, 0, 9, 18, 30) }, '1200')
+  const due = Date.UTC(2030, 1, 10, 18, 30) - 1
+  await tenant.ok('POST', '/test/clock', { timestamp: due - 3_600_000 })
+  const { invoices } = await tenant.ok<PolicyResponse>('GET', `/policy/${policy.locator}`)
+  expect(invoices.map(one => one.totalDue)).toEqual([100, 100])
+  const made = Number(invoices[1]!.createdTimestamp)
+  expect(Number(invoices[1]!.dueTimestamp)).toBe(due)
+  expect([made <= due, made > due - 86_400_000]).toEqual([true, true])
 })
