@@ -151,7 +151,7 @@ export function planVoidInvoices(
   const totalDueOf = totalsDueOf(before)
   let planned: Planned = { aggregate: before, events: [] }
   for (const invoice of invoices) {
-    if (!['unfulfilled', 'paid'].includes(invoiceStatus(invoice))) continue
+    if (!isVoidable(planned.aggregate, invoice)) continue
     for (const payment of standingPayments(planned.aggregate, invoice))
       planned = chain(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate
@@ -161,6 +161,13 @@ export function planVoidInvoices(
     planned = chain(planned, { aggregate, events: [event] })
   }
   return planned
+}
+
+/** Not void and not settled without money. A refund of which a part went out has moved money, although its rest was written off. */
+function isVoidable(aggregate: PolicyAggregate, invoice: Invoice): boolean {
+  const status = invoiceStatus(invoice)
+  if (status === 'writtenOff') return !!invoice.isRefund && standingPayments(aggregate, invoice).length > 0
+  return status === 'unfulfilled' || status === 'paid'
 }
 
 /**

@@ -4,13 +4,16 @@ import { add, type Instant, type TimeZone } from '../../../src/kernel/time.ts'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
 import type { CancellationValueResponse } from '../../../src/rating/contract-change.ts'
+import type { EndorsementResponse } from '../../../src/transactions/endorsements/contract.ts'
+import { boatTenant } from '../../support/boat.ts'
+import { month } from '../../support/boat-product.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant } from '../../support/motor.ts'
 
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
+  await prepareDatabases({ tenants: 2 })
   motor = await motorTenant('refunds')
 })
 
@@ -80,6 +83,33 @@ describe('a refund beyond what was paid in', () => {
     expect(refund).toMatchObject({ invoiceType: 'cancellation', totalDue: -67.6 })
     expect((await pay(refund, { source: 'credit', fieldValues: {} })).body).toMatchObject({ amount: -67.6 })
     expect((await pay(refund)).status).toBe(409)
+  })
+})
+
+describe('a refund of an accepted change that comes to nothing', () => {
+  it('is taken back with what of it went out, although its rest was written off', async () => {
+    const boats = await boatTenant('void-refund')
+    const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
+    await boats.ok('POST', `/invoice/${policy.invoices[0]!.locator}/pay`, { fieldValues: {}, amount: 300 })
+    const change = await boats.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change',
+      startTimestamp: month(6),
+      state: 'accepted',
+      updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '100' } }],
+    })
+    const refund = (await boats.read(policy)).invoices[1]!
+    await boats.ok('POST', `/invoice/${refund.locator}/pay`, { fieldValues: {} })
+    expect((await boats.read(policy)).invoices[1]).toMatchObject({
+      settlementType: 'writtenOff',
+      payments: [{ amount: -300 }],
+    })
+    await boats.ok('PATCH', `/endorsements/${change.locator}`, { action: 'invalidate' })
+    const [first, gone] = (await boats.read(policy)).invoices
+    expect(first).toMatchObject({ totalDue: 1_200, outstandingAmount: 900 })
+    expect(gone).toMatchObject({
+      settlementType: 'invalidated',
+      payments: [{ amount: -300, reversedTimestamp: expect.any(String) }],
+    })
   })
 })
 
