@@ -200,12 +200,13 @@ function invoiceInstallments(
   const made = [...due]
     .sort((a, b) => a.number - b.number)
     .map(installment => {
-      const { number, absorbedBy, writeOff, carriesBelow = 0 } = installment
+      const { number, absorbedBy, items, writeOff, carriesBelow = 0 } = installment
       const planned = totals[number - 1]!
       const totalDue = writeOff ? planned : plus(planned, carriedAmount)
-      // An invoice made again, after a void one or a void plan, is due by the end of today at the earliest.
-      const isAgain = absorbedBy.length > 0 || earlier.has(number)
-      const dueAt = isAgain ? later(installment.dueAt, endOfDay(now, timeZone)) : installment.dueAt
+      // Nobody gets an invoice that is past due (brief 4.2): a void one, a void plan or an outage may have kept it back. Only a
+      // plugin decides that itself, the first time.
+      const isAsPlanned = items !== undefined && absorbedBy.length === 0 && !earlier.has(number)
+      const dueAt = isAsPlanned ? installment.dueAt : later(installment.dueAt, endOfDay(now, timeZone))
       const identity = {
         locator: uuidOfPolicy(policyLocator),
         displayId: supply.digits() as DisplayId,

@@ -1,11 +1,12 @@
 // What a transaction takes back (brief 4.5): planned bills shrink, refunds settle what is open, and no more goes out of a
 // policy than came in. Figures of a year from March 1, 2030 in UTC.
 import { describe, expect, it } from 'vitest'
+import { decideInvoicing } from '../../src/billing/billing.ts'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
-import { BoatInUtc, type BoatTerms } from '../support/boat-in-utc.ts'
+import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
 import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
 import '../../src/transactions/kinds.ts'
 
@@ -378,4 +379,16 @@ describe('a reinstatement', () => {
     }
     addsUp(boat)
   })
+})
+
+it('bills that an accepted change kept back are due by the end of the day on which the next change has them made', async () => {
+  const boat = await BoatInUtc.issued()
+  await boat.endorse('2030-03-15', '1400', { state: 'accepted', newPaymentScheduleName: 'upfront' })
+  await boat.advance('2030-06-10')
+  await boat.endorse('2030-03-15', '1300', { conflictHandling: 'invalidate' })
+  await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
+  const made = boat.invoices.filter(one => one.createdAt === boat.now)
+  expect(made.length).toBeGreaterThan(2)
+  expect(made.map(one => one.dueAt).sort()[0]).toBe(utc('2030-06-11') - 1)
+  addsUp(boat)
 })
