@@ -1,4 +1,5 @@
 // What people read: amounts, times in the tenant's zone, names.
+import { digitsOfCurrency } from '../src/kernel/currencies.ts'
 import { zone } from './session.ts'
 import { FRAME } from './words.ts'
 
@@ -10,10 +11,19 @@ const kept = <Value>(make: (key: string) => Value): ((key: string) => Value) => 
   }
 }
 
-const currencyFormat = kept(currency => new Intl.NumberFormat(undefined, { style: 'currency', currency }))
-const signedFormat = kept(
-  currency => new Intl.NumberFormat(undefined, { style: 'currency', currency, signDisplay: 'exceptZero' }),
-)
+const amountFormat = (currency: string, more: Intl.NumberFormatOptions = {}): Intl.NumberFormat => {
+  const digits = digitsOfCurrency(currency)
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    ...more,
+  })
+}
+
+const currencyFormat = kept(currency => amountFormat(currency))
+const signedFormat = kept(currency => amountFormat(currency, { signDisplay: 'exceptZero' }))
 
 /** Intl reads decimal text exactly. */
 const exact = (text: string): number => text as unknown as number

@@ -23,6 +23,8 @@ export type Dialect<Effects = unknown> = {
   settledEffects(effects: Effects): Effects
   readonly calendar: Calendar
   isCurrency(code: string): boolean
+  /** How many digits its minor unit has. */
+  digitsOfCurrency(code: string): number
   /** A sentence with a leading blank that suggests the nearest known name; empty if none is near. */
   suggestion(name: string, known: readonly string[]): string
 }

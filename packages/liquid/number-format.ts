@@ -6,13 +6,19 @@ const formats = new Map<string, Intl.NumberFormat>()
 const MOST_FORMATS = 100
 const LONGEST_PATTERN = 100
 
-function formatOf(locale: string, currency: string | undefined): Intl.NumberFormat {
-  const key = `${locale} ${currency}`
+function formatOf(locale: string, currency: string | undefined, digits: number): Intl.NumberFormat {
+  const key = `${locale} ${currency} ${digits}`
   const known = formats.get(key)
   if (known) return known
-  const plain = { minimumFractionDigits: 0, maximumFractionDigits: 3 }
+  const plain = { minimumFractionDigits: 0, maximumFractionDigits: digits }
+  const amount = {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  } as const
   try {
-    const format = new Intl.NumberFormat(locale, currency ? { style: 'currency', currency } : plain)
+    const format = new Intl.NumberFormat(locale, currency ? amount : plain)
     if (formats.size >= MOST_FORMATS) formats.clear()
     formats.set(key, format)
     return format
@@ -23,21 +29,27 @@ function formatOf(locale: string, currency: string | undefined): Intl.NumberForm
 
 const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
 
+const NUMBER_DIGITS = 3
+
 /** In the locale's form, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
 export function formatNumber(value: Big, locale: string): string {
-  return formatOf(locale, undefined).format(exactText(value.round(3, Big.roundHalfUp)))
+  const rounded = value.round(NUMBER_DIGITS, Big.roundHalfUp)
+  return formatOf(locale, undefined, NUMBER_DIGITS).format(exactText(rounded))
 }
 
-/** In the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. */
-export function formatCurrency(value: Big, locale: string, currency: string): string {
-  const format = formatOf(locale, currency)
-  const rounded = value.round(format.resolvedOptions().maximumFractionDigits ?? 2, Big.roundHalfUp)
+/**
+ * In the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. `digits` are those of the minor unit:
+ * what the runtime knows of it is what is usual in cash.
+ */
+export function formatCurrency(value: Big, locale: string, currency: string, digits: number): string {
+  const format = formatOf(locale, currency, digits)
+  const rounded = value.round(digits, Big.roundHalfUp)
   const parts = format.formatToParts(exactText(rounded.abs()))
   const symbol = parts.find(part => part.type === 'currency')?.value ?? currency
-  const digits = parts
+  const written = parts
     .filter(({ type }) => type !== 'currency' && type !== 'literal')
     .map(({ value }) => value)
-  return `${rounded.lt(0) ? '-' : ''}${symbol}${digits.join('')}`
+  return `${rounded.lt(0) ? '-' : ''}${symbol}${written.join('')}`
 }
 
 type Pattern = { prefix: string; digits: string; suffix: string }

@@ -317,6 +317,8 @@ export type ToolSurroundings = {
   readonly now: number
   readonly calendar: Calendar
   isCurrency(code: string): boolean
+  /** How many digits its minor unit has. */
+  digitsOfCurrency(code: string): number
 }
 
 type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
@@ -334,17 +336,17 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   },
   number: {
     /** `$number.format('#,##0.00', $amount)`, or `'currency'` for the tenant's currency. */
-    format: ([pattern, value], { currency }) => {
+    format: ([pattern, value], { currency, digitsOfCurrency }) => {
       const number = asNumber(value)
       if (!number || typeof pattern !== 'string') return undefined
       return pattern === 'currency'
-        ? formatCurrency(number.value, 'en-US', currency)
+        ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency))
         : formatPattern(number.value, pattern)
     },
-    currency: ([value, code], { currency, isCurrency }) => {
+    currency: ([value, code], { currency, isCurrency, digitsOfCurrency }) => {
       const number = asNumber(value)
-      const other = typeof code === 'string' && isCurrency(code) ? code : undefined
-      return number && formatCurrency(number.value, 'en-US', other ?? currency)
+      const asked = typeof code === 'string' && isCurrency(code) ? code : currency
+      return number && formatCurrency(number.value, 'en-US', asked, digitsOfCurrency(asked))
     },
     toNumber: ([value]) => {
       const number = asNumber(value)

@@ -1,4 +1,5 @@
 import Big from 'big.js'
+import { digitsOfCurrency } from './currencies.ts'
 import { Refusal } from './errors.ts'
 import { Memo } from './maps.ts'
 
@@ -35,14 +36,8 @@ export function decimal(value: string | number | Big): Decimal {
   }
 }
 
-const minorDigitsByCurrency = new Memo<CurrencyCode, number>(500)
-
 /** ISO 4217: 2 for EUR, 0 for JPY, 3 for BHD. */
-export const minorDigits = (currency: CurrencyCode): number =>
-  minorDigitsByCurrency.getOrMake(currency, () => {
-    const format = new Intl.NumberFormat('en', { style: 'currency', currency })
-    return format.resolvedOptions().maximumFractionDigits ?? 2
-  })
+export const minorDigits: (currency: CurrencyCode) => number = digitsOfCurrency
 
 let knownCurrencies: ReadonlySet<string> | undefined
 

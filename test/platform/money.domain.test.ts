@@ -41,6 +41,19 @@ it.each([
 })
 
 it.each([
+  // ISO 4217 says so, whatever is usual in cash or known to the runtime.
+  ['1234.56', 'HUF', 123_456],
+  ['1234.56', 'RSD', 123_456],
+  ['1234.56', 'COP', 123_456],
+  ['1234.567', 'IQD', 1_234_567],
+  ['1234', 'ISK', 1_234],
+])('%s %s are %d minor units, in every runtime', (text, code, minor) => {
+  const amount = exactMoney(text, code as CurrencyCode)!
+  expect(amount.minor).toBe(minor)
+  expect(toText(amount)).toBe(text)
+})
+
+it.each([
   ['12.505', 'EUR'],
   ['0.5', 'JPY'],
   ['1.0005', 'BHD'],

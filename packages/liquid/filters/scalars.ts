@@ -333,8 +333,10 @@ function localeOf([language, country]: unknown[]): string {
 /** With language and country it uses the tenant's currency; with a currency code, English. */
 const currency: Filter = ofNumber((value, args, context) => {
   const code = printed(args[0])
-  if (args.length === 1 && context.state.dialect.isCurrency(code)) return formatCurrency(value, 'en-US', code)
-  return formatCurrency(value, localeOf(args), context.state.environment.currency)
+  const { dialect, environment } = context.state
+  const isNamed = args.length === 1 && dialect.isCurrency(code)
+  const shown = isNamed ? code : environment.currency
+  return formatCurrency(value, isNamed ? 'en-US' : localeOf(args), shown, dialect.digitsOfCurrency(shown))
 })
 
 const numberFormatFilters: Filters = {

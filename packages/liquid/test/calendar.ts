@@ -37,3 +37,5 @@ export const CALENDAR: Calendar = {
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'))
 
 export const isCurrency = (code: string): boolean => CURRENCIES.has(code)
+
+export const digitsOfCurrency = (code: string): number => (code === 'JPY' ? 0 : 2)

@@ -12,6 +12,7 @@ describe('number formats', () => {
     ['-5 | format_number_currency: "en", "US"', '-€5.00'],
     ['1234.5 | format_number_currency: "USD"', '$1,234.50'],
     ['1234.5 | format_number_currency: "JPY"', '¥1,235'],
+    ['1234.56 | format_number_currency: "HUF"', 'HUF1,234.56'],
     ['1234.5 | format_number_currency', '€1,234.50'],
     ['5 | format_number_pattern: "0.0"', '5.0'],
     ['1234567.891 | format_number_pattern: "#,##0.00"', '1,234,567.89'],

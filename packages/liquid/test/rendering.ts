@@ -8,7 +8,7 @@ import {
 } from '../engine.ts'
 import { TemplateError } from '../limits.ts'
 import { printed } from '../values.ts'
-import { CALENDAR, isCurrency } from './calendar.ts'
+import { CALENDAR, digitsOfCurrency, isCurrency } from './calendar.ts'
 
 /** 2026-03-10T08:05:09.007Z, 09:05 in Berlin. */
 export const NOW = 1_773_129_909_007
@@ -26,6 +26,7 @@ const DIALECT: Dialect = {
   settledEffects: effects => effects,
   calendar: CALENDAR,
   isCurrency,
+  digitsOfCurrency,
   suggestion: () => '',
 }
 

@@ -4,7 +4,7 @@
 import { render as renderedByLibrary } from 'velocityjs'
 import { describe, expect, it } from 'vitest'
 import { type RenderLimits, TemplateError } from '../../liquid/limits.ts'
-import { CALENDAR, isCurrency } from '../../liquid/test/calendar.ts'
+import { CALENDAR, digitsOfCurrency, isCurrency } from '../../liquid/test/calendar.ts'
 import { compileVelocity, renderVelocity } from '../velocity.ts'
 import { AGREED, CORPUS_DATA, DIFFERENT } from './corpus.ts'
 
@@ -38,6 +38,7 @@ const rendering = (source: string, { snippets = {}, limits = {}, data = DATA }: 
     now: 0,
     calendar: CALENDAR,
     isCurrency,
+    digitsOfCurrency,
     limits,
     snippets: name => (Object.hasOwn(snippets, name) ? compiled(snippets[name]!, name) : undefined),
   })

@@ -5,6 +5,7 @@ import {
   createLiquid,
   type Rendering as LiquidRendering,
 } from '../../../packages/liquid/engine.ts'
+import { digitsOfCurrency } from '../../kernel/currencies.ts'
 import { currencyCode } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { add, dayStart, endOfDay, instant, localParts, startOfDay } from '../../kernel/time.ts'
@@ -33,5 +34,6 @@ export const compileTemplate = createLiquid<TemplateEnvironment, RatingEffects>(
   settledEffects,
   calendar: CALENDAR,
   isCurrency,
+  digitsOfCurrency,
   suggestion: didYouMean,
 })

@@ -2,6 +2,7 @@
 import { TemplateError } from '../../../packages/liquid/limits.ts'
 import type { VelocityTemplate } from '../../../packages/velocity/parse.ts'
 import { compileVelocity, renderVelocity } from '../../../packages/velocity/velocity.ts'
+import { digitsOfCurrency } from '../../kernel/currencies.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import type { RatingEffects, TemplateEnvironment } from '../../product/templates/effects.ts'
 import {
@@ -124,6 +125,7 @@ function velocity(text: TemplateText): Render {
       ...environment,
       calendar: CALENDAR,
       isCurrency,
+      digitsOfCurrency,
       snippets: name => {
         const snippet = find(name)
         return snippet && template(snippet)
