@@ -2,7 +2,7 @@
 // new perils linked to the renewed ones by renewal group.
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { type Instant, later } from '../../kernel/time.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
 import { withParents } from '../../policy/draft/draft.ts'
 import { endOfRun, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
@@ -113,7 +113,13 @@ export function renewed(
         before.exposures,
         added.map(one => ({ ...one, quoteLocator: quote.locator })),
       ),
-      exposureRuns: putRecords(before.exposureRuns, changed.exposureRuns.values()),
+      exposureRuns: putRecords(before.exposureRuns, [
+        ...going.beyond.map(run => ({
+          ...run,
+          cuts: [...run.cuts, { by: modification.locator, from: later(run.start, term.start) }],
+        })),
+        ...changed.exposureRuns.values(),
+      ]),
       perils: putRecords(before.perils, withParents(termPerils)),
       perilRuns: putRecords(
         before.perilRuns,
@@ -126,14 +132,16 @@ export function renewed(
   }
 }
 
-/** Runs in force at the policy's end that nothing ended or replaced. */
+/** Runs in force at the policy's end that nothing ended or replaced. A lapse leaves those of exposures `beyond` the end, for the new term to cut. */
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const line = lineOf(before, boundQuote(before))
   const counted = new Set(line.map(step => step.modification.locator))
+  const exposureRuns = [...before.exposureRuns.values()].filter(
+    run => counted.has(run.madeBy) && endOfRun(run, counted) >= startAt,
+  )
   return {
-    exposureRuns: [...before.exposureRuns.values()].filter(
-      run => counted.has(run.madeBy) && run.start < startAt && endOfRun(run, counted) === startAt,
-    ),
+    exposureRuns: exposureRuns.filter(run => run.start < startAt),
+    beyond: exposureRuns.filter(run => endOfRun(run, counted) > later(run.start, startAt)),
     // A run that was cut while its end was cancelled gets that end back on reinstatement.
     perilRuns: [...before.perilRuns.values()].filter(run =>
       inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
