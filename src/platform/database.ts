@@ -4,6 +4,7 @@ import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { memoByObject } from '../kernel/maps.ts'
 import { type Calls, noteBookmark, noteSize, sizeOf } from './calls.ts'
+import { assertFits } from './database/parameters.ts'
 import {
   type Fence,
   type FenceRow,
@@ -146,6 +147,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
     async batch<T extends readonly Query[]>(queries: T) {
       const prepared = queries.map(prepare)
       const statements = prepared.map(query => query.getQuery())
+      for (const { params } of statements) params.forEach(assertFits)
       const results = fence ? await sendFenced(fence, statements) : await sendOrFallBack(statements)
       for (const { meta } of results) {
         calls.rowsRead += meta.rows_read
@@ -180,7 +182,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
 /** Drizzle's `snake_case` casing. */
 export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
-/** D1 takes 2 MB in one bound parameter. */
+/** UTF-8 bytes of the rows of one parameter; a longer row is alone in one. */
 const LARGEST_PARAMETER_BYTES = 900_000
 
 /** JSON lists of the texts, each short enough in UTF-8 for one bound parameter. */
