@@ -122,7 +122,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     schema: rolesFile,
     sample: {
       agent: 'Sales agent',
-      claims: { displayName: 'Claims handler', permissions: ['policy.read', 'media.*'] },
+      claims: { displayName: 'Claims handler', permissions: ['policies.read', 'media.*'] },
     },
   },
   {

@@ -77,7 +77,7 @@ const roleWithPermissions = z.object({
   permissions: about(
     textList.optional(),
     'What its users may do, in the place of what all employees may: `group.action`, or `group.*` for all of a group ([permissions](permissions.md)).',
-    ['policy.*', 'quote.*'],
+    ['policies.*', 'quotes.*'],
   ),
 })
 export const rolesFile = z.record(
@@ -86,7 +86,7 @@ export const rolesFile = z.record(
     z.union([text.transform(displayName => ({ displayName, permissions: undefined })), roleWithPermissions]),
     'A role by its key: what people call it, or that and what it may do.',
     'Sales agent',
-    { displayName: 'Claims', permissions: ['policy.get'] },
+    { displayName: 'Claims', permissions: ['policies.read'] },
   ),
 )
 

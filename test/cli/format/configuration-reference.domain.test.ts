@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { FILE_KINDS, kindOfFile } from '../../../cli/format/kinds.ts'
+import { isGrantable } from '../../../src/platform/http/permissions.ts'
 import { fieldList } from '../../../src/product/check/fields/file.ts'
 import { documentList } from '../../../src/product/check/product/document-file.ts'
 import {
@@ -100,6 +101,15 @@ describe('an example', () => {
       expect(schema.safeParse(sample).error).toBeUndefined()
     },
   )
+
+  test('of a role names permissions that there are', async () => {
+    const { z: zod } = await import('zod')
+    const { schema, sample } = FILE_KINDS.find(({ kind }) => kind === 'roles')!
+    const shown = [...schemasIn(schema)].map(one => zod.globalRegistry.get(one)?.examples ?? [])
+    const named = JSON.stringify([sample, shown]).match(/\b[a-z]\w*\.(?:\*|[a-z]\w*)/gi) ?? []
+    expect(named.length).toBeGreaterThan(4)
+    expect(named.filter(permission => !isGrantable(permission))).toEqual([])
+  })
 })
 
 test('a file has one kind by its path, and what is no JSON of the format has none', () => {
