@@ -282,6 +282,8 @@ function differ(from: TableLayout, to: TableLayout): SQL {
   ]
   if (JSON.stringify(before) === JSON.stringify(after)) return sql`a.cells <> b.cells`
   if (before.length !== after.length || before.some(name => !after.includes(name))) return sql`1`
-  const inOrder = before.map(name => sql`json_extract(b.cells, ${`$[${after.indexOf(name)}]`})`)
-  return sql`a.cells <> json_array(${sql.join(inOrder, sql`, `)})`
+  // One parameter: D1 takes 100, and 32 arguments of a function; a table may have 200 columns.
+  const places = JSON.stringify(before.map(name => after.indexOf(name)))
+  return sql`exists (with place as materialized (select key, value from json_each(${places}))
+    select 1 from place where a.cells ->> place.key is not b.cells ->> place.value)`
 }

@@ -455,6 +455,18 @@ describe('what changes between two contents', () => {
     )
   })
 
+  it('is told column by column, however many change places', async () => {
+    const names = Array.from({ length: 150 }, (_, at) => `c${at}`)
+    const line = (id: number, changed: string, order = names) =>
+      [id, ...order.map(name => (name === changed ? 'new' : `${id}-${name}`))].join(',')
+    const contents = (order: string[], changed: string) =>
+      [['id', ...order].join(','), line(1, '', order), line(2, changed, order)].join('\n')
+    const first = await put('tables', 'wide', 'wide', contents(names, ''))
+    const second = await patch('tables/wide', contents(names.toReversed(), 'c7'))
+    const [from, to] = [first, second].map(({ body }) => body.lookupTableLocator)
+    expect(told(await diff(`wide/diff?byStaticName=false&from=${from}&to=${to}`))).toEqual(['changed 2'])
+  })
+
   it('is told of contents that were replaced too, once their rows are gone: the file is read again', async () => {
     const header = 'state,class,rate,since,fleet\n'
     const first = await put('tables', 'base_9', 'motor_base', `${header}CA,1,1.50,,\nCA,2,2,,\n`)
