@@ -94,12 +94,12 @@ function settleDeliveries(database: Database, locator: string, at: Instant): Que
   ]
 }
 
-/** Changes the home shard first, since clients see that row. If cut off, the timer copies the change. */
+/** Changes the home shard first, since clients see that row. If cut off, the timer copies the change. Logs a line for the operator. */
 export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<void> {
   const { tenant } = place
   const home = homeDatabase(place)
   const copies = copyTimers(tenant, locator, tenantNow(tenant))
-  await home.batch([
+  const [suspended] = await home.batch([
     home.build.run(
       sql`update ${webhooks} set suspended_at = ${at}, version = version + 1
         where locator = ${locator} and suspended_at is null`,
@@ -111,6 +111,8 @@ export async function suspendWebhook(place: TenantPlace, locator: string, at: In
       copies.map(timer => ({ locator: newUuid(HOME_SHARD), ...timer })),
     ),
   ])
+  if ((suspended as D1Result).meta.changes > 0)
+    console.warn(JSON.stringify({ at: 'webhook suspended', tenant: tenant.name, webhook: locator }))
   await copyWebhook(place, locator)
 }
 

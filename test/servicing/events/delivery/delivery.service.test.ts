@@ -1,7 +1,7 @@
 import { createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { createHmac } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { newUuid, type PolicyLocator, type Uuid } from '../../../../src/kernel/locators.ts'
 import { now } from '../../../../src/kernel/time.ts'
 import { type Calls, noCalls } from '../../../../src/platform/calls.ts'
@@ -194,15 +194,22 @@ describe('a failed delivery', () => {
   it('of 410 suspends at once, and ends the deliveries behind it', async () => {
     const tenant = await makeTenant()
     const receiver = await openReceiver({ status: 410 })
-    await makeWebhook(tenant, { url: receiver.url, failureHandling: retrying })
+    const { locator } = await makeWebhook(tenant, { url: receiver.url, failureHandling: retrying })
     const policyLocator = 100_000_001 as PolicyLocator
     await happen(tenant, [{ policyLocator }, { policyLocator }])
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     await deliver(tenant)
     expect(await receiver.received()).toHaveLength(1)
     expect(await deliveriesIn(tenant)).toMatchObject([
       { state: 'skipped', attempts: 1, outcome: '410' },
       { state: 'skipped', attempts: 0, outcome: 'suspended' },
     ])
+    // docs/operate.md tells operators to watch for it.
+    const lines = warn.mock.calls.map(([line]) => JSON.parse(String(line)))
+    expect(lines.filter(({ at }) => at === 'webhook suspended')).toEqual([
+      { at: 'webhook suspended', tenant: tenant.name, webhook: locator },
+    ])
+    warn.mockRestore()
   })
 
   it('is a timeout when no answer comes, and unreachable when no one listens', async () => {
