@@ -108,7 +108,7 @@ export const settingRoutes: readonly Route[] = [
   put('/tenant/allowedOrigins', {
     summary: 'Set which pages may read answers',
     description:
-      "Browsers let pages of these origins read answers (CORS), if they call the tenant's own host name. Everywhere within 5 seconds.",
+      'Browsers let pages of these origins read answers (CORS), at the host that all tenants share. Everywhere within 5 seconds.',
     permission: 'tenants.write',
     body: { schema: AllowedOrigins, required: true },
     answer: { schema: AllowedOrigins, description: 'The origins as they are now.' },
