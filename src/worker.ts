@@ -1,5 +1,7 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole, loadReference } from './bundles/load.ts'
+import { type Instant, now } from './kernel/time.ts'
+import type { Calls } from './platform/calls.ts'
 import { consolePages } from './platform/http/console-page.ts'
 import type { Door } from './platform/http/door.ts'
 import { mount } from './platform/http/mount.ts'
@@ -41,13 +43,20 @@ export default {
     const { consumeAnnouncements } = await import('./servicing/events/dispatch.ts')
     return await consumeAnnouncements(batch, env)
   },
-  scheduled: async (_controller, env) => {
+  scheduled: async ({ scheduledTime }, env) => {
     const { wakeTenants } = await import('./tenants/housekeeping.ts')
     const { measureShards } = await import('./tenants/housekeeping.ts')
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
-    const tasks = { upgradeDatabases, wakeTenants, measureShards, wipeReturned }
+    const at = (scheduledTime ?? now()) as Instant
+    const tasks = {
+      upgradeDatabases,
+      // By the minute that the tick is for: late, or after a long task, the clock says another, whose tenants have a tick of their own.
+      wakeTenants: (env: Env, calls: Calls) => wakeTenants(env, calls, at),
+      measureShards: (env: Env, calls: Calls) => measureShards(env, calls, at),
+      wipeReturned,
+    }
     // A failing task stops no other.
     const problems: unknown[] = []
     for (const [operation, task] of Object.entries(tasks))

@@ -9,6 +9,7 @@ import { forgetTenants, readTenant, type Tenant } from '../../src/platform/tenan
 import { measureShards } from '../../src/tenants/housekeeping.ts'
 import { addShards, openNewShards } from '../../src/tenants/service.ts'
 import { policyRoutes } from '../../src/transactions/policies/routes.ts'
+import service from '../../src/worker.ts'
 import { elapse } from '../faults/injection.ts'
 import { mounted } from '../platform/http/mounted.ts'
 import { callApi } from '../support/api.ts'
@@ -85,6 +86,20 @@ describe('a database', () => {
       { at: 'room', tenant: name, binding: shards[0], percent: 70 },
     ])
     expect(await rowsOf()).toMatchObject([{ bytes: expect.any(Number), closes_at: null }])
+  })
+
+  it('is measured by the tick of its minute, also where that comes late', async () => {
+    await fill(0.5)
+    const minute = await env.CONTROL.prepare('select rowid % 10 from tenant where locator = ?')
+      .bind(motor.tenantLocator)
+      .first<number>('rowid % 10')
+    const tick = (minutes: number) =>
+      service.scheduled({ scheduledTime: minutes * 60_000 } as ScheduledController, env)
+    // Years ago, so that the clock is in none of these minutes.
+    await tick(10_000_000 + minute! + 1)
+    expect(await rowsOf()).toMatchObject([{ bytes: null }])
+    await tick(10_000_000 + minute!)
+    expect(await rowsOf()).toMatchObject([{ bytes: expect.any(Number) }])
   })
 
   it('takes no new policyholders from 80 % on, and serves those that it has', async () => {
