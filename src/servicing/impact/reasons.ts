@@ -31,12 +31,15 @@ const fieldReasons = (errors: FieldErrors | undefined, place: string): string[] 
       ]
     : []
 
+/** A part of the service does not answer, or has too much to do: no policy is to blame, and the next try may succeed. */
+const UNAVAILABLE = 503
+
 /** Runs the work; a refusal becomes its reasons. Any other failure is thrown. */
 export async function orReasons<T>(work: () => Promise<T>): Promise<T | readonly string[]> {
   try {
     return await work()
   } catch (problem) {
-    if (problem instanceof Refusal) return reasonsOf(problem)
+    if (problem instanceof Refusal && problem.status !== UNAVAILABLE) return reasonsOf(problem)
     throw problem
   }
 }

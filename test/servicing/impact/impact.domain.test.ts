@@ -1,12 +1,14 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { pricedOffline } from '../../../cli/offline/price.ts'
+import { Refusal } from '../../../src/kernel/errors.ts'
 import { type CurrencyCode, money } from '../../../src/kernel/money.ts'
 import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
 import type { Configuration } from '../../../src/product/configuration.ts'
 import type { BookedPolicy } from '../../../src/servicing/impact/booked.ts'
 import type { Compared } from '../../../src/servicing/impact/comparison.ts'
 import { chosenFields } from '../../../src/servicing/impact/groups.ts'
+import { orReasons } from '../../../src/servicing/impact/reasons.ts'
 import { recordedPrice } from '../../../src/servicing/impact/recorded.ts'
 import { type Occasion, type Pricing, pricingOf, riskAt } from '../../../src/servicing/impact/risk.ts'
 import { addToTotals, noTotals, type Totals } from '../../../src/servicing/impact/totals.ts'
@@ -327,4 +329,13 @@ describe('the totals', () => {
     expect(groups['(others)']!.policies).toBe(1_800)
     expect(JSON.stringify(totals).length).toBeLessThan(100_000)
   })
+})
+
+test('what is refused for the time being is no reason of a policy: the portion is tried again', async () => {
+  const refused = (problem: Refusal) => orReasons(async () => Promise.reject(problem))
+  const busy = new Refusal('unavailable', 'The plugin runner is busy; try again.', {}, 1)
+  await expect(refused(busy)).rejects.toBe(busy)
+  expect(await refused(new Refusal('pluginFailed', 'Plugin getPerilRates failed: no rate.'))).toEqual([
+    'Plugin getPerilRates failed: no rate.',
+  ])
 })
