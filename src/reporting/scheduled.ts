@@ -1,6 +1,6 @@
 // Reports by the calendar: schedules are made, listed and removed, and start their reports when their time has come.
 
-import { invalidRequest, notFound, Refusal } from '../kernel/errors.ts'
+import { invalidRequest, isRefused, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { later } from '../kernel/time.ts'
 import { commit, GuardTripped, type NewTimer, storedAnswer } from '../platform/commit.ts'
@@ -114,8 +114,8 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
     const report = await createReport(context, kind, schedule.parameters, schedule, goOn)
     await wakeReport(place, report)
   } catch (problem) {
-    // What the configuration no longer has, or no room: the next time may be better.
-    if (!(problem instanceof Refusal)) throw problem
+    // What the configuration no longer has, or no room: the next time may be better. After a fault the timer fires again.
+    if (!isRefused(problem)) throw problem
     console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
     await commit(context, database, {
       ...{ shard: HOME_SHARD, subject: schedule.locator, isRepeatable: true },

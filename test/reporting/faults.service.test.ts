@@ -5,10 +5,14 @@ import type { Uuid } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import { openDatabase } from '../../src/platform/database.ts'
+import type { Timer } from '../../src/platform/events/timers.ts'
+import { forgetTenants, readTenant } from '../../src/platform/tenancy.ts'
 import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
 import type { ReportedPolicy } from '../../src/reporting/kind.ts'
 import { nextPortion, readPortion } from '../../src/reporting/run/reading.ts'
 import { workOn } from '../../src/reporting/run/run.ts'
+import { scheduleDue } from '../../src/reporting/scheduled.ts'
+import { addShards, openNewShards } from '../../src/tenants/service.ts'
 import { callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'
@@ -25,7 +29,7 @@ const shard = () => ({ tenantLocator: motor.tenantLocator as Uuid, generation: 1
 const database = () => boundDatabase(poolBinding(1))
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
+  await prepareDatabases({ tenants: 2 })
   motor = await motorTenant('report-faults')
   token = await motor.signIn('anna.admin')
   for (let at = 0; at < POLICIES; at += 1) {
@@ -128,4 +132,50 @@ it('reads journals of eight policies at a time, since everybody waits for what i
   expect(read.map(policies => policies.length)).toEqual([8, 8, 4])
   expect(read[0]![0]!.journal).not.toEqual([])
   expect(calls.d1).toBe(1 + read.length)
+})
+
+it('of a schedule is not left out where the databases are interrupted twice: its time comes again', async () => {
+  const made = await callOk<{ locator: string }>('POST', '/reports/schedules', {
+    token,
+    body: {
+      reportName: 'ledger',
+      calendar: { every: 'day', hour: 6 },
+      parameters: { period: 'previousDay' },
+    },
+  })
+  const row = () =>
+    database()
+      .prepare('select next_at as next, last_report_locator as report from report_schedule where locator = ?')
+      .bind(made.locator)
+      .first<{ next: number; report: string | null }>()
+  const tenant = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
+  for (let first = 0; first < 12; first += 1) {
+    await database().prepare('update report_schedule set next_at = 1, last_report_locator = null').run()
+    const faulty = {
+      ...env,
+      [poolBinding(1)]: faultyDatabase(database(), batch =>
+        batch === first || batch === first + 1 ? 'before' : undefined,
+      ),
+    } as unknown as Env
+    const place = { env: faulty, tenant, shard: 0, calls: noCalls() }
+    await scheduleDue({ subject: made.locator } as Timer, place).catch(() => undefined)
+    const { next, report } = (await row())!
+    expect([first, next > 1, report !== null]).toEqual([first, report !== null, report !== null])
+    // There is room for the next one.
+    await database().prepare("update report set state = 'finished'").run()
+  }
+})
+
+it('is tried again where a part of the service is not there yet, as a binding in an isolate of the code before', async () => {
+  const { locator } = await run('ledger')
+  const { name } = (await readTenant(env, { locator: motor.tenantLocator }, noCalls()))!
+  const { shards } = await addShards(env, name, 2)
+  await openNewShards(env, name)
+  forgetTenants()
+  await beginAgain(locator)
+  const former = { ...env, [shards[1]!]: undefined } as unknown as Env
+  await expect(workOn(former, shard(), locator as Uuid, () => false)).rejects.toThrow('is not bound yet')
+  expect(await status(locator)).toMatchObject({ state: 'running', processed: POLICIES })
+  await workOn(env, shard(), locator as Uuid, () => false)
+  expect(await status(locator)).toMatchObject({ state: 'finished', processed: POLICIES })
 })

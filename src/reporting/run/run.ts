@@ -1,6 +1,6 @@
 // The work of one alarm: some portions of a tenant's policies, or some steps of the report's files. Each is recorded with the place that
 // the report has come to. A crash, deploy or eviction repeats only what was not recorded, whose file is then written again.
-import { Refusal } from '../../kernel/errors.ts'
+import { isRefused, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
@@ -87,7 +87,7 @@ export async function workOn(
   } catch (problem) {
     // Paused, resumed or removed meanwhile, or another object of it is faster.
     if (problem instanceof GuardTripped) return 0
-    if (problem instanceof Refusal) {
+    if (isRefused(problem)) {
       await stop(context, report, problem.message)
       return undefined
     }
