@@ -5,6 +5,7 @@ import {
   component,
   DateTime,
   Flag,
+  filledIn,
   Name,
   OptionalBoolean,
   optional,
@@ -160,19 +161,22 @@ export const ResourceGroupList = z.union([ResourceGroupListResponse, z.array(Res
 
 const Names = z.array(z.string().min(1).max(LONGEST_RESOURCE_NAME)).max(MOST_GROUP_RESOURCES)
 
-export const ResourceGroupCreateRequest = component('ResourceGroupCreateRequest', {
-  name: Name,
-  selectionStartTime: RequestDateTime,
-  resourceNames: Names,
-})
+/** Lists that are left out are empty (brief 0.3). */
+export const ResourceGroupCreateRequest = filledIn(
+  { resourceNames: [] },
+  z.object({ name: Name, selectionStartTime: RequestDateTime, resourceNames: Names }),
+).openapi('ResourceGroupCreateRequest')
 export type ResourceGroupCreateRequest = z.output<typeof ResourceGroupCreateRequest>
 
-export const ResourceGroupUpdateRequest = component('ResourceGroupUpdateRequest', {
-  name: Name,
-  selectionStartTime: RequestDateTime,
-  addResources: Names,
-  removeResources: Names,
-})
+export const ResourceGroupUpdateRequest = filledIn(
+  { addResources: [], removeResources: [] },
+  z.object({
+    name: Name,
+    selectionStartTime: RequestDateTime,
+    addResources: Names,
+    removeResources: Names,
+  }),
+).openapi('ResourceGroupUpdateRequest')
 export type ResourceGroupUpdateRequest = z.output<typeof ResourceGroupUpdateRequest>
 
 export const ExplainQuery = SelectionQuery.extend({ explain: OptionalBoolean })

@@ -205,7 +205,10 @@ function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdate
   if (group.retired)
     throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
   const { name, selectionStartTime, addResources, removeResources } = request
-  const absent = removeResources.filter(one => !group.resourceNames.includes(one))
+  // What is in both lists is there afterwards, whether it was before or not (contract 2, update semantics).
+  const absent = removeResources.filter(
+    one => !group.resourceNames.includes(one) && !addResources.includes(one),
+  )
   if (absent.length > 0)
     throw invalidRequest(`'removeResources' names what the group does not have: ${listed(absent)}.`)
   const remaining = group.resourceNames.filter(one => !removeResources.includes(one))

@@ -180,7 +180,7 @@ export const SERVICE: Words = {
   'BootstrapItemResponse.kind': 'What kind of item it is.',
   'BootstrapItemResponse.resourceType': 'What kind of resource it is. Absent for a group.',
   'ResourceGroupCreateRequest.name': 'What people call the group. It must be new.',
-  'ResourceGroupUpdateRequest.name': 'The group to change, by its name.',
+  'ResourceGroupUpdateRequest.name': 'What people call the group from now on. No other group may have it.',
   'ResourceGroupResponse.name': 'What people call the group.',
   'ResourceGroupCreateRequest.resourceNames': 'Resources of the group, by the names of their versions.',
   resourceNames: 'Resources of the group, by the names of their versions.',

@@ -1,0 +1,73 @@
+// Resource groups as clients make and change them (contract 2, Resource groups; resources brief 2).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { ResourceGroupResponse } from '../../src/reference/contract.ts'
+import { type Answer, callApi, callOk } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { motorTenant } from '../support/motor.ts'
+
+let token = ''
+let root = ''
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  const motor = await motorTenant('groups')
+  token = await motor.signIn('anna.admin')
+  root = `/resource/${motor.tenantLocator}`
+  for (const name of ['spring', 'summer']) {
+    const form = new FormData()
+    form.set('file', new Blob(['key,value\na,1\n']), 'file.csv')
+    await callOk('POST', `${root}/tables?name=${name}&staticName=${name}`, { token, body: form })
+  }
+})
+
+type GroupAnswer = Answer<ResourceGroupResponse & { message?: string }>
+
+const START = '2026-03-01T00:00:00.000Z'
+const LATER = '2026-04-01T00:00:00.000Z'
+
+const make = (body: object): Promise<GroupAnswer> => callApi('POST', `${root}/groups`, { token, body })
+
+const change = (locator: string, body: object): Promise<GroupAnswer> =>
+  callApi('PATCH', `${root}/groups/${locator}`, { token, body })
+
+describe('lists of a request about a resource group', () => {
+  it.each([
+    ['left out', {}],
+    ['null', { resourceNames: null }],
+  ])('are empty when they are %s, in a new group', async (how, lists) => {
+    const { status, body } = await make({ name: `empty, ${how}`, selectionStartTime: START, ...lists })
+    expect([status, body.resourceNames]).toEqual([200, []])
+  })
+
+  it('are empty when they are left out or null, in a change', async () => {
+    const { body: made } = await make({ name: 'rates', selectionStartTime: START, resourceNames: ['spring'] })
+    const moved = { name: 'rates of April', selectionStartTime: LATER }
+    for (const lists of [{}, { addResources: null, removeResources: null }])
+      expect((await change(made.locator, { ...moved, ...lists })).body).toMatchObject({
+        ...moved,
+        resourceNames: ['spring'],
+      })
+    const added = await change(made.locator, { ...moved, addResources: ['summer'] })
+    expect(added.body.resourceNames).toEqual(['spring', 'summer'])
+    const removed = await change(made.locator, { ...moved, removeResources: ['spring'] })
+    expect(removed.body.resourceNames).toEqual(['summer'])
+  })
+
+  it('hold no null', async () => {
+    const { status, body } = await make({ name: 'n', selectionStartTime: START, resourceNames: [null] })
+    expect([status, body.message]).toEqual([400, "'resourceNames[0]' must be text, not null."])
+  })
+})
+
+it('removals come before additions: what is in both lists is there afterwards', async () => {
+  const start = { name: 'both', selectionStartTime: START }
+  const { body: made } = await make({ ...start, resourceNames: ['spring'] })
+  const both = (name: string) => ({ ...start, addResources: [name], removeResources: [name] })
+  expect((await change(made.locator, both('spring'))).body.resourceNames).toEqual(['spring'])
+  expect((await change(made.locator, both('summer'))).body.resourceNames).toEqual(['spring', 'summer'])
+  const absent = await change(made.locator, { ...start, removeResources: ['autumn'] })
+  expect([absent.status, absent.body.message]).toEqual([
+    400,
+    "'removeResources' names what the group does not have: 'autumn'.",
+  ])
+})
