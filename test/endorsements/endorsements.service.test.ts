@@ -435,6 +435,38 @@ describe('bad endorsements are refused with what to do', () => {
     expect((await apply(unissued, 'never', {})).status).toBe(409)
     expect((await motor.get('/endorsements/100000001')).status).toBe(404)
   })
+
+  it.each(['application', 'issued'])(
+    'what changes nothing because it cannot be read, up to %s',
+    async state => {
+      const policy = await issued()
+      const exposureLocator = policy.exposures[0]!.locator
+      const { locator: perilLocator } = perilOf(policy, 'own_damage')
+      const ofExposure = (change: object) => ({ exposureLocator, ...change })
+      const ofPeril = (change: object) => ofExposure({ updatePerils: [{ perilLocator, ...change }] })
+      const group = {
+        updateFieldGroups: [{ fieldGroupLocator: 'nowhere', fieldName: 'extras', fieldValues: {} }],
+      }
+      const tries: [object, RegExp][] = [
+        [ofExposure(group), /no field group 'nowhere' for 'extras'/],
+        [ofExposure({ removeFieldGroups: ['nowhere'] }), /no field group 'nowhere'/],
+        [ofPeril(group), /no field group 'nowhere' for 'extras'/],
+        [ofPeril({ removeFieldGroups: ['nowhere'] }), /no field group 'nowhere'/],
+        [ofPeril({ deductible: -1 }), /'deductible' must be a number from 0/],
+        [ofPeril({ indemnityPerItem: 'much' }), /'indemnityPerItem' must be a number/],
+      ]
+      for (const endorsementName of ['never', 'always'])
+        for (const [update, says] of tries) {
+          const request = { endorsementName, state, startTimestamp: later(policy, 6) }
+          const answer = await motor.post<{ message: string }>(`/policies/${policy.locator}/endorsements`, {
+            ...request,
+            updateExposures: [update],
+          })
+          expect([answer.status, answer.body.message]).toEqual([400, expect.stringMatching(says)])
+        }
+      expect((await read(policy)).modifications).toHaveLength(1)
+    },
+  )
 })
 
 it('updates of an application about one exposure all hold, as if they had come at once', async () => {

@@ -315,7 +315,8 @@ export class EndorsedContent {
     const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, update)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
     report(this.reported, run.perilLocator, fieldErrors(problems))
-    const same = data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
+    const same =
+      problems.length === 0 && data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
     return same ? undefined : { data, amounts }
   }
 
@@ -389,7 +390,7 @@ export class EndorsedContent {
 
   /**
    * The stored data after the changes. Returns the same object when nothing changes, so that callers can
-   * compare by identity.
+   * compare by identity. A change with problems counts as one: only data that is made is checked, and refused.
    */
   #changed(
     owner: string,
@@ -405,8 +406,11 @@ export class EndorsedContent {
       locators[used] ??= this.#context.supply.uuid()
       return locators[used++]!
     }
+    const { byOwner } = this.reported
+    const known = byOwner.get(reportedAs)
     const after = changedData(reportedAs, fields, data, changes, this.#additionContext(), next)
-    return after && !isSameData(after, data) ? after : data
+    const hasProblems = byOwner.get(reportedAs) !== known
+    return after && (hasProblems || !isSameData(after, data)) ? after : data
   }
 
   #additionContext(): AdditionContext {
