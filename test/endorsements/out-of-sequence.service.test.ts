@@ -1,14 +1,30 @@
 // Endorsements among what others left of exposures: what was taken back, and what ends later (brief 2.1, 2.2).
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { FieldValues } from '../../src/product/fields/values.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
-const PERILS = 'products/private_motor/policy/exposures/vehicle/perils'
+const VEHICLE = 'products/private_motor/policy/exposures/vehicle'
+const PERILS = `${VEHICLE}/perils`
+
+/** The file with an optional group. */
+function withExtras(path: string): string {
+  const text = new TextDecoder().decode(motorWithoutPapers()[path] as Uint8Array)
+  const file: { fields: object[] } = JSON.parse(text)
+  const extras = {
+    name: 'extras',
+    type: 'group',
+    repeatable: true,
+    optional: true,
+    fields: [{ name: 'kind', type: 'string' }],
+  }
+  return JSON.stringify({ ...file, fields: [...file.fields, extras] })
+}
 
 let motor: Motor
 
@@ -24,6 +40,8 @@ beforeAll(async () => {
         documents: [],
       })),
     }),
+    [`${VEHICLE}/exposure.json`]: withExtras(`${VEHICLE}/exposure.json`),
+    [`${PERILS}/theft.json`]: withExtras(`${PERILS}/theft.json`),
     [`${PERILS}/own_damage.premium.liquid`]:
       '{{ data.exposure_characteristics.field_values.vehicle_value | times: 0.01 | set_year_premium }}',
   })
@@ -100,4 +118,176 @@ it('a peril that is added to a vehicle which leaves later is covered until it le
     updateExposures: [{ exposureLocator: second!.locator, addPerils: [{ name: 'own_damage' }] }],
   })
   expect(await inForce(policy, 1, 'own_damage')).toEqual([[months(policy, 3), months(policy, 9), 120]])
+})
+
+describe('a group of fields that a later endorsement removes', () => {
+  const EXTRAS = [{ fieldName: 'extras', fieldValues: { kind: 'radio' } }]
+  const CLAIM = { claim_month: '2026-05-01', kind: 'glass', amount: '300' }
+
+  /** Of the policy, the vehicle and its theft: from which month on which contents are in force. */
+  async function contents(policy: PolicyResponse) {
+    const { body } = await motor.get(`/policy/${policy.locator}`)
+    const vehicle = body.exposures[0]!
+    const theft = vehicle.perils.find(one => one.name === 'theft')!
+    const since = (time: string) => [0, 3, 6].find(count => String(months(policy, count)) === time)
+    const listed = (
+      all: { start: string; groups: Record<string, FieldValues>; names: string[]; old?: string }[],
+    ) =>
+      all
+        .filter(one => one.old === undefined)
+        .sort((a, b) => Number(a.start) - Number(b.start))
+        .map(({ start, groups, names }) => [
+          since(start),
+          Object.values(groups)
+            .filter(group => names.every(name => name in group))
+            .map(group => group[names[0]!]![0]),
+        ])
+    return {
+      claims: listed(
+        body.characteristics.map(one => ({
+          start: one.startTimestamp,
+          groups: one.fieldGroupsByLocator,
+          names: ['amount'],
+          old: one.replacedTimestamp,
+        })),
+      ),
+      vehicle: listed(
+        vehicle.characteristics.map(one => ({
+          start: one.startTimestamp,
+          groups: one.fieldGroupsByLocator,
+          names: ['kind'],
+          old: one.replacedTimestamp,
+        })),
+      ),
+      theft: listed(
+        theft.characteristics.map(one => ({
+          start: one.coverageStartTimestamp,
+          groups: one.fieldGroupsByLocator,
+          names: ['kind'],
+          old: one.replacedTimestamp,
+        })),
+      ),
+    }
+  }
+
+  /** A policy with a claim and extras of the vehicle and its theft, all of which go after six months. */
+  async function removedLater() {
+    const plain = await issued()
+    const vehicle = plain.exposures[0]!.locator
+    const theft = plain.exposures[0]!.perils.find(one => one.name === 'theft')!.locator
+    await apply(plain, 'always', {
+      startTimestamp: months(plain, 0),
+      addFieldGroups: [{ fieldName: 'claims', fieldValues: CLAIM }],
+      updateExposures: [
+        {
+          exposureLocator: vehicle,
+          addFieldGroups: EXTRAS,
+          updatePerils: [{ perilLocator: theft, addFieldGroups: EXTRAS }],
+        },
+      ],
+    })
+    const { body: policy } = await motor.get(`/policy/${plain.locator}`)
+    const valuesOf = (all: { fieldValues: FieldValues; replacedTimestamp?: string }[]) =>
+      all.find(one => one.replacedTimestamp === undefined)!.fieldValues
+    const values = {
+      policy: valuesOf(policy.characteristics),
+      vehicle: valuesOf(policy.exposures[0]!.characteristics),
+      theft: valuesOf(policy.exposures[0]!.perils.find(one => one.locator === theft)!.characteristics),
+    }
+    const groups = {
+      claim: values.policy.claims![0]!,
+      vehicle: values.vehicle.extras![0]!,
+      theft: values.theft.extras![0]!,
+    }
+    const removal = {
+      removeFieldGroups: [groups.claim],
+      updateExposures: [
+        {
+          exposureLocator: vehicle,
+          removeFieldGroups: [groups.vehicle],
+          updatePerils: [{ perilLocator: theft, removeFieldGroups: [groups.theft] }],
+        },
+      ],
+    }
+    await apply(plain, 'always', { startTimestamp: months(plain, 6), ...removal })
+    return { policy: plain, vehicle, theft, values, groups, removal }
+  }
+
+  it('is changed by an earlier one until it goes', async () => {
+    const { policy, vehicle, theft, groups } = await removedLater()
+    const update = (fieldGroupLocator: string) => ({
+      updateFieldGroups: [{ fieldGroupLocator, fieldName: 'extras', fieldValues: { kind: 'roof' } }],
+    })
+    await apply(policy, 'always', {
+      startTimestamp: months(policy, 3),
+      updateFieldGroups: [
+        { fieldGroupLocator: groups.claim, fieldName: 'claims', fieldValues: { amount: '450' } },
+      ],
+      updateExposures: [
+        {
+          exposureLocator: vehicle,
+          ...update(groups.vehicle),
+          updatePerils: [{ perilLocator: theft, ...update(groups.theft) }],
+        },
+      ],
+    })
+    const extras = [
+      [0, ['radio']],
+      [3, ['roof']],
+      [6, []],
+    ]
+    expect(await contents(policy)).toEqual({
+      claims: [
+        [0, ['300']],
+        [3, ['450']],
+        [6, []],
+      ],
+      vehicle: extras,
+      theft: extras,
+    })
+  })
+
+  it('goes earlier by an earlier one', async () => {
+    const { policy, removal } = await removedLater()
+    await apply(policy, 'always', { startTimestamp: months(policy, 3), ...removal })
+    const { claims, vehicle, theft } = await contents(policy)
+    expect([claims.slice(0, 2), vehicle.slice(0, 2), theft.slice(0, 2)]).toEqual([
+      [
+        [0, ['300']],
+        [3, []],
+      ],
+      [
+        [0, ['radio']],
+        [3, []],
+      ],
+      [
+        [0, ['radio']],
+        [3, []],
+      ],
+    ])
+  })
+
+  it('stays gone where an earlier one sends all values back as they were read', async () => {
+    const { policy, vehicle, theft, values } = await removedLater()
+    await apply(policy, 'always', {
+      startTimestamp: months(policy, 3),
+      fieldValues: values.policy,
+      updateExposures: [
+        {
+          exposureLocator: vehicle,
+          fieldValues: values.vehicle,
+          updatePerils: [{ perilLocator: theft, fieldValues: values.theft }],
+        },
+      ],
+    })
+    const { claims, vehicle: extras } = await contents(policy)
+    expect([claims.at(0), claims.at(-1)]).toEqual([
+      [0, ['300']],
+      [6, []],
+    ])
+    expect([extras.at(0), extras.at(-1)]).toEqual([
+      [0, ['radio']],
+      [6, []],
+    ])
+  })
 })

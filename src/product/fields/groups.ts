@@ -85,6 +85,44 @@ export function changeFields(
   return { data, reported: fieldErrors(problems, indexed(groupProblems, data)) }
 }
 
+/**
+ * The changes as they hold in one of several stretches of time, of which a change names groups: where `own` lacks a group
+ * that another one of `all` has, nothing of it changes. A group that none of them has stays, to be reported.
+ */
+export function changesOfStretch<Changes extends FieldChanges>(
+  changes: Changes,
+  own: FieldData,
+  all: readonly FieldData[],
+): Changes {
+  const held = new Set(own.groups.map(group => group.locator))
+  const elsewhere = new Map(
+    all
+      .flatMap(({ groups }) => groups)
+      .filter(({ locator }) => !held.has(locator))
+      .map(({ locator, fieldName }) => [locator, fieldName]),
+  )
+  if (elsewhere.size === 0) return changes
+  return {
+    ...changes,
+    fieldValues: withoutGroups(changes.fieldValues, elsewhere),
+    updateFieldGroups: changes.updateFieldGroups?.filter(
+      ({ fieldGroupLocator, fieldName }) => elsewhere.get(fieldGroupLocator) !== fieldName,
+    ),
+    removeFieldGroups: changes.removeFieldGroups?.filter(locator => !elsewhere.has(locator)),
+  }
+}
+
+/** A client may send the value of a group field back as it read it. */
+function withoutGroups(fieldValues: unknown, elsewhere: ReadonlyMap<string, string>): unknown {
+  if (typeof fieldValues !== 'object' || fieldValues === null) return fieldValues
+  const names = new Set(elsewhere.values())
+  const kept = Object.entries(fieldValues).map(([name, value]: [string, unknown]) => {
+    if (!names.has(name) || value === null) return [name, value]
+    return [name, [value].flat().filter(one => elsewhere.get(String(one)) !== name)]
+  })
+  return Object.fromEntries(kept)
+}
+
 function unknownGroup(fieldName: string, locator: string): FieldError {
   return {
     fieldName: shown(fieldName),

@@ -35,7 +35,7 @@ import type {
   PerilUpdate,
 } from '../../policy/records/transactions.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
-import type { FieldChanges, FieldData } from '../../product/fields/groups.ts'
+import { changesOfStretch, type FieldChanges, type FieldData } from '../../product/fields/groups.ts'
 import { fieldErrors } from '../../product/fields/values.ts'
 import { joinedUpdates } from './joined-changes.ts'
 import { extended, prorated, type Repricing } from './repricing.ts'
@@ -77,6 +77,8 @@ export class EndorsedContent {
   #covered: readonly Span[] = []
   /** The runs in force at the endorsement's time or later, by run. */
   #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
+  /** Of `#continuations`, by renewal group; made when a peril is changed. */
+  #stretches: ReadonlyMap<Uuid | undefined, readonly PerilRun[]> | undefined
   /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -98,9 +100,15 @@ export class EndorsedContent {
     this.#counted = new Set(line.map(step => step.modification.locator))
   }
 
-  policyData(segment: PolicySegment, changes: FieldChanges): FieldData {
+  /** `all` are the segments that the changes reach. */
+  policyData(segment: PolicySegment, changes: FieldChanges, all: readonly PolicySegment[]): FieldData {
     const { fields } = this.#context.product
-    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, changes)
+    const here = changesOfStretch(
+      changes,
+      segment.data,
+      all.map(one => one.data),
+    )
+    const data = this.#changed('policy', this.#modification.locator, fields, segment.data, here)
     if (data !== segment.data) this.#policyChanged = true
     return data
   }
@@ -160,8 +168,11 @@ export class EndorsedContent {
       return
     }
     let exposureChanged = false
-    for (const run of this.#runsOf(exposure)) {
-      const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, update)
+    const runs = this.#runsOf(exposure)
+    const all = runs.map(run => run.data)
+    for (const run of runs) {
+      const here = changesOfStretch(update, run.data, all)
+      const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, here)
       if (data === run.data) continue
       exposureChanged = true
       this.#replaceExposure(run, data)
@@ -312,12 +323,20 @@ export class EndorsedContent {
   }
 
   #updatedPeril(run: PerilRun, definition: PerilDefinition, update: PerilUpdate) {
-    const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, update)
+    const here = changesOfStretch(update, run.data, this.#stretchesOf(run))
+    const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, here)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
     report(this.reported, run.perilLocator, fieldErrors(problems))
     const same =
       problems.length === 0 && data === run.data && JSON.stringify(amounts) === JSON.stringify(run.amounts)
     return same ? undefined : { data, amounts }
+  }
+
+  /** The data of the peril, and of those that renew it, from the endorsement's time on. */
+  #stretchesOf(run: PerilRun): readonly FieldData[] {
+    const groupOf = ({ perilLocator }: PerilRun) => this.#before.perils.get(perilLocator)?.renewalGroup
+    this.#stretches ??= Map.groupBy(this.#continuations.keys(), groupOf)
+    return this.#stretches.get(groupOf(run))?.map(one => one.data) ?? []
   }
 
   #addExposure(creation: ExposureCreate, index: number, segments: readonly PolicySegment[]): void {

@@ -71,7 +71,7 @@ export function endorsed(
     const split = later(segment.start, startAt)
     const kept = split > segment.start ? [part({ start: segment.start, end: split }, segment.data)] : []
     const until = segment === last ? ends.new : earlier(segment.end, ends.new)
-    return [...kept, part({ start: split, end: until }, content.policyData(segment, changes))]
+    return [...kept, part({ start: split, end: until }, content.policyData(segment, changes, going))]
   })
   const feesUpTo = (effectiveAt: Instant) =>
     reducedFees(feesOf(before, quote, line), { ...modification, effectiveAt }, product, before, prorated)

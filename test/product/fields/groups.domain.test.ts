@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { changeFields, type FieldData, NO_FIELD_DATA } from '../../../src/product/fields/groups.ts'
+import {
+  changeFields,
+  changesOfStretch,
+  type FieldData,
+  NO_FIELD_DATA,
+} from '../../../src/product/fields/groups.ts'
 
 /** Gives g1, g2, … */
 const locators = () => {
@@ -158,5 +163,44 @@ describe('field groups', () => {
     )
     expect(data).toEqual(NO_FIELD_DATA)
     expect(reported.errors.map(error => error.code)).toEqual(['INVALID_FIELD'])
+  })
+})
+
+describe('changes that reach several stretches of time', () => {
+  const ADA: FieldData = {
+    values: { drivers: ['d1'] },
+    groups: [{ locator: 'd1', fieldName: 'drivers', values: { name: ['Ada'] } }],
+  }
+  const changes = {
+    fieldValues: { use: 'private', drivers: ['d1', 'd2'] },
+    updateFieldGroups: [
+      { fieldGroupLocator: 'd1', fieldName: 'drivers', fieldValues: { age: '42' } },
+      { fieldGroupLocator: 'd2', fieldName: 'drivers', fieldValues: { age: '43' } },
+    ],
+    removeFieldGroups: ['d2'],
+  }
+
+  it('leave out the groups of others where a stretch lacks them', () => {
+    expect(changesOfStretch(changes, ADA, [DRIVERS, ADA])).toEqual({
+      fieldValues: { use: 'private', drivers: ['d1'] },
+      updateFieldGroups: [changes.updateFieldGroups[0]],
+      removeFieldGroups: [],
+    })
+    expect(changesOfStretch({ fieldValues: { drivers: 'd2' } }, ADA, [DRIVERS, ADA]).fieldValues).toEqual({
+      drivers: [],
+    })
+    expect(changesOfStretch({ fieldValues: { drivers: null } }, ADA, [DRIVERS, ADA]).fieldValues).toEqual({
+      drivers: null,
+    })
+  })
+
+  it('stay where it has them, and where no stretch has them', () => {
+    expect(changesOfStretch(changes, DRIVERS, [DRIVERS, ADA])).toBe(changes)
+    expect(changesOfStretch(changes, ADA, [ADA])).toBe(changes)
+  })
+
+  it('stay where they name the group for another field', () => {
+    const wrong = { updateFieldGroups: [{ fieldGroupLocator: 'd2', fieldName: 'pets' }] }
+    expect(changesOfStretch(wrong, ADA, [DRIVERS, ADA]).updateFieldGroups).toEqual(wrong.updateFieldGroups)
   })
 })
