@@ -374,6 +374,33 @@ describe('a renewal that cannot be', () => {
     expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('renewalEndTimestamp')])
   })
 
+  it.each(['application', 'issued'])(
+    '400 for what cannot be read of the policy or a peril, up to %s',
+    async state => {
+      const policy = await issued()
+      const [vehicle] = policy.exposures
+      const perilLocator = vehicle!.perils.find(one => one.name === 'own_damage')!.locator
+      const ofPeril = (change: object) => ({
+        updateExposures: [{ exposureLocator: vehicle!.locator, updatePerils: [{ perilLocator, ...change }] }],
+      })
+      const group = {
+        updateFieldGroups: [{ fieldGroupLocator: 'nowhere', fieldName: 'claims', fieldValues: {} }],
+      }
+      const tries: [object, RegExp][] = [
+        [group, /no field group 'nowhere' for 'claims'/],
+        [{ removeFieldGroups: ['nowhere'] }, /no field group 'nowhere'/],
+        [ofPeril(group), /peril 'own_damage': There is no field group 'nowhere'/],
+        [ofPeril({ deductible: -1 }), /'deductible' must be a number from 0/],
+        [ofPeril({ indemnityPerItem: 'much' }), /'indemnityPerItem' must be a number/],
+      ]
+      for (const [changes, says] of tries) {
+        const { status, body } = await renew(policy, { state, ...changes })
+        expect([status, JSON.stringify(body)]).toEqual([400, expect.stringMatching(says)])
+      }
+      expect((await motor.get(`/policy/${policy.locator}`)).body.modifications).toHaveLength(1)
+    },
+  )
+
   it('409 before the policy is issued', async () => {
     const { body: draft } = await motor.createPolicy()
     expect((await renew(draft)).status).toBe(409)

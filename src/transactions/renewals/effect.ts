@@ -4,7 +4,7 @@ import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import { changeDraft } from '../../policy/draft/changes.ts'
-import { withParents } from '../../policy/draft/draft.ts'
+import { type ReportedProblems, withParents } from '../../policy/draft/draft.ts'
 import { endOfRun, lineOf, segmentsInForce, standingCancellations } from '../../policy/fold/line.ts'
 import { inForce, piecesOf } from '../../policy/fold/pieces.ts'
 import {
@@ -103,7 +103,7 @@ export function renewed(
   return {
     quote,
     modification,
-    reported,
+    reported: reportedOfTerm(reported, segment, modification, termPerils),
     aggregate: {
       ...before,
       policy: { ...before.policy, updatedAt: now },
@@ -130,6 +130,19 @@ export function renewed(
       ),
     },
   }
+}
+
+/** Problems under the owners that the renewal is checked by: it names the policy's data, and its perils are new. */
+function reportedOfTerm(
+  reported: ReportedProblems,
+  segment: PolicySegment,
+  modification: Modification,
+  perils: ReadonlyMap<Uuid, Peril>,
+): ReportedProblems {
+  const ownerOf = (owner: string): string =>
+    owner === segment.locator ? modification.locator : (perils.get(owner as Uuid)?.locator ?? owner)
+  const byOwner = new Map([...reported.byOwner].map(([owner, found]) => [ownerOf(owner), found]))
+  return { ...reported, byOwner }
 }
 
 /** Runs in force at the policy's end that nothing ended or replaced. A lapse leaves those of exposures `beyond` the end, for the new term to cut. */
