@@ -85,40 +85,45 @@ export function changeFields(
   return { data, reported: fieldErrors(problems, indexed(groupProblems, data)) }
 }
 
+/** Groups that there are in any of several stretches of time: the field of each, by locator. */
+export type GroupsOverTime = ReadonlyMap<string, string>
+
+export const groupsOverTime = (stretches: readonly FieldData[]): GroupsOverTime =>
+  new Map(stretches.flatMap(({ groups }) => groups.map(({ locator, fieldName }) => [locator, fieldName])))
+
 /**
- * The changes as they hold in one of several stretches of time, of which a change names groups: where `own` lacks a group
- * that another one of `all` has, nothing of it changes. A group that none of them has stays, to be reported.
+ * The changes as they hold in one stretch of time: of a group that is only in others nothing changes. A group that none of them
+ * has stays, to be reported.
  */
 export function changesOfStretch<Changes extends FieldChanges>(
   changes: Changes,
   own: FieldData,
-  all: readonly FieldData[],
+  all: GroupsOverTime,
 ): Changes {
+  if (all.size === own.groups.length) return changes
   const held = new Set(own.groups.map(group => group.locator))
-  const elsewhere = new Map(
-    all
-      .flatMap(({ groups }) => groups)
-      .filter(({ locator }) => !held.has(locator))
-      .map(({ locator, fieldName }) => [locator, fieldName]),
-  )
-  if (elsewhere.size === 0) return changes
+  const isElsewhere = (locator: string, fieldName: string): boolean =>
+    !held.has(locator) && all.get(locator) === fieldName
   return {
     ...changes,
-    fieldValues: withoutGroups(changes.fieldValues, elsewhere),
+    fieldValues: withoutGroups(changes.fieldValues, isElsewhere),
     updateFieldGroups: changes.updateFieldGroups?.filter(
-      ({ fieldGroupLocator, fieldName }) => elsewhere.get(fieldGroupLocator) !== fieldName,
+      ({ fieldGroupLocator, fieldName }) => !isElsewhere(fieldGroupLocator, fieldName),
     ),
-    removeFieldGroups: changes.removeFieldGroups?.filter(locator => !elsewhere.has(locator)),
+    removeFieldGroups: changes.removeFieldGroups?.filter(locator => held.has(locator) || !all.has(locator)),
   }
 }
 
 /** A client may send the value of a group field back as it read it. */
-function withoutGroups(fieldValues: unknown, elsewhere: ReadonlyMap<string, string>): unknown {
+function withoutGroups(
+  fieldValues: unknown,
+  isElsewhere: (locator: string, fieldName: string) => boolean,
+): unknown {
   if (typeof fieldValues !== 'object' || fieldValues === null) return fieldValues
-  const names = new Set(elsewhere.values())
   const kept = Object.entries(fieldValues).map(([name, value]: [string, unknown]) => {
-    if (!names.has(name) || value === null) return [name, value]
-    return [name, [value].flat().filter(one => elsewhere.get(String(one)) !== name)]
+    const list: unknown[] = [value].flat()
+    const own = list.filter(one => !isElsewhere(String(one), name))
+    return [name, own.length === list.length ? value : own]
   })
   return Object.fromEntries(kept)
 }

@@ -35,7 +35,13 @@ import type {
   PerilUpdate,
 } from '../../policy/records/transactions.ts'
 import type { PerilDefinition, ProductDefinition } from '../../product/configuration.ts'
-import { changesOfStretch, type FieldChanges, type FieldData } from '../../product/fields/groups.ts'
+import {
+  changesOfStretch,
+  type FieldChanges,
+  type FieldData,
+  type GroupsOverTime,
+  groupsOverTime,
+} from '../../product/fields/groups.ts'
 import { fieldErrors } from '../../product/fields/values.ts'
 import { joinedUpdates } from './joined-changes.ts'
 import { extended, prorated, type Repricing } from './repricing.ts'
@@ -77,8 +83,8 @@ export class EndorsedContent {
   #covered: readonly Span[] = []
   /** The runs in force at the endorsement's time or later, by run. */
   #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
-  /** Of `#continuations`, by renewal group; made when a peril is changed. */
-  #stretches: ReadonlyMap<Uuid | undefined, readonly PerilRun[]> | undefined
+  /** Field groups of perils from the endorsement's time on, by renewal group; read when a peril is changed. */
+  #perilGroups: ReadonlyMap<Uuid | undefined, GroupsOverTime> | undefined
   /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
   #policyChanged = false
@@ -100,14 +106,10 @@ export class EndorsedContent {
     this.#counted = new Set(line.map(step => step.modification.locator))
   }
 
-  /** `all` are the segments that the changes reach. */
-  policyData(segment: PolicySegment, changes: FieldChanges, all: readonly PolicySegment[]): FieldData {
+  /** `groups` are those of all segments that the changes reach. */
+  policyData(segment: PolicySegment, changes: FieldChanges, groups: GroupsOverTime): FieldData {
     const { fields } = this.#context.product
-    const here = changesOfStretch(
-      changes,
-      segment.data,
-      all.map(one => one.data),
-    )
+    const here = changesOfStretch(changes, segment.data, groups)
     const data = this.#changed('policy', this.#modification.locator, fields, segment.data, here)
     if (data !== segment.data) this.#policyChanged = true
     return data
@@ -169,9 +171,9 @@ export class EndorsedContent {
     }
     let exposureChanged = false
     const runs = this.#runsOf(exposure)
-    const all = runs.map(run => run.data)
+    const groups = groupsOverTime(runs.map(run => run.data))
     for (const run of runs) {
-      const here = changesOfStretch(update, run.data, all)
+      const here = changesOfStretch(update, run.data, groups)
       const data = this.#changed(exposure.locator, exposure.locator, definition.fields, run.data, here)
       if (data === run.data) continue
       exposureChanged = true
@@ -323,7 +325,7 @@ export class EndorsedContent {
   }
 
   #updatedPeril(run: PerilRun, definition: PerilDefinition, update: PerilUpdate) {
-    const here = changesOfStretch(update, run.data, this.#stretchesOf(run))
+    const here = changesOfStretch(update, run.data, this.#groupsOfPeril(run))
     const data = this.#changed(run.perilLocator, run.perilLocator, definition.fields, run.data, here)
     const { amounts, problems } = updatePerilAmounts(run.amounts, update)
     report(this.reported, run.perilLocator, fieldErrors(problems))
@@ -332,11 +334,16 @@ export class EndorsedContent {
     return same ? undefined : { data, amounts }
   }
 
-  /** The data of the peril, and of those that renew it, from the endorsement's time on. */
-  #stretchesOf(run: PerilRun): readonly FieldData[] {
-    const groupOf = ({ perilLocator }: PerilRun) => this.#before.perils.get(perilLocator)?.renewalGroup
-    this.#stretches ??= Map.groupBy(this.#continuations.keys(), groupOf)
-    return this.#stretches.get(groupOf(run))?.map(one => one.data) ?? []
+  /** Of the peril and of those that renew it. */
+  #groupsOfPeril(run: PerilRun): GroupsOverTime {
+    const renewalGroupOf = ({ perilLocator }: PerilRun) => this.#before.perils.get(perilLocator)?.renewalGroup
+    this.#perilGroups ??= new Map(
+      [...Map.groupBy(this.#continuations.keys(), renewalGroupOf)].map(([renewalGroup, runs]) => [
+        renewalGroup,
+        groupsOverTime(runs.map(one => one.data)),
+      ]),
+    )
+    return this.#perilGroups.get(renewalGroupOf(run)) ?? new Map()
   }
 
   #addExposure(creation: ExposureCreate, index: number, segments: readonly PolicySegment[]): void {

@@ -16,6 +16,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import { type Carried, newModification } from '../../policy/transitions.ts'
+import { groupsOverTime } from '../../product/fields/groups.ts'
 import { reducedFees } from '../cancellations/effect.ts'
 import { lapseInForce } from '../lapses/lapse.ts'
 import { EndorsedContent, type EndorsementContext, type Ends } from './content.ts'
@@ -59,6 +60,7 @@ export function endorsed(
   const made = { madeBy: modification.locator, createdAt: now, updatedAt: now, replacedBy: undefined }
   const content = new EndorsedContent(before, quote, line, modification, ends, context)
   const going = affected.filter(segment => segment.start < ends.new)
+  const groups = groupsOverTime(going.map(segment => segment.data))
   const parts = going.flatMap((segment): PolicySegment[] => {
     const part = (span: { start: Instant; end: Instant }, data: PolicySegment['data']): PolicySegment => ({
       ...segment,
@@ -71,7 +73,7 @@ export function endorsed(
     const split = later(segment.start, startAt)
     const kept = split > segment.start ? [part({ start: segment.start, end: split }, segment.data)] : []
     const until = segment === last ? ends.new : earlier(segment.end, ends.new)
-    return [...kept, part({ start: split, end: until }, content.policyData(segment, changes, going))]
+    return [...kept, part({ start: split, end: until }, content.policyData(segment, changes, groups))]
   })
   const feesUpTo = (effectiveAt: Instant) =>
     reducedFees(feesOf(before, quote, line), { ...modification, effectiveAt }, product, before, prorated)

@@ -3,6 +3,7 @@ import {
   changeFields,
   changesOfStretch,
   type FieldData,
+  groupsOverTime,
   NO_FIELD_DATA,
 } from '../../../src/product/fields/groups.ts'
 
@@ -181,26 +182,32 @@ describe('changes that reach several stretches of time', () => {
   }
 
   it('leave out the groups of others where a stretch lacks them', () => {
-    expect(changesOfStretch(changes, ADA, [DRIVERS, ADA])).toEqual({
+    expect(changesOfStretch(changes, ADA, groupsOverTime([DRIVERS, ADA]))).toEqual({
       fieldValues: { use: 'private', drivers: ['d1'] },
       updateFieldGroups: [changes.updateFieldGroups[0]],
       removeFieldGroups: [],
     })
-    expect(changesOfStretch({ fieldValues: { drivers: 'd2' } }, ADA, [DRIVERS, ADA]).fieldValues).toEqual({
+    expect(
+      changesOfStretch({ fieldValues: { drivers: 'd2' } }, ADA, groupsOverTime([DRIVERS, ADA])).fieldValues,
+    ).toEqual({
       drivers: [],
     })
-    expect(changesOfStretch({ fieldValues: { drivers: null } }, ADA, [DRIVERS, ADA]).fieldValues).toEqual({
+    expect(
+      changesOfStretch({ fieldValues: { drivers: null } }, ADA, groupsOverTime([DRIVERS, ADA])).fieldValues,
+    ).toEqual({
       drivers: null,
     })
   })
 
   it('stay where it has them, and where no stretch has them', () => {
-    expect(changesOfStretch(changes, DRIVERS, [DRIVERS, ADA])).toBe(changes)
-    expect(changesOfStretch(changes, ADA, [ADA])).toBe(changes)
+    expect(changesOfStretch(changes, DRIVERS, groupsOverTime([DRIVERS, ADA]))).toBe(changes)
+    expect(changesOfStretch(changes, ADA, groupsOverTime([ADA]))).toBe(changes)
   })
 
   it('stay where they name the group for another field', () => {
     const wrong = { updateFieldGroups: [{ fieldGroupLocator: 'd2', fieldName: 'pets' }] }
-    expect(changesOfStretch(wrong, ADA, [DRIVERS, ADA]).updateFieldGroups).toEqual(wrong.updateFieldGroups)
+    expect(changesOfStretch(wrong, ADA, groupsOverTime([DRIVERS, ADA])).updateFieldGroups).toEqual(
+      wrong.updateFieldGroups,
+    )
   })
 })
