@@ -1,5 +1,5 @@
 // What a policy pays for the term that is compared, by what was recorded when it was priced.
-import { type CurrencyCode, money } from '../../kernel/money.ts'
+import { type CurrencyCode, decimal, money } from '../../kernel/money.ts'
 import { type Instant, months, type Span, type TimeZone } from '../../kernel/time.ts'
 import type { BookedPolicy } from './booked.ts'
 import type { Price } from './price.ts'
@@ -17,8 +17,10 @@ export function recordedPrice(
 ): Price | undefined {
   const scaled = (amount: number, part: Span): number => {
     if (part.start === present.start && part.end === present.end) return money(amount, currency).minor
-    const share = months(present.start, present.end, zone).div(months(part.start, part.end, zone))
-    return money(share.times(amount), currency).minor
+    const length = months(part.start, part.end, zone)
+    // A part of a tenth of a second comes to 0 months: no more than its amount is known.
+    const share = length.eq(0) ? 1 : months(present.start, present.end, zone).div(length)
+    return money(decimal(amount).times(share), currency).minor
   }
   const covers = new Map<string, number>()
   for (const exposure of policy.exposures)

@@ -139,6 +139,18 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
     expect(found).toBeGreaterThan(10)
   })
 
+  test('of a part that comes to no months its own amounts are known', () => {
+    const { currency, exposures, ...policy } = policies[0]!
+    const present = policy.terms.at(-1)!
+    const instant = { start: present.start, end: (present.start + 100) as Instant }
+    const [exposure] = exposures
+    const peril = { ...exposure!.perils[0]!, parts: [{ ...exposure!.perils[0]!.parts[0]!, ...instant }] }
+    delete peril.parts[0]!.monthPremium
+    peril.parts[0]!.premium = 12
+    const only = { ...policy, currency, fees: [], parts: [], exposures: [{ ...exposure!, perils: [peril] }] }
+    expect(recordedPrice(only, { at: present.start, present }, EUR, BERLIN)).toMatchObject({ premium: 1_200 })
+  })
+
   test('in the middle of a change, what was recorded is scaled to the term by its months', async () => {
     const changed = policies.filter(({ parts, terms, isCancelled }) => {
       const present = terms.at(-1)!
