@@ -26,7 +26,16 @@ export class DatePatternError extends Error {}
 
 const LONGEST_PATTERN = 500
 
-type Local = LocalParts & { at: number; zone: string }
+type Local = LocalParts & {
+  readonly at: number
+  readonly zone: string
+  readonly zoneNames: { short?: string; long?: string }
+}
+
+const localOf = (at: number, zone: string, calendar: Calendar): Local => ({
+  ...calendar.localParts(at, zone),
+  ...{ at, zone, zoneNames: {} },
+})
 
 const padded = (value: number, width: number): string =>
   value < 0 ? `-${padded(-value, width)}` : String(value).padStart(width, '0')
@@ -64,9 +73,28 @@ function weeksOf(year: number): number {
   return weekdayOfLastDay(year) === 4 || weekdayOfLastDay(year - 1) === 3 ? 53 : 52
 }
 
-function zoneName({ at, zone }: Local, style: 'short' | 'long'): string {
-  const parts = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: style }).formatToParts(at)
-  return parts.find(part => part.type === 'timeZoneName')?.value ?? zone
+const zoneFormats = new Map<string, Intl.DateTimeFormat>()
+const MOST_ZONE_FORMATS = 100
+
+/** Making a format takes ten times as long as using it. */
+function zoneFormat(zone: string, style: 'short' | 'long'): Intl.DateTimeFormat {
+  const key = `${style} ${zone}`
+  const known = zoneFormats.get(key)
+  if (known) return known
+  const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: style })
+  if (zoneFormats.size >= MOST_ZONE_FORMATS) zoneFormats.clear()
+  zoneFormats.set(key, format)
+  return format
+}
+
+/** A pattern may ask for it at every letter. */
+function zoneName(local: Local, style: 'short' | 'long'): string {
+  const known = local.zoneNames[style]
+  if (known !== undefined) return known
+  const parts = zoneFormat(local.zone, style).formatToParts(local.at)
+  const name = parts.find(part => part.type === 'timeZoneName')?.value ?? local.zone
+  local.zoneNames[style] = name
+  return name
 }
 
 function offset(local: Local, width: number): string {
@@ -102,19 +130,18 @@ const LETTERS: Record<string, (local: Local, width: number) => string> = {
 /** Formats by a Joda pattern such as `d MMM YYYY` (resources brief 12.1). Throws `DatePatternError` for other letters. */
 export function formatDate(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
-  const local = { ...calendar.localParts(at, zone), at, zone }
-  return pattern.replace(
-    /''|'((?:[^']|'')*)'|([A-Za-z])\2*/g,
-    (run: string, quoted?: string, letter?: string) => {
-      if (run === "''") return "'"
-      if (quoted !== undefined) return quoted.replaceAll("''", "'")
-      const print = LETTERS[letter!]
-      const message = `date pattern '${pattern}' has the letter '${letter}', which means nothing`
-      if (!print) throw new DatePatternError(message)
-      return print(local, Math.min(run.length, 20))
-    },
-  )
+  return formatLocal(localOf(at, zone, calendar), pattern)
 }
+
+const formatLocal = (local: Local, pattern: string): string =>
+  pattern.replace(/''|'((?:[^']|'')*)'|([A-Za-z])\2*/g, (run: string, quoted?: string, letter?: string) => {
+    if (run === "''") return "'"
+    if (quoted !== undefined) return quoted.replaceAll("''", "'")
+    const print = LETTERS[letter!]
+    const message = `date pattern '${pattern}' has the letter '${letter}', which means nothing`
+    if (!print) throw new DatePatternError(message)
+    return print(local, Math.min(run.length, 20))
+  })
 
 /** The Joda pattern for each letter of the standard `date` filter. */
 const DIRECTIVES: ReadonlyMap<string, string> = new Map(
@@ -126,12 +153,13 @@ const DIRECTIVES: ReadonlyMap<string, string> = new Map(
 /** Formats by a pattern of the standard `date` filter, `%d %b %Y`; `%-d` drops leading zeros. */
 export function formatDirectives(at: number, pattern: string, zone: string, calendar: Calendar): string {
   if (pattern.length > LONGEST_PATTERN) throw new DatePatternError('date pattern is too long')
+  const local = localOf(at, zone, calendar)
   return pattern.replace(/%(-?)([a-zA-Z%])/g, (directive: string, bare: string, letter: string) => {
     if (letter === '%') return '%'
     if (letter === 's') return String(Math.floor(at / 1000))
     const joda = DIRECTIVES.get(letter)
     if (!joda) return directive
-    const printed = formatDate(at, joda, zone, calendar)
+    const printed = formatLocal(local, joda)
     if (letter === 'e' && bare === '') return printed.padStart(2, ' ')
     return bare ? printed.replace(/^0+(?=\d)/, '') : printed
   })

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { CALENDAR } from './calendar.ts'
 import { failure, NOW, output } from './rendering.ts'
 
 const at = (iso: string): number => Date.parse(iso)
@@ -84,5 +85,22 @@ describe('times in the zone of the tenant', () => {
     expect(days('2026-02-28T00:00Z', '2026-03-31T00:00Z')).toBe('33')
     expect(days('2026-03-15T00:00Z', '2026-01-15T00:00Z')).toBe('-60')
     expect(failure('{{ 0 | get_30_360_day_count }}').code).toBe('templateFailed')
+  })
+
+  test('however long a pattern is, its time is worked out once, and so is the name of its zone', () => {
+    const parts = vi.spyOn(CALENDAR, 'localParts')
+    const names = vi.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts')
+    try {
+      expect(output(`{{ 1769900000000 | date: "${'%d'.repeat(200)}" }}`)).toBe('31'.repeat(200))
+      expect(parts).toHaveBeenCalledTimes(1)
+      const zone = { timeZone: 'Europe/Berlin' }
+      const pattern = `'${'z '.repeat(120)}'`
+      expect(output(`{{ 1769900000000 | timestamp_millis_print: ${pattern} }}`, {}, zone)).toBe(
+        'GMT+1 '.repeat(120),
+      )
+      expect(names).toHaveBeenCalledTimes(1)
+    } finally {
+      vi.restoreAllMocks()
+    }
   })
 })
