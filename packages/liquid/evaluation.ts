@@ -15,6 +15,7 @@ import {
 import type { RenderingContext } from './context.ts'
 import { instantOf } from './date-format.ts'
 import { FILTER_WORK, ITEM_WORK, STEP_WORK } from './limits.ts'
+import { firstPlace } from './search.ts'
 import { asNumber, printed } from './values.ts'
 
 /** Evaluates a part of a template in a context. */
@@ -236,7 +237,7 @@ function contains(container: unknown, item: unknown, work: Work): boolean {
   if (typeof within === 'object' && !asNumber(within)) return Object.hasOwn(within, printed(sought))
   const text = printed(within)
   work.budget.countWork(text.length)
-  return text.includes(printed(sought))
+  return firstPlace(text, printed(sought)) >= 0
 }
 
 type Comparison = (left: unknown, right: unknown, context: RenderingContext) => boolean

@@ -3,6 +3,7 @@ import Big from 'big.js'
 import { type Calendar, DatePatternError, formatDate, instantOf } from '../liquid/date-format.ts'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
+import { firstPlace, lastPlace, splitBy } from '../liquid/search.ts'
 import {
   asInteger,
   asNumber,
@@ -138,23 +139,23 @@ const TEXT: Methods<string> = {
   replace: (owner, [from, to], budget) => {
     const sought = printed(from, budget)
     if (sought === '') return owner
-    const parts = owner.split(sought)
+    const parts = splitBy(owner, sought)
     const by = printed(to, budget)
     budget.countMemory(parts.length * by.length)
     return parts.join(by)
   },
   /** Splits by the text itself, not by a pattern, except that a backslash escapes a sign. Drops empty parts at the end. */
   split: (owner, [separator], budget) => {
-    const parts = owner.split(printed(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
+    const parts = splitBy(owner, printed(separator, budget).replace(/^\\([^\w\s])$/, '$1'))
     budget.countMemory(parts.length)
     while (parts.length > 1 && parts.at(-1) === '') parts.pop()
     return parts
   },
-  contains: (owner, [part], budget) => owner.includes(printed(part, budget)),
+  contains: (owner, [part], budget) => firstPlace(owner, printed(part, budget)) >= 0,
   startsWith: (owner, [part], budget) => owner.startsWith(printed(part, budget)),
   endsWith: (owner, [part], budget) => owner.endsWith(printed(part, budget)),
-  indexOf: (owner, [part], budget) => owner.indexOf(printed(part, budget)),
-  lastIndexOf: (owner, [part], budget) => owner.lastIndexOf(printed(part, budget)),
+  indexOf: (owner, [part], budget) => firstPlace(owner, printed(part, budget)),
+  lastIndexOf: (owner, [part], budget) => lastPlace(owner, printed(part, budget)),
   charAt: (owner, [index]) => owner[asInteger(index) ?? -1],
   concat: (owner, [other], budget) => owner + printed(other, budget),
   equals: (owner, [other]) => owner === other,

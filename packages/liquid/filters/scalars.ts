@@ -11,6 +11,7 @@ import {
 } from '../date-format.ts'
 import { type Filter, type Filters, isTrue, timestampOf } from '../evaluation.ts'
 import { formatCurrency, formatNumber, formatPattern, NumberFormatError } from '../number-format.ts'
+import { firstPlace, lastPlace, splitBy } from '../search.ts'
 import {
   asInteger,
   asNumber,
@@ -38,7 +39,7 @@ const replaceAll: Filter = (input, args, context) => {
   const pattern = printed(args[0])
   const replacement = printed(args[1])
   context.budget.countMemory(whole.length)
-  const parts = whole.split(pattern)
+  const parts = splitBy(whole, pattern)
   context.budget.countMemory(parts.length * replacement.length)
   return parts.join(replacement)
 }
@@ -67,7 +68,7 @@ const truncateWords: Filter = (input, args, context) => {
 const split: Filter = (input, args, context) => {
   const whole = printed(input)
   context.budget.countMemory(whole.length)
-  const parts = whole.split(printed(args[0]))
+  const parts = splitBy(whole, printed(args[0]))
   while (parts.at(-1) === '') parts.pop()
   return parts
 }
@@ -115,12 +116,14 @@ const textFilters: Filters = {
   escape_once: text(input => input.replace(KNOWN_ENTITY, escapeHtml)),
   ...fromLibrary,
   remove: (input, [pattern], context) => replaceAll(input, [pattern, ''], context),
-  remove_first: text((input, part = '') => replaceAt(input, input.indexOf(part), part.length, '')),
-  remove_last: text((input, part = '') => replaceAt(input, input.lastIndexOf(part), part.length, '')),
+  remove_first: text((input, part = '') => replaceAt(input, firstPlace(input, part), part.length, '')),
+  remove_last: text((input, part = '') => replaceAt(input, lastPlace(input, part), part.length, '')),
   replace: replaceAll,
-  replace_first: text((input, part = '', by = '') => replaceAt(input, input.indexOf(part), part.length, by)),
+  replace_first: text((input, part = '', by = '') =>
+    replaceAt(input, firstPlace(input, part), part.length, by),
+  ),
   replace_last: text((input, part = '', by = '') =>
-    replaceAt(input, input.lastIndexOf(part), part.length, by),
+    replaceAt(input, lastPlace(input, part), part.length, by),
   ),
   split,
   truncate,
