@@ -16,7 +16,7 @@ import type { RenderingContext } from './context.ts'
 import { instantOf } from './date-format.ts'
 import { FILTER_WORK, ITEM_WORK, STEP_WORK } from './limits.ts'
 import { firstPlace } from './search.ts'
-import { asNumber, printed } from './values.ts'
+import { asNumber, isMap, namesWork } from './values.ts'
 
 /** Evaluates a part of a template in a context. */
 type Evaluate = (context: RenderingContext) => unknown
@@ -156,10 +156,10 @@ function runFilter(
 ): unknown {
   context.filter = token
   const value = toValue(input)
-  let read = sizeOf(value)
+  let read = readingWork(value)
   for (let at = 0; at < args.length; at += 1) {
     args[at] = toValue(args[at])
-    read += sizeOf(args[at]) + STEP_WORK
+    read += readingWork(args[at]) + STEP_WORK
   }
   context.budget.countWork(FILTER_WORK + read)
   const { observation } = context
@@ -178,6 +178,9 @@ function runFilter(
 
 const sizeOf = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) ? value.length : 0
+
+/** A filter may list the names of a map. */
+const readingWork = (value: unknown): number => (isMap(value) ? namesWork(value) : sizeOf(value))
 
 /** Milliseconds, `now`, `2026-01-31` (start in the tenant's zone) or a full ISO time; undefined for anything else. */
 export function timestampOf(value: unknown, context: RenderingContext): number | undefined {
@@ -227,17 +230,17 @@ export function equal(left: unknown, right: unknown, work: Work): boolean {
   return other ? number.value.eq(other.value) : false
 }
 
-function contains(container: unknown, item: unknown, work: Work): boolean {
+function contains(container: unknown, item: unknown, work: RenderingContext): boolean {
   const within = toValue(container)
   const sought = toValue(item)
   if (within === null || within === undefined || sought === null || sought === undefined) return false
   if (Array.isArray(within)) {
     return within.some(each => equal(each, sought, work))
   }
-  if (typeof within === 'object' && !asNumber(within)) return Object.hasOwn(within, printed(sought))
-  const text = printed(within)
+  if (typeof within === 'object' && !asNumber(within)) return Object.hasOwn(within, work.print(sought))
+  const text = work.print(within)
   work.budget.countWork(text.length)
-  return firstPlace(text, printed(sought)) >= 0
+  return firstPlace(text, work.print(sought)) >= 0
 }
 
 type Comparison = (left: unknown, right: unknown, context: RenderingContext) => boolean

@@ -1,8 +1,8 @@
 // Numbers in templates. A whole number that a JavaScript number represents exactly stays one; every other number is a
 // `LiquidNumber`. Text that looks like a number counts as one (brief 5.4).
 import Big from 'big.js'
-import { toValue } from 'liquidjs/dist/liquid.browser.mjs'
-import { TemplateError } from './limits.ts'
+import { Drop, toValue } from 'liquidjs/dist/liquid.browser.mjs'
+import { ITEM_WORK, TemplateError } from './limits.ts'
 
 const Exact = Big()
 Exact.DP = 40
@@ -124,6 +124,18 @@ export function ceilingOf(value: Big): Big {
   const cut = value.round(0, Big.roundDown)
   return cut.lt(value) ? cut.plus(1) : cut
 }
+
+/** A map of the data, as templates see it. */
+export const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof LiquidNumber) &&
+  !(value instanceof Drop) &&
+  !isDataNumber(value)
+
+/** The work of listing the names of a map. */
+export const namesWork = (map: object): number => Object.keys(map).length * ITEM_WORK
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',

@@ -23,6 +23,7 @@ import {
   isMap,
   isTool,
   isTrue,
+  namesOf,
   printed,
   readable,
   type ToolSurroundings,
@@ -66,6 +67,7 @@ export class VelocityRun {
   }
 
   file(template: VelocityTemplate, out: Output): Running {
+    this.#budget.countWork(template.macros.size * ITEM_WORK)
     for (const [name, macro] of template.macros) this.#macros.set(name, { macro, file: template })
     return this.#in(template, () => this.#nodes(template.nodes, out))
   }
@@ -120,7 +122,7 @@ export class VelocityRun {
       case 'if':
         for (const { condition, body } of node.branches) {
           this.#budget.countWork(ITEM_WORK)
-          if (!condition || isTrue(this.#value(condition))) return this.#nodes(body, out)
+          if (!condition || this.#isTrue(this.#value(condition))) return this.#nodes(body, out)
         }
         return 'on'
       case 'foreach':
@@ -155,7 +157,11 @@ export class VelocityRun {
 
   #loop(node: Extract<Node, { kind: 'foreach' }>, out: Output): Running {
     const over = this.#value(node.over)
-    const items = Array.isArray(over) ? over : isMap(over) ? Object.keys(over).map(key => over[key]) : []
+    const items = Array.isArray(over)
+      ? over
+      : isMap(over)
+        ? namesOf(over, this.#budget).map(key => over[key])
+        : []
     if (items.length === 0) return this.#nodes(node.otherwise, out)
     this.#budget.countMemory(isMap(over) ? items.length : 0)
     const parent = this.#variables.get('foreach')
@@ -285,23 +291,27 @@ export class VelocityRun {
         return map
       }
       case 'not':
-        return !isTrue(this.#value(expression.of))
+        return !this.#isTrue(this.#value(expression.of))
       case 'minus':
         return calculate('-', 0, this.#value(expression.of), this.#budget)
       case 'binary': {
         const { operator } = expression
         const left = this.#value(expression.left)
-        if (operator === '&&') return isTrue(left) && isTrue(this.#value(expression.right))
-        if (operator === '||') return isTrue(left) || isTrue(this.#value(expression.right))
+        if (operator === '&&') return this.#isTrue(left) && this.#isTrue(this.#value(expression.right))
+        if (operator === '||') return this.#isTrue(left) || this.#isTrue(this.#value(expression.right))
         return calculate(operator, left, this.#value(expression.right), this.#budget)
       }
       case 'reference': {
         const value = this.#referred(expression)
-        if (expression.otherwise) return isTrue(value) ? value : this.#value(expression.otherwise)
+        if (expression.otherwise) return this.#isTrue(value) ? value : this.#value(expression.otherwise)
         if (value === undefined) this.#undefined(expression.source)
         return value
       }
     }
+  }
+
+  #isTrue(value: unknown): boolean {
+    return isTrue(value, this.#budget)
   }
 
   #newList(items: unknown[]): unknown[] {

@@ -30,17 +30,26 @@ export const isMap = (value: unknown): value is MapValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LiquidNumber)
 
 /** Nothing, false, zero and empty values are false, as in Velocity 2. */
-export function isTrue(value: unknown): boolean {
+export function isTrue(value: unknown, budget: RenderBudget): boolean {
   if (value === undefined || value === null || value === false || value === '' || value === 0) return false
   if (value instanceof LiquidNumber) return !value.value.eq(0)
   if (Array.isArray(value)) return value.length > 0
-  return !isMap(value) || Object.keys(value).length > 0
+  return !isMap(value) || namesOf(value, budget).length > 0
+}
+
+/** Names of a map, counted: each takes time to list. */
+export function namesOf(map: MapValue, budget: RenderBudget): string[] {
+  const names = Object.keys(map)
+  budget.countWork(names.length * ITEM_WORK)
+  return names
 }
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof LiquidNumber
 
 /** Compares numbers by value, also with numeric text; everything else by identity. */
-export function equal(left: unknown, right: unknown): boolean {
+export function equal(left: unknown, right: unknown, budget: RenderBudget): boolean {
+  if (typeof left === 'string' && typeof right === 'string')
+    budget.countWork(Math.min(left.length, right.length))
   if (isNumber(left) || isNumber(right)) {
     const [a, b] = [asNumber(left), asNumber(right)]
     return a !== undefined && b !== undefined && a.value.eq(b.value)
@@ -49,10 +58,11 @@ export function equal(left: unknown, right: unknown): boolean {
 }
 
 /** Negative, zero or positive; undefined if the two have no order. */
-function order(left: unknown, right: unknown): number | undefined {
+function order(left: unknown, right: unknown, budget: RenderBudget): number | undefined {
   const [a, b] = [asNumber(left), asNumber(right)]
   if (a && b) return a.value.cmp(b.value)
   if (typeof left !== 'string' || typeof right !== 'string') return undefined
+  budget.countWork(Math.min(left.length, right.length))
   return left < right ? -1 : left > right ? 1 : 0
 }
 
@@ -72,11 +82,11 @@ const QUOTIENT_PLACES = 16
  * are text. Exact; whole by whole is whole, as in Velocity. Nothing without a number or by zero.
  */
 export function calculate(operator: Operator, left: unknown, right: unknown, budget: RenderBudget): unknown {
-  if (operator === '==') return equal(left, right)
-  if (operator === '!=') return !equal(left, right)
+  if (operator === '==') return equal(left, right, budget)
+  if (operator === '!=') return !equal(left, right, budget)
   const holds = ORDERED[operator]
   if (holds) {
-    const difference = order(left, right)
+    const difference = order(left, right, budget)
     return difference !== undefined && holds(difference)
   }
   if (operator === '+' && (typeof left === 'string' || typeof right === 'string')) {
@@ -115,7 +125,7 @@ export function printed(value: unknown, budget: RenderBudget, depth = 0): string
   }
   return Array.isArray(value)
     ? `[${value.map(item).join(', ')}]`
-    : `{${Object.keys(value)
+    : `{${namesOf(value, budget)
         .map(key => `${key}=${item(value[key])}`)
         .join(', ')}}`
 }
@@ -167,7 +177,7 @@ const TEXT: Methods<string> = {
 
 function indexOf(list: readonly unknown[], item: unknown, budget: RenderBudget): number {
   budget.countWork(list.length * ITEM_WORK)
-  return list.findIndex(one => equal(readable(one), item))
+  return list.findIndex(one => equal(readable(one), item, budget))
 }
 
 const LIST: Methods<readonly unknown[]> = {
@@ -183,7 +193,7 @@ const own = (map: MapValue, key: string): unknown =>
   Object.hasOwn(map, key) ? readable(map[key]) : undefined
 
 const keys = (map: MapValue, budget: RenderBudget): string[] => {
-  const found = Object.keys(map)
+  const found = namesOf(map, budget)
   budget.countMemory(found.length)
   return found
 }
@@ -191,17 +201,14 @@ const keys = (map: MapValue, budget: RenderBudget): string[] => {
 const MAP: Methods<MapValue> = {
   get: (owner, [key], budget) => own(owner, printed(key, budget)),
   getOrDefault: (owner, [key, otherwise], budget) => own(owner, printed(key, budget)) ?? otherwise,
-  containsValue: (owner, [value], budget) => {
-    const all = keys(owner, budget)
-    budget.countWork(all.length * ITEM_WORK)
-    return all.some(key => equal(own(owner, key), value))
-  },
+  containsValue: (owner, [value], budget) =>
+    keys(owner, budget).some(key => equal(own(owner, key), value, budget)),
   containsKey: (owner, [key], budget) => Object.hasOwn(owner, printed(key, budget)),
   keySet: (owner, _args, budget) => keys(owner, budget),
   values: (owner, _args, budget) => keys(owner, budget).map(key => own(owner, key)),
   entrySet: (owner, _args, budget) => keys(owner, budget).map(key => ({ key, value: own(owner, key) })),
-  size: owner => Object.keys(owner).length,
-  isEmpty: owner => Object.keys(owner).length === 0,
+  size: (owner, _args, budget) => namesOf(owner, budget).length,
+  isEmpty: (owner, _args, budget) => namesOf(owner, budget).length === 0,
   equals: (owner, [other]) => owner === other,
   /** For entries of `entrySet`. */
   getKey: owner => own(owner, 'key'),
@@ -209,7 +216,7 @@ const MAP: Methods<MapValue> = {
 }
 
 const OTHER: Methods<unknown> = {
-  equals: (owner, [other]) => equal(owner, other),
+  equals: (owner, [other], budget) => equal(owner, other, budget),
   toString: (owner: unknown, _args: readonly unknown[], budget: RenderBudget) => printed(owner, budget),
 }
 
@@ -265,7 +272,7 @@ const LIST_CHANGES: Methods<unknown[]> = {
   },
   remove: (owner, [at], budget) => {
     budget.countWork(owner.length * ITEM_WORK)
-    const index = asInteger(at) ?? owner.findIndex(one => equal(one, at))
+    const index = asInteger(at) ?? owner.findIndex(one => equal(one, at, budget))
     return index < 0 ? undefined : owner.splice(index, 1)[0]
   },
   clear: owner => void owner.splice(0),
@@ -283,9 +290,9 @@ const MAP_CHANGES: Methods<OwnMap> = {
   },
   putAll: (owner, [other], budget) => {
     if (!isMap(other)) return
-    const keys = Object.keys(other)
-    budget.countMemory(keys.length * ITEM_MEMORY)
-    for (const key of keys) owner[key] = readable(other[key])
+    const names = namesOf(other, budget)
+    budget.countMemory(names.length * ITEM_MEMORY)
+    for (const key of names) owner[key] = readable(other[key])
   },
   remove: (owner, [key], budget) => {
     const name = printed(key, budget)

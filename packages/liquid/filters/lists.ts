@@ -64,7 +64,7 @@ const sort: Filter = (input, [property], context) =>
 const sortNatural: Filter = (input, [property], context) => {
   const keyed = itemsOf(input).map(item => {
     const member = memberOf(item, property, context)
-    const key = member === undefined || member === null ? undefined : printed(member).toLowerCase()
+    const key = member === undefined || member === null ? undefined : context.print(member).toLowerCase()
     context.budget.countMemory(textLength(key))
     return { item, key }
   })
@@ -86,14 +86,18 @@ function naturalOrder(a: unknown, b: unknown): number {
 }
 
 const join: Filter = (input, args, context) => {
-  const separator = args[0] === undefined ? ' ' : printed(args[0])
-  const parts = listOf(input).map(printed)
+  const separator = args[0] === undefined ? ' ' : context.print(args[0])
+  const parts = listOf(input).map(item => context.print(item))
   context.budget.countMemory(parts.reduce((size, part) => size + part.length + separator.length, 0))
   return parts.join(separator)
 }
 
 const sum: Filter = (input, [property], context) => {
-  const numbers = itemsOf(input).map(item => asOperand(memberOf(item, property, context)))
+  const numbers = itemsOf(input).map(item => {
+    const member = memberOf(item, property, context)
+    context.budget.countWork(ITEM_WORK + textLength(member))
+    return asOperand(member)
+  })
   const total = numbers.reduce((all, { value }) => all.plus(value), asOperand(0).value)
   const isWhole = numbers.every(({ whole }) => whole)
   return simplest(total, isWhole)
@@ -107,15 +111,15 @@ const uniq: Filter = (input, [property], context) => {
     const number = asNumber(key)
     const text = typeof key === 'object' ? `o${JSON.stringify(key)}` : `t${printed(key)}`
     const identity = number ? `n${number}` : text
-    context.budget.countWork(identity.length)
+    context.budget.countWork(ITEM_WORK + identity.length)
     if (!seen.has(identity)) seen.set(identity, item)
   }
   return [...seen.values()]
 }
 
 /** `slice: begin, length` for text or a list; a negative `begin` counts from the end. */
-const slice: Filter = (input, args) => {
-  const whole = Array.isArray(input) ? input : printed(input)
+const slice: Filter = (input, args, context) => {
+  const whole = Array.isArray(input) ? input : context.print(input)
   const begin = asInteger(args[0]) ?? 0
   const length = args[1] === undefined ? 1 : (asInteger(args[1]) ?? 0)
   const from = begin < 0 ? whole.length + begin : begin

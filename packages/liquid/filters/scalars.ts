@@ -28,16 +28,16 @@ import {
 /** A filter of text whose text arguments are optional. */
 const text =
   (change: (input: string, ...args: string[]) => string): Filter =>
-  (input, args) =>
-    change(printed(input), ...args.map(printed))
+  (input, args, context) =>
+    change(context.print(input), ...args.map(arg => context.print(arg)))
 
 const KNOWN_ENTITY = /&(?!(?:[a-z][a-z0-9]*|#\d+|#x[0-9a-f]+);)|[<>"']/gi
 
 /** Counts first, because the result may be as long as the product of its parts. */
 const replaceAll: Filter = (input, args, context) => {
-  const whole = printed(input)
-  const pattern = printed(args[0])
-  const replacement = printed(args[1])
+  const whole = context.print(input)
+  const pattern = context.print(args[0])
+  const replacement = context.print(args[1])
   context.budget.countMemory(whole.length)
   const parts = splitBy(whole, pattern)
   context.budget.countMemory(parts.length * replacement.length)
@@ -47,28 +47,28 @@ const replaceAll: Filter = (input, args, context) => {
 const replaceAt = (whole: string, index: number, length: number, replacement: string): string =>
   index < 0 ? whole : whole.slice(0, index) + replacement + whole.slice(index + length)
 
-const truncate: Filter = (input, args) => {
-  const whole = printed(input)
+const truncate: Filter = (input, args, context) => {
+  const whole = context.print(input)
   const length = args[0] === undefined ? 50 : (asInteger(args[0]) ?? 0)
-  const ellipsis = args[1] === undefined ? '...' : printed(args[1])
+  const ellipsis = args[1] === undefined ? '...' : context.print(args[1])
   if (whole.length <= length) return whole
   return whole.slice(0, Math.max(0, length - ellipsis.length)) + ellipsis
 }
 
 const truncateWords: Filter = (input, args, context) => {
-  const whole = printed(input)
+  const whole = context.print(input)
   context.budget.countMemory(whole.length)
   const words = whole.trim().split(/\s+/)
   const count = Math.max(1, args[0] === undefined ? 15 : (asInteger(args[0]) ?? 1))
-  const ellipsis = args[1] === undefined ? '...' : printed(args[1])
+  const ellipsis = args[1] === undefined ? '...' : context.print(args[1])
   return words.length <= count ? whole : words.slice(0, count).join(' ') + ellipsis
 }
 
 /** Drops empty pieces at the end, as Liquid does. */
 const split: Filter = (input, args, context) => {
-  const whole = printed(input)
+  const whole = context.print(input)
   context.budget.countMemory(whole.length)
-  const parts = splitBy(whole, printed(args[0]))
+  const parts = splitBy(whole, context.print(args[0]))
   while (parts.at(-1) === '') parts.pop()
   return parts
 }
@@ -89,7 +89,7 @@ const fromLibrary: Filters = Object.fromEntries(
     const filter = libraryFilters[name] as unknown as LibraryFilter
     const guarded: Filter = (input, _args, context) => {
       try {
-        return filter.call({ context }, printed(input))
+        return filter.call({ context }, context.print(input))
       } catch (error) {
         const reason = error instanceof Error ? error.message : error
         return context.reject(`${name} cannot read its text: ${reason}.`)
@@ -136,7 +136,7 @@ const documentFilters: Filters = {
   page_number: () => '<bindery-page-number></bindery-page-number>',
   page_count: () => '<bindery-page-count></bindery-page-count>',
   image_url: (input, _args, context) =>
-    context.state.environment.imageUrl?.(printed(input)) ?? printed(input),
+    context.state.environment.imageUrl?.(context.print(input)) ?? context.print(input),
 }
 
 /** Nothing returns nothing; anything else that is no time fails. */
@@ -166,7 +166,7 @@ function printedBy(format: typeof formatDate): Filter {
 const UNITS = new Set<string>(['year', 'month', 'week', 'day', 'hour', 'minute', 'second'])
 
 const addTime = ofTime((at, [unitName, count], context) => {
-  const unit = printed(unitName).toLowerCase().replace(/s$/, '')
+  const unit = context.print(unitName).toLowerCase().replace(/s$/, '')
   const steps = asInteger(count)
   if (!UNITS.has(unit))
     return context.reject(`'${printed(unitName)}' is no unit of time. Write one of ${[...UNITS].join(', ')}.`)
@@ -318,7 +318,7 @@ const ofNumber =
   (format: (value: Big, args: unknown[], context: RenderingContext) => string): Filter =>
   (input, args, context) => {
     const number = asNumber(input)
-    if (!number) return printed(input)
+    if (!number) return context.print(input)
     try {
       return format(number.value, args, context)
     } catch (error) {
@@ -335,7 +335,7 @@ function localeOf([language, country]: unknown[]): string {
 
 /** With language and country it uses the tenant's currency; with a currency code, English. */
 const currency: Filter = ofNumber((value, args, context) => {
-  const code = printed(args[0])
+  const code = context.print(args[0])
   const { dialect, environment } = context.state
   const isNamed = args.length === 1 && dialect.isCurrency(code)
   const shown = isNamed ? code : environment.currency

@@ -14,6 +14,8 @@ describe('limits are counted, with a clock that stands still', () => {
 
   const big = '{% assign s = "x" %}{% for i in (1..21) %}{% assign s = s | append: s %}{% endfor %}'
 
+  const largeMap = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`name ${at}`, at]))
+
   test.each([
     ['a loop without end', '{% for i in (1..100000000) %}{% endfor %}'],
     ['a loop in a loop', '{% for i in (1..9999) %}{% for j in (1..9999) %}{% endfor %}{% endfor %}'],
@@ -65,9 +67,31 @@ describe('limits are counted, with a clock that stands still', () => {
       'long products',
       '{% assign f = 1.23456789 %}{% for i in (1..190000) %}{% assign f = f | times: f | modulo: 7 %}{% endfor %}',
     ],
+    [
+      'the names of a large map, over and over',
+      '{% for i in (1..3000) %}{% assign n = data.map.size %}{% endfor %}',
+    ],
+    [
+      'a loop over a large map, over and over',
+      '{% for i in (1..3000) %}{% for pair in data.map limit: 1 %}{% endfor %}{% endfor %}',
+    ],
+    ['a filter of a large map, over and over', '{% for i in (1..3000) %}{{ data.map | size }}{% endfor %}'],
+    [
+      'a map printed to be shortened, over and over',
+      '{% for i in (1..1000) %}{{ data.map | truncate: 5 }}{% endfor %}',
+    ],
+    [
+      'a list printed to be shortened, over and over',
+      `${big}{% assign l = s | concat: s %}{% for i in (1..1000) %}{{ l | truncate: 5 }}{% endfor %}`,
+    ],
+    [
+      'sums of many numbers',
+      '{% assign l = "1,2" | split: "," %}{% for i in (1..19) %}{% assign l = l | concat: l %}{% endfor %}{% assign n = l | sum %}',
+    ],
   ])('%s stops the template', (_name, source) => {
+    const data = { map: largeMap }
     const limits = size<{ nodes?: number }>({ nodes: 50_000 }, {})
-    expect(failure(source, {}, { limits })).toMatchObject({
+    expect(failure(source, data, { limits })).toMatchObject({
       code: 'templateLimit',
       path: 'test.liquid',
       line: 1,

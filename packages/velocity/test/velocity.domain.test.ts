@@ -164,6 +164,10 @@ describe('a Velocity template', () => {
   })
 })
 
+const LARGE_MAP = '#set($m = {})#foreach($i in [1..1000])#set($m["k$i"] = 1)#end'
+const LONG_TEXTS =
+  '#set($s = "x")#set($t = "x")#foreach($i in [1..18])#set($s = $s + $s)#set($t = $t + $t)#end'
+
 describe('a hostile Velocity template is stopped', () => {
   it.each([
     ['an endless loop', '#foreach($i in [1..2000])#foreach($j in [1..2000])x#end#end'],
@@ -180,11 +184,28 @@ describe('a hostile Velocity template is stopped', () => {
     ['a list that grows', '#set($l = [1])#foreach($i in [1..40])#set($x = $l.addAll($l))#end'],
     ['a map that grows', '#set($m = {})#foreach($i in [1..2000])#set($x = $m.put("$i$m", 1))#end'],
     ['snippets of made-up names', '#foreach($i in [1..300])#parse("s$i")#end'],
+    ['a large map as a condition, over and over', `${LARGE_MAP}#foreach($i in [1..4000])#if($m)#end#end`],
+    [
+      'the size of a large map, over and over',
+      `${LARGE_MAP}#foreach($i in [1..4000])#set($x = $m.size())#end`,
+    ],
+    [
+      'names of a large map, over and over',
+      `${LARGE_MAP}#foreach($i in [1..4000])#set($x = $m.isEmpty())#end`,
+    ],
+    ['equal texts, over and over', `${LONG_TEXTS}#foreach($i in [1..2000])#if($s == $t)#end#end`],
+    ['texts in order, over and over', `${LONG_TEXTS}#foreach($i in [1..2000])#if($s < $t)#end#end`],
+    [
+      'a text in a list of texts, over and over',
+      `${LONG_TEXTS}#set($l = [$s])#foreach($i in [1..2000])#if($l.contains($t))#end#end`,
+    ],
+    ['a snippet of many macros, over and over', '#foreach($i in [1..2000])#parse("macros")#end'],
     ['a condition of many parts', `#foreach($i in [1..1900])#if(${'$i == 0 || '.repeat(500)}false)#end#end`],
   ])('%s, with its line and its column', (_, source) => {
-    const snippets = Object.fromEntries(
-      Array.from({ length: 301 }, (_, at) => [`s${at}`, 'x'.repeat(50_000)]),
-    )
+    const snippets = {
+      ...Object.fromEntries(Array.from({ length: 301 }, (_, at) => [`s${at}`, 'x'.repeat(50_000)])),
+      macros: Array.from({ length: 1_000 }, (_, at) => `#macro(m${at})#end`).join(''),
+    }
     const { code, line, column, path } = failure(`<p>\n  ${source}`, { snippets })
     expect({ code, line, path }).toEqual({ code: 'templateLimit', line: 2, path: 'letter' })
     expect(column).toBeGreaterThanOrEqual(3)
