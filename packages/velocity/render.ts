@@ -368,6 +368,8 @@ export class VelocityRun {
   }
 
   #member(owner: unknown, key: unknown): unknown {
+    // As in Java, `$list.empty` is `$list.isEmpty()`; of a map it is a key.
+    if (key === 'empty' && (Array.isArray(owner) || typeof owner === 'string')) return owner.length === 0
     if (Array.isArray(owner)) {
       const index = asInteger(key)
       return index === undefined ? undefined : readable(owner.at(index))

@@ -210,6 +210,8 @@ const MAP: Methods<MapValue> = {
   size: (owner, _args, budget) => namesOf(owner, budget).length,
   isEmpty: (owner, _args, budget) => namesOf(owner, budget).length === 0,
   equals: (owner, [other]) => owner === other,
+  /** For `$foreach`, which has it as a method too. */
+  hasNext: owner => own(owner, 'hasNext'),
   /** For entries of `entrySet`. */
   getKey: owner => own(owner, 'key'),
   getValue: owner => own(owner, 'value'),

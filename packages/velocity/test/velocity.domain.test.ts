@@ -132,6 +132,8 @@ describe('a Velocity template', () => {
     ['#set($l = [1])#foreach($i in $l)#set($x = $l.add($i))#end$l.size()', '2'],
     ['#set($p = "a|b||")$p.split("\\|") $p.split("|").size()', '[a, b] 2'],
     ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
+    ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
+    ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
 
   it('lists names that the data does not have, and takes what it has for false, null or empty', () => {
