@@ -46,7 +46,7 @@ export function namesOf(map: MapValue, budget: RenderBudget): string[] {
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof LiquidNumber
 
-/** Compares numbers by value, also with numeric text; everything else by identity. */
+/** Compares numbers by value, also with numeric text, flags also with their text; everything else by identity. */
 export function equal(left: unknown, right: unknown, budget: RenderBudget): boolean {
   if (typeof left === 'string' && typeof right === 'string')
     budget.countWork(Math.min(left.length, right.length))
@@ -54,8 +54,11 @@ export function equal(left: unknown, right: unknown, budget: RenderBudget): bool
     const [a, b] = [asNumber(left), asNumber(right)]
     return a !== undefined && b !== undefined && a.value.eq(b.value)
   }
-  return (left ?? null) === (right ?? null)
+  return comparable(left) === comparable(right)
 }
+
+/** Velocity compares values of two kinds as they print: `true` equals `"true"`. */
+const comparable = (value: unknown): unknown => (typeof value === 'boolean' ? `${value}` : (value ?? null))
 
 /** Negative, zero or positive; undefined if the two have no order. */
 function order(left: unknown, right: unknown, budget: RenderBudget): number | undefined {

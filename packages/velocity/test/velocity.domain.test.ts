@@ -131,6 +131,8 @@ describe('a Velocity template', () => {
     ],
     ['#set($l = [1])#foreach($i in $l)#set($x = $l.add($i))#end$l.size()', '2'],
     ['#set($p = "a|b||")$p.split("\\|") $p.split("|").size()', '[a, b] 2'],
+    ['#set($x = true)#if($x == "true" && "false" == !$x && $x != "false" && $x != "yes")a#end', 'a'],
+    ['#if(true == 1 || false == "" || false == $data.none || "true" == ["true"])a#{else}b#end', 'b'],
     ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
     ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
