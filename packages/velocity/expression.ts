@@ -76,7 +76,11 @@ export type Node =
   | { readonly kind: 'parse' | 'include'; readonly names: readonly Expression[]; readonly offset: number }
   | { readonly kind: 'break' | 'stop'; readonly offset: number }
 
-export type Macro = { readonly parameters: readonly string[]; readonly body: readonly Node[] }
+export type Macro = {
+  /** `otherwise`: what stands for an argument that a call leaves out. */
+  readonly parameters: readonly { readonly name: string; readonly otherwise?: Expression }[]
+  readonly body: readonly Node[]
+}
 
 /** Parses a text in double quotes to nodes. */
 type TextReader = (cursor: Cursor) => readonly Node[]

@@ -250,13 +250,15 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
       cursor.skipBlank()
       const name = cursor.match(/[A-Za-z_]\w*/y)?.[0]
       if (name === undefined) throw cursor.problem("The macro's name is missing")
-      const parameters: string[] = []
+      const parameters: { name: string; otherwise?: Expression }[] = []
       for (;;) {
         cursor.skipBlank()
         cursor.take(',')
         cursor.skipBlank()
         if (cursor.peek(')')) return { name, parameters }
-        parameters.push(variable().name)
+        const parameter = variable().name
+        cursor.skipBlank()
+        parameters.push({ name: parameter, ...(cursor.take('=') && { otherwise: expression() }) })
       }
     })
     cursor.match(LINE_END)

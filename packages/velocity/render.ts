@@ -204,11 +204,14 @@ export class VelocityRun {
     }
     const { macro, file } = known
     this.#budget.countWork(args.length * ITEM_WORK)
-    const values = macro.parameters.map((_, index) => args[index] && this.#value(args[index]))
+    const values = macro.parameters.map(({ otherwise }, index) => {
+      const given = args[index] ?? otherwise
+      return given && this.#value(given)
+    })
     const content = body && this.#captured(body)
-    return this.#restoring([...macro.parameters, 'bodyContent'], () => {
+    return this.#restoring([...macro.parameters.map(({ name }) => name), 'bodyContent'], () => {
       for (const [index, parameter] of macro.parameters.entries())
-        this.#variables.set(parameter, values[index])
+        this.#variables.set(parameter.name, values[index])
       this.#variables.set('bodyContent', content)
       return this.#deeper(() => this.#in(file, () => this.#nodes(macro.body, out)))
     })

@@ -133,6 +133,7 @@ describe('a Velocity template', () => {
     ['#set($p = "a|b||")$p.split("\\|") $p.split("|").size()', '[a, b] 2'],
     ['#set($x = true)#if($x == "true" && "false" == !$x && $x != "false" && $x != "yes")a#end', 'a'],
     ['#if(true == 1 || false == "" || false == $data.none || "true" == ["true"])a#{else}b#end', 'b'],
+    ['#macro(m $a, $b = "x" $c=[1, 2])[$a$b$c]#end#m(1)#m(1, 2)#m(1 2 3)', '[1x[1, 2]][12[1, 2]][123]'],
     ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
     ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
