@@ -110,7 +110,8 @@ const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator]
   ],
 ]
 
-const NAME = /[A-Za-z_][\w-]*/y
+/** A hyphen at the end is no part of it: `$from-$to` are two days. */
+const NAME = /[A-Za-z_](?:[\w-]*\w)?/y
 const NUMBER = /\d+(?:\.\d+)?/y
 const WORD = /(true|false|null)\b/y
 const LONGEST_NUMBER = 30
@@ -255,7 +256,7 @@ export function readReference(cursor: Cursor, text: TextReader): Reference | und
 function readSteps(cursor: Cursor, text: TextReader): Step[] {
   const steps: Step[] = []
   for (;;) {
-    const property = cursor.match(/\.([A-Za-z_][\w-]*)/y)?.[1]
+    const property = cursor.match(/\.([A-Za-z_](?:[\w-]*\w)?)/y)?.[1]
     if (property !== undefined && cursor.take('('))
       steps.push({ kind: 'method', name: property, args: readArguments(cursor, text) })
     else if (property !== undefined) steps.push({ kind: 'property', name: property })

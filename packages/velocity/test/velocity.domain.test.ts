@@ -134,6 +134,10 @@ describe('a Velocity template', () => {
     ['#set($x = true)#if($x == "true" && "false" == !$x && $x != "false" && $x != "yes")a#end', 'a'],
     ['#if(true == 1 || false == "" || false == $data.none || "true" == ["true"])a#{else}b#end', 'b'],
     ['#macro(m $a, $b = "x" $c=[1, 2])[$a$b$c]#end#m(1)#m(1, 2)#m(1 2 3)', '[1x[1, 2]][12[1, 2]][123]'],
+    [
+      '$data.name-$data.count- $data.name--$data.name-x #set($x = $data.count- 1)$x-$x',
+      'Ada-3- Ada--$data.name-x 2-2',
+    ],
     ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
     ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
