@@ -112,7 +112,7 @@ const LEVELS: readonly (readonly (readonly [pattern: RegExp, operator: Operator]
 
 /** A hyphen at the end is no part of it: `$from-$to` are two days. */
 const NAME = /[A-Za-z_](?:[\w-]*\w)?/y
-const NUMBER = /\d+(?:\.\d+)?/y
+const NUMBER = /\d+(?:\.\d+)?|\.\d+/y
 const WORD = /(true|false|null)\b/y
 const LONGEST_NUMBER = 30
 

@@ -138,6 +138,7 @@ describe('a Velocity template', () => {
       '$data.name-$data.count- $data.name--$data.name-x #set($x = $data.count- 1)$x-$x',
       'Ada-3- Ada--$data.name-x 2-2',
     ],
+    ['#set($x = .5)$x #set($x = 2 * .25)$x #foreach($i in [1..3])$i#end', '0.5 0.5 123'],
     ['$data.getName() $data.getNothing()', 'Ada $data.getNothing()'],
     ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
