@@ -11,6 +11,7 @@ import {
   TemplateError,
 } from '../liquid/limits.ts'
 import { asInteger, literalNumber } from '../liquid/values.ts'
+import { memberOf, readable } from './data.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
 import {
@@ -25,7 +26,6 @@ import {
   isTrue,
   namesOf,
   printed,
-  readable,
   type ToolSurroundings,
 } from './values.ts'
 
@@ -160,7 +160,7 @@ export class VelocityRun {
     const items = Array.isArray(over)
       ? over
       : isMap(over)
-        ? namesOf(over, this.#budget).map(key => over[key])
+        ? namesOf(over, this.#budget).map(key => memberOf(over, key))
         : []
     if (items.length === 0) return this.#nodes(node.otherwise, out)
     this.#budget.countMemory(isMap(over) ? items.length : 0)
@@ -379,6 +379,6 @@ export class VelocityRun {
     }
     if (!isMap(owner) || key === undefined || key === null) return undefined
     const name = printed(key, this.#budget)
-    return Object.hasOwn(owner, name) ? readable(owner[name]) : undefined
+    return memberOf(owner, name)
   }
 }

@@ -4,27 +4,14 @@ import { type Calendar, DatePatternError, formatDate, instantOf } from '../liqui
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
 import { firstPlace, lastPlace, splitBy } from '../liquid/search.ts'
-import {
-  asInteger,
-  asNumber,
-  dataNumber,
-  escapeHtml,
-  isDataNumber,
-  LiquidNumber,
-  simplest,
-} from '../liquid/values.ts'
+import { asInteger, asNumber, escapeHtml, LiquidNumber, simplest } from '../liquid/values.ts'
+import { memberOf, readable, TextNumber } from './data.ts'
 import type { Operator } from './expression.ts'
 
 /** Characters that an item of a list or map counts as. */
 export const ITEM_MEMORY = 4
 
 type MapValue = Readonly<Record<string, unknown>>
-
-/** A value of the data for templates: exact numbers, and nothing that can be called. */
-export function readable(value: unknown): unknown {
-  if (isDataNumber(value)) return dataNumber(value)
-  return typeof value === 'function' || typeof value === 'symbol' ? undefined : value
-}
 
 export const isMap = (value: unknown): value is MapValue =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LiquidNumber)
@@ -192,9 +179,6 @@ const LIST: Methods<readonly unknown[]> = {
   equals: (owner, [other]) => owner === other,
 }
 
-const own = (map: MapValue, key: string): unknown =>
-  Object.hasOwn(map, key) ? readable(map[key]) : undefined
-
 const keys = (map: MapValue, budget: RenderBudget): string[] => {
   const found = namesOf(map, budget)
   budget.countMemory(found.length)
@@ -202,22 +186,22 @@ const keys = (map: MapValue, budget: RenderBudget): string[] => {
 }
 
 const MAP: Methods<MapValue> = {
-  get: (owner, [key], budget) => own(owner, printed(key, budget)),
-  getOrDefault: (owner, [key, otherwise], budget) => own(owner, printed(key, budget)) ?? otherwise,
+  get: (owner, [key], budget) => memberOf(owner, printed(key, budget)),
+  getOrDefault: (owner, [key, otherwise], budget) => memberOf(owner, printed(key, budget)) ?? otherwise,
   containsValue: (owner, [value], budget) =>
-    keys(owner, budget).some(key => equal(own(owner, key), value, budget)),
+    keys(owner, budget).some(key => equal(memberOf(owner, key), value, budget)),
   containsKey: (owner, [key], budget) => Object.hasOwn(owner, printed(key, budget)),
   keySet: (owner, _args, budget) => keys(owner, budget),
-  values: (owner, _args, budget) => keys(owner, budget).map(key => own(owner, key)),
-  entrySet: (owner, _args, budget) => keys(owner, budget).map(key => ({ key, value: own(owner, key) })),
+  values: (owner, _args, budget) => keys(owner, budget).map(key => memberOf(owner, key)),
+  entrySet: (owner, _args, budget) => keys(owner, budget).map(key => ({ key, value: memberOf(owner, key) })),
   size: (owner, _args, budget) => namesOf(owner, budget).length,
   isEmpty: (owner, _args, budget) => namesOf(owner, budget).length === 0,
   equals: (owner, [other]) => owner === other,
   /** For `$foreach`, which has it as a method too. */
-  hasNext: owner => own(owner, 'hasNext'),
+  hasNext: owner => memberOf(owner, 'hasNext'),
   /** For entries of `entrySet`. */
-  getKey: owner => own(owner, 'key'),
-  getValue: owner => own(owner, 'value'),
+  getKey: owner => memberOf(owner, 'key'),
+  getValue: owner => memberOf(owner, 'value'),
 }
 
 const OTHER: Methods<unknown> = {
@@ -235,7 +219,7 @@ const NUMBER: Methods<unknown> = {
 /** `getName()` and `isNew()` for a map with `name` and `new`, like on a Java object. */
 function getter(owner: MapValue, name: string, args: readonly unknown[]): unknown {
   const property = args.length === 0 ? /^(?:get|is)([A-Z].*)$/.exec(name)?.[1] : undefined
-  return property && own(owner, property[0]!.toLowerCase() + property.slice(1))
+  return property && memberOf(owner, property[0]!.toLowerCase() + property.slice(1))
 }
 
 /** Calls a method that changes nothing; undefined for an unknown one. */
@@ -252,6 +236,7 @@ export function callMethod(owner: unknown, name: string, args: readonly unknown[
   if (Array.isArray(owner)) return use(LIST, owner)
   if (isMap(owner)) return Object.hasOwn(MAP, name) ? use(MAP, owner) : getter(owner, name, args)
   if (typeof owner === 'boolean') return use(OTHER, owner)
+  if (owner instanceof TextNumber && !Object.hasOwn(NUMBER, name)) return use(TEXT, `${owner}`)
   return asNumber(owner) ? use(NUMBER, owner) : undefined
 }
 
@@ -297,7 +282,7 @@ const MAP_CHANGES: Methods<OwnMap> = {
     if (!isMap(other)) return
     const names = namesOf(other, budget)
     budget.countMemory(names.length * ITEM_MEMORY)
-    for (const key of names) owner[key] = readable(other[key])
+    for (const key of names) owner[key] = memberOf(other, key)
   },
   remove: (owner, [key], budget) => {
     const name = printed(key, budget)

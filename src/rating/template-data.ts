@@ -2,7 +2,8 @@
 // 5.3).
 
 import { DataAmount } from '../../packages/liquid/values.ts'
-import { Memo } from '../kernel/maps.ts'
+import { NUMBER_MEMBERS } from '../../packages/velocity/data.ts'
+import { Memo, memoByObject } from '../kernel/maps.ts'
 import { toNumber } from '../kernel/money.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { lazyNames, withLazy } from '../policy/projection/characteristics.ts'
@@ -40,10 +41,19 @@ const templateScalar = (definition: FieldDefinition, value: string): string | nu
 const FIELDS: object = Object.freeze(Object.create(null))
 
 export const isOfFields = (record: unknown): boolean =>
-  typeof record === 'object' && record !== null && Object.getPrototypeOf(record) === FIELDS
+  typeof record === 'object' && record !== null && Object.prototype.isPrototypeOf.call(FIELDS, record)
+
+/** Values are text to Liquid, which computes with it. Velocity is told which of them are numbers. */
+const numberFields = (definitions: readonly FieldDefinition[]) => ({
+  [NUMBER_MEMBERS]: { value: new Set(definitions.filter(one => one.type === 'number').map(one => one.name)) },
+})
+
+const fieldsPrototype = memoByObject((definitions: readonly FieldDefinition[]): object =>
+  Object.freeze(Object.create(FIELDS, numberFields(definitions))),
+)
 
 function templateFields(definitions: readonly FieldDefinition[], values: FieldValues): TemplateFields {
-  const fields = Object.create(FIELDS) as TemplateFields
+  const fields = Object.create(fieldsPrototype(definitions)) as TemplateFields
   for (const definition of definitions) {
     const scalars = valuesOf(values, definition.name).map(value => templateScalar(definition, value))
     if (scalars.length > 0) fields[definition.name] = definition.repeatable ? scalars : scalars[0]!
@@ -124,12 +134,15 @@ export const policyholderData = (policyholder: Policyholder, fields: readonly Fi
   id: policyholder.locator,
   locator: policyholder.locator,
   entity: {
-    values: Object.fromEntries(
-      Object.entries(policyholder.entity.values).map(([name, values]) => {
-        const definition = fields.find(field => field.name === name)
-        const scalars = definition ? values.map(value => templateScalar(definition, value)) : values
-        return [name, definition?.repeatable ? scalars : (scalars[0] ?? '')]
-      }),
+    values: Object.defineProperties(
+      Object.fromEntries(
+        Object.entries(policyholder.entity.values).map(([name, values]) => {
+          const definition = fields.find(field => field.name === name)
+          const scalars = definition ? values.map(value => templateScalar(definition, value)) : values
+          return [name, definition?.repeatable ? scalars : (scalars[0] ?? '')]
+        }),
+      ),
+      numberFields(fields),
     ),
   },
 })

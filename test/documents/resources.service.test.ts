@@ -118,6 +118,11 @@ beforeAll(async () => {
   await group('today', Date.now() - DAY_MS, ['stamp_2'])
 })
 
+const fieldValuesOf = ({ characteristics, exposures }: PolicyResponse): Record<string, string[]> => ({
+  ...characteristics[0]!.fieldValues,
+  ...exposures[0]!.characteristics[0]!.fieldValues,
+})
+
 const upload = (path: string, name: string, staticName: string, body: string, type = 'text/plain') =>
   callOk('POST', `${base}/${path}?name=${name}&staticName=${staticName}`, {
     token,
@@ -274,6 +279,11 @@ describe('documents of a configuration', () => {
       body: 'the foot not for this paper',
       calls: { d1: 2, r2: 2 },
     })
+    const { claims_free_years: years, vehicle_value: value } = fieldValuesOf(policy)
+    const sum =
+      '#set($c = $data.policy.characteristics[0].field_values.claims_free_years)#set($x = $c + 1)$x ' +
+      '#set($v = $data.policy.exposures[0].characteristics[0].field_values.vehicle_value)$v #set($x = 1 + $v)$x'
+    expect((await velocity(sum)).body).toBe(`${Number(years) + 1} ${value} ${Number(value) + 1}`)
     expect((await velocity('\n#if($x)')).body).toMatchObject({
       code: 'templateFailed',
       message: "preview:2:1: The '#if' that begins here is never closed; add '#end'.",

@@ -5,6 +5,7 @@ import { render as renderedByLibrary } from 'velocityjs'
 import { describe, expect, it } from 'vitest'
 import { type RenderLimits, TemplateError } from '../../liquid/limits.ts'
 import { CALENDAR, digitsOfCurrency, isCurrency } from '../../liquid/test/calendar.ts'
+import { NUMBER_MEMBERS } from '../data.ts'
 import { compileVelocity, renderVelocity } from '../velocity.ts'
 import { AGREED, CORPUS_DATA, DIFFERENT } from './corpus.ts'
 
@@ -143,6 +144,28 @@ describe('a Velocity template', () => {
     ['#foreach($i in $data.items)$i.label#if($foreach.hasNext()), #end#end', 'a, b'],
     ['#set($l = [])$l.empty $data.items.empty $data.name.empty $data.empty.empty', 'true false false true'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
+
+  it('computes with a number of the data that travels as text, and prints it as it was given', () => {
+    const fields = { [NUMBER_MEMBERS]: new Set(['sum', 'claims', 'years']) }
+    const data = { f: { ...fields, sum: '35000.50', claims: '0', years: ['3', '4.10'], code: '12' } }
+    const given = (source: string) => render(source, { data })
+    expect(given('$data.f.sum "$data.f.sum" $data.f.years $data.f')).toBe(
+      '35000.50 "35000.50" [3, 4.10] {sum=35000.50, claims=0, years=[3, 4.10], code=12}',
+    )
+    expect(given('#set($t = 0)#set($t = $t + $data.f.sum)#set($t = $t + $data.f.get("sum"))$t')).toBe('70001')
+    expect(given('#set($t = 0)#foreach($y in $data.f.years)#set($t = $t + $y)#end$t')).toBe('7.1')
+    expect(given('#foreach($v in $data.f)#set($x = 1 + $v)$x #end')).toBe('35001.5 1 $x 112 ')
+    expect(given('#foreach($e in $data.f.entrySet())#set($x = 1 + $e.value)$x #end')).toBe(
+      '35001.5 1 $x 112 ',
+    )
+    expect(given('#if($data.f.claims)some#{else}none#end #if($data.f.sum == 35000.5)same#end')).toBe(
+      'none same',
+    )
+    expect(given('$data.f.sum.length() $data.f.sum.substring(0, 2) $data.f.sum.intValue()')).toBe(
+      '8 35 35000',
+    )
+    expect(given('#set($x = "EUR " + $data.f.sum)$x #set($x = 1 + $data.f.code)$x')).toBe('EUR 35000.50 112')
+  })
 
   it('lists names that the data does not have, and takes what it has for false, null or empty', () => {
     const { undefinedNames } = rendering(
