@@ -141,9 +141,11 @@ export function neededScripts(
   return needed
 }
 
-/** Relative to the script, or from `scripts/` or its `lib/`. */
+/** Relative to the script, or from `scripts/` or its `lib/`, as the sandbox finds them. */
 function targetsOf(from: string, request: string, scripts: Readonly<Record<string, string>>): string[] {
-  const targets = request.startsWith('.') ? [resolve(from, request)] : [request, `lib/${request}`]
+  const isRelative = /^\.\.?(\/|$)/.test(request)
+  const target = resolve(isRelative ? from : '', request)
+  const targets = isRelative ? [target] : [target, `lib/${target}`]
   return targets.flatMap(target => fileOf(target, scripts) ?? [])
 }
 

@@ -472,6 +472,19 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('files that scripts require from the root, as the sandbox finds them', () => {
+    const plugins = { getPerilRates: { path: 'main/rater.js', enabled: true } }
+    expect(
+      found({
+        ...policyWith({ plugins }),
+        'scripts/main/rater.js':
+          "exports.getPerilRates = [require('/main/part'), require('/money.js'), require('main/./sub/../part')]",
+        'scripts/main/part.js': 'let x = ;',
+        'scripts/lib/money.js': '',
+      }),
+    ).toEqual(['ERROR badScript scripts/main/part.js:1'])
+  })
+
   test('plugins whose function none of their scripts names', () => {
     const of = (enabled: boolean, path: string) => ({ path, enabled })
     expect(
