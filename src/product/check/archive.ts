@@ -55,13 +55,24 @@ export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport)
 }
 
 /** Undefined if it cannot be read; the reason is reported. */
-export function readText(file: ArchiveFile, report: ArchiveReport): string | undefined {
+export const readText = (file: ArchiveFile, report: ArchiveReport): string | undefined =>
+  readFile(file, report, () => undefined)
+
+/** For templates and scripts: one in an older encoding is checked as far as it goes, and not said to be missing too. */
+export const readSource = (file: ArchiveFile, report: ArchiveReport): string | undefined =>
+  readFile(file, report, bytes => new TextDecoder().decode(bytes))
+
+function readFile(
+  file: ArchiveFile,
+  report: ArchiveReport,
+  otherwise: (notUtf8: Uint8Array) => string | undefined,
+): string | undefined {
   try {
     return file.text()
   } catch (error) {
     if (!(error instanceof ArchiveRefused)) throw error
     report.at({ path: file.path }).error(error.code, error.message)
-    return undefined
+    return error.code === 'textNotUtf8' ? otherwise(file.bytes()) : undefined
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
 import type { Configuration, FieldDefinition, TestUser } from '../configuration.ts'
 import { typeOfRole } from '../roles.ts'
-import { type Archive, readText } from './archive.ts'
+import { type Archive, readSource } from './archive.ts'
 import { compileFields } from './fields/fields.ts'
 import { type FieldFiles, fieldList } from './fields/file.ts'
 import { decodeFile, readJsonFile } from './json/decode.ts'
@@ -157,7 +157,7 @@ export function readScripts({ pathsBelow, take, report }: Archive): Record<strin
   const scripts: [string, string][] = []
   for (const path of pathsBelow('scripts')) {
     if (!/\.(c?js|mjs|json)$/.test(path)) continue
-    const source = readText(take(`scripts/${path}`)!, report)
+    const source = readSource(take(`scripts/${path}`)!, report)
     if (source !== undefined) scripts.push([path, source])
   }
   return Object.fromEntries(scripts)

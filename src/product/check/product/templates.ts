@@ -4,7 +4,7 @@ import { nearest } from '../../../kernel/text.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
 import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'
-import { readText } from '../archive.ts'
+import { readSource } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 
@@ -24,7 +24,7 @@ export function readTemplate(
   compileLiquid: LiquidCheck,
   report: ArchiveReport,
 ): TemplateSource | undefined {
-  const source = readText(file, report)
+  const source = readSource(file, report)
   if (source === undefined) return undefined
   const template = { path: file.path, source }
   report.add((isVelocity(file.path) ? compileVelocity(template) : compileLiquid(template)).findings)

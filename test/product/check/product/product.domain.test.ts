@@ -472,6 +472,28 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('templates and scripts in an older encoding, which are said once and are not said to be missing', () => {
+    const latin = (text: string) => Uint8Array.from(text, letter => letter.charCodeAt(0))
+    expect(
+      found({
+        ...policyWith({
+          documents: [{ fileName: 'a.pdf', templateName: 'a' }],
+          plugins: { getUnderwritingResult: { path: 'main/a.js', enabled: true } },
+        }),
+        'policy/a.template.liquid': latin('Año {{ data.policy.locator }}'),
+        'policy/taxes/taxes.json': { taxes: [{ name: 'levy' }] },
+        'policy/taxes/levy.premium.liquid': latin('{# año #}{{ 1 | set_peril_tax: "Año" }}'),
+        'scripts/main/a.js': latin(
+          "exports.getUnderwritingResult = () => ({ decision: 'accept', notes: ['año'] })",
+        ),
+      }),
+    ).toEqual([
+      'ERROR textNotUtf8 policy/a.template.liquid',
+      'ERROR textNotUtf8 policy/taxes/levy.premium.liquid',
+      'ERROR textNotUtf8 scripts/main/a.js',
+    ])
+  })
+
   test('files that scripts require from the root, as the sandbox finds them', () => {
     const plugins = { getPerilRates: { path: 'main/rater.js', enabled: true } }
     expect(
