@@ -321,6 +321,18 @@ export type ToolSurroundings = {
 
 type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
 
+/** Names of the number tool's formats, beside `currency`. */
+const NUMBER_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['integer', '#,##0'],
+  ['number', '#,##0.###'],
+  ['percent', '#,##0%'],
+])
+
+const named =
+  (name: string): Tool =>
+  ([value], ...given) =>
+    TOOLS.number!.format!([name, value], ...given)
+
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
     /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing if the value is no time. */
@@ -333,14 +345,15 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
     now: (_args, { now }) => now,
   },
   number: {
-    /** `$number.format('#,##0.00', $amount)`, or `'currency'` for the tenant's currency. */
+    /** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
     format: ([pattern, value], { currency, digitsOfCurrency }) => {
       const number = asNumber(value)
       if (!number || typeof pattern !== 'string') return undefined
       return pattern === 'currency'
         ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency))
-        : formatPattern(number.value, pattern)
+        : formatPattern(number.value, NUMBER_FORMATS.get(pattern) ?? pattern)
     },
+    ...{ integer: named('integer'), number: named('number'), percent: named('percent') },
     currency: ([value, code], { currency, isCurrency, digitsOfCurrency }) => {
       const number = asNumber(value)
       const asked = typeof code === 'string' && isCurrency(code) ? code : currency

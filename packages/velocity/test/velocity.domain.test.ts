@@ -96,6 +96,14 @@ describe('a Velocity template', () => {
     ['#a1b2c3 { color: #fff } $5.00 # 3 #header {', '#a1b2c3 { color: #fff } $5.00 # 3 #header {'],
     ['one#stop two', 'one'],
     ["$date.format('d MMM YYYY', $data.at) $number.format('#,##0.00', $data.premium)", '1 Jan 2026 1,234.50'],
+    [
+      "$number.percent($data.rate) $number.integer($data.premium) $number.number('1234.5678') $!number.percent($data.none)",
+      '10% 1,235 1,234.568 ',
+    ],
+    [
+      "$number.format('percent', $data.rate) $number.format('integer', 12.5) $number.format('number', $data.premium)",
+      '10% 13 1,234.5',
+    ],
     ["$number.currency($data.premium) #set($h = '<a & b>')$esc.html($h)", '€1,234.50 &lt;a &amp; b&gt;'],
     ['#if($data.count)\n  text\n#end\nafter', '  text\nafter'],
   ])('%j prints %j', (source, output) => expect(render(source)).toBe(output))
