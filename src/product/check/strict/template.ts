@@ -203,7 +203,9 @@ class Template {
     for (const path of paths) {
       const given = this.#evaluation.expression(list, path)
       for (const one of modifiers) this.#evaluation.expression(one, path)
-      if (given.is === 'data' && given.node.members) this.#source.useAll(given.node)
+      // Pairs of a record or map are not followed.
+      if (given.is === 'data' && (given.node.members || given.node.type === 'map'))
+        this.#source.useAll(given.node)
       const inside = this.#fork(path)
       const item = itemOf(given)
       if (item.is === 'data') inside.facts.delete(item.key)

@@ -60,7 +60,9 @@ function unusedWithin(
     isUsedOtherwise(field, product) ||
     mentioned(field.name)
   const { field } = one
-  if (!isUsed(field)) return [one]
+  // Entries of a group are read through `field_groups_by_locator`, which does not name it.
+  const isReadWithin = (field.fields ?? []).some(inner => uses.fields.has(inner))
+  if (!isUsed(field) && !isReadWithin) return [one]
   if (field.type !== 'group' || field.isInformational) return []
   return (field.fields ?? [])
     .filter(inner => !isUsed(inner))

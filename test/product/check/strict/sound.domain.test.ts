@@ -89,6 +89,27 @@ test('an optional field that is tested, or given a default, makes no premium 0',
   }
 })
 
+test('a group whose entries are read through the map of groups is used, although nothing names it', async () => {
+  const found = async (loop: string) => {
+    const files = edited('starter', {
+      'exposures/bicycle/exposure.json': [
+        '"name": "kind"',
+        '"name": "riders", "type": "group", "fields": [{ "name": "age", "type": "number" }] },\n    { "name": "kind"',
+      ],
+      'exposures/bicycle/perils/damage.premium.liquid': `${VALUES}{% assign rate = 0.02 %}${loop}
+{{ values.value | times: rate | set_year_premium }}`,
+    })
+    return (await compiled(files)).findings.map(one => `${one.code} ${one.message.replace(/\. .*/, '')}`)
+  }
+  const loop = `{% for pair in data.exposure_characteristics.field_groups_by_locator %}
+  {% if pair[1].age < 20 %}{% assign rate = 0.03 %}{% endif %}
+{% endfor %}`
+  expect(await found(loop)).toEqual([])
+  expect(await found('')).toEqual([
+    "unusedField No premium, tax, fee, underwriting or document uses the field 'riders' of the exposure 'bicycle'",
+  ])
+})
+
 test('rows that only another product looks up are no mistake of the one that has the table', async () => {
   const files = edited('starter', {
     'tables/theft_rate.csv': 'key,value\ncity,0.045\nelectric,0.062\nrace,0.071\ncargo,0.08\n',
