@@ -14,19 +14,17 @@ import { asInteger, literalNumber } from '../liquid/values.ts'
 import { memberOf, readable } from './data.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
+import { callTool, isTool, type ToolSurroundings } from './tools.ts'
 import {
   calculate,
   callChange,
   callMethod,
-  callTool,
   ITEM_MEMORY,
   isChange,
   isMap,
-  isTool,
   isTrue,
   namesOf,
   printed,
-  type ToolSurroundings,
 } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {

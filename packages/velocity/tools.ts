@@ -1,0 +1,101 @@
+// The tools `$date`, `$number` and `$esc` (resources brief 12.2).
+import { type Calendar, DatePatternError, formatDate, instantOf } from '../liquid/date-format.ts'
+import { type RenderBudget, TemplateError } from '../liquid/limits.ts'
+import { formatCurrency, formatPattern, NumberFormatError } from '../liquid/number-format.ts'
+import { asNumber, escapeHtml, simplest } from '../liquid/values.ts'
+import { printed } from './values.ts'
+
+export type ToolSurroundings = {
+  /** IANA name. */
+  readonly timeZone: string
+  /** ISO 4217. */
+  readonly currency: string
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number
+  readonly calendar: Calendar
+  isCurrency(code: string): boolean
+  /** How many digits its minor unit has. */
+  digitsOfCurrency(code: string): number
+}
+
+type Tool = (args: readonly unknown[], given: ToolSurroundings, budget: RenderBudget) => unknown
+
+/** Names of the number tool's formats, beside `currency`. */
+const NUMBER_FORMATS: ReadonlyMap<string, string> = new Map([
+  ['integer', '#,##0'],
+  ['number', '#,##0.###'],
+  ['percent', '#,##0%'],
+])
+
+const named =
+  (name: string): Tool =>
+  ([value], ...given) =>
+    TOOLS.number!.format!([name, value], ...given)
+
+const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
+  date: {
+    /** `$date.format('d MMM yyyy', $time)`: a Joda pattern, in the tenant's zone. Nothing if the value is no time. */
+    format: ([pattern, value], given) => {
+      const at = instantOf(value, given.timeZone, given.calendar)
+      return at === undefined || typeof pattern !== 'string'
+        ? undefined
+        : formatDate(at, pattern, given.timeZone, given.calendar)
+    },
+    now: (_args, { now }) => now,
+  },
+  number: {
+    /** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
+    format: ([pattern, value], { currency, digitsOfCurrency }) => {
+      const number = asNumber(value)
+      if (!number || typeof pattern !== 'string') return undefined
+      return pattern === 'currency'
+        ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency))
+        : formatPattern(number.value, NUMBER_FORMATS.get(pattern) ?? pattern)
+    },
+    ...{ integer: named('integer'), number: named('number'), percent: named('percent') },
+    currency: ([value, code], { currency, isCurrency, digitsOfCurrency }) => {
+      const number = asNumber(value)
+      const asked = typeof code === 'string' && isCurrency(code) ? code : currency
+      return number && formatCurrency(number.value, 'en-US', asked, digitsOfCurrency(asked))
+    },
+    toNumber: ([value]) => {
+      const number = asNumber(value)
+      return number && simplest(number.value, number.whole)
+    },
+  },
+  esc: {
+    html: ([value], _given, budget) => {
+      if (value === undefined || value === null) return undefined
+      const text = printed(value, budget)
+      budget.countWork(text.length)
+      return escapeHtml(text)
+    },
+    url: ([value], _given, budget) =>
+      value === undefined || value === null
+        ? undefined
+        : encodeURIComponent(printed(value, budget).toWellFormed()),
+  },
+}
+
+export const isTool = (name: string): boolean => Object.hasOwn(TOOLS, name)
+
+/** Nothing for an unknown method. Throws TemplateError for an invalid pattern. */
+export function callTool(
+  tool: string,
+  name: string,
+  args: readonly unknown[],
+  given: ToolSurroundings,
+  budget: RenderBudget,
+): unknown {
+  const methods = TOOLS[tool]!
+  if (!Object.hasOwn(methods, name)) return undefined
+  try {
+    const made = methods[name]!(args, given, budget)
+    if (typeof made === 'string') budget.countMemory(made.length)
+    return made
+  } catch (problem) {
+    if (problem instanceof DatePatternError || problem instanceof NumberFormatError)
+      throw new TemplateError('templateFailed', `${problem.message}.`)
+    throw problem
+  }
+}
