@@ -1,14 +1,15 @@
 // Texts that match a pattern: for what patterns of fields are made of. What it makes is held against the pattern by the service's
 // own engine before it is used, so that a form it does not know makes no wrong value.
+import { parted } from '../../src/product/fields/look-around.ts'
 import type { Random } from './random.ts'
 
 /** Repetitions where a pattern sets no end. */
 const MOST_REPEATED = 4
 
-/** Undefined for a pattern that it cannot read. */
+/** Undefined for a pattern that it cannot read. What the pattern looks at, the text has by chance. */
 export function textOfPattern(pattern: string, random: Random): string | undefined {
   try {
-    return new PatternText(pattern, random).make()
+    return new PatternText(parted(pattern).plain, random).make()
   } catch (problem) {
     if (problem instanceof Unreadable) return undefined
     throw problem

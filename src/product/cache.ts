@@ -16,7 +16,7 @@ import {
   lineOfRow,
   type TemplateSource,
 } from './configuration.ts'
-import { loadPatternEngine } from './fields/value-checks.ts'
+import { loadPatternEngine } from './fields/patterns.ts'
 import { configurationVersions, deployments } from './tables.ts'
 import type { Lookup } from './templates/effects.ts'
 import type { CompiledTemplate } from './templates/liquid.ts'

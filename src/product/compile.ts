@@ -25,7 +25,7 @@ import {
 } from './check/tenant.ts'
 import type { Configuration, Finding } from './configuration.ts'
 import { checkConstraints } from './constraint-graph.ts'
-import { loadPatternEngine } from './fields/value-checks.ts'
+import { loadPatternEngine } from './fields/patterns.ts'
 import { refusalFinding } from './log.ts'
 import { compileTemplate } from './templates/liquid.ts'
 

@@ -2,7 +2,7 @@ import { compileScript } from '../../src/extension/plugins/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import type { LiquidCheck } from '../../src/product/check/product/templates.ts'
 import { type Compilation, compileConfiguration } from '../../src/product/compile.ts'
-import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { type ArchiveContent, zipOf } from './archive-maker.ts'
 
 await loadPatternEngine()

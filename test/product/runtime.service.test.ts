@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { compileScript } from '../../src/extension/plugins/script.ts'
 import { readArchive } from '../../src/product/archive/read.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
-import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 
 await loadPatternEngine()
 

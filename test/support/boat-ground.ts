@@ -6,7 +6,7 @@ import { zero } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
-import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { boatFiles } from './boat-product.ts'
 

@@ -10,7 +10,7 @@ import type { NewPolicyContext } from '../../src/policy/surroundings.ts'
 import { changePolicyholderValues, type Policyholder } from '../../src/policyholders/values.ts'
 import { compileConfiguration } from '../../src/product/compile.ts'
 import type { Configuration, TemplateSource } from '../../src/product/configuration.ts'
-import { loadPatternEngine } from '../../src/product/fields/value-checks.ts'
+import { loadPatternEngine } from '../../src/product/fields/patterns.ts'
 import { type CompiledTemplate, compileTemplate } from '../../src/product/templates/liquid.ts'
 import type { WorkedPolicy } from './worked.ts'
 

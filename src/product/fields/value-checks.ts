@@ -1,6 +1,4 @@
-import type { RE2JS } from 're2js'
-import { loadPatterns } from '../../bundles/load.ts'
-import { BoundedCache, memoByObject } from '../../kernel/maps.ts'
+import { memoByObject } from '../../kernel/maps.ts'
 import { isLongerThan } from '../../kernel/text.ts'
 import {
   add,
@@ -17,6 +15,7 @@ import {
   type TimeZone,
 } from '../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType, LookupTable } from '../configuration.ts'
+import { matchesPattern, patternSteps } from './patterns.ts'
 import {
   decimalPlacesOf,
   type FieldErrorCode,
@@ -142,57 +141,6 @@ function printed(at: Instant, wholeDay: boolean, zone: TimeZone): string {
   const two = (part: number): string => String(part).padStart(2, '0')
   const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
   return wholeDay ? date : `${date} ${two(hour)}:${two(minute)}:${two(second)} ${zone}`
-}
-
-// The pattern engine takes linear time. It is large, so it is loaded with the first configuration.
-let engine: typeof RE2JS | undefined
-
-/** Matching is synchronous, so call this before. */
-export async function loadPatternEngine(): Promise<void> {
-  engine ??= (await loadPatterns()).RE2JS
-}
-
-/** In instructions of the engine. */
-const LARGEST_PATTERN_SIZE = 2_000
-
-const compiled = new BoundedCache<RE2JS>(256)
-
-function patternEngine(): typeof RE2JS {
-  if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
-  return engine
-}
-
-/** Throws with the reason if the source is not RE2 syntax. */
-export function assertPattern(source: string): void {
-  patternEngine().compile(source)
-}
-
-function compile(source: string): RE2JS {
-  const engine = patternEngine()
-  const pattern = compiled.get(source) ?? engine.compile(engine.translateRegExp(source))
-  compiled.set(source, pattern)
-  return pattern
-}
-
-/** Undefined if valid: RE2 syntax with at most 2,000 instructions. */
-export function patternProblem(source: string): string | undefined {
-  try {
-    const size = compile(source).programSize()
-    if (size <= LARGEST_PATTERN_SIZE) return undefined
-    return `The pattern compiles to ${size} instructions; simplify it to at most ${LARGEST_PATTERN_SIZE}.`
-  } catch (error) {
-    return `The pattern is not RE2 syntax: ${error instanceof Error ? error.message : String(error)}.`
-  }
-}
-
-/** Upper bound: instructions × characters. Throws like `matchesPattern`. */
-export const patternSteps = (source: string, text: string): number =>
-  compile(source).programSize() * (text.length + 1)
-
-/** Matches the whole text in linear time. Throws on a source that `patternProblem` refuses. */
-export function matchesPattern(source: string, text: string): boolean {
-  // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
-  return compile(source).matcher(text).matches()
 }
 
 /** `rule` completes the sentence "Field 'name' …". */

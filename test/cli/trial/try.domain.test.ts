@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { textOfPattern } from '../../../cli/trial/pattern.ts'
 import { randomOf, randomOfCase } from '../../../cli/trial/random.ts'
-import { loadPatternEngine, matchesPattern } from '../../../src/product/fields/value-checks.ts'
+import { loadPatternEngine, matchesPattern } from '../../../src/product/fields/patterns.ts'
 import { size } from '../../support/sizes.ts'
 import { bindery } from '../terminal.ts'
 
@@ -199,6 +199,14 @@ describe('texts of patterns', () => {
         return text !== undefined && matchesPattern(pattern, text)
       }),
     )
+  })
+
+  test('have what a pattern looks at by chance', () => {
+    const ssn = '^(?!000|666)[0-8][0-9]{2}-(?!00)[0-9]{2}$'
+    const fitting = Array.from({ length: 100 }, (_, seed) => textOfPattern(ssn, randomOf(seed))).filter(
+      text => text !== undefined && matchesPattern(ssn, text),
+    )
+    expect(fitting.length).toBeGreaterThan(80)
   })
 
   test.each(['(?i)abc', '[[:alpha:]]+', '\\p{L}+', '(a', 'a{2', '[z-a]'])('%s is not read', pattern => {

@@ -1,7 +1,7 @@
 import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
 import type { FieldDefinition, FieldType, LookupTable } from '../../../src/product/configuration.ts'
+import { loadPatternEngine } from '../../../src/product/fields/patterns.ts'
 import type { ValidationContext } from '../../../src/product/fields/validate.ts'
-import { loadPatternEngine } from '../../../src/product/fields/value-checks.ts'
 
 // In the service it comes with the configuration.
 await loadPatternEngine()

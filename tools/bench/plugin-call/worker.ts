@@ -12,7 +12,7 @@ import { PolicyCreateRequest } from '../../../src/policy/contract/requests.ts'
 import { readArchive } from '../../../src/product/archive/read.ts'
 import { loadedConfiguration } from '../../../src/product/cache.ts'
 import { compileConfiguration } from '../../../src/product/compile.ts'
-import { loadPatternEngine } from '../../../src/product/fields/value-checks.ts'
+import { loadPatternEngine } from '../../../src/product/fields/patterns.ts'
 import { compileTemplate } from '../../../src/product/templates/liquid.ts'
 import { decideCreation } from '../../../src/transactions/new-business/decision.ts'
 

@@ -1,7 +1,7 @@
 import { decimal } from '../../../kernel/money.ts'
 import { dayStart, instant, type TimeZone } from '../../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType } from '../../configuration.ts'
-import { assertPattern } from '../../fields/value-checks.ts'
+import { patternProblem as problemOf } from '../../fields/patterns.ts'
 import { plainDecimal } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import type { FieldFile } from './file.ts'
@@ -166,13 +166,11 @@ function patternProblem(pattern: string, { afford }: ValueReport): string | unde
     return `The pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are allowed. Shorten it.`
   if (!afford('patternSize', compiledSize(pattern)))
     return 'With this pattern those of the archive are too large together. Write smaller repetitions, like {1,20}.'
-  try {
-    assertPattern(pattern)
-    return undefined
-  } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/\.$/, '') : 'it does not parse'
-    return `The pattern does not compile: ${reason}. Use RE2 syntax, which has no look-around and no back-references.`
-  }
+  const reason = problemOf(pattern)
+  return (
+    reason &&
+    `The pattern does not compile: ${reason}. Use RE2 syntax: no back-references, look-ahead only where the characters before it are always as many, look-behind only at the end.`
+  )
 }
 
 /** The engine refuses nested repetitions that multiply to more. */

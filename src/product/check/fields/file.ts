@@ -122,7 +122,7 @@ const properties = {
   ),
   regex: about(
     unlessBlank(text),
-    'string: the pattern that the whole value fits, in RE2 syntax (no look-around, no back-references), 2,000 characters at most.',
+    'string: the pattern that the whole value fits, in RE2 syntax, 2,000 characters at most. Look-ahead may stand where as many characters always come before it, look-behind at the end; back-references nowhere.',
     '[A-Z]{2}-[0-9]{4}',
   ),
   minimum: about(

@@ -1,0 +1,175 @@
+// Look-around in patterns. An engine of linear time has none, but what a pattern looks at from a place that is the same in every text
+// can be matched there by itself: "no 000 at the beginning", "a digit somewhere", "not 00 after four characters".
+
+/** What must, or must not, begin after so many characters, or end with the text. */
+export type Look = {
+  readonly pattern: string
+  readonly isWanted: boolean
+  readonly place: number | 'end'
+}
+
+export type Parted = { readonly plain: string; readonly looks: readonly Look[] }
+
+type Node = { readonly repeats: string } & (
+  | {
+      readonly kind: 'look'
+      readonly open: string
+      readonly inner: string
+      readonly within: readonly Node[][]
+    }
+  | { readonly kind: 'group'; readonly open: string; readonly within: readonly Node[][] }
+  | { readonly kind: 'anchor' | 'character' | 'unknown'; readonly text: string }
+)
+
+const LOOK = /\(\?<?[=!]/
+const FLAGS = /^\(\?[a-wyz]+\)/i
+
+const OPENING = /\((?:\?(?:P?<\w+>|<?[=!]|[\w-]*:|[\w-]+(?=\))))?/y
+const CLASS = /\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]/sy
+const ANCHOR = /[\^$]|\\[AbBGzZ]/y
+const CHARACTER =
+  /\\(?:[pP](?:\{[^}]*\}|\w)|x(?:\{[^}]*\}|[\da-f]{2})|u[\da-f]{4}|[dDwWsSfnrtv]|[^\w])|[^\\()[\]|]/iuy
+const REPEATS = /(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?/y
+const UNKNOWN = /\\?./sy
+
+/** Reads as much as tells parts from one another; what the rest means the engine decides. */
+class Reader {
+  readonly #source: string
+  #at = 0
+
+  constructor(source: string) {
+    this.#source = source
+  }
+
+  #take(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at
+    const [text] = pattern.exec(this.#source) ?? []
+    if (text !== undefined) this.#at += text.length
+    return text
+  }
+
+  alternatives(): Node[][] {
+    const all: Node[][] = [[]]
+    while (this.#at < this.#source.length && this.#source[this.#at] !== ')') {
+      if (this.#source[this.#at] === '|') {
+        this.#at += 1
+        all.push([])
+      } else all.at(-1)!.push(this.#node())
+    }
+    return all
+  }
+
+  #node(): Node {
+    const open = this.#take(OPENING)
+    if (open === undefined) return { ...this.#atom(), repeats: this.#take(REPEATS) ?? '' }
+    const from = this.#at
+    const within = this.alternatives()
+    if (this.#at >= this.#source.length) throw new Error('missing closing )')
+    const inner = this.#source.slice(from, this.#at)
+    this.#at += 1
+    const repeats = this.#take(REPEATS) ?? ''
+    return LOOK.test(open)
+      ? { kind: 'look', open, inner, within, repeats }
+      : { kind: 'group', open, within, repeats }
+  }
+
+  #atom() {
+    const anchor = this.#take(ANCHOR)
+    if (anchor !== undefined) return { kind: 'anchor', text: anchor } as const
+    const character = this.#take(CLASS) ?? this.#take(CHARACTER)
+    if (character !== undefined) return { kind: 'character', text: character } as const
+    return { kind: 'unknown', text: this.#take(UNKNOWN)! } as const
+  }
+}
+
+const sourceOf = (all: readonly (readonly Node[])[]): string =>
+  all.map(nodes => nodes.map(textOf).join('')).join('|')
+
+function textOf(node: Node): string {
+  if (node.kind === 'look') return `${node.open}${node.inner})${node.repeats}`
+  return node.kind === 'group'
+    ? `${node.open}${sourceOf(node.within)})${node.repeats}`
+    : node.text + node.repeats
+}
+
+const hasSome = (all: readonly (readonly Node[])[], is: (node: Node) => boolean): boolean =>
+  all.some(nodes => nodes.some(node => is(node) || ('within' in node && hasSome(node.within, is))))
+
+const isLook = ({ kind }: Node): boolean => kind === 'look'
+const isEnd = (node: Node): boolean => node.kind === 'anchor' && /^(?:\$|\\z)$/i.test(node.text)
+const isOtherAnchor = (node: Node): boolean => node.kind === 'anchor' && !isEnd(node)
+
+/** `(?i)`, which holds for what follows. */
+const isFlags = (open: string): boolean => /^\(\?[\w-]+$/.test(open)
+
+/** How many characters every text has that fits; undefined where they differ. */
+function lengthOf(all: readonly (readonly Node[])[]): number | undefined {
+  const lengths = all.map(nodes =>
+    nodes.reduce((sum: number | undefined, node) => {
+      const own = lengthOfNode(node)
+      return sum === undefined || own === undefined ? undefined : sum + own
+    }, 0),
+  )
+  return lengths.every(one => one === lengths[0]) ? lengths[0] : undefined
+}
+
+function lengthOfNode(node: Node): number | undefined {
+  if (node.kind === 'anchor' || node.kind === 'look') return 0
+  const once = node.kind === 'group' ? lengthOf(node.within) : node.kind === 'character' ? 1 : undefined
+  const [, least, most = least] = /^\{(\d+)(?:,(\d*))?\}/.exec(node.repeats) ?? []
+  const times = node.repeats === '' ? 1 : least === most ? Number(least) : Number.NaN
+  return once === undefined || Number.isNaN(times) ? undefined : once * times
+}
+
+/** The nodes without what they look at, which goes to `looks`. `before` is how many characters come before them. */
+function without(
+  nodes: readonly Node[],
+  before: number | undefined,
+  reachesEnd: boolean,
+  looks: Look[],
+): string {
+  let place = before
+  let text = ''
+  for (const [at, node] of nodes.entries()) {
+    const isLast = reachesEnd && nodes.slice(at + 1).every(isEnd)
+    if (node.kind === 'group' && isFlags(node.open)) throw new Error('flags stand beside look-around')
+    if (node.kind === 'look') looks.push(lookOf(node, place, isLast))
+    else if (node.kind === 'group' && hasSome(node.within, isLook)) {
+      const [only] = node.within
+      if (node.repeats !== '' || node.within.length > 1 || !/^\((?:\?(?:P?<\w+>|:))?$/.test(node.open))
+        throw new Error('look-around stands in a part that is repeated, has alternatives or has flags')
+      text += `${node.open}${without(only!, place, isLast, looks)})`
+    } else text += textOf(node)
+    const length = lengthOfNode(node)
+    place = place === undefined || length === undefined ? undefined : place + length
+  }
+  return text
+}
+
+function lookOf(
+  { open, inner, within, repeats }: Extract<Node, { kind: 'look' }>,
+  place: number | undefined,
+  isLast: boolean,
+): Look {
+  const isWanted = open.endsWith('=')
+  if (repeats !== '' || hasSome(within, isLook)) throw new Error('look-around is repeated or nested')
+  if (open.includes('<')) {
+    if (!isLast) throw new Error('look-behind does not stand at the end')
+    return { pattern: inner, isWanted, place: 'end' }
+  }
+  if (place === undefined) throw new Error('look-ahead stands behind a part whose length varies')
+  if (place > 0 && hasSome(within, isOtherAnchor)) throw new Error('look-ahead has an anchor')
+  return { pattern: inner, isWanted, place }
+}
+
+/** Takes look-around out of the pattern. Throws with the reason where it cannot. */
+export function parted(source: string): Parted {
+  if (!LOOK.test(source)) return { plain: source, looks: [] }
+  const flags = FLAGS.exec(source)?.[0] ?? ''
+  const all = new Reader(source.slice(flags.length)).alternatives()
+  if (!hasSome(all, isLook)) return { plain: source, looks: [] }
+  if (all.length > 1) throw new Error('look-around stands in an alternative')
+  const looks: Look[] = []
+  const plain = flags + without(all[0]!, 0, true, looks)
+  return { plain, looks: looks.map(look => ({ ...look, pattern: flags + look.pattern })) }
+}

@@ -1,0 +1,76 @@
+// Patterns of text fields, matched in time that grows with the text. The engine is large, so it is loaded with the first configuration.
+import type { RE2JS } from 're2js'
+import { loadPatterns } from '../../bundles/load.ts'
+import { BoundedCache } from '../../kernel/maps.ts'
+import { parted } from './look-around.ts'
+
+let engine: typeof RE2JS | undefined
+
+/** Matching is synchronous, so call this before. */
+export async function loadPatternEngine(): Promise<void> {
+  engine ??= (await loadPatterns()).RE2JS
+}
+
+function compiled(source: string): RE2JS {
+  if (!engine) throw new Error('No pattern is matched before loadPatternEngine().')
+  return engine.compile(engine.translateRegExp(source))
+}
+
+type Look = { readonly pattern: RE2JS; readonly isWanted: boolean; readonly place: number | 'end' }
+type Pattern = { readonly plain: RE2JS; readonly looks: readonly Look[]; readonly size: number }
+
+const patterns = new BoundedCache<Pattern>(256)
+
+/** Of a look at the end of the text, the pattern of the whole text. */
+const wholeOf = (pattern: string): string => `(?s:.*)(?:${pattern})`
+
+function compile(source: string): Pattern {
+  const known = patterns.get(source)
+  if (known) return known
+  const { plain, looks } = parted(source)
+  const own = compiled(plain)
+  const others = looks.map(({ pattern, isWanted, place }) => ({
+    ...{ isWanted, place },
+    pattern: compiled(place === 'end' ? wholeOf(pattern) : pattern),
+  }))
+  const size = [own, ...others.map(one => one.pattern)].reduce((sum, one) => sum + one.programSize(), 0)
+  const pattern = { plain: own, looks: others, size }
+  patterns.set(source, pattern)
+  return pattern
+}
+
+/** Why the pattern cannot be used; undefined where it can. */
+export function patternProblem(source: string): string | undefined {
+  try {
+    compile(source)
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message.replace(/\.$/, '') : 'it does not parse'
+  }
+}
+
+/** Upper bound: instructions × characters. Throws like `matchesPattern`. */
+export const patternSteps = (source: string, text: string): number => compile(source).size * (text.length + 1)
+
+/** Matches the whole text in linear time. Throws on a source that `patternProblem` refuses. */
+export function matchesPattern(source: string, text: string): boolean {
+  const { plain, looks } = compile(source)
+  // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
+  return (
+    plain.matcher(text).matches() &&
+    looks.every(({ pattern, isWanted, place }) => {
+      const found =
+        place === 'end'
+          ? pattern.matcher(text).matches()
+          : pattern.matcher(afterCharacters(text, place)).lookingAt()
+      return found === isWanted
+    })
+  )
+}
+
+/** Counts code points, as patterns do. */
+function afterCharacters(text: string, count: number): string {
+  let at = 0
+  for (let passed = 0; passed < count; passed += 1) at += text.codePointAt(at)! > 0xffff ? 2 : 1
+  return text.slice(at)
+}
