@@ -138,6 +138,10 @@ export function premiumOfTerm(history: History, step: number, { start, end }: Te
 export const latestOf = ({ updatedTimestamp, modifications }: Policy): number =>
   Math.max(Date.now(), msOf(updatedTimestamp), ...modifications.map(one => msOf(one.issuedTimestamp ?? '0')))
 
+/** When a change that is made now takes effect, unless one says otherwise: at once, or as the cover begins. */
+export const usualStart = (policy: Policy): number =>
+  Math.max(latestOf(policy), msOf(policy.originalContractStartTimestamp))
+
 /** Of the records known now the one that holds at the time, else the next, else the last. */
 export function current<
   Row extends {

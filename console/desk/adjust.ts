@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { sum } from '../decimal.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { money, span, words } from '../format.ts'
-import { latestOf } from '../knowledge.ts'
+import { usualStart } from '../knowledge.ts'
 import { facts } from '../parts.ts'
 import type { Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -59,7 +59,7 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
   const [taken, take] = useState<readonly string[]>([])
   const [name, setName] = useState('')
   const [amount, setAmount] = useState('')
-  const [from, setFrom] = useState(dayOf(latestOf(policy)))
+  const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const [until, setUntil] = useState(dayOf(policy.effectiveContractEndTimestamp))
   const [description, describe] = useState('')
   const deed = useDeed(() => doneWith(FORMS.feesChanged))

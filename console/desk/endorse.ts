@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { holderOf } from '../find.ts'
 import { words } from '../format.ts'
-import { current, historyOf, latestOf, termAt } from '../knowledge.ts'
+import { current, historyOf, latestOf, termAt, usualStart } from '../knowledge.ts'
 import { exposureInFull, isOutlined } from '../large-policies.ts'
 import { loaded, unfolding } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
@@ -42,7 +42,7 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const now = latestOf(policy)
   const policyFields = product.fields as readonly Field[]
   const [name, setName] = useState(product.endorsements[0]?.name ?? '')
-  const [from, setFrom] = useState(dayOf(now))
+  const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const [reprice, setReprice] = useState(false)
   const held = useMemo(() => current(policy.characteristics, now), [policy])
   const before = useMemo(

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { type Child, h, part, type View } from '../element.ts'
 import { words } from '../format.ts'
-import { latestOf } from '../knowledge.ts'
+import { usualStart } from '../knowledge.ts'
 import type { Cancellation, Policy, Preview, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { confirmation, type Deed, doneWith, type Request, useDeed } from './deed.ts'
@@ -152,7 +152,7 @@ export function Cancel({ policy, product, close }: Transacted): View {
   const types = product.cancellations.filter(({ name }) => name !== 'lapse')
   const [name, setName] = useState(types[0]?.name ?? '')
   const [category, setCategory] = useState('')
-  const [from, setFrom] = useState(dayOf(latestOf(policy)))
+  const [from, setFrom] = useState(dayOf(usualStart(policy)))
   const previewing = usePreview(policy.locator)
   const deed = useDeed(() => doneWith(DESK.cancelled))
   const categories = types.find(one => one.name === name)?.categories ?? []

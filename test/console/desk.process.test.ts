@@ -244,9 +244,10 @@ describe.skipIf(!BROWSER)('the desk', () => {
     await page.getByLabel(/^Postal delivery, .12\.50/).check()
     await desk.dialog.getByText(`Fees of ${EUROS.format(12.5)} are taken back`).waitFor()
     await desk.press('Change fees')
+    // It was said of the fee before, too.
+    await expect.poll(async () => (await desk.policyOf(locator)).fees.at(-1)!.reversed).toBe(true)
     await desk.said('The fees are changed.')
     await settled(page)
-    expect((await desk.policyOf(locator)).fees.at(-1)!.reversed).toBe(true)
 
     await desk.open('Change payment')
     await page.getByLabel('Payment', { exact: true }).selectOption('monthly')

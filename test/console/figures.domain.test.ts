@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
 import { faultsOf } from '../../console/desk/places.ts'
-import { historyOf, premiumAt, premiumOfTerm, termAt } from '../../console/knowledge.ts'
+import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../console/knowledge.ts'
 import type { Policy } from '../../console/wire.ts'
 
 describe('amounts', () => {
@@ -133,4 +133,17 @@ describe('places of a refusal', () => {
       'policy.named_drivers.1.full_name',
     ])
   })
+})
+
+test('a change takes effect at once, or as the cover begins where that is still to come', () => {
+  const policy = (start: number): Policy =>
+    ({
+      updatedTimestamp: '0',
+      originalContractStartTimestamp: String(start),
+      modifications: [],
+    }) as unknown as Policy
+  const tomorrow = Date.now() + 86_400_000
+  expect(usualStart(policy(tomorrow))).toBe(tomorrow)
+  expect(usualStart(policy(0))).toBeLessThan(tomorrow)
+  expect(usualStart(policy(0))).toBeGreaterThan(tomorrow - 2 * 86_400_000)
 })
