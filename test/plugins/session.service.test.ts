@@ -1,10 +1,17 @@
 // What the calls of an attempt leave behind: where one is refused, and where the transaction goes on without it.
-import { describe, expect, it } from 'vitest'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
 import type { PluginCall } from '../../src/extension/plugins/runner.ts'
 import { PluginSession, type PluginSubject } from '../../src/extension/plugins/session.ts'
+import { PluginSessions } from '../../src/extension/plugins/sessions.ts'
 import { Refusal } from '../../src/kernel/errors.ts'
-import type { Instant } from '../../src/kernel/time.ts'
+import { newUuid } from '../../src/kernel/locators.ts'
+import { type Instant, now } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import type { RequestContext } from '../../src/platform/context.ts'
+import { openDatabase } from '../../src/platform/database.ts'
 import type { ProductDefinition } from '../../src/product/configuration.ts'
+import { faultyDatabase } from '../support/faulty-database.ts'
 import { nothingKnown, programOf, QUICKJS, RUNNERS, table } from './programs.ts'
 
 const SCRIPT = `exports.getPreGraceResult = ({ key, say }) => {
@@ -166,4 +173,39 @@ it('a secret that a call read is in no words of its answer; a lambda answers as 
   )
   calls.disregard(subject, 'getPreGraceResult', 'no end k-123456')
   expect(JSON.stringify(calls.logs)).not.toContain('k-123456')
+})
+
+it('a log that cannot be stored is reported to the operator, and fails nothing', async () => {
+  const database = openDatabase(
+    faultyDatabase(env.CONTROL, () => 'before'),
+    noCalls(),
+  )
+  const later: Promise<unknown>[] = []
+  const requestId = newUuid(0)
+  const context = {
+    env,
+    calls: noCalls(),
+    now: now(),
+    requestId,
+    caller: { username: 'alice.agent' },
+    later: (work: Promise<unknown>) => later.push(work),
+  } as unknown as RequestContext
+  const sessions = new PluginSessions({ context, database, shard: 0 })
+  sessions.begin().logs.push({
+    plugin: 'getPerilRates',
+    path: 'main/rater.js',
+    productName: 'motor',
+    configVersion: 1,
+    policyLocator: undefined,
+    failure: undefined,
+    lines: [{ level: 'info', text: 'rated' }],
+  })
+  const reported = vi.spyOn(console, 'error').mockImplementation(() => {})
+  sessions.keepLogs()
+  expect(later).toHaveLength(1)
+  await expect(later[0]).resolves.toBeUndefined()
+  expect(reported.mock.calls.map(([text]) => JSON.parse(String(text)))).toEqual([
+    { at: 'pluginLogs', requestId, problem: 'Error: D1_ERROR: Network connection lost.' },
+  ])
+  reported.mockRestore()
 })

@@ -250,7 +250,15 @@ export class PluginSessions {
       requestId: context.requestId,
       username: context.caller.username,
     }))
-    context.later(database.batch(logRows(database, rows) as [Query, ...Query[]]))
+    context.later(
+      database
+        .batch(logRows(database, rows) as [Query, ...Query[]])
+        .catch(problem =>
+          console.error(
+            JSON.stringify({ at: 'pluginLogs', requestId: context.requestId, problem: String(problem) }),
+          ),
+        ),
+    )
   }
 }
 
