@@ -7,9 +7,12 @@ const DIGITS: { readonly [digits: number]: string } = {
   4: 'CLF UYW',
 }
 
-const digitsByCode: ReadonlyMap<string, number> = new Map(
+/** Of the currencies that have other than two. */
+export const UNUSUAL_DIGITS: Readonly<Record<string, number>> = Object.fromEntries(
   Object.entries(DIGITS).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)])),
 )
+
+const digitsByCode: ReadonlyMap<string, number> = new Map(Object.entries(UNUSUAL_DIGITS))
 
 /** 2 for EUR, 0 for JPY, 3 for BHD. */
 export const digitsOfCurrency = (code: string): number => digitsByCode.get(code) ?? 2

@@ -95,6 +95,19 @@ export async function getPerilRates(data) {
     ])
   })
 
+  it('prints amounts with the decimal places that their currency has, however its code is written', async () => {
+    expect(
+      await value(`const print = (amount, currency, more) => amount.toLocaleString('en-US', { style: 'currency', currency, ...more })
+      return [
+        ...['BHD', 'kwd', 'KRW', 'JPY', 'jpy', 'eur', 'CLF', 'CHF'].map(currency => print(1234.5678, currency)),
+        print(-1234.5678, 'BHD', { maximumFractionDigits: 2 }), print(5, 'JPY', { minimumFractionDigits: 2 })
+      ]`),
+    ).toEqual([
+      ...['BHD 1,234.568', 'KWD 1,234.568', 'KRW 1,235', '¥1,235', '¥1,235', '€1,234.57', 'CLF 1,234.5678'],
+      ...['CHF 1,234.57', '-BHD 1,234.57', '¥5.00'],
+    ])
+  })
+
   it('prints days as 2026-01-31 where a script asks for it the usual ways, and pads numbers', async () => {
     expect(
       await value(`const at = new Date(1750031940000), timeZone = 'Europe/Berlin'

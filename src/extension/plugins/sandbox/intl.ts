@@ -4,9 +4,13 @@ type ZoneOffset = (at: number, zone: string) => number | undefined
 /**
  * The sandbox's own `Intl`, so that every sandbox formats alike: American English for every locale except `en-CA` and `sv-SE`, which
  * scripts use for days such as `2026-01-31`. Runs inside the sandbox: it refers to nothing outside itself.
+ *
+ * @param unusualDigits how many decimal places the currencies have that have other than two
  */
-export function ownIntl(zoneOffset: ZoneOffset): void {
+export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<string, number>>): void {
   const { construct } = Reflect
+  // No map: a script could put its own `get` into maps, and reach by it what the next call finds.
+  const digitsOf = { __proto__: null, ...unusualDigits } as unknown as Partial<Record<string, number>>
   type NumberOptions = {
     style?: string
     currency?: string
@@ -24,14 +28,15 @@ export function ownIntl(zoneOffset: ZoneOffset): void {
   class NumberFormat {
     readonly #options: NumberOptions
     constructor(_locales?: unknown, options: NumberOptions = {}) {
-      this.#options = options
+      const { currency } = options
+      this.#options = currency === undefined ? options : { ...options, currency: `${currency}`.toUpperCase() }
       this.format = this.format.bind(this)
     }
     format(given: unknown): string {
       const { style = 'decimal', currency = '', useGrouping = true } = this.#options
       const value = Number(given)
       if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-∞' : '∞'
-      const usual = style === 'currency' ? (currency === 'JPY' ? 0 : 2) : 0
+      const usual = style === 'currency' ? (digitsOf[currency] ?? 2) : 0
       const least = this.#options.minimumFractionDigits ?? usual
       const most =
         this.#options.maximumFractionDigits ??

@@ -1,4 +1,5 @@
 // The sandbox's own code as text, to run elsewhere: functions that refer to nothing outside themselves.
+import { UNUSUAL_DIGITS } from '../../../kernel/currencies.ts'
 import { ownIntl } from './intl.ts'
 import { rememberLanguage } from './language.ts'
 import { realm } from './realm.ts'
@@ -7,7 +8,7 @@ import { realm } from './realm.ts'
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
-(${ownIntl})(zoneOffset);
+(${ownIntl})(zoneOffset, ${JSON.stringify(UNUSUAL_DIGITS)});
 return (${realm})(setClock, host, (${rememberLanguage})());
 })`
 
