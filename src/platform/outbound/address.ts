@@ -30,10 +30,11 @@ const PRIVATE_NAME =
   /(^|\.)(internal|intern|local|localdomain|lan|home|corp|intranet|private|svc|cluster|home\.arpa|onion|invalid)$/
 
 /** A label that means this machine, before any suffix. */
-const LOOPBACK_LABEL = /(^|\.)(localhost|localhost6|localdomain|loopback)\./
+const LOOPBACK_LABEL = /(^|\.)(localhost|localhost4|localhost6|localdomain|loopback)\./
 
 /** Domains that resolve names to the address in them, or to this machine. */
-const WRITTEN_ADDRESS = /(^|\.)(nip\.io|sslip\.io|xip\.io|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com)$/
+const WRITTEN_ADDRESS =
+  /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|rbndr\.us|lvh\.me|localtest\.me|vcap\.me|lacolhost\.com|localho\.st|lcl\.host|local\.gd|fuf\.me)$/
 
 /** Four numbers with dots or dashes; names in public clouds also contain public addresses. */
 const FOUR_NUMBERS = /(?<![\d])\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}(?!\d)/g

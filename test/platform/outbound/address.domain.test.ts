@@ -10,6 +10,7 @@ const PUBLIC = [
   'https://ec2-54-12-3-4.eu-central-1.compute.amazonaws.com/',
   'https://internal-audit.example.com/',
   'https://v1-2-3.example.com/',
+  'https://notlocalho.st/',
   'https://[2606:4700:4700::1111]/',
 ]
 
@@ -69,6 +70,14 @@ const PRIVATE = [
   'https://--1.sslip.io/',
   'https://169.254.169.254.example.com/',
   'https://localtest.me/',
+  'https://localho.st/',
+  'https://app.localho.st/',
+  'https://www.traefik.me/',
+  'https://7f000001.0a000001.rbndr.us/',
+  'https://app.lcl.host/',
+  'https://local.gd/',
+  'https://fuf.me/',
+  'https://localhost4.localdomain4/',
 ]
 
 describe('an address in production', () => {
