@@ -108,6 +108,31 @@ export async function getPerilRates(data) {
     ])
   })
 
+  it('rounds what it prints half up as the number is written, of any size', async () => {
+    expect(
+      await value(`const print = (number, digits, more) => number.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits, ...more })
+      return [
+        print(1.005, 2), print(8.345, 2), print(-2.5, 0), print(0.5, 0), print(0.4999, 0), print(0.05, 1), print(0.0049, 2), print(0, 2), print(99.995, 2),
+        print(1e21, 0), print(1e-7, 2), print(5e-324, 2), print(0.285, 0, { style: 'percent' }), print(0.00285, 1, { style: 'percent' }),
+        (1234.5).toLocaleString(),
+      ]`),
+    ).toEqual([
+      ...['1.01', '8.35', '-3', '1', '0', '0.1', '0.00', '0.00', '100.00'],
+      ...['1,000,000,000,000,000,000,000', '0.00', '0.00', '29%', '0.3%', '1,234.5'],
+    ])
+  })
+
+  it('prints a month with its year, and no comma between them', async () => {
+    expect(
+      await value(`return [
+        new Date(0).toLocaleDateString('en-US', { year: 'numeric', month: 'long' }),
+        new Date(0).toLocaleDateString('en-US', { year: 'numeric', month: 'short' }),
+        new Date(0).toLocaleDateString('en-US', { year: 'numeric', month: 'long', day: 'numeric' }),
+        new Date(0).toLocaleDateString('en-US', { year: 'numeric', month: '2-digit' }),
+      ]`),
+    ).toEqual(['January 1970', 'Jan 1970', 'January 1, 1970', '01/1970'])
+  })
+
   it('prints days as 2026-01-31 where a script asks for it the usual ways, and pads numbers', async () => {
     expect(
       await value(`const at = new Date(1750031940000), timeZone = 'Europe/Berlin'

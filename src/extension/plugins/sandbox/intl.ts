@@ -25,6 +25,17 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
   }
   const SIGNS: Record<string, string> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥', INR: '₹' }
 
+  /** `value` × 10^`shift` without its sign, half-up as its digits are written: `toFixed` makes 1.00 of 1.005, and gives up at 10^21. */
+  const rounded = (value: number, shift: number, places: number): string => {
+    const [mantissa, exponent] = Math.abs(value).toExponential().split('e') as [string, string]
+    const digits = mantissa.replace('.', '')
+    const kept = 1 + Number(exponent) + shift + places
+    const known = kept < 0 ? '' : digits.slice(0, kept).padEnd(kept, '0')
+    const up = kept >= 0 && digits.charAt(kept) >= '5' ? 1n : 0n
+    const text = String(BigInt(known === '' ? '0' : known) + up).padStart(places + 1, '0')
+    return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
+  }
+
   class NumberFormat {
     readonly #options: NumberOptions
     constructor(_locales?: unknown, options: NumberOptions = {}) {
@@ -41,7 +52,7 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
       const most =
         this.#options.maximumFractionDigits ??
         Math.max(least, style === 'currency' ? usual : style === 'percent' ? 0 : 3)
-      const text = Math.abs(style === 'percent' ? value * 100 : value).toFixed(most)
+      const text = rounded(value, style === 'percent' ? 2 : 0, most)
       let [whole, fraction = ''] = text.split('.') as [string, string?]
       while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
       whole = whole.padStart(this.#options.minimumIntegerDigits ?? 1, '0')
@@ -114,7 +125,12 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     if (day !== undefined) put(date, inWords ? ' ' : '/', 'day', number(local.getUTCDate(), day))
     if (year !== undefined) {
       const full = local.getUTCFullYear()
-      put(date, inWords ? ', ' : '/', 'year', year === '2-digit' ? number(full % 100, year) : String(full))
+      put(
+        date,
+        inWords ? (day === undefined ? ' ' : ', ') : '/',
+        'year',
+        year === '2-digit' ? number(full % 100, year) : String(full),
+      )
     }
     return date
   }
