@@ -143,6 +143,13 @@ describe('rates that a plugin answered', () => {
     })
   })
 
+  it('do not matter beside an exceptionMessage: null, for some perils only, or without a premium', async () => {
+    for (const pricedPerilCharacteristics of [null, { a: null }, { a: { yearlyPremium: Number.NaN } }, []])
+      expect(
+        await readPerilRates({ pricedPerilCharacteristics, exceptionMessage: 'too old' }, 'main/rater.js'),
+      ).toEqual({ rates: new Map(), exceptionMessage: 'too old' })
+  })
+
   it('are refused with the place told once, and what is no number by its name', async () => {
     const refusal = async (answer: unknown): Promise<string> => {
       const problem = await readPerilRates(answer, 'main/rater.js').then(String, (one: Error) => one.message)

@@ -19,13 +19,12 @@ export async function readPerilRates(answer: unknown, path: string): Promise<Per
   const rates = plainRates(answer)
   if (rates) return { rates }
   const { PerilRatesResult } = await import('./contract.ts')
-  const { exceptionMessage, pricedPerilCharacteristics } = readAnswer(
-    'getPerilRates',
-    PerilRatesResult,
-    answer,
-    path,
-  )
-  return { rates: new Map(Object.entries(pricedPerilCharacteristics)), exceptionMessage }
+  // Beside a refusal rates do not matter: what could not be rated is often null.
+  const { data } = PerilRatesResult.pick({ exceptionMessage: true }).safeParse(answer)
+  const exceptionMessage = data?.exceptionMessage
+  if (exceptionMessage !== undefined) return { rates: new Map(), exceptionMessage }
+  const { pricedPerilCharacteristics } = readAnswer('getPerilRates', PerilRatesResult, answer, path)
+  return { rates: new Map(Object.entries(pricedPerilCharacteristics)) }
 }
 
 /** The rates when all of them are plain: the same values as by the schema. */
