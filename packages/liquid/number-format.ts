@@ -98,7 +98,10 @@ function atLeast(integer: string, whole: string): string {
 function grouped(integer: string, whole: string): string {
   const size = whole.includes(',') ? whole.length - whole.lastIndexOf(',') - 1 : 0
   if (size === 0) return integer
-  return integer.replace(new RegExp(`\\B(?=(\\d{${size}})+$)`, 'g'), ',')
+  const first = integer.length % size
+  const groups = first === 0 ? [] : [integer.slice(0, first)]
+  for (let at = first; at < integer.length; at += size) groups.push(integer.slice(at, at + size))
+  return groups.join(',')
 }
 
 /** Drops zeros beyond the least number of places. */

@@ -139,4 +139,13 @@ describe('limits are counted, with a clock that stands still', () => {
     )
     expect(times).toBeLessThan(16)
   })
+
+  test('a number of many digits is grouped without quadratic work', async () => {
+    const write = (pattern: string) => (): void => {
+      const turns = `{% for i in (1..5000) %}{% assign t = data.n | format_number_pattern: "${pattern}" %}{% endfor %}`
+      expect(output(turns, { n: 1e300 })).toBe('')
+    }
+    // Fourteen times where each digit looks at all after it.
+    expect(await timesAsLong(write('0'), write('#,0'), { most: 6, leastMs: 30 })).toBeLessThan(6)
+  })
 })
