@@ -32,6 +32,7 @@ export class RenderBudget {
   #work = 0
   #outputBytes = 0
   #memory = 0
+  readonly #formats = new Set<string>()
 
   constructor(limits?: Partial<RenderLimits>) {
     this.limits = limits ? { ...DEFAULT_LIMITS, ...limits } : DEFAULT_LIMITS
@@ -52,6 +53,13 @@ export class RenderBudget {
     this.#outputBytes += utf8Bytes(text)
     if (this.#outputBytes > this.limits.outputBytes)
       throw exceeded(`${this.limits.outputBytes} bytes of output`)
+  }
+
+  /** Languages and currencies of numbers: the first use of each in a rendering. */
+  countFormat(name: string, most: number): void {
+    if (this.#formats.size >= most && !this.#formats.has(name))
+      throw exceeded(`${most} languages and currencies of numbers`)
+    this.#formats.add(name)
   }
 
   countMemory(units: number): void {

@@ -1,13 +1,21 @@
 import Big from 'big.js'
+import type { RenderBudget } from './limits.ts'
 
 export class NumberFormatError extends Error {}
 
 const formats = new Map<string, Intl.NumberFormat>()
-const MOST_FORMATS = 100
+/** In one rendering too, since each takes as long to make as a hundred nodes; there are some 180 currencies. */
+const MOST_FORMATS = 250
 const LONGEST_PATTERN = 100
 
-function formatOf(locale: string, currency: string | undefined, digits: number): Intl.NumberFormat {
+function formatOf(
+  locale: string,
+  currency: string | undefined,
+  digits: number,
+  budget: RenderBudget,
+): Intl.NumberFormat {
   const key = `${locale} ${currency} ${digits}`
+  budget.countFormat(key, MOST_FORMATS)
   const known = formats.get(key)
   if (known) return known
   const plain = { minimumFractionDigits: 0, maximumFractionDigits: digits }
@@ -32,17 +40,23 @@ const exactText = (value: Big): `${number}` => value.toFixed() as `${number}`
 const NUMBER_DIGITS = 3
 
 /** In the locale's form, at most 3 places, rounded half up: 123456.7 in `en-US` is `123,456.7`. */
-export function formatNumber(value: Big, locale: string): string {
+export function formatNumber(value: Big, locale: string, budget: RenderBudget): string {
   const rounded = value.round(NUMBER_DIGITS, Big.roundHalfUp)
-  return formatOf(locale, undefined, NUMBER_DIGITS).format(exactText(rounded))
+  return formatOf(locale, undefined, NUMBER_DIGITS, budget).format(exactText(rounded))
 }
 
 /**
  * In the locale's form, with the symbol first (brief 5.4): 123456.7 in `de-DE` is `€123.456,70`. `digits` are those of the minor unit:
  * what the runtime knows of it is what is usual in cash.
  */
-export function formatCurrency(value: Big, locale: string, currency: string, digits: number): string {
-  const format = formatOf(locale, currency, digits)
+export function formatCurrency(
+  value: Big,
+  locale: string,
+  currency: string,
+  digits: number,
+  budget: RenderBudget,
+): string {
+  const format = formatOf(locale, currency, digits, budget)
   const rounded = value.round(digits, Big.roundHalfUp)
   const parts = format.formatToParts(exactText(rounded.abs()))
   const symbol = parts.find(part => part.type === 'currency')?.value ?? currency

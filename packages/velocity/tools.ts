@@ -45,18 +45,18 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   },
   number: {
     /** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
-    format: ([pattern, value], { currency, digitsOfCurrency }) => {
+    format: ([pattern, value], { currency, digitsOfCurrency }, budget) => {
       const number = asNumber(value)
       if (!number || typeof pattern !== 'string') return undefined
       return pattern === 'currency'
-        ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency))
+        ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency), budget)
         : formatPattern(number.value, NUMBER_FORMATS.get(pattern) ?? pattern)
     },
     ...{ integer: named('integer'), number: named('number'), percent: named('percent') },
-    currency: ([value, code], { currency, isCurrency, digitsOfCurrency }) => {
+    currency: ([value, code], { currency, isCurrency, digitsOfCurrency }, budget) => {
       const number = asNumber(value)
       const asked = typeof code === 'string' && isCurrency(code) ? code : currency
-      return number && formatCurrency(number.value, 'en-US', asked, digitsOfCurrency(asked))
+      return number && formatCurrency(number.value, 'en-US', asked, digitsOfCurrency(asked), budget)
     },
     toNumber: ([value]) => {
       const number = asNumber(value)

@@ -339,11 +339,12 @@ const currency: Filter = ofNumber((value, args, context) => {
   const { dialect, environment } = context.state
   const isNamed = args.length === 1 && dialect.isCurrency(code)
   const shown = isNamed ? code : environment.currency
-  return formatCurrency(value, isNamed ? 'en-US' : localeOf(args), shown, dialect.digitsOfCurrency(shown))
+  const locale = isNamed ? 'en-US' : localeOf(args)
+  return formatCurrency(value, locale, shown, dialect.digitsOfCurrency(shown), context.budget)
 })
 
 const numberFormatFilters: Filters = {
-  format_number: ofNumber((value, args) => formatNumber(value, localeOf(args))),
+  format_number: ofNumber((value, args, { budget }) => formatNumber(value, localeOf(args), budget)),
   format_number_currency: currency,
   format_number_pattern: ofNumber((value, [pattern]) => formatPattern(value, printed(pattern))),
 }

@@ -98,6 +98,16 @@ describe('limits are counted, with a clock that stands still', () => {
     })
   })
 
+  test('numbers in more than 250 languages stop the template, and there are fewer currencies', () => {
+    const inLanguages = (count: number): string =>
+      `{% for i in (1..${count}) %}{% assign l = "x-a" | append: i %}{{ 1 | format_number: "en", l }}{% endfor %}`
+    expect(output(inLanguages(250) + inLanguages(250))).toHaveLength(500)
+    expect(failure(inLanguages(251))).toMatchObject({ code: 'templateLimit', line: 1 })
+    // What one rendering used does not count for the next.
+    expect(output(inLanguages(250))).toHaveLength(250)
+    expect(Intl.supportedValuesOf('currency').length).toBeLessThan(250)
+  })
+
   test('output beyond 10 MB stops the template', () => {
     expect(failure(`{% for i in (1..20) %}${'x'.repeat(600_000)}{% endfor %}`).code).toBe('templateLimit')
     expect(failure('{{ "€€" }}', {}, { limits: { outputBytes: 5 } }).code).toBe('templateLimit')
