@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers'
 import monoFont from 'dejavu-fonts-ttf/ttf/DejaVuSansMono.ttf'
 import { beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { packedZeros, pngAddress } from '../../packages/pdf/test/png-files.ts'
+import { Refusal } from '../../src/kernel/errors.ts'
 import type { PolicyLocator } from '../../src/kernel/locators.ts'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
@@ -11,6 +12,8 @@ import { ask, dispatcherObject } from '../../src/platform/objects.ts'
 import { findTenant, shardName, type Tenant } from '../../src/platform/tenancy.ts'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { TemplateEnvironment } from '../../src/product/templates/effects.ts'
+import { documentResources } from '../../src/reference/templates/document-resources.ts'
 import { consumeDocumentHints } from '../../src/servicing/documents/job.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { DocumentHint } from '../../src/transactions/documents/job-store.ts'
@@ -272,6 +275,29 @@ describe('whatever happens in between', () => {
     await run('update document_job set retry_at = 0')
     await consumeDocumentHints(batchOf(again), env)
     expect((await read(motor, policy)).documents[1]!.state).toBe('ready')
+  })
+
+  it('a refusal to read snippets is none of the template: it is thrown, so that the document is made later', async () => {
+    const context = { env, tenant, calls: noCalls() }
+    const renderingWhere = (problem: Refusal) =>
+      documentResources(context, {
+        expect: () => Promise.reject(problem),
+        inForce: () => Promise.reject(problem),
+      }).rendered(
+        { name: 'page', format: 'liquid', source: '{% include "terms" %}' },
+        () => ({ at: now(), jurisdiction: undefined }),
+        {},
+        { timeZone: 'UTC', currency: 'USD', now: now() } as TemplateEnvironment,
+        undefined,
+      )
+    for (const code of ['unavailable', 'tenantSuspended', 'tenantMoved'] as const) {
+      const problem = new Refusal(code, 'The tenant is elsewhere.')
+      await expect(renderingWhere(problem)).rejects.toBe(problem)
+    }
+    expect(await renderingWhere(new Refusal('templateLimit', 'Too many snippets.'))).toEqual({
+      failure: 'Too many snippets.',
+      isLimit: true,
+    })
   })
 
   /** The service where Browser Run answers at that path. */

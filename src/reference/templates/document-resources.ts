@@ -66,15 +66,18 @@ export function documentResources(
       try {
         return await renderedTemplate(template, data, environment, snippets)
       } catch (problem) {
-        if (problem instanceof Refusal)
-          return { failure: problem.message, isLimit: problem.code === 'templateLimit' }
-        throw problem
+        if (!isOfTemplate(problem)) throw problem
+        return { failure: problem.message, isLimit: problem.code === 'templateLimit' }
       }
     },
     files: (where: TimeAndPlace, configured: StaticFiles): StaticFiles =>
       filesInForce(context, named, where, configured),
   }
 }
+
+/** Others, such as that of a tenant that has just been suspended or moved, say nothing of the template, and pass. */
+const isOfTemplate = (problem: unknown): problem is Refusal =>
+  problem instanceof Refusal && (problem.code === 'templateFailed' || problem.code === 'templateLimit')
 
 const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
 
