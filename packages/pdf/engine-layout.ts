@@ -5,6 +5,7 @@ import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
 import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
+import { hasRoom } from './room.ts'
 
 /** Above and below the base line. Half of the line's extra height is above the text. */
 function extentOf({ font, fontSize, height, line: own, strut, extent }: Inline): Extent {
@@ -71,13 +72,23 @@ class Words {
     for (const [at, word] of words.entries()) this.#words[this.#first + at] = word
   }
 
-  /** The engine reads this only if the first word must stay with the next. */
-  slice(from: number): Inline[] {
-    return this[0]?.noNewLine ? this.#words.slice(this.#first + from, this.#first + from + MOST_HELD) : []
+  /** The engine asks for those after the first word, to see whether there is room for all that must stay with it. */
+  slice(from: number): Iterable<Inline> {
+    return this[0]?.noNewLine ? this.#after(from) : []
+  }
+
+  *#after(from: number): Generator<Inline> {
+    const start = this.#first + from
+    const end = Math.min(this.#words.length, start + MOST_HELD)
+    for (let at = start; at < end; at += 1) yield this.#words[at]!
   }
 }
 
 const MOST_HELD = 200
+
+prototype.hasEnoughSpaceForInline = function (inline, following = []) {
+  return hasRoom(this, inline, following)
+}
 
 const measureLeaf = docMeasure.default.prototype.measureLeaf
 docMeasure.default.prototype.measureLeaf = function (node) {

@@ -51,7 +51,16 @@ declare module 'pdfmake/js/Line.js' {
     readonly strut?: Extent
     readonly extent?: Extent
   }
-  export type EngineLine = { inlines: Inline[]; getAscenderHeight(): number; getHeight(): number }
+  export type EngineLine = {
+    inlines: Inline[]
+    readonly inlineWidths: number
+    readonly leadingCut: number
+    readonly maxWidth: number
+    readonly newLineForced: boolean
+    getAscenderHeight(): number
+    getHeight(): number
+    hasEnoughSpaceForInline(inline: Inline, following?: Iterable<Inline>): boolean
+  }
   const line: { readonly default: { readonly prototype: EngineLine } }
   export default line
 }

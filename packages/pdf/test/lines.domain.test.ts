@@ -1,0 +1,33 @@
+// What is asked of the words to come, to see whether they still fit a line.
+import { expect, test } from 'vitest'
+import { hasRoom } from '../room.ts'
+
+/** A word of 10 points, or one of 12 with its blank of 2, after which the line may end. */
+const HELD = { width: 10, trailingCut: 0, noNewLine: true }
+const LAST = { width: 12, trailingCut: 2 }
+
+/** A line of 100 points, 10 of them taken. */
+const LINE = { inlines: [HELD], inlineWidths: 10, leadingCut: 0, maxWidth: 100, newLineForced: false }
+
+test('of many words that must stay together, no more are added up than fill the line', () => {
+  let asked = 0
+  function* endless(): Generator<typeof HELD> {
+    for (; asked < 1_000; asked += 1) yield HELD
+  }
+  expect(hasRoom(LINE, HELD, endless())).toBe(false)
+  expect(asked).toBeLessThan(12)
+})
+
+test.each([
+  [8, true],
+  [9, true],
+  [10, false],
+])('%i words that must stay together fit 90 points: %s', (count, fits) => {
+  const words = [...Array.from({ length: count - 1 }, () => HELD), LAST]
+  expect(hasRoom(LINE, words[0]!, [...words.slice(1), LAST, LAST])).toBe(fits)
+})
+
+test('the first word of a line always fits, and none after a line break', () => {
+  expect(hasRoom({ ...LINE, inlines: [] }, { width: 1_000 }, [])).toBe(true)
+  expect(hasRoom({ ...LINE, newLineForced: true }, LAST, [])).toBe(false)
+})
