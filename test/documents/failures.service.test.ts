@@ -69,6 +69,8 @@ describe('templates that fail', () => {
       endless: '{% for i in (1..1000000) %}{% for j in (1..1000000) %}x{% endfor %}{% endfor %}',
       hungry:
         '{% assign s = "xxxxxxxxxx" %}{% for i in (1..40) %}{% assign s = s | append: s %}{% endfor %}{{ s }}',
+      wordy:
+        '{% assign s = "xxxxxxxxxx" %}{% for i in (1..18) %}{% assign s = s | append: s %}{% endfor %}{{ 1 | format_number: "en", s }}',
       dividing: 'x\n{{ 1 | divided_by: 0 }}',
       selfish: '{% assign name = "selfish" %}{% include name %}',
       heavy: '{% for i in (1..7000) %}<br>{% endfor %}',
@@ -92,6 +94,7 @@ describe('templates that fail', () => {
       good: 'ready',
       endless: 'renderError',
       hungry: 'renderError',
+      wordy: 'renderError',
       dividing: 'renderError',
       selfish: 'renderError',
       heavy: 'conversionError',
@@ -114,6 +117,7 @@ describe('templates that fail', () => {
     )
     expect(of('endless')!.failureMessage).toMatch(/endless\.template\.liquid:1:28: .*more than/)
     expect(of('hungry')!.failureMessage).toContain('memory')
+    expect(of('wordy')!.failureMessage!.length).toBeLessThanOrEqual(1_000)
     expect(of('dividing')!.failureMessage).toContain('dividing.template.liquid:2:')
     expect(of('heavy')!.failureMessage).toContain('more than 6000 elements')
     expect(of('letters')!.failureMessage).toContain('no font has 日 (U+65E5), 本 (U+672C), 語 (U+8A9E)')
@@ -128,7 +132,7 @@ describe('templates that fail', () => {
     const { body } = await motor.get<{ events: { data: Record<string, string> }[] }>(
       `/event/${motor.tenantLocator}/events/list?pageSize=1000&type=document.failed`,
     )
-    expect(body.events).toHaveLength(11)
+    expect(body.events).toHaveLength(12)
   })
 })
 

@@ -160,7 +160,13 @@ async function staticProduct(name: string, files: StaticFiles, declared?: Docume
   return { outcome: 'ready', type, bytes }
 }
 
-const failed = (outcome: DocumentFailure, failure: string) => ({ outcome, failure })
+/** Messages name what the template wrote, which may be longer than a row: then no document of the policy could be recorded. */
+const LONGEST_FAILURE = 1_000
+
+const failed = (outcome: DocumentFailure, failure: string) => ({
+  outcome,
+  failure: failure.length > LONGEST_FAILURE ? `${failure.slice(0, LONGEST_FAILURE - 1)}…` : failure,
+})
 
 /** Liquid is parsed already. */
 function configuredTemplate(
