@@ -88,7 +88,10 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       ...{ types: ['lapse'], table: 'lapse', index: 'lapse_ending', by: 'reinstatement_period_end_at' },
       ...{ hasDigits: false, recordType: text('lapse'), state: text('lapsed') },
       span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
-      still: now => sql`${stateAt(now)} = 'lapsed'`,
+      // A lapse that was reinstated stays a record: only the last one is of a policy that lapsed again.
+      still: now =>
+        sql`${stateAt(now)} = 'lapsed' and not exists (select 1 from lapse as later
+          where later.policy_locator = lapse.policy_locator and later.created_at > lapse.created_at)`,
     },
     {
       ...{ types: ['cancellation'], table: 'cancellation', index: 'cancellation_lapsed', by: 'issued_at' },

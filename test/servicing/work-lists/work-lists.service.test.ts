@@ -1,22 +1,28 @@
 // Work lists: which records they have, through HTTP and the tenant's clock.
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PolicyResponse } from '../../../src/policy/contract/response.ts'
+import type { PolicyholderResponse } from '../../../src/policyholders/contract.ts'
 import type {
   WorkItemResponse,
   WorkListCountResponse,
   WorkListResponse,
 } from '../../../src/servicing/work-lists/contract.ts'
 import type { ClockResponse } from '../../../src/tenants/routes.ts'
+import type {
+  GraceLapseReinstatementResponse,
+  LapseReinstatementResponse,
+} from '../../../src/transactions/lapses/contract.ts'
 import { type Answer, callApi, callOk } from '../../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
-import { type Motor, motorTenant, plainYear, roundTrips } from '../../support/motor.ts'
+import { type ArchiveFiles, deployExample, exampleFiles } from '../../support/examples.ts'
+import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../../support/motor.ts'
 
 const DAY = 86_400_000
 
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('work')
 })
 
@@ -221,7 +227,58 @@ describe('a record is in the list of its work, and leaves it when the work is do
     expect(back.status, JSON.stringify(back.body)).toBe(200)
     expect(await ofPolicy('reinstatable')).toEqual([])
   })
+
+  it('of a policy that lapsed, was reinstated and lapsed again, the last lapse alone', async () => {
+    const { token } = await deployExample(lapsingLong(), 'again')
+    const get = <T>(path: string) => callOk<T>('GET', path, { token })
+    const post = <T>(path: string, body?: object) => callOk<T>('POST', path, { token, body })
+    const { policy, policyholder } = workedOf('home')[0]!.request
+    const { locator: policyholderLocator } = await post<PolicyholderResponse>('/policyholder/create', {
+      completed: true,
+      values: policyholder.values,
+    })
+    const { locator } = await post<PolicyResponse>('/policy', {
+      ...{ ...policy, policyholderLocator, paymentScheduleName: 'monthly' },
+      ...{ policyStartTimestamp: undefined, policyEndTimestamp: undefined },
+    })
+    const { invoices } = await post<PolicyResponse>(`/policy/${locator}/issue`)
+    const lapses = async () =>
+      (await get<GraceLapseReinstatementResponse[]>(`/policy/${locator}/graceLapseReinstatements`)).flatMap(
+        ({ lapse }) => lapse ?? [],
+      )
+    const reinstatable = async () => {
+      const counts = await get<WorkListCountResponse[]>('/workLists')
+      const { items } = await get<WorkListResponse>('/workLists/reinstatable')
+      expect(counts.find(({ workList }) => workList === 'reinstatable')!.count).toBe(items.length)
+      return items.map(one => one.locator)
+    }
+    const due = Number(invoices[0]!.dueTimestamp)
+    await post('/test/clock', { timestamp: due + 20 * DAY })
+    const [first] = await lapses()
+    expect(await reinstatable()).toEqual([first!.locator])
+    const { locator: reinstatement } = await post<LapseReinstatementResponse>(
+      `/policy/${locator}/createReinstatement`,
+    )
+    const { invoiceLocator } = await post<LapseReinstatementResponse>(
+      `/reinstatement/${reinstatement}/invoice`,
+      { reinstatementTimestamp: first!.lapseTimestamp },
+    )
+    await post(`/invoice/${invoiceLocator}/pay`, { fieldValues: { method: 'card' } })
+    expect(await reinstatable()).toEqual([])
+    await post('/test/clock', { timestamp: due + 100 * DAY })
+    const [, second] = await lapses()
+    expect(await reinstatable()).toEqual([second!.locator])
+  })
 })
+
+/** The home example, whose policies can be reinstated for longer than it takes them to lapse again. */
+function lapsingLong(): ArchiveFiles {
+  const path = 'products/homeowners/policy/policy.json'
+  const files = exampleFiles('home')
+  const product = JSON.parse(new TextDecoder().decode(files[path] as Uint8Array))
+  product.lapse.reinstatementPeriodDays = 200
+  return { ...files, [path]: JSON.stringify(product) }
+}
 
 describe('bad input', () => {
   it('is refused, and told what to send', async () => {
