@@ -99,7 +99,14 @@ export async function listNotes(
     store.ownerQuery(database, policy ? 'policy' : 'policyholder', place.locator),
     store.notesQuery(
       database,
-      { policyholder, policy, recordType, recordLocator, after: position?.locator },
+      // As notes keep it: a UUID in lower case.
+      {
+        policyholder,
+        policy,
+        recordType,
+        recordLocator: recordLocator?.toLowerCase(),
+        after: position?.locator,
+      },
       pageSize + 1,
     ),
   ])

@@ -51,6 +51,9 @@ it('are on a policy, its quotes and its policyholder, with who and when, oldest 
   expect(await texts(`policyholderLocator=${holder}`)).toHaveLength(3)
   expect(await texts(`policyLocator=${policy}&recordType=quote`)).toEqual(['Second\nline'])
   expect(await texts(`policyLocator=${policy}&recordLocator=${policy}`)).toEqual(['Called: moves in May.'])
+  const ofHolder = (locator: string) => texts(`policyholderLocator=${locator}&recordLocator=${locator}`)
+  expect(await ofHolder(holder)).toEqual(['Prefers letters.'])
+  expect(await ofHolder(holder.toUpperCase())).toEqual(['Prefers letters.'])
   const page = await list(`policyholderLocator=${holder}&pageSize=2`)
   expect([page.items.length, page.listCompleted]).toEqual([2, false])
   expect(await texts(`policyholderLocator=${holder}&pageSize=2&pagingToken=${page.pagingToken}`)).toEqual([
