@@ -22,7 +22,10 @@ type Term = {
 
 const ENDING = { cancellation: 'cancelled', lapse: 'lapsed', withdrawal: 'withdrawn' } as const
 
-/** The terms of an issued policy, as known then. An endorsement may move the end of the last one. */
+/**
+ * The terms of an issued policy, as known then. An endorsement may move the end of the last one. A term whose renewal was issued is
+ * none if the policy ended before it began.
+ */
 function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const quote = boundQuote(aggregate)
   const issued = lineOf(aggregate, quote)
@@ -31,20 +34,25 @@ function termsOf(aggregate: PolicyAggregate, knownAt: Instant): Term[] {
   const terms: { start: Instant; end: Instant; changes: Modification[] }[] = [
     { start: quote.contractStart, end: quote.contractEnd, changes: [] },
   ]
-  let ended: (typeof ENDING)[keyof typeof ENDING] | undefined
+  let ended: { readonly by: (typeof ENDING)[keyof typeof ENDING]; readonly at: Instant } | undefined
   for (const modification of issued) {
     const { kind, effectiveAt, policyEnd } = modification
     if (kind === 'renewal') terms.push({ start: effectiveAt, end: policyEnd, changes: [] })
     const last = terms.at(-1)!
     if (kind === 'endorsement') last.end = policyEnd
-    ended =
-      kind in ENDING ? ENDING[kind as keyof typeof ENDING] : kind === 'reinstatement' ? undefined : ended
+    if (kind in ENDING) ended = { by: ENDING[kind as keyof typeof ENDING], at: effectiveAt }
+    else if (kind === 'reinstatement') ended = undefined
     const of = terms.findLast(one => one.start <= effectiveAt) ?? terms[0]!
     of.changes.push(modification)
   }
-  return terms.map(({ start, end, changes }, at): Term => {
-    const isLast = at === terms.length - 1
-    const own = isLast ? (ended ?? (end <= knownAt ? 'expired' : 'inForce')) : 'renewed'
+  const [first, ...later] = terms
+  const hasBegun = ({ start }: { start: Instant }): boolean => ended === undefined || start <= ended.at
+  const begun = [first!, ...later.filter(hasBegun)]
+  // What the renewal of a term charged that never began is given back by what ended the policy, which is of the term before.
+  begun.at(-1)!.changes.push(...later.filter(one => !hasBegun(one)).flatMap(({ changes }) => changes))
+  return begun.map(({ start, end, changes }, at): Term => {
+    const isLast = at === begun.length - 1
+    const own = isLast ? (ended?.by ?? (end <= knownAt ? 'expired' : 'inForce')) : 'renewed'
     const premium = changes.reduce((sum, { premiumChange }) => sum + (premiumChange?.minor ?? 0), 0)
     return { start, end, outcome: own, premium }
   })
