@@ -327,7 +327,7 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
   assertWithin(before, terms.effectiveAt)
   const type = cancellationType(product, terms.name)
   if (!type && terms.name !== LAPSE) {
-    const known = [...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE]
+    const known = [...new Set([...(product.cancellationTypes ?? []).map(({ name }) => name), LAPSE])]
     throw invalidRequest(
       `Product '${product.name}' has no cancellation '${terms.name}'; it has ${listed(known)}.`,
     )
