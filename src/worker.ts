@@ -1,6 +1,6 @@
 // The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
 import { loadConsole, loadReference } from './bundles/load.ts'
-import { type Instant, now } from './kernel/time.ts'
+import type { Instant } from './kernel/time.ts'
 import type { Calls } from './platform/calls.ts'
 import { consolePages } from './platform/http/console-page.ts'
 import type { Door } from './platform/http/door.ts'
@@ -49,7 +49,7 @@ export default {
     const { upgradeDatabases } = await import('./tenants/upgrades.ts')
     const { wipeReturned } = await import('./tenants/wipe.ts')
     const { observed } = await import('./platform/observation.ts')
-    const at = (scheduledTime ?? now()) as Instant
+    const at = scheduledTime as Instant
     const tasks = {
       upgradeDatabases,
       // By the minute that the tick is for: late, or after a long task, the clock says another, whose tenants have a tick of their own.

@@ -12,7 +12,7 @@ import type { Calendar } from './date-format.ts'
 import type { Filters } from './evaluation.ts'
 import { RenderBudget, type RenderLimits, STEP_WORK, TemplateError } from './limits.ts'
 import { Observation, type RenderingObserver } from './observation.ts'
-import { asInteger, dataNumber, isDataNumber, LiquidNumber, namesWork, printed } from './values.ts'
+import { asInteger, dataNumber, isDataNumber, LiquidNumber, namesOf, printed } from './values.ts'
 
 /** Everything that the caller adds to the engine: filters, their effects, and what the engine does not know. */
 export type Dialect<Effects = unknown> = {
@@ -218,9 +218,10 @@ export class RenderingContext extends Context {
     if (Object.hasOwn(map, name)) return (map as Record<string, unknown>)[name]
     if (map === this.globals) return undefined
     if (name !== 'size' && name !== 'first' && name !== 'last') return undefined
-    this.budget.countWork(namesWork(map))
-    if (name === 'size') return Object.keys(map).length
-    return Object.entries(map).at(name === 'first' ? 0 : -1)
+    const names = namesOf(map, this.budget)
+    if (name === 'size') return names.length
+    const found = names.at(name === 'first' ? 0 : -1)
+    return found === undefined ? undefined : [found, (map as Record<string, unknown>)[found]]
   }
 
   /** The text of a value for a filter. What a list or map prints as counts: it may be far more than its size. */

@@ -16,7 +16,7 @@ import type { RenderingContext } from './context.ts'
 import { instantOf } from './date-format.ts'
 import { FILTER_WORK, ITEM_WORK, STEP_WORK } from './limits.ts'
 import { firstPlace } from './search.ts'
-import { asNumber, isMap, namesWork } from './values.ts'
+import { asNumber, isMap } from './values.ts'
 
 /** Evaluates a part of a template in a context. */
 type Evaluate = (context: RenderingContext) => unknown
@@ -180,7 +180,8 @@ const sizeOf = (value: unknown): number =>
   typeof value === 'string' || Array.isArray(value) ? value.length : 0
 
 /** A filter may list the names of a map. */
-const readingWork = (value: unknown): number => (isMap(value) ? namesWork(value) : sizeOf(value))
+const readingWork = (value: unknown): number =>
+  isMap(value) ? Object.keys(value).length * ITEM_WORK : sizeOf(value)
 
 /** Milliseconds, `now`, `2026-01-31` (start in the tenant's zone) or a full ISO time; undefined for anything else. */
 export function timestampOf(value: unknown, context: RenderingContext): number | undefined {

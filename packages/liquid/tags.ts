@@ -28,7 +28,7 @@ import {
 import type { RenderingContext } from './context.ts'
 import { equal, evaluationOf, isTrue, plainEvaluation, RENDERED, tokenEvaluation } from './evaluation.ts'
 import { ITEM_WORK, includedSnippet } from './limits.ts'
-import { asInteger, LiquidNumber, namesWork, printed } from './values.ts'
+import { asInteger, LiquidNumber, namesOf, printed } from './values.ts'
 
 /** The items of a loop. A range is never built, so its length costs nothing. */
 type Turns = { length: number; at(index: number): unknown }
@@ -55,9 +55,9 @@ function listTurns(value: unknown, { budget }: RenderingContext): Turns {
   if (Array.isArray(value)) return { length: value.length, at: index => value[index] }
   if (value === null || value === undefined || value === '' || typeof value === 'boolean') return NO_TURNS
   if (typeof value !== 'object' || value instanceof LiquidNumber) return { length: 1, at: () => value }
-  budget.countWork(namesWork(value))
-  const pairs = Object.entries(value)
-  return { length: pairs.length, at: index => pairs[index] }
+  const names = namesOf(value, budget)
+  const map = value as Readonly<Record<string, unknown>>
+  return { length: names.length, at: index => [names[index], map[names[index]!]] }
 }
 
 function part(turns: Turns, offset: unknown, limit: unknown, reversed = false): Turns {

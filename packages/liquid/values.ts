@@ -2,7 +2,7 @@
 // `LiquidNumber`. Text that looks like a number counts as one (brief 5.4).
 import Big from 'big.js'
 import { Drop, toValue } from 'liquidjs/dist/liquid.browser.mjs'
-import { ITEM_WORK, TemplateError } from './limits.ts'
+import { ITEM_WORK, type RenderBudget, TemplateError } from './limits.ts'
 
 const Exact = Big()
 Exact.DP = 40
@@ -134,8 +134,12 @@ export const isMap = (value: unknown): value is Readonly<Record<string, unknown>
   !(value instanceof Drop) &&
   !isDataNumber(value)
 
-/** The work of listing the names of a map. */
-export const namesWork = (map: object): number => Object.keys(map).length * ITEM_WORK
+/** Names of a map, counted: each takes time to list. */
+export function namesOf(map: object, budget: RenderBudget): string[] {
+  const names = Object.keys(map)
+  budget.countWork(names.length * ITEM_WORK)
+  return names
+}
 
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',

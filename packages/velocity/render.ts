@@ -10,22 +10,12 @@ import {
   STEP_WORK,
   TemplateError,
 } from '../liquid/limits.ts'
-import { asInteger, literalNumber } from '../liquid/values.ts'
+import { asInteger, literalNumber, namesOf } from '../liquid/values.ts'
 import { memberOf, readable } from './data.ts'
 import type { Call, Expression, Macro, Node, Reference, Step } from './expression.ts'
 import type { VelocityTemplate } from './parse.ts'
 import { callTool, isTool, type ToolSurroundings } from './tools.ts'
-import {
-  calculate,
-  callChange,
-  callMethod,
-  ITEM_MEMORY,
-  isChange,
-  isMap,
-  isTrue,
-  namesOf,
-  printed,
-} from './values.ts'
+import { calculate, callChange, callMethod, ITEM_MEMORY, isChange, isMap, isTrue, printed } from './values.ts'
 
 export type VelocityEnvironment = ToolSurroundings & {
   /** For `#parse` and `#include`; undefined for an unknown name. */

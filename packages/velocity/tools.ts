@@ -27,10 +27,19 @@ const NUMBER_FORMATS: ReadonlyMap<string, string> = new Map([
   ['percent', '#,##0%'],
 ])
 
-const named =
+/** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
+const formatted: Tool = ([pattern, value], { currency, digitsOfCurrency }, budget) => {
+  const number = asNumber(value)
+  if (!number || typeof pattern !== 'string') return undefined
+  return pattern === 'currency'
+    ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency), budget)
+    : formatPattern(number.value, NUMBER_FORMATS.get(pattern) ?? pattern)
+}
+
+const formattedAs =
   (name: string): Tool =>
   ([value], ...given) =>
-    TOOLS.number!.format!([name, value], ...given)
+    formatted([name, value], ...given)
 
 const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
   date: {
@@ -44,15 +53,10 @@ const TOOLS: Readonly<Record<string, Readonly<Record<string, Tool>>>> = {
     now: (_args, { now }) => now,
   },
   number: {
-    /** `$number.format('#,##0.00', $amount)`, or the name of a format: `'currency'` is the tenant's. */
-    format: ([pattern, value], { currency, digitsOfCurrency }, budget) => {
-      const number = asNumber(value)
-      if (!number || typeof pattern !== 'string') return undefined
-      return pattern === 'currency'
-        ? formatCurrency(number.value, 'en-US', currency, digitsOfCurrency(currency), budget)
-        : formatPattern(number.value, NUMBER_FORMATS.get(pattern) ?? pattern)
-    },
-    ...{ integer: named('integer'), number: named('number'), percent: named('percent') },
+    format: formatted,
+    integer: formattedAs('integer'),
+    number: formattedAs('number'),
+    percent: formattedAs('percent'),
     currency: ([value, code], { currency, isCurrency, digitsOfCurrency }, budget) => {
       const number = asNumber(value)
       const asked = typeof code === 'string' && isCurrency(code) ? code : currency

@@ -2,7 +2,7 @@
 import Big from 'big.js'
 import { ITEM_WORK, type RenderBudget, TemplateError } from '../liquid/limits.ts'
 import { firstPlace, lastPlace, splitBy } from '../liquid/search.ts'
-import { asInteger, asNumber, LiquidNumber, simplest } from '../liquid/values.ts'
+import { asInteger, asNumber, LiquidNumber, namesOf, simplest } from '../liquid/values.ts'
 import { memberOf, readable, TextNumber } from './data.ts'
 import type { Operator } from './expression.ts'
 
@@ -20,13 +20,6 @@ export function isTrue(value: unknown, budget: RenderBudget): boolean {
   if (value instanceof LiquidNumber) return !value.value.eq(0)
   if (Array.isArray(value)) return value.length > 0
   return !isMap(value) || namesOf(value, budget).length > 0
-}
-
-/** Names of a map, counted: each takes time to list. */
-export function namesOf(map: MapValue, budget: RenderBudget): string[] {
-  const names = Object.keys(map)
-  budget.countWork(names.length * ITEM_WORK)
-  return names
 }
 
 const isNumber = (value: unknown): boolean => typeof value === 'number' || value instanceof LiquidNumber

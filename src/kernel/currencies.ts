@@ -12,7 +12,6 @@ export const UNUSUAL_DIGITS: Readonly<Record<string, number>> = Object.fromEntri
   Object.entries(DIGITS).flatMap(([digits, codes]) => codes.split(' ').map(code => [code, Number(digits)])),
 )
 
-const digitsByCode: ReadonlyMap<string, number> = new Map(Object.entries(UNUSUAL_DIGITS))
-
 /** 2 for EUR, 0 for JPY, 3 for BHD. */
-export const digitsOfCurrency = (code: string): number => digitsByCode.get(code) ?? 2
+export const digitsOfCurrency = (code: string): number =>
+  Object.hasOwn(UNUSUAL_DIGITS, code) ? UNUSUAL_DIGITS[code]! : 2

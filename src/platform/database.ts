@@ -4,7 +4,7 @@ import { type DrizzleD1Database, drizzle } from 'drizzle-orm/d1'
 import { getTableConfig, SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { memoByObject } from '../kernel/maps.ts'
 import { type Calls, noteBookmark, noteSize, sizeOf } from './calls.ts'
-import { assertFits } from './database/parameters.ts'
+import { assertFits, jsonLists } from './database/parameters.ts'
 import {
   type Fence,
   type FenceRow,
@@ -181,26 +181,6 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
 
 /** Drizzle's `snake_case` casing. */
 export const snakeCase = (key: string): string => key.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-
-/** UTF-8 bytes of the rows of one parameter; a longer row is alone in one. */
-const LARGEST_PARAMETER_BYTES = 900_000
-
-/** JSON lists of the texts, each short enough in UTF-8 for one bound parameter. */
-export function jsonLists(texts: readonly string[]): string[] {
-  const lists: string[][] = []
-  let room = 0
-  for (const text of texts) {
-    // One more for the comma.
-    const bytes = Buffer.byteLength(text) + 1
-    if (bytes > room) {
-      lists.push([])
-      room = LARGEST_PARAMETER_BYTES
-    }
-    lists.at(-1)!.push(text)
-    room -= bytes
-  }
-  return lists.map(list => `[${list.join(',')}]`)
-}
 
 type TableTexts = {
   /** By property name; `column` where stored values differ from values in code, as JSON does. */

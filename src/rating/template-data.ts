@@ -44,9 +44,9 @@ export const isOfFields = (record: unknown): boolean =>
   typeof record === 'object' && record !== null && Object.prototype.isPrototypeOf.call(FIELDS, record)
 
 /** Values are text to Liquid, which computes with it. Velocity is told which of them are numbers. */
-const numberFields = (definitions: readonly FieldDefinition[]) => ({
+const numberFields = memoByObject((definitions: readonly FieldDefinition[]) => ({
   [NUMBER_MEMBERS]: { value: new Set(definitions.filter(one => one.type === 'number').map(one => one.name)) },
-})
+}))
 
 const fieldsPrototype = memoByObject((definitions: readonly FieldDefinition[]): object =>
   Object.freeze(Object.create(FIELDS, numberFields(definitions))),

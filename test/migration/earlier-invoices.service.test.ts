@@ -22,11 +22,11 @@ import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { newMigrationQueries } from '../../src/servicing/migration/store.ts'
 import type { GracePeriodResponse } from '../../src/transactions/lapses/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
-import { boundDatabase, nextNumber, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, nextNumber, poolBinding } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
-import { settledMigration } from '../support/settled-migration.ts'
+import type { Motor } from '../support/motor.ts'
+import { migratingTenant, settledMigration } from '../support/settled-migration.ts'
 
 type List<T> = { listCompleted: boolean; items: T[] }
 
@@ -35,10 +35,7 @@ let token: string
 let root: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('earlier')
-  token = await motor.signIn('anna.admin')
-  root = `/migration/${motor.tenantLocator}/migrations`
+  ;({ motor, token, root } = await migratingTenant('earlier'))
 })
 
 const read = <T>(path: string): Promise<T> => callOk<T>('GET', `${root}/${path}`, { token })

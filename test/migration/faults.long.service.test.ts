@@ -15,10 +15,9 @@ import { generateAccount } from '../../tools/book/account.ts'
 import { correctionOf, FAULT_KINDS, type Told, type Wire } from '../../tools/book/fault-kinds.ts'
 import { accountsOf } from '../../tools/book/requests.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
-import { settledMigration } from '../support/settled-migration.ts'
+import { migratingTenant, settledMigration } from '../support/settled-migration.ts'
 import { size } from '../support/sizes.ts'
 
 /** Accounts with a fault of each kind, and the sound ones between them. */
@@ -34,15 +33,11 @@ const AS_OF = new Date(Date.now() + 2 * 86_400_000).toISOString().slice(0, 10)
 /** Policies of that book which are changed afterwards. */
 const SAMPLE = size(3, 20)
 
-let motor: Motor
 let root: string
 let token: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('faults')
-  token = await motor.signIn('anna.admin')
-  root = `/migration/${motor.tenantLocator}/migrations`
+  ;({ token, root } = await migratingTenant('faults'))
 })
 
 type List<T> = { listCompleted: boolean; items: T[] }

@@ -11,20 +11,17 @@ import type {
 } from '../../src/servicing/migration/contract.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding } from '../support/databases.ts'
 import { migratedAccount, migratedInvoice, migratedPayment, migratedPolicy } from '../support/migrated.ts'
-import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
-import { settledMigration } from '../support/settled-migration.ts'
+import { type Motor, plainYear } from '../support/motor.ts'
+import { migratingTenant, settledMigration } from '../support/settled-migration.ts'
 
 let motor: Motor
 let root: string
 let token: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('migration')
-  token = await motor.signIn('anna.admin')
-  root = `/migration/${motor.tenantLocator}/migrations`
+  ;({ motor, token, root } = await migratingTenant('migration'))
 })
 
 type List<T> = { listCompleted: boolean; items: T[] }

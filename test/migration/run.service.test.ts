@@ -11,20 +11,18 @@ import type {
 } from '../../src/servicing/migration/contract.ts'
 import { workOn } from '../../src/servicing/migration/run/run.ts'
 import { callApi, callOk } from '../support/api.ts'
-import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
+import { boundDatabase, poolBinding } from '../support/databases.ts'
 import { faultyDatabase } from '../support/faulty-database.ts'
 import { migratedAccount } from '../support/migrated.ts'
-import { type Motor, motorTenant } from '../support/motor.ts'
+import type { Motor } from '../support/motor.ts'
+import { migratingTenant } from '../support/settled-migration.ts'
 
 let motor: Motor
 let root: string
 let token: string
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
-  motor = await motorTenant('runs')
-  token = await motor.signIn('anna.admin')
-  root = `/migration/${motor.tenantLocator}/migrations`
+  ;({ motor, token, root } = await migratingTenant('runs'))
 })
 
 type List<T> = { listCompleted: boolean; items: T[] }

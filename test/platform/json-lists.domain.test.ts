@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonLists } from '../../src/platform/database.ts'
+import { jsonLists } from '../../src/platform/database/parameters.ts'
 
 /** D1 takes so many bytes in one bound parameter. */
 const LIMIT = 2_000_000

@@ -1,5 +1,8 @@
+// A tenant of examples/motor into which books are migrated.
 import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
 import { callOk } from './api.ts'
+import { prepareDatabases } from './databases.ts'
+import { type Motor, motorTenant } from './motor.ts'
 
 const INTERVAL_MS = 20
 
@@ -15,4 +18,14 @@ export async function settledMigration(
     await new Promise(resolve => setTimeout(resolve, INTERVAL_MS))
   }
   throw new Error('The migration does not end.')
+}
+
+/** In databases of its own; `token` is that of its administrator, `root` the path of its migrations. */
+export async function migratingTenant(
+  suffix: string,
+): Promise<{ motor: Motor; token: string; root: string }> {
+  await prepareDatabases({ tenants: 1 })
+  const motor = await motorTenant(suffix)
+  const token = await motor.signIn('anna.admin')
+  return { motor, token, root: `/migration/${motor.tenantLocator}/migrations` }
 }

@@ -5,7 +5,8 @@ import { newUuid, readDigits, readUuid, shardOfDigits, shardOfUuid } from '../..
 import type { Instant } from '../../kernel/time.ts'
 import type { Guard } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, jsonLists, type Query } from '../../platform/database.ts'
+import { jsonLists } from '../../platform/database/parameters.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { HOME_SHARD, type Tenant } from '../../platform/tenancy.ts'
 import { auxData } from './tables.ts'
 

@@ -10,7 +10,8 @@ export type Look = {
 
 export type Parted = { readonly plain: string; readonly looks: readonly Look[] }
 
-type Node = { readonly repeats: string } & (
+/** `text` is its source with `repeats`, how often it stands. */
+type Node = { readonly text: string; readonly repeats: string } & (
   | {
       readonly kind: 'look'
       readonly open: string
@@ -18,7 +19,7 @@ type Node = { readonly repeats: string } & (
       readonly within: readonly Node[][]
     }
   | { readonly kind: 'group'; readonly open: string; readonly within: readonly Node[][] }
-  | { readonly kind: 'anchor' | 'character' | 'unknown'; readonly text: string }
+  | { readonly kind: 'anchor' | 'character' | 'unknown' }
 )
 
 const LOOK = /\(\?<?[=!]/
@@ -60,43 +61,36 @@ class Reader {
   }
 
   #node(): Node {
+    const begin = this.#at
+    const repeated = () => {
+      const repeats = this.#take(REPEATS) ?? ''
+      return { repeats, text: this.#source.slice(begin, this.#at) }
+    }
     const open = this.#take(OPENING)
-    if (open === undefined) return { ...this.#atom(), repeats: this.#take(REPEATS) ?? '' }
+    if (open === undefined) return { kind: this.#atom(), ...repeated() }
     const from = this.#at
     const within = this.alternatives()
     if (this.#at >= this.#source.length) throw new Error('missing closing )')
     const inner = this.#source.slice(from, this.#at)
     this.#at += 1
-    const repeats = this.#take(REPEATS) ?? ''
     return LOOK.test(open)
-      ? { kind: 'look', open, inner, within, repeats }
-      : { kind: 'group', open, within, repeats }
+      ? { kind: 'look', open, inner, within, ...repeated() }
+      : { kind: 'group', open, within, ...repeated() }
   }
 
-  #atom() {
-    const anchor = this.#take(ANCHOR)
-    if (anchor !== undefined) return { kind: 'anchor', text: anchor } as const
-    const character = this.#take(CLASS) ?? this.#take(CHARACTER)
-    if (character !== undefined) return { kind: 'character', text: character } as const
-    return { kind: 'unknown', text: this.#take(UNKNOWN)! } as const
+  #atom(): 'anchor' | 'character' | 'unknown' {
+    if (this.#take(ANCHOR)) return 'anchor'
+    if (this.#take(CLASS) || this.#take(CHARACTER)) return 'character'
+    this.#take(UNKNOWN)
+    return 'unknown'
   }
-}
-
-const sourceOf = (all: readonly (readonly Node[])[]): string =>
-  all.map(nodes => nodes.map(textOf).join('')).join('|')
-
-function textOf(node: Node): string {
-  if (node.kind === 'look') return `${node.open}${node.inner})${node.repeats}`
-  return node.kind === 'group'
-    ? `${node.open}${sourceOf(node.within)})${node.repeats}`
-    : node.text + node.repeats
 }
 
 const hasSome = (all: readonly (readonly Node[])[], is: (node: Node) => boolean): boolean =>
   all.some(nodes => nodes.some(node => is(node) || ('within' in node && hasSome(node.within, is))))
 
 const isLook = ({ kind }: Node): boolean => kind === 'look'
-const isEnd = (node: Node): boolean => node.kind === 'anchor' && /^(?:\$|\\z)$/i.test(node.text)
+const isEnd = (node: Node): boolean => node.kind === 'anchor' && /^(?:\$|\\z)/i.test(node.text)
 const isOtherAnchor = (node: Node): boolean => node.kind === 'anchor' && !isEnd(node)
 
 /** `(?i)`, which holds for what follows. */
@@ -139,7 +133,7 @@ function without(
       if (node.repeats !== '' || node.within.length > 1 || !/^\((?:\?(?:P?<\w+>|:))?$/.test(node.open))
         throw new Error('look-around stands in a part that is repeated, has alternatives or has flags')
       text += `${node.open}${without(only!, place, isLast, looks)})`
-    } else text += textOf(node)
+    } else text += node.text
     const length = lengthOfNode(node)
     place = place === undefined || length === undefined ? undefined : place + length
   }

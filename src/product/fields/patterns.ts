@@ -1,7 +1,7 @@
 // Patterns of text fields, matched in time that grows with the text. The engine is large, so it is loaded with the first configuration.
 import type { RE2JS } from 're2js'
 import { loadPatterns } from '../../bundles/load.ts'
-import { BoundedCache } from '../../kernel/maps.ts'
+import { Memo } from '../../kernel/maps.ts'
 import { parted } from './look-around.ts'
 
 let engine: typeof RE2JS | undefined
@@ -19,14 +19,14 @@ function compiled(source: string): RE2JS {
 type Look = { readonly pattern: RE2JS; readonly isWanted: boolean; readonly place: number | 'end' }
 type Pattern = { readonly plain: RE2JS; readonly looks: readonly Look[]; readonly size: number }
 
-const patterns = new BoundedCache<Pattern>(256)
+const patterns = new Memo<string, Pattern>(256)
 
 /** Of a look at the end of the text, the pattern of the whole text. */
 const wholeOf = (pattern: string): string => `(?s:.*)(?:${pattern})`
 
-function compile(source: string): Pattern {
-  const known = patterns.get(source)
-  if (known) return known
+const compile = (source: string): Pattern => patterns.getOrMake(source, () => made(source))
+
+function made(source: string): Pattern {
   const { plain, looks } = parted(source)
   const own = compiled(plain)
   const others = looks.map(({ pattern, isWanted, place }) => ({
@@ -34,9 +34,7 @@ function compile(source: string): Pattern {
     pattern: compiled(place === 'end' ? wholeOf(pattern) : pattern),
   }))
   const size = [own, ...others.map(one => one.pattern)].reduce((sum, one) => sum + one.programSize(), 0)
-  const pattern = { plain: own, looks: others, size }
-  patterns.set(source, pattern)
-  return pattern
+  return { plain: own, looks: others, size }
 }
 
 /** Why the pattern cannot be used; undefined where it can. */

@@ -11,6 +11,7 @@ import { LiquidNumber, printed } from '../../../packages/liquid/values.ts'
 import type { PluginExplained } from '../../extension/plugins/session.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Decimal } from '../../kernel/money.ts'
+import { shortened } from '../../kernel/text.ts'
 import {
   type ExplainQuery,
   MOST_EXPLAINED_PERILS,
@@ -131,8 +132,8 @@ export class RatingRecord {
     const { request, answer, ...rest } = call
     this.calls.push({
       ...rest,
-      ...(request !== undefined && { request: cut(request, LONGEST_BODY) }),
-      ...(answer !== undefined && { answer: cut(answer, LONGEST_BODY) }),
+      ...(request !== undefined && { request: shortened(request, LONGEST_BODY) }),
+      ...(answer !== undefined && { answer: shortened(answer, LONGEST_BODY) }),
     })
   }
 }
@@ -146,19 +147,15 @@ export type Explaining = {
   tablesOf?(modification: Uuid): Promise<Awaited<ReturnType<RatingTables['recalled']>>>
 }
 
-/** Stands for values that are no figures. */
-const cut = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text.toWellFormed()
-
 /** As a line shows it: text and exact numbers; undefined for nothing. */
 function shownValue(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
-    return cut(printed(value), LONGEST_VALUE)
+    return shortened(printed(value), LONGEST_VALUE)
   if (value instanceof LiquidNumber) return String(value)
   if (Array.isArray(value)) {
     const items = value.slice(0, LONGEST_VALUE).map(one => shownValue(one) ?? '')
-    return cut(`[${items.join(', ')}]`, LONGEST_VALUE)
+    return shortened(`[${items.join(', ')}]`, LONGEST_VALUE)
   }
   return '{…}'
 }
@@ -187,7 +184,11 @@ export class Steps {
 
   readonly observer: RenderingObserver = {
     read: ({ at, path, value }: ObservedRead) =>
-      this.#add(at, () => ({ kind: 'read', name: cut(path.join('.'), LONGEST_VALUE), ...resultOf(value) })),
+      this.#add(at, () => ({
+        kind: 'read',
+        name: shortened(path.join('.'), LONGEST_VALUE),
+        ...resultOf(value),
+      })),
     filter: step => this.#add(step.at, () => filterStep(step)),
     assign: ({ at, name, value }: ObservedAssignment) =>
       this.#add(at, () => ({ kind: 'assign', name, ...resultOf(value) })),

@@ -2,6 +2,7 @@
 
 import { fontNames, type OwnFontFiles, withFonts } from '../../../packages/pdf/fonts.ts'
 import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
+import { shortened } from '../../kernel/text.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -165,7 +166,7 @@ const LONGEST_FAILURE = 1_000
 
 const failed = (outcome: DocumentFailure, failure: string) => ({
   outcome,
-  failure: failure.length > LONGEST_FAILURE ? `${failure.slice(0, LONGEST_FAILURE - 1)}…` : failure,
+  failure: shortened(failure, LONGEST_FAILURE),
 })
 
 /** Liquid is parsed already. */

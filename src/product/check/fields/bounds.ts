@@ -1,7 +1,7 @@
 import { decimal } from '../../../kernel/money.ts'
 import { dayStart, instant, type TimeZone } from '../../../kernel/time.ts'
 import type { DateOffset, FieldDefinition, FieldType } from '../../configuration.ts'
-import { patternProblem as problemOf } from '../../fields/patterns.ts'
+import { patternProblem } from '../../fields/patterns.ts'
 import { plainDecimal } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import type { FieldFile } from './file.ts'
@@ -155,18 +155,18 @@ const LONGEST_PATTERN = 2_000
 
 /** A pattern that the linear-time engine refuses is an error, because it could not run later either. */
 export function checkRegex(regex: string, report: ValueReport): Pick<FieldDefinition, 'regex'> {
-  const problem = patternProblem(regex, report)
+  const problem = regexProblem(regex, report)
   if (problem === undefined) return { regex }
   report.error('badRegex', problem)
   return {}
 }
 
-function patternProblem(pattern: string, { afford }: ValueReport): string | undefined {
+function regexProblem(pattern: string, { afford }: ValueReport): string | undefined {
   if (pattern.length > LONGEST_PATTERN)
     return `The pattern has ${pattern.length} characters; at most ${LONGEST_PATTERN} are allowed. Shorten it.`
   if (!afford('patternSize', compiledSize(pattern)))
     return 'With this pattern those of the archive are too large together. Write smaller repetitions, like {1,20}.'
-  const reason = problemOf(pattern)
+  const reason = patternProblem(pattern)
   return (
     reason &&
     `The pattern does not compile: ${reason}. Use RE2 syntax: no back-references, look-ahead only where the characters before it are always as many, look-behind only at the end.`
