@@ -17,6 +17,9 @@ const SCRIPTS = HOSTILE_SCRIPTS.filter((_, at) => at % size(3, 1) === 0)
 /** On a busy machine it also waits for its turn, and for a process that is made anew. */
 const LONGEST_WAIT_MS = size(30_000, 5_000)
 
+/** How often a neighbour is served meanwhile: the scripts go round until it was, for a busy machine ends them sooner than it serves. */
+const LEAST_SERVED = size(3, 11)
+
 let direct: DirectRunner
 
 beforeAll(async () => {
@@ -35,6 +38,7 @@ test('each script of four tenants at once is ended in time, and a neighbour is s
   const neighbour = programOf('neighbour', 'return "served"')
   let isOver = false
   const served: { ms: number; value: unknown }[] = []
+  const isServed = () => served.filter(({ value }) => value === 'served').length >= LEAST_SERVED
   const neighbours = (async () => {
     while (!isOver) {
       const { outcome, ms } = await timed(runner, neighbour)
@@ -42,11 +46,12 @@ test('each script of four tenants at once is ended in time, and a neighbour is s
       await sleep(100)
     }
   })()
-  const left = [...SCRIPTS]
+  let begun = 0
   const ended: { what: string; ms: number; reason: string | undefined }[] = []
   const hostile = async (tenant: string): Promise<void> => {
-    for (let next = left.shift(); next; next = left.shift()) {
-      const [what, body] = next
+    while (begun < SCRIPTS.length || !isServed()) {
+      const [what, body] = SCRIPTS[begun % SCRIPTS.length]!
+      begun += 1
       const { outcome, ms } = await timed(runner, programOf(tenant, body), HOSTILE_MS)
       ended.push({
         what,
@@ -58,12 +63,11 @@ test('each script of four tenants at once is ended in time, and a neighbour is s
   await Promise.all(['one', 'two', 'three', 'four'].map(hostile))
   isOver = true
   await neighbours
-  expect(ended.length).toBe(SCRIPTS.length)
+  expect(new Set(ended.map(({ what }) => what)).size).toBe(SCRIPTS.length)
   expect(ended.filter(({ reason }) => reason === undefined)).toEqual([])
   expect(ended.filter(({ ms }) => ms > LONGEST_WAIT_MS)).toEqual([])
   // On a busy machine some of its calls take longer than a call may.
   expect(served.filter(({ value }) => value !== 'served' && value !== size(undefined, 'served'))).toEqual([])
-  expect(served.filter(({ value }) => value === 'served').length).toBeGreaterThan(10)
   const times = served.map(({ ms }) => ms).sort((a, b) => a - b)
   measured(
     'plugin call beside hostile scripts, median',
