@@ -1,6 +1,6 @@
 // What lines of reports are grouped by.
 import { invalidRequest } from '../kernel/errors.ts'
-import { didYouMean } from '../kernel/text.ts'
+import { didYouMean, shortened } from '../kernel/text.ts'
 import { isoDay } from '../kernel/time.ts'
 import { jurisdictionOf } from '../policy/surroundings.ts'
 import type { Configuration, FieldDefinition } from '../product/configuration.ts'
@@ -117,5 +117,5 @@ export const dimensionNames = ({ dimensions }: Pick<ReportKind, 'dimensions'>): 
 const fieldDimension = (name: string): Dimension =>
   dimension(name, 'A field of the policy, in force when the transaction takes effect.', (line, policy) => {
     const value = dataOf(line, policy)?.values[name.slice(FIELD.length)]?.[0] ?? ''
-    return value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…`.toWellFormed() : value
+    return shortened(value, LONGEST_VALUE)
   })

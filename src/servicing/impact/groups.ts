@@ -2,7 +2,7 @@
 
 import { invalidParameter } from '../../kernel/errors.ts'
 import { decimal } from '../../kernel/money.ts'
-import { didYouMean } from '../../kernel/text.ts'
+import { didYouMean, shortened } from '../../kernel/text.ts'
 import { type Instant, localParts, type TimeZone } from '../../kernel/time.ts'
 import type { Configuration, FieldDefinition } from '../../product/configuration.ts'
 import type { Risk } from './risk.ts'
@@ -106,7 +106,7 @@ function groupText(value: string, { type }: FieldDefinition, zone: TimeZone): st
   if (type === 'number') return band(value)
   if (type === 'date')
     return /^-?\d{1,15}$/.test(value) ? String(localParts(Number(value) as Instant, zone).year) : value
-  return value.length > LONGEST_GROUP ? `${value.slice(0, LONGEST_GROUP)}…`.toWellFormed() : value
+  return shortened(value, LONGEST_GROUP)
 }
 
 /**

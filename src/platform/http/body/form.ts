@@ -12,6 +12,7 @@ import {
 } from '@remix-run/multipart-parser'
 import { z } from 'zod'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
+import { shortened } from '../../../kernel/text.ts'
 import type { FilePlace } from './bytes.ts'
 import { bodyTooLarge, joined, pieces, utf8Text } from './bytes.ts'
 import { refuseCompression } from './json.ts'
@@ -155,7 +156,7 @@ function textOf(part: MultipartPart, name: string): string {
   return text
 }
 
-const shown = (name: string): string => (name.length > 40 ? `${name.slice(0, 40)}…` : name)
+const shown = (name: string): string => shortened(name, 40)
 
 function formRefusal(problem: unknown, largestFileBytes: number): unknown {
   if (problem instanceof MaxFileSizeExceededError)

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { shortened } from '../../../kernel/text.ts'
 import { KIND_WORDS } from '../../../platform/wire-problem.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { readText } from '../archive.ts'
@@ -131,7 +132,7 @@ function description(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
   const text = typeof value === 'string' ? `'${value}'` : String(value)
-  return text.length > 80 ? `${text.slice(0, 77)}…` : text
+  return shortened(text, 80)
 }
 
 const valueAt = (root: unknown, path: JsonPath): unknown =>

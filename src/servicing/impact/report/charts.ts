@@ -1,4 +1,5 @@
 // Charts of the report as SVG that stands alone: no script, no font and no style from elsewhere.
+import { shortened } from '../../../kernel/text.ts'
 import { escaped } from './words.ts'
 
 const FONT = 'font-family="Helvetica, Arial, sans-serif"'
@@ -161,7 +162,7 @@ export function changeBars(id: string, title: string, bars: readonly Bar[]): str
     const end = percent < 0 ? x - 4 : x + length + 4
     const shown = `${percent > 0 ? '+' : ''}${percent.toFixed(1)} %`
     return [
-      text(left - 8, y + 15, shortened(label), ' text-anchor="end"'),
+      text(left - 8, y + 15, shortened(label, 32), ' text-anchor="end"'),
       rect(x, y + 4, Math.max(length, 1), row - 8, tone(percent)),
       text(end, y + 15, shown, percent < 0 ? ' text-anchor="end"' : ''),
       text(width - right + 8, y + 15, note, ` fill="${MUTED}"`),
@@ -169,6 +170,3 @@ export function changeBars(id: string, title: string, bars: readonly Bar[]): str
   })
   return svg(id, title, width, height, `${rows.join('')}${line(zero, top, zero, height - bottom, MUTED)}`)
 }
-
-const shortened = (label: string): string =>
-  label.length > 32 ? `${label.slice(0, 31)}…`.toWellFormed() : label
