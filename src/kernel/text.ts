@@ -71,6 +71,25 @@ function isNear(a: string, b: string): boolean {
 export const shortened = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text.toWellFormed()
 
+const LONGEST_FILE_NAME = 200
+const FILE_ENDING = /\.[^. ]{1,16}$/
+
+/**
+ * A client's name of a file: the last part of its path, without control characters. One that is too long is cut before its ending, and never
+ * within a character. Empty when nothing is left.
+ */
+export function plainFileName(given: string): string {
+  const name = given
+    .replace(/^.*[\\/]/, '')
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim()
+  if (name.length <= LONGEST_FILE_NAME) return name
+  const ending = FILE_ENDING.exec(name)?.[0] ?? ''
+  const kept = name.slice(0, LONGEST_FILE_NAME - ending.length)
+  return (kept.isWellFormed() ? kept : kept.slice(0, -1)) + ending
+}
+
 /** Two hexadecimal digits for each byte. */
 export const hexOf = (bytes: ArrayBuffer): string =>
   [...new Uint8Array(bytes)].map(byte => byte.toString(16).padStart(2, '0')).join('')

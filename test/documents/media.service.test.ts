@@ -95,6 +95,17 @@ describe('POST /media and GET /media/{locator}', () => {
     expect(await sent('', 'list', unknown)).toBe(unknown)
   })
 
+  it('keeps the ending of a name that is too long, and cuts within no character', async () => {
+    for (const [given, kept] of [
+      [`${'a'.repeat(1_000)}.png`, `${'a'.repeat(196)}.png`],
+      [`${'a'.repeat(195)}\u{1f697}${'b'.repeat(50)}.png`, `${'a'.repeat(195)}.png`],
+      [`${'a'.repeat(199)}\u{1f697}`, 'a'.repeat(199)],
+    ] as const) {
+      const { status, body } = await upload(PNG, { query: '', name: given })
+      expect([status, body.fileName]).toEqual([200, kept])
+    }
+  })
+
   it('a repeat with the same key is the same medium', async () => {
     const headers = { 'idempotency-key': 'front-of-the-car' }
     const [first, again] = [await upload(PNG, { headers }), await upload(PNG, { headers })]

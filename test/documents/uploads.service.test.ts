@@ -71,6 +71,11 @@ describe('addDocument', () => {
     expect(body.documents).toMatchObject([{ displayName: 'Page', fileName: 'page.html', type: 'html' }])
   })
 
+  it('cuts a name that is too long, and within no character', async () => {
+    const { status, body } = await upload(await draft(), PDF, { name: `${'a'.repeat(199)}\u{1f697}.pdf` })
+    expect([status, body.documents[0]?.fileName]).toEqual([200, `${'a'.repeat(196)}.pdf`])
+  })
+
   it.each([
     ['a picture', '\x89PNG\r\n', {}, 'neither a PDF nor HTML'],
     ['plain text', 'Dear Sir', {}, 'neither a PDF nor HTML'],

@@ -1,5 +1,6 @@
 import { invalidRequest, isRefused, notFound } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
+import { plainFileName } from '../../kernel/text.ts'
 import { commit, isBySubject, type JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { putRows } from '../../platform/database.ts'
@@ -11,14 +12,6 @@ import { mediaResponse } from '../../policy/projection/records.ts'
 import { type Medium, mediumPath } from '../../policy/records/transactions.ts'
 import { deleteFile, readMedia } from '../../policy/store/aggregates.ts'
 import { media } from '../../policy/tables/documents.ts'
-
-const cleanName = (name: string): string =>
-  name
-    .replace(/^.*[\\/]/, '')
-    .replace(/\p{Cc}/gu, '')
-    .toWellFormed()
-    .trim()
-    .slice(0, 200) || 'file'
 
 /**
  * Stores the file and its record. Each attempt has its own file, which is deleted if the request is refused or repeats an earlier one. A
@@ -32,7 +25,7 @@ export async function uploadMedium(
   if (!file || file.bytes.length === 0)
     throw invalidRequest("The part 'file' is missing or empty; send the file in it.")
   const locator = newUuid(HOME_SHARD)
-  const name = cleanName(fileName ?? file.fileName ?? '')
+  const name = plainFileName(fileName ?? file.fileName ?? '') || 'file'
   const medium: Medium = { locator, fileName: name, mimeType: mimeTypeOf(file, [name, file.fileName ?? '']) }
   await expectRecord(context, 'medium.file.unrecorded', locator)
   context.calls.r2 += 1

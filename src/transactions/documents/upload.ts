@@ -1,5 +1,6 @@
 // The type of an upload is read from its bytes, whatever the request says.
 import { Refusal } from '../../kernel/errors.ts'
+import { plainFileName } from '../../kernel/text.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
 import type { PolicyDocument } from '../../policy/records/transactions.ts'
 
@@ -26,12 +27,7 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
 
 /** A safe file name: no path, no control characters, the ending of its type. */
 export function uploadedName(given: string | undefined, type: DocumentType): string {
-  const name = (given ?? '')
-    .replace(/^.*[\\/]/, '')
-    .replace(/\p{Cc}/gu, '')
-    .toWellFormed()
-    .trim()
-    .slice(0, 200)
+  const name = plainFileName(given ?? '')
   if (name === '') return `document.${type}`
   return /\.(?:pdf|html?)$/i.test(name) ? name : `${name}.${type}`
 }
