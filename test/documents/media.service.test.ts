@@ -106,6 +106,20 @@ describe('POST /media and GET /media/{locator}', () => {
     }
   })
 
+  it('the file is saved under its name, whichever letters that has', async () => {
+    for (const [name, disposition] of [
+      ['front.png', 'attachment; filename="front.png"'],
+      ['photo (1).png', 'attachment; filename="photo (1).png"'],
+      [
+        "Tür (1) *don't*.png",
+        `attachment; filename="T_r (1) *don't*.png"; filename*=UTF-8''T%C3%BCr%20%281%29%20%2Adon%27t%2A.png`,
+      ],
+    ] as const) {
+      const { body } = await upload(PNG, { query: '', name })
+      expect((await fileAt(body.url)).headers.get('content-disposition')).toBe(disposition)
+    }
+  })
+
   it('a repeat with the same key is the same medium', async () => {
     const headers = { 'idempotency-key': 'front-of-the-car' }
     const [first, again] = [await upload(PNG, { headers }), await upload(PNG, { headers })]

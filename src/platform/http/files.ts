@@ -1,6 +1,7 @@
 // Files at signed addresses, streamed from R2, with conditional requests and ranges for resumed downloads.
 import { Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
+import { disposition } from './disposition.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
 import { forEverybody, type PublicContext, type Route } from './route.ts'
 
@@ -36,7 +37,7 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   }
   if (!object) throw noFile()
   const headers = headersOf(object)
-  headers.set('content-disposition', `attachment; filename*=UTF-8''${encodeURIComponent(link.fileName)}`)
+  headers.set('content-disposition', disposition('attachment', link.fileName))
   if (!('body' in object)) {
     const isUnchanged = requestHeaders.has('if-none-match') || requestHeaders.has('if-modified-since')
     return new Response(null, { status: isUnchanged ? 304 : 412, headers })

@@ -7,6 +7,7 @@ import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { expectRecord, unlessRecorded } from '../../platform/events/timers.ts'
 import { contentsHash, type Upload, uploadedBytes, withContents } from '../../platform/http/body/upload.ts'
+import { disposition } from '../../platform/http/disposition.ts'
 import type { JsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { ResourceType, TemplateFormat } from '../../product/resources.ts'
@@ -246,7 +247,7 @@ export async function downloadTable(
   return new Response(zipOf(file, source, `${name}.csv`), {
     headers: {
       'content-type': 'application/zip',
-      'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}.zip`,
+      'content-disposition': disposition('attachment', `${name}.zip`),
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       'x-request-id': context.requestId,

@@ -12,6 +12,7 @@ import {
 } from '../../kernel/locators.ts'
 import type { JsonAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { disposition } from '../../platform/http/disposition.ts'
 import { fileAddress } from '../../platform/http/file-links.ts'
 import type { ReadyAnswer } from '../../platform/http/route.ts'
 import { fileKey, homeDatabase, shardDatabase, shardOfPolicy, tenantFiles } from '../../platform/tenancy.ts'
@@ -234,7 +235,7 @@ export const renderedFile = ({ bytes, type, fileName }: RenderedFile): Response 
   new Response(bytes, {
     headers: {
       'content-type': MEDIA_TYPES[type],
-      'content-disposition': `inline; filename*=UTF-8''${encodeURIComponent(fileName)}`,
+      'content-disposition': disposition('inline', fileName),
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
       // A template's HTML must not run anything in the browser.
