@@ -1,5 +1,6 @@
 // Media through HTTP: uploaded, named by fields, shown with addresses wherever they are named.
-import { beforeAll, describe, expect, it } from 'vitest'
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import type { Media } from '../../src/policy/contract/documents.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
@@ -117,6 +118,39 @@ describe('POST /media and GET /media/{locator}', () => {
     ] as const) {
       const { body } = await upload(PNG, { query: '', name })
       expect((await fileAt(body.url)).headers.get('content-disposition')).toBe(disposition)
+    }
+  })
+
+  it('a condition that is no list of tags is ignored or refused, and no fault', async () => {
+    const { body } = await upload()
+    const tag = (await fileAt(body.url)).headers.get('etag')!
+    const statusOf = async (headers: Record<string, string>) => (await fileAt(body.url, headers)).status
+    for (const text of ['x', 'x"', '"x', ',', `${tag},`, `${tag} ${tag}`, '*, *', 'W/x', 'W/'])
+      for (const range of [{}, { range: 'bytes=0-4' }] as Record<string, string>[]) {
+        expect(await statusOf({ ...range, 'if-none-match': text })).toBe('range' in range ? 206 : 200)
+        expect(await statusOf({ ...range, 'if-match': text })).toBe(400)
+      }
+    for (const text of [tag, `W/${tag}`, `"x" , ${tag}`, '*', ' * '])
+      expect(await statusOf({ 'if-none-match': text })).toBe(304)
+    for (const text of ['"x"', 'W/"x"', '"x","y"', '""'])
+      expect(await statusOf({ 'if-none-match': text })).toBe(200)
+    expect(await Promise.all([tag, '"x"', '*'].map(text => statusOf({ 'if-match': text })))).toEqual([
+      200, 412, 200,
+    ])
+  })
+
+  it('a range is beyond the file only where it is: a store that fails is no end of a download', async () => {
+    const { body } = await upload()
+    const statusOf = async (range: string) => (await fileAt(body.url, { range })).status
+    const ranges = ['bytes=0-4', 'bytes=10-', 'bytes=-1', 'bytes=11-', 'bytes=-0']
+    const expected = [206, 206, 206, 416, 416]
+    for (const [index, range] of ranges.entries()) {
+      expect(await statusOf(range)).toBe(expected[index])
+      const failing = vi
+        .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, 'get')
+        .mockRejectedValueOnce(new Error('get: We encountered an internal error. (10001)'))
+      expect(await statusOf(range)).toBe(expected[index] === 416 ? 416 : 500)
+      failing.mockRestore()
     }
   })
 

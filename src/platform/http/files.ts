@@ -1,7 +1,8 @@
 // Files at signed addresses, streamed from R2, with conditional requests and ranges for resumed downloads.
-import { Refusal } from '../../kernel/errors.ts'
+import { isRefused, Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { disposition } from './disposition.ts'
+import { readIfMatch, tagsIn } from './entity-tags.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
 import { forEverybody, type PublicContext, type Route } from './route.ts'
 
@@ -30,10 +31,10 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   calls.r2 += 1
   let object: R2ObjectBody | R2Object | null
   try {
-    object = await bucket.get(key, { onlyIf: requestHeaders, ...(range && { range }) })
+    object = await bucket.get(key, { onlyIf: conditionsOf(requestHeaders), ...(range && { range }) })
   } catch (problem) {
-    if (range) return unsatisfiable(context, bucket, key)
-    throw problem
+    if (!range || isRefused(problem)) throw problem
+    return await unsatisfiable(context, bucket, key, range, problem)
   }
   if (!object) throw noFile()
   const headers = headersOf(object)
@@ -69,11 +70,27 @@ function wantedRange(headers: Headers): Range | undefined {
   return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 }
 }
 
-/** R2 only reports a failure; 416 needs the file's size. */
-async function unsatisfiable(context: PublicContext, bucket: R2Bucket, key: string): Promise<Response> {
+/** R2 throws at text that is no tag. As with records: such an `If-None-Match` says nothing, such an `If-Match` is refused. */
+function conditionsOf(headers: Headers): Headers {
+  readIfMatch(headers.get('if-match'))
+  const conditions = new Headers(headers)
+  const known = conditions.get('if-none-match')?.trim() ?? '*'
+  if (known !== '*' && !tagsIn(known)) conditions.delete('if-none-match')
+  return conditions
+}
+
+/** R2 reports a range beyond the file like any failure: its size says which it was, and 416 needs it. */
+async function unsatisfiable(
+  context: PublicContext,
+  bucket: R2Bucket,
+  key: string,
+  range: Range,
+  problem: unknown,
+): Promise<Response> {
   context.calls.r2 += 1
   const object = await bucket.head(key)
   if (!object) throw noFile()
+  if ('suffix' in range ? range.suffix > 0 : range.offset < object.size) throw problem
   const headers = headersOf(object)
   headers.set('content-range', `bytes */${object.size}`)
   return new Response(null, { status: 416, headers })
