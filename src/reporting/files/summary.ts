@@ -7,7 +7,7 @@ import type { Cell } from '../kind.ts'
 import type { Report } from '../store.ts'
 import { controlTotals, type TotalLine, type Totals, totalLines } from '../totals.ts'
 import type { ReportFile } from './assembly.ts'
-import { csvLine, shownCell } from './text.ts'
+import { csvLine, plain, shownCell } from './text.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -33,21 +33,15 @@ export function totalsCsv(totals: Totals, layout: Layout, zone: TimeZone): Uint8
   const names = layout.columns.slice(1, 1 + layout.dimensions).map(({ name }) => name)
   const measures = layout.measures.map(at => layout.columns[at]!.name)
   const lines = totalLines(totals).map(one =>
-    csvLine(
-      [
-        ...one.group,
-        one.currency,
-        one.lines,
-        ...Object.values(shownSums(one.sums, layout, one.currency, zone)),
-      ].map(cell => plain(String(cell ?? ''))),
-    ),
+    csvLine([
+      ...one.group.map(value => plain(String(value ?? ''))),
+      ...[one.currency, one.lines, ...Object.values(shownSums(one.sums, layout, one.currency, zone))].map(
+        cell => String(cell ?? ''),
+      ),
+    ]),
   )
   return encode([csvLine([...names, 'currency', 'lines', ...measures]), ...lines].join(''))
 }
-
-/** A spreadsheet takes a text that begins so for a formula; a negative number is none. */
-const plain = (text: string): string =>
-  /^[=+@\t\r]/.test(text) || (text.startsWith('-') && !/^-\d/.test(text)) ? `'${text}` : text
 
 export function manifestOf(
   report: Report,

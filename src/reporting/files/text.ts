@@ -43,7 +43,7 @@ export function objectOf(cells: readonly Cell[], layout: Layout, zone: TimeZone)
 }
 
 /** A spreadsheet takes a text that begins so for a formula. */
-const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
+export const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
 export const csvLine = (cells: readonly string[]): string =>
   `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`
