@@ -6,6 +6,7 @@ import { csvOf, failureLines } from '../../console/tenant/failure-lines.ts'
 import { mayOpen, pagesFor, TENANT_PAGES } from '../../console/tenant/pages.ts'
 import { zipOf } from '../../scripts/example.ts'
 import { ALL_PERMISSIONS } from '../../src/platform/http/permissions.ts'
+import { rawZip } from '../product/archive-maker.ts'
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -34,6 +35,30 @@ test('an archive is read by its directory, whatever is packed and whatever is st
   expect(() => entriesOf(new Uint8Array(40))).toThrow('cannot be read')
 })
 
+test('an archive is read as a deploy reads it, whichever tool made it', async () => {
+  const table = bytesOf('\uFEFFkey,value\r\nA,1\r\n')
+  const zip = rawZip([
+    { name: 'motor/' },
+    { name: 'motor/products/a/policy/tables/upper.CSV', content: table },
+    { name: 'motor\\products\\a\\policy\\tables\\windows.csv', content: table },
+    { name: './motor/products/a/policy/tables/wide.csv', content: table, isZip64: true },
+    { name: '__MACOSX/motor/products/a/policy/tables/._upper.csv', content: bytesOf('\0\x05\x16\x07') },
+    { name: 'motor/products/a/policy/tables/.~lock.upper.csv', content: bytesOf('x') },
+    { name: 'motor/bootstrap/resources/resourceFiles/tables/later.csv', content: table },
+  ])
+  const tables = entriesOf(new Uint8Array(zip)).filter(isTable)
+  expect(tables.map(({ path }) => [tableName(path), productOf(path)])).toEqual([
+    ['upper', 'a'],
+    ['windows', 'a'],
+    ['wide', 'a'],
+  ])
+  for (const { text } of tables)
+    expect(rowsOf(await text())).toEqual([
+      ['key', 'value'],
+      ['A', '1'],
+    ])
+})
+
 test('the tables of the motor example are found with their rows', async () => {
   const tables = entriesOf(zipOf('examples/motor/configuration')).filter(isTable)
   expect(tables.map(({ path }) => tableName(path))).toContain('region_factor')
@@ -45,6 +70,10 @@ test('the tables of the motor example are found with their rows', async () => {
 })
 
 test('rows are those of RFC 4180', () => {
+  expect(rowsOf('a,b\r1,2\r')).toEqual([
+    ['a', 'b'],
+    ['1', '2'],
+  ])
   expect(rowsOf('\uFEFFa,b\r\n"x, ""y""\nz",\r\n,\n1,2')).toEqual([
     ['a', 'b'],
     ['x, "y"\nz', ''],
