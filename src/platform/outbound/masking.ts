@@ -17,10 +17,13 @@ const AUTH_TOKENS = new RegExp(`${AUTH_TOKEN_PREFIX}\\w+`, 'g')
 export const withoutAuthTokens = (text: string): string =>
   text.replace(AUTH_TOKENS, `${AUTH_TOKEN_PREFIX}***`)
 
-/** Masks every secret, also in the encodings of JSON, addresses, forms and base64. */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
+/**
+ * Masks every secret, also in the encodings of JSON, addresses, forms and base64. `isCut`: the text is only the beginning of another
+ * one, so at its end it loses what may be the beginning of a secret.
+ */
+export function withoutSecrets(text: string, secrets: readonly string[], isCut = false): string {
   const forms = new Set(secrets.filter(secret => secret.length >= SHORTEST_SECRET).flatMap(formsOf))
-  return forms.size === 0 ? text : masked(text, new Automaton(forms))
+  return forms.size === 0 ? text : masked(text, new Automaton(forms), isCut)
 }
 
 /** All encodings in which a secret may occur. */
@@ -51,6 +54,8 @@ class Automaton {
   readonly #fallback: number[] = [0]
   /** Length of the longest text that ends in the state; 0 for none. */
   readonly #found: number[] = [0]
+  /** How many characters of a text the state has. */
+  readonly #depth: number[] = [0]
 
   constructor(texts: Iterable<string>) {
     const depths: number[][] = []
@@ -66,6 +71,7 @@ class Automaton {
           this.#next.set(key, next)
           this.#found.push(0)
           this.#fallback.push(0)
+          this.#depth.push(at + 1)
           parents.push(state)
           characters.push(text.charCodeAt(at))
           depths[at] ??= []
@@ -93,12 +99,14 @@ class Automaton {
   }
 
   foundAt = (state: number): number => this.#found[state]!
+
+  depthAt = (state: number): number => this.#depth[state]!
 }
 
 type Span = { from: number; to: number }
 
 /** Overlapping secrets become one mask: no end of one remains. */
-function masked(text: string, automaton: Automaton): string {
+function masked(text: string, automaton: Automaton, isCut: boolean): string {
   const spans: Span[] = []
   let state = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -118,7 +126,7 @@ function masked(text: string, automaton: Automaton): string {
     shown += text.slice(end, from) + MASK
     end = to
   }
-  return shown + text.slice(end)
+  return shown + text.slice(end, isCut ? Math.max(end, text.length - automaton.depthAt(state)) : undefined)
 }
 
 // Which parts of a connection are secret, and how answers and logs show them.
@@ -167,12 +175,18 @@ type SecretBearing = {
   readonly security?: Signing & { readonly secureSsl: boolean }
 }
 
+/** A header of a webhook may have several values. */
+type SentHeaders = Readonly<Record<string, string | readonly string[]>>
+
 /** Texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers. */
 export function secretsOf(
-  { headers, url, security }: SecretBearing,
+  { headers, url, security }: Omit<SecretBearing, 'headers'> & { readonly headers: SentHeaders },
   secretValues: readonly string[] = [],
 ): string[] {
-  const secretParts = [...Object.entries(headers), ...new URL(url).searchParams]
+  const sent = Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  )
+  const secretParts = [...sent, ...new URL(url).searchParams]
     .filter(([name, value]) => looksSecret(name, value))
     .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
   return [...new Set([security?.secret ?? '', ...secretValues, ...secretParts])].filter(

@@ -36,6 +36,13 @@ describe('secrets in texts', () => {
     expect(withoutSecrets('abcdabcd', ['abcd'])).toBe(MASK + MASK)
   })
 
+  it('leave no beginning behind where a text is cut off', () => {
+    expect(withoutSecrets('key: abcdefg', ['abcdefgh'], true)).toBe('key: ')
+    expect(withoutSecrets('key: abcdefgh', ['abcdefgh'], true)).toBe(`key: ${MASK}`)
+    expect(withoutSecrets('key: abcdabcdef', ['abcd', 'abcdefgh'], true)).toBe(`key: ${MASK}${MASK}`)
+    expect(withoutSecrets('key: abcdefg', ['abcdefgh'])).toBe('key: abcdefg')
+  })
+
   it('leave every other text as it was, and no secret in any', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '1'), maxLength: 60 })
     const secret = fc.string({ unit: fc.constantFrom('a', 'b', '1'), minLength: 4, maxLength: 8 })

@@ -226,7 +226,7 @@ export async function attempt(
   const { outcome, excerpt } = await posted(env, endpoint, headers, post, timeoutMs)
   const made = { at, outcome: outcomeText(outcome), durationMs: now() - at }
   if (excerpt === undefined || 'problem' in headers) return { outcome, made }
-  const shown = withoutSecrets(storable(excerpt), secretsIn(endpoint, headers))
+  const shown = withoutSecrets(storable(excerpt.text), secretsIn(endpoint, headers), excerpt.isCut)
   return { outcome, made: { ...made, excerpt: shown } }
 }
 
@@ -236,7 +236,7 @@ async function posted(
   headers: SentHeaders,
   { id, body }: Post,
   timeoutMs: number,
-): Promise<{ readonly outcome: Outcome; readonly excerpt?: string | undefined }> {
+): Promise<{ readonly outcome: Outcome; readonly excerpt?: Excerpt | undefined }> {
   // Checked again: which addresses are allowed depends on where Bindery runs now.
   if (addressProblem(endpoint.url, mayCallThisMachine(env))) return { outcome: { kind: 'addressRefused' } }
   if ('problem' in headers) return { outcome: { kind: 'secretMissing' } }
@@ -276,34 +276,39 @@ function headersOf(
   return headers
 }
 
+type Excerpt = { readonly text: string; readonly isCut: boolean }
+
 /** The beginning of the body. A body that breaks off is kept as far as it came: its status counts. */
-async function excerptOf({ body }: Response): Promise<string | undefined> {
+async function excerptOf({ body }: Response): Promise<Excerpt | undefined> {
   const read: Uint8Array[] = []
   let bytes = 0
+  let isCut = true
   try {
     // Leaving the loop cancels the rest: an unread body would hold a connection.
     for await (const chunk of body ?? []) {
       read.push(chunk)
       bytes += chunk.length
-      if (bytes >= MOST_EXCERPT_BYTES) break
+      if (bytes > MOST_EXCERPT_BYTES) break
     }
+    isCut = bytes > MOST_EXCERPT_BYTES
   } catch {
     // What came before is kept.
   }
-  const whole = Buffer.concat(read)
-  return bytes === 0 ? undefined : new TextDecoder().decode(whole.subarray(0, MOST_EXCERPT_BYTES))
+  if (bytes === 0) return undefined
+  const kept = Buffer.concat(read).subarray(0, MOST_EXCERPT_BYTES)
+  // Of a body that is cut, `stream` drops half a character at the end.
+  return { text: new TextDecoder().decode(kept, { stream: isCut }), isCut }
 }
 
 /** Secrets that the endpoint may send back and that must not be stored. */
 function secretsIn(endpoint: WebhookEndpoint, headers: Exclude<SentHeaders, { problem: string }>): string[] {
-  const { url, hmacEnabled, secret, secureSsl } = endpoint
-  const flat = Object.entries(headers.headers).map(([name, values]) => [name, values.join(', ')])
+  const { url, hmacEnabled, secret, secureSsl, earlierSecrets = [] } = endpoint
   return secretsOf(
     {
       url,
-      headers: Object.fromEntries(flat) as Record<string, string>,
+      headers: headers.headers,
       ...(secret !== undefined && { security: { hmacEnabled, secret, secureSsl } }),
     },
-    headers.values,
+    [...headers.values, ...earlierSecrets.map(earlier => earlier.secret)],
   )
 }

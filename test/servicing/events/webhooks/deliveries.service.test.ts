@@ -263,6 +263,20 @@ describe('the deliveries of a webhook', () => {
     expect(attempts[0].excerpt.length).toBeGreaterThan(4_000)
   })
 
+  it('show no part of a secret, neither where an answer is cut off nor of a header with several values', async () => {
+    const keys = ['first-key-of-two', 'second-key-of-two']
+    const { receiver, locator, secret, at } = await hook([])
+    const endpoint = { addHeaders: { 'X-Api-Key': keys }, secret: `${secret.slice(0, -4)}AAA=` }
+    await call('PATCH', `${path}/${locator}`, { endpoint })
+    await receiver.answer({ status: 200, body: `${keys.join('\n')}\n${secret}${' '.repeat(4_000)}${secret}` })
+    await happen(tenant, [{}])
+    await deliver(tenant)
+    const [{ attempts }] = (await call('GET', at('/deliveries/list'))).body.items
+    const excerpt: string = attempts[0].excerpt
+    expect(excerpt.startsWith('********\n********\n********  ')).toBe(true)
+    expect(excerpt.trimEnd().length).toBeLessThanOrEqual(30)
+  })
+
   it('are purged 30 days after they ended, diverted events never', async () => {
     await hook([{ status: 500 }], { failureHandling: diverting })
     await hook([{ status: 200 }])
