@@ -214,6 +214,7 @@ describe('a request that is wrong', () => {
     ['headers that are none', { headers: { 'a b': '1' } }, /is not the name of a header/],
     ['a header twice', { headers: { 'X-A': '1', 'x-a': '2' } }, /is there twice/],
     ['the service’s own', { headers: { 'Idempotency-Key': '1' } }, /is set by the service/],
+    ['an upgrade', { headers: { Upgrade: 'websocket' } }, /is set by the service/],
     ['its signature', { headers: { 'Socotra-Signature': '1' } }, /is set by the service/],
     ['a line break', { headers: { a: '1\r\nb: 2' } }, /one line of Latin text/],
     ['a list', { headers: { a: ['1'] } }, /'headers.a'/],

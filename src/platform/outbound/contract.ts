@@ -23,8 +23,9 @@ export const OutboundUrl = z
   .openapi({ format: 'uri' })
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** With `Upgrade` the runtime sends a GET without the body. */
 const OWN_HEADERS =
-  /^(host|content-length|connection|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
+  /^(host|content-length|connection|upgrade|transfer-encoding|idempotency-key|webhook-.*|socotra-signature.*)$/i
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 export const isHeaderValue = (text: string): boolean => HEADER_VALUE.test(text)

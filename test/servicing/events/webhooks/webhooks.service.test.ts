@@ -100,6 +100,7 @@ describe('creating a webhook', () => {
       { url: 'http://169.254.169.254/latest' },
       { url: 'https://a.example.com/', headers: { Host: ['x'] } },
       { url: 'https://a.example.com/', headers: { 'webhook-id': ['x'] } },
+      { url: 'https://a.example.com/', headers: { upgrade: ['websocket'] } },
       { url: 'https://a.example.com/', secret: 'whsec_no base64' },
     ]
     for (const endpoint of endpoints)
