@@ -201,6 +201,20 @@ describe('a service', () => {
       400,
       /horns.* Filled in by service 'drivers': fieldValues\.horns\.$/,
     ],
+    [
+      'names fields by megabytes',
+      { fieldValues: { ['n'.repeat(3_000_000)]: 2 } },
+      200,
+      400,
+      /^.{0,200} Filled in by service 'drivers': fieldValues\.n{80}…\.$/,
+    ],
+    [
+      'names very many fields',
+      { fieldValues: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`f${at}`, 2])) },
+      200,
+      400,
+      /: (fieldValues\.f\d+, ){19}fieldValues\.f19 and 4980 more\.$/,
+    ],
   ]
   it.each(wrong)(
     'that %s has the request refused, and nothing stored',

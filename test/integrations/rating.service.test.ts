@@ -155,6 +155,18 @@ describe('a product with an external rater', () => {
     ])
   })
 
+  it('logs what it ignores, however long its name is', async () => {
+    await rater.answers({
+      rates: { '*': { yearlyPremium: 100 } },
+      strangers: { ['n'.repeat(3_000_000)]: { yearlyPremium: 1 } },
+    })
+    const { status, body: policy } = await motor.createPolicy()
+    expect(status).toBe(200)
+    const { calls } = await callLog(`policyLocator=${policy.locator}`)
+    expect(calls.map(call => call.warnings)).toEqual([[expect.stringMatching(/^Ignored rates .*: n{50,}…/)]])
+    expect(calls[0]!.warnings[0]!.length).toBeLessThan(1_200)
+  })
+
   it('reads a binary fraction as the amount that it stands for', async () => {
     await rater.answers({ rates: { '*': { exactPremium: 379.1 * 1.19 } } })
     const { body: policy } = await motor.createPolicy()

@@ -158,7 +158,7 @@ export class Autofill {
         if (Object.keys(words).length === 0) return filled
         const read = contract.safeParse(withWords(kind, filled, merged(before, words)))
         if (!read.success) throw unfit(read.error.issues.map(({ message }) => message.replace(/\.$/, '')))
-        this.#notes.push(`Filled in by ${filler.name}: ${named(words).join(', ')}.`)
+        this.#notes.push(`Filled in by ${filler.name}: ${named(words)}.`)
         return read.data
       })
     }

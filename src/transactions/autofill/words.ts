@@ -2,6 +2,7 @@
 // policy get and return its exposures and field groups as those that an update adds, so that one filler serves both.
 // Nothing here validates: the request's own contract reads the result.
 import { asPluginInput } from '../../extension/plugins/translation.ts'
+import { pathText } from '../../platform/wire-problem.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
 export type Words = Readonly<Record<string, unknown>>
@@ -134,11 +135,16 @@ function byIdentity(identity: string, asked: readonly Words[], filled: readonly 
   return changes
 }
 
-/** For messages: `fieldValues.make`, `addExposures`. */
-export const named = (filled: Words): string[] =>
-  Object.entries(filled).flatMap(([name, value]) => {
+const MOST_NAMED = 20
+
+/** For messages: `fieldValues.make, addExposures`. The filler chose the names: long ones are cut off, and many are counted. */
+export function named(filled: Words): string {
+  const names = Object.entries(filled).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []
     return name === 'fieldValues' && isRecord(value)
-      ? Object.keys(value).map(field => `fieldValues.${field}`)
+      ? Object.keys(value).map(field => pathText(['fieldValues', field]))
       : [name]
   })
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : ''
+  return `${names.slice(0, MOST_NAMED).join(', ')}${more}`
+}

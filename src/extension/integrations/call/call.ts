@@ -132,7 +132,7 @@ export async function makeCall<T>(
     responseBytes: answered?.bytes.byteLength ?? null,
     responseHash: answered ? sha256(answered.bytes) : null,
     failure: 'refusal' in outcome ? shown(outcome.refusal.message) : null,
-    warnings: warnings.map(shown),
+    warnings: warnings.map(warning => cutOff(shown(warning), LONGEST_WARNING)),
     replayOf: replayOf ?? null,
   }
   const response = answered ? shown(new TextDecoder().decode(answered.bytes)) : null
@@ -194,6 +194,12 @@ const withoutProto = (name: string, value: unknown): unknown => (name === '__pro
 
 /** The most characters of a service's error that a client sees. */
 const LONGEST_SHOWN_ERROR = 300
+
+/** In characters: names of megabytes in an answer would be more than a row can hold. */
+const LONGEST_WARNING = 1_000
+
+const cutOff = (text: string, most: number): string =>
+  text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
 
 /** Raters report a failure as `{"error": …}` (resources brief 6.3). */
 function errorIn(parsed: Parsed, shown: (text: string) => string): string {
