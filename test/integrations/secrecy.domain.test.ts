@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { keptUrl } from '../../src/extension/integrations/service.ts'
 import {
   looksSecret,
   MASK,
@@ -47,6 +48,19 @@ describe('what looks secret', () => {
     )
     expect(maskedUrl('https://r.example.com/rate?b=%20x&a=1')).toBe('https://r.example.com/rate?b=%20x&a=1')
   })
+})
+
+it('an address that is sent back as it is shown stays as it was written, with each of several values of a name', () => {
+  const address = 'https://r.example.com/rate?b=%20x&key=one%2F1&&key=two~2&sig=a+b=&flag&c=1#part?key=x'
+  const shown = maskedUrl(address)
+  expect(shown).toBe(
+    `https://r.example.com/rate?b=%20x&key=${MASK}&&key=${MASK}&sig=${MASK}&flag&c=1#part?key=x`,
+  )
+  expect(keptUrl(shown, address)).toBe(address)
+  expect(keptUrl(`https://r.example.com/rate?key=new&key=${MASK}`, address)).toBe(
+    'https://r.example.com/rate?key=new&key=two~2',
+  )
+  expect(() => keptUrl(`${shown}&key=${MASK}`, 'https://r.example.com/rate?key=one')).toThrow("'url?key'")
 })
 
 it('no secret of the connection is left in a text, also where JSON escapes it', () => {

@@ -14,7 +14,7 @@ import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
-import { MASK, maskedHeaders, maskedUrl } from '../../platform/outbound/masking.ts'
+import { MASK, maskedHeaders, maskedUrl, withParameters } from '../../platform/outbound/masking.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, type Tenant } from '../../platform/tenancy.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { configurationVersions } from '../../product/tables.ts'
@@ -256,16 +256,15 @@ function keptHeaders(headers: Connection['headers'], before: Connection['headers
 
 /** The address with stored values in place of masks; refuses (400) a mask without one. */
 export function keptUrl(address: string, before: string | undefined): string {
-  const url = new URL(address)
-  const masked = [...url.searchParams].filter(([, value]) => value === MASK)
-  if (masked.length === 0) return address
-  const storedParameters = before === undefined ? undefined : new URL(before).searchParams
-  for (const [name] of masked) {
-    const stored = storedParameters?.get(name)
-    if (stored === undefined || stored === null) throw nothingToKeep(`url?${name}`)
-    url.searchParams.set(name, stored)
-  }
-  return url.href
+  const stored = new Map<string, string>()
+  if (before !== undefined)
+    withParameters(before, (name, _value, nth, written) => void stored.set(`${nth} ${name}`, written))
+  return withParameters(address, (name, value, nth) => {
+    if (value !== MASK) return undefined
+    const kept = stored.get(`${nth} ${name}`)
+    if (kept === undefined) throw nothingToKeep(`url?${name}`)
+    return kept
+  })
 }
 
 function securityOf(

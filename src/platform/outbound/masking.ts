@@ -160,13 +160,31 @@ export const maskedHeaders = (headers: SecretBearing['headers']): Record<string,
     ]),
   )
 
-/** Masks secrets in the query. */
-export function maskedUrl(address: string): string {
-  const url = new URL(address)
-  const secret = [...url.searchParams].filter(([name, value]) => looksSecret(name, value))
-  if (secret.length === 0) return address
-  for (const [name] of secret) url.searchParams.set(name, MASK)
-  return url.href
+/** Masks secrets in the query, and leaves everything else as it is written. */
+export const maskedUrl = (address: string): string =>
+  withParameters(address, (name, value) => (looksSecret(name, value) ? MASK : undefined))
+
+/**
+ * The address with what `change` returns in place of the values of parameters, as it is to be written; undefined leaves one as it is.
+ * `nth` counts the parameters of that name from 0.
+ */
+export function withParameters(
+  address: string,
+  change: (name: string, value: string, nth: number, written: string) => string | undefined,
+): string {
+  const [, before, query, after] = /^([^?#]*\??)([^#]*)(.*)$/s.exec(address)!
+  const seen = new Map<string, number>()
+  const pairs = query!.split('&').map(pair => {
+    const [parameter] = new URLSearchParams(pair)
+    if (!parameter) return pair
+    const [name, value] = parameter
+    const nth = seen.get(name) ?? 0
+    seen.set(name, nth + 1)
+    const [writtenName, ...rest] = pair.split('=') as [string, ...string[]]
+    const changed = change(name, value, nth, rest.join('='))
+    return changed === undefined ? pair : `${writtenName}=${changed}`
+  })
+  return `${before}${pairs.join('&')}${after}`
 }
 
 type SecretBearing = {
