@@ -23,6 +23,20 @@ beforeEach(() => {
   server.refusals.length = 0
 })
 
+/** Each makes a browser show the address, in whatever it is told to load nothing. */
+const REFRESHES = [
+  '<meta http-equiv="refresh" content="0;url=ADDRESS">',
+  '<META/HTTP-EQUIV = "ref&#114;esh" CONTENT="0;ADDRESS"/>',
+  '<meta name="a>b" http-equiv=refresh content="0;url=ADDRESS">',
+  '<meta a" http-equiv=refresh content="0;url=ADDRESS">',
+  '<me<meta x="&">ta http-equiv=refresh content="0;url=ADDRESS">',
+  '<me<bindery-header></bindery-header>ta http-equiv=refresh content="0;url=ADDRESS">',
+  '<noscript><meta\nhttp-equiv=refresh content="0;url=ADDRESS"></noscript>',
+  '<svg><meta http-equiv=refresh content="0;url=ADDRESS"></svg>',
+  '<iframe srcdoc="&lt;meta http-equiv=refresh content=&quot;0;url=ADDRESS&quot;&gt;"></iframe>',
+  '<bindery-footer><meta http-equiv="refresh" content="0;url=ADDRESS"></bindery-footer>',
+]
+
 type Binding = Parameters<typeof browserRenderer>[0]
 const BINDING = {
   quickAction: (action: string, options: unknown) =>
@@ -79,6 +93,14 @@ describe('what the browser is asked for', () => {
     expect(page.slice(0, policy)).not.toMatch(/<(?!!doctype|html|head>)/i)
     expect(page.replace(/<meta[^>]*>/, '')).toBe(html)
   })
+})
+
+test('the browser is told nothing by the document but what it is about', () => {
+  const about = '<meta charset="utf-8"><meta name=author content=\'B &amp; S\'/>'
+  const shown = browserRequest(`${about}<!-- <meta http-equiv="x-ua-compatible"> -->text`, pageOf()).html
+  expect(shown.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/, '')).toBe(
+    `${about}<!-- <link> -->text`,
+  )
 })
 
 describe('what the browser answers', () => {
@@ -176,6 +198,11 @@ describe.runIf(BROWSER !== undefined && hasPoppler)('what a browser prints', () 
       const pdf = await rendered(
         `<link rel="stylesheet" href="${origin}/a.css"><style>@import url(${origin}/b.css)</style><img src="${origin}/c.png"><img src="data:image/png;base64,${pixel}" width="100" height="100"><iframe src="${origin}/d"></iframe><script>fetch('${origin}/e')</script>`,
       )
+      for (const [at, refresh] of REFRESHES.entries()) {
+        const html = `<title>a</title>${refresh.replace('ADDRESS', `${origin}/refresh-${at}`)}<p>text</p>`
+        expect(textLines(await rendered(html)).at(-1)).toBe('text')
+        await new Promise(resolve => setTimeout(resolve, 100))
+      }
       expect([...coloursOf(pictures(pdf, 50)[0]!)]).toContain('#ff0000')
       expect(calls).toBe(0)
     } finally {

@@ -33,9 +33,18 @@ const empty = (tag: string): string => `<${tag}></${tag}>`
 /** A document may show only the images, fonts and styles that it contains: it cannot make the browser call another server. */
 const OWN_CONTENT_ONLY = `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'">`
 
+/** `<meta>` up to where it may end; a tag name cannot be written in another way. */
+const META = /<meta(?=[\s/>])[^>]*>?/gi
+
+/** A `<meta>` of plain attributes, none of which tells the browser to do something. */
+const PLAIN_META = /^<meta(\s+(?!http-equiv)[a-z-]+(\s*=\s*("[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*\s*\/?>$/i
+
+/** No policy keeps `<meta http-equiv="refresh">` from showing another address. `<link>` stands anywhere and does nothing. */
+const staying = (html: string): string => html.replace(META, tag => (PLAIN_META.test(tag) ? tag : '<link>'))
+
 /** Puts the policy before anything that could load. */
 const confined = (html: string): string =>
-  html.replace(
+  staying(html).replace(
     /^\s*(?:<!doctype[^>]*>)?\s*(?:<html(?:\s[^>]*)?>)?\s*(?:<head(?:\s[^>]*)?>)?/i,
     start => start + OWN_CONTENT_ONLY,
   )
@@ -46,7 +55,7 @@ function marginTemplate(html: string, content: string | undefined, { margins }: 
   const numbered = (content ?? '')
     .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
     .replaceAll(empty(PAGE_COUNT_TAG), '<span class="totalPages"></span>')
-  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${numbered}</div>`
+  return `${sheets}<div style="width:100%;font-size:12pt;padding:0 ${margins.right}pt 0 ${margins.left}pt">${staying(numbered)}</div>`
 }
 
 /** The browser takes px, in, cm and mm, but no points. */
