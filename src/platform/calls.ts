@@ -85,13 +85,12 @@ export function noteSize(calls: Calls, binding: string, bytes: number): void {
 }
 
 /** The `Server-Timing` header: `total;dur=12, d1;desc="1", …, rows;desc="12 read, 3 written"`; milliseconds and counts. */
-export function serverTiming(calls: Calls, durationMs: number): string {
+export function serverTiming(calls: Calls, durationMs: number, showsRows = true): string {
   const { rowsRead, rowsWritten } = calls
   const trips = ['d1', 'object', 'r2', 'queue', 'renewed'] as const
   const figures = trips.map(name => `${name};desc="${calls[name]}"`)
-  return [`total;dur=${durationMs}`, ...figures, `rows;desc="${rowsRead} read, ${rowsWritten} written"`].join(
-    ', ',
-  )
+  const rows = showsRows ? [`rows;desc="${rowsRead} read, ${rowsWritten} written"`] : []
+  return [`total;dur=${durationMs}`, ...figures, ...rows].join(', ')
 }
 
 export function noteBookmark(calls: Calls, binding: string, bookmark: string): void {

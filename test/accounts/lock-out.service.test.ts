@@ -170,6 +170,7 @@ describe('anyone who fails', () => {
         expect([username, reply.status, hashes.mock.calls.length]).toEqual([username, 401, expected])
         // A tenant that is not there has no database to write to: which there are is no secret.
         if (tenant !== 'nothing') trips.add(roundTrips(reply).d1!)
+        expect(reply.headers.get('server-timing')).not.toContain('rows')
         const { referenceId: _, ...told } = reply.json()
         heard.add(JSON.stringify(told))
       }

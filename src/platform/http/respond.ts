@@ -29,7 +29,8 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
   if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
-  headers.set('server-timing', serverTiming(calls, durationMs))
+  // The rows of a failed sign-in would show whether there is an account of that name.
+  headers.set('server-timing', serverTiming(calls, durationMs, status !== 401))
   const bookmarks = tenant && writeBookmarks(calls, tenant)
   if (bookmarks !== undefined) headers.set(BOOKMARK_HEADER, bookmarks)
   protect(headers)
