@@ -189,6 +189,11 @@ describe('an ID token', () => {
     expect(there.status).toBe(200)
     const nowhere = await exchange(idToken, { tenantName: 'nobody-has-this' })
     expect([nowhere.status, nowhere.body.message]).toEqual([401, here.body.message])
+    const [noToken, noTokenNowhere] = await Promise.all([
+      exchange('no.token'),
+      exchange('no.token', { tenantName: 'nobody-has-this' }),
+    ])
+    expect([noTokenNowhere.status, noTokenNowhere.body.message]).toEqual([401, noToken.body.message])
     expect((await callApi('POST', '/account/authenticateByProvider', { body: { idToken } })).status).toBe(400)
   })
 

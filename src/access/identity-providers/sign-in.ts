@@ -7,6 +7,7 @@ import { countNames, tenantNamed } from '../service.ts'
 import { readNamedTenant } from '../store.ts'
 import type { ProviderAuthenticateRequest } from './contract.ts'
 import { exchangeIdToken, unknownIssuer } from './exchange.ts'
+import { claimedIssuer } from './id-token.ts'
 
 /** Refuses as `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
 export async function authenticateByProvider(
@@ -14,6 +15,8 @@ export async function authenticateByProvider(
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   if (idToken === undefined) return (await import('./code-flow.ts')).exchangeCode(code!, context)
+  // What is no token is refused as such for every name: which tenants exist is not said.
+  claimedIssuer(idToken)
   const tenant = await tenantOf(request, context)
   if (!tenant) throw unknownIssuer()
   return exchangeIdToken(tenant, idToken, nonce, context)
