@@ -18,6 +18,7 @@ import {
   type Modification,
   type Policy,
   type PolicyAggregate,
+  policyOfQuote,
   type Quote,
   quoteParts,
   recordsWhere,
@@ -159,7 +160,8 @@ async function ownPlan(
   const rests = restsOf(before, open)
   const charges = [...own, ...rests]
   if (charges.length === 0) return undefined
-  const { currency, timeZone, originalStart, effectiveEnd, paymentScheduleName: oldName } = before.policy
+  const current = quote ? policyOfQuote(before.policy, quote) : before.policy
+  const { currency, timeZone, originalStart, effectiveEnd, paymentScheduleName: oldName } = current
   const lastChargeEnd = charges.map(charge => charge.end).reduce(later)
   const { start, end } = order.coverage
   const countedLine = modification && !quote ? withIssued(modification.locator) : undefined

@@ -11,17 +11,18 @@ import { memoByObject } from '../kernel/maps.ts'
 import { type Decimal, money, zero } from '../kernel/money.ts'
 import { type Instant, months, type TimeZone } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
-import type {
-  Commission,
-  Exposure,
-  ExposureRun,
-  Peril,
-  PerilPrice,
-  PerilRun,
-  PolicyAggregate,
-  PolicySegment,
-  Quote,
-  Tax,
+import {
+  type Commission,
+  type Exposure,
+  type ExposureRun,
+  type Peril,
+  type PerilPrice,
+  type PerilRun,
+  type PolicyAggregate,
+  type PolicySegment,
+  policyOfQuote,
+  type Quote,
+  type Tax,
 } from '../policy/records/aggregate.ts'
 import { NeedsWholePolicy } from '../policy/surroundings.ts'
 import type { Policyholder } from '../policyholders/values.ts'
@@ -208,7 +209,8 @@ export class PerilRating {
     this.#aggregate = aggregate
     this.#context = context
     this.#rates = rates
-    this.#segmentData = memoByObject(segment => policySegmentData(aggregate, segment, context.product))
+    const policy = policyOfQuote(aggregate.policy, quote)
+    this.#segmentData = memoByObject(segment => policySegmentData(policy, segment, context.product))
   }
 
   /** Refuses (422) a failing script and an amount that is too large to store. */

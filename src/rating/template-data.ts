@@ -13,7 +13,7 @@ import type {
   Peril,
   PerilPrice,
   PerilRun,
-  PolicyAggregate,
+  Policy,
   PolicySegment,
 } from '../policy/records/aggregate.ts'
 import type { Policyholder } from '../policyholders/values.ts'
@@ -73,17 +73,13 @@ function templateFieldData(definitions: readonly FieldDefinition[], data: FieldD
   }
 }
 
-export const policySegmentData = (
-  aggregate: PolicyAggregate,
-  segment: PolicySegment,
-  product: ProductDefinition,
-) => ({
+export const policySegmentData = (policy: Policy, segment: PolicySegment, product: ProductDefinition) => ({
   locator: segment.locator,
-  policy_locator: String(aggregate.policy.locator),
+  policy_locator: String(policy.locator),
   start_timestamp: segment.start,
   end_timestamp: segment.end,
-  policy_start_timestamp: aggregate.policy.originalStart,
-  policy_end_timestamp: aggregate.policy.originalEnd,
+  policy_start_timestamp: policy.originalStart,
+  policy_end_timestamp: policy.originalEnd,
   ...templateFieldData(product.fields, segment.data),
 })
 

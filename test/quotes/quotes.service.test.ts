@@ -7,6 +7,7 @@ import { type Answer, callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant, plainYear, roundTrips, workedOf } from '../support/motor.ts'
 import { filledPath, readApi } from '../support/openapi.ts'
+import { withPlugins } from '../support/with-plugins.ts'
 
 let motor: Motor
 
@@ -37,7 +38,7 @@ const WITHOUT_QUOTE: Record<string, RegExp> = {
 const SELECT_FIRST = /^409 .*Select one of its quotes with PATCH \/quotes\/\{quoteLocator\}\/select first\.$/
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 1 })
+  await prepareDatabases({ tenants: 2 })
   motor = await motorTenant('quotes')
 })
 
@@ -389,6 +390,66 @@ describe('what a quote’s state forbids is 409 and says what it allows', () => 
     })
     expect((await patch('/quotes/100000001', { name: 'x' })).status).toBe(404)
     expect((await patch(`/quotes/${quote}`, { policyEndTimestamp: 1 })).status).toBe(400)
+  })
+})
+
+describe('a quote that is not selected', () => {
+  // Raters charge more for payment by the month, and less for early customers.
+  const RATER = `exports.getPerilRates = ({ policy, policyExposurePerils }) => {
+    const yearlyPremium = policy.paymentScheduleName === 'monthly' ? '132.00' : '120.00'
+    return { pricedPerilCharacteristics: Object.fromEntries(
+      policyExposurePerils.map(one => [one.perilCharacteristicsLocator, { yearlyPremium }])) }
+  }`
+  const UNDERWRITER = `exports.getUnderwritingResult = ({ policy }) => ({ decision: 'accept', notes: [
+    policy.paymentScheduleName, policy.originalContractStartTimestamp, policy.effectiveContractEndTimestamp ] })`
+  const BILLS = `exports.createInstallments = data => ({ installments: [{
+    startTimestamp: data.policy.originalContractStartTimestamp, endTimestamp: data.policy.originalContractEndTimestamp,
+    issueTimestamp: data.coverageStartTimestamp, dueTimestamp: data.coverageStartTimestamp,
+    invoiceItems: data.charges.map(one => ({ chargeId: one.chargeId, amount: one.amount })) }] })`
+  const TAX = 'products/private_motor/policy/taxes/insurance_tax.premium.liquid'
+  const [START, END] = [Date.UTC(2027, 5, 1), Date.UTC(2028, 5, 1)]
+
+  it('is rated, underwritten and billed with its own times and payment schedule', async () => {
+    const files = {
+      ...withPlugins({
+        getPerilRates: RATER,
+        getUnderwritingResult: UNDERWRITER,
+        createInstallments: BILLS,
+      }),
+      [TAX]: `{% assign at = data.policy_characteristics.policy_start_timestamp %}{% if at == ${START} %}{{ 7 | set_peril_tax }}{% endif %}`,
+    }
+    const own = await motorTenant('quotes-apart', files)
+    // Three years later than the other one: its bills would lie outside of this contract.
+    const { body: policy } = await own.createPolicy({
+      finalize: false,
+      policyStartTimestamp: Date.UTC(2030, 5, 1),
+      policyEndTimestamp: Date.UTC(2031, 5, 1),
+    })
+    const { body: quotes } = await own.get<PolicyQuoteResponse[]>(`/policies/${policy.locator}/quotes`)
+    const { body: other } = await own.post<PolicyQuoteResponse>(`/quotes/${quotes[0]!.locator}/createNew`, {
+      paymentScheduleName: 'monthly',
+      policyStartTimestamp: START,
+      policyEndTimestamp: END,
+    })
+    const answer = await callApi<PolicyPriceResponse>('PATCH', `/quotes/${other.locator}/quote`, {
+      token: own.token,
+    })
+    expect(answer.status).toBe(200)
+    const perils = policy.exposures.flatMap(one => one.perils).length
+    expect(answer.body.grossPremium).toBe(132 * perils)
+    expect(answer.body.taxGroups.find(one => one.name === 'insurance_tax')?.amount).toBe(7 * perils)
+    const { body: quoted } = await own.get<PolicyQuoteResponse>(`/quotes/${other.locator}`)
+    expect(quoted).toMatchObject({
+      selected: false,
+      state: 'quoted',
+      automatedUnderwritingResult: { notes: ['monthly', String(START), String(END)] },
+      invoices: [{ startTimestamp: String(START), endTimestamp: String(END) }],
+    })
+    // The policy still follows the first.
+    expect((await own.get(`/policy/${policy.locator}`)).body).toMatchObject({
+      originalContractStartTimestamp: String(Date.UTC(2030, 5, 1)),
+      paymentScheduleName: policy.paymentScheduleName,
+    })
   })
 })
 

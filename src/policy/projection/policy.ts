@@ -22,7 +22,7 @@ import type {
   PolicySegment,
   Quote,
 } from '../records/aggregate.ts'
-import { recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
+import { policyOfQuote, recordsWhere, selectedQuoteIfAny } from '../records/aggregate.ts'
 import {
   exposureAnswers,
   exposureResponses,
@@ -121,7 +121,7 @@ function policyWith<Modifications, Exposures>(
   const lists = listsOf(count)
   const fees = quote ? feesInForce(aggregate, quote, counts) : []
   return {
-    ...ownProperties(aggregate, product),
+    ...ownProperties(aggregate, product, quote),
     // Copies have values in place of getters: one getter, and the engine takes twice as long to write all of the JSON.
     characteristics: view ? policyCharacteristics(view).map(one => ({ ...one })) : [],
     modifications: view ? lists.modifications(view, detailed) : [],
@@ -178,7 +178,7 @@ export function policyToRead(
   const { policy } = aggregate
   const view = policyView(aggregate, quote, product, counts ?? isStanding)
   const fees = (): FeeInForce[] => feesInForce(aggregate, quote, counts)
-  const own = { ...ownProperties(aggregate, product), grossFeesCurrency: policy.currency }
+  const own = { ...ownProperties(aggregate, product, quote), grossFeesCurrency: policy.currency }
   const making: Partial<{ [Name in keyof PolicyResponse]: () => PolicyResponse[Name] }> = {
     characteristics: () => policyCharacteristics(view),
     modifications: () => modificationResponses(view, view.exposures.map(withPieces)),
@@ -198,15 +198,18 @@ const feesInForce = (
   counts: ModificationFilter | undefined,
 ): FeeInForce[] => feesOf(aggregate, quote, lineOf(aggregate, quote, counts ?? isIssued))
 
-/** Properties of the policy's own row, with its cancellation. They need no selected quote. */
-const ownProperties = (aggregate: PolicyAggregate, product: ProductDefinition) => ({
-  ...policyProperties(aggregate.policy),
-  displayId: String(aggregate.policy.locator),
-  productLocator: product.locator,
-  cancellation: cancellationInfo(aggregate),
-  paymentScheduleName: aggregate.policy.paymentScheduleName,
-  premiumReportName: aggregate.policy.premiumReportName,
-})
+/** Properties of the policy's own row, with its cancellation. They need no quote. */
+function ownProperties(aggregate: PolicyAggregate, product: ProductDefinition, quote: Quote | undefined) {
+  const policy = quote ? policyOfQuote(aggregate.policy, quote) : aggregate.policy
+  return {
+    ...policyProperties(policy),
+    displayId: String(policy.locator),
+    productLocator: product.locator,
+    cancellation: cancellationInfo(aggregate),
+    paymentScheduleName: policy.paymentScheduleName,
+    premiumReportName: policy.premiumReportName,
+  }
+}
 
 /** The latest cancellation or withdrawal that is not reinstated (brief 1.1). */
 function cancellationInfo(aggregate: PolicyAggregate): CancellationInfo | undefined {

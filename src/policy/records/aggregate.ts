@@ -287,6 +287,16 @@ export function selectedQuote(aggregate: PolicyAggregate): Quote {
   )
 }
 
+/** The policy with the times and the schedule of the quote. */
+export const withTermsOf = (
+  policy: Policy,
+  { contractStart: originalStart, contractEnd: originalEnd, paymentScheduleName }: Quote,
+): Policy => ({ ...policy, originalStart, originalEnd, effectiveEnd: originalEnd, paymentScheduleName })
+
+/** The policy as the quote would have it. That of the selected one has its terms already, or later ones. */
+export const policyOfQuote = (policy: Policy, quote: Quote): Policy =>
+  quote.selected ? policy : withTermsOf(policy, quote)
+
 export const SELECT_FIRST = 'Select one of its quotes with PATCH /quotes/{quoteLocator}/select first.'
 
 export function recordsWhere<K, V>(records: ReadonlyMap<K, V>, test: (record: V) => boolean): V[] {

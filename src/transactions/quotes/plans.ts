@@ -16,6 +16,7 @@ import {
   putRecords,
   type Quote,
   quoteParts,
+  withTermsOf,
 } from '../../policy/records/aggregate.ts'
 import type { DraftChanges, UnderwritingResult } from '../../policy/records/transactions.ts'
 import { paymentSchedule, validSpan } from '../../policy/surroundings.ts'
@@ -90,9 +91,7 @@ export type QuoteChanges = DraftChanges & {
 function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
   const after = { ...aggregate, quotes: putRecords(aggregate.quotes, [quote]) }
   if (!quote.selected) return after
-  const { contractStart: originalStart, contractEnd, paymentScheduleName, updatedAt } = quote
-  const ends = { originalEnd: contractEnd, effectiveEnd: contractEnd }
-  return { ...after, policy: { ...after.policy, originalStart, ...ends, paymentScheduleName, updatedAt } }
+  return { ...after, policy: { ...withTermsOf(after.policy, quote), updatedAt: quote.updatedAt } }
 }
 
 /** Changes content, span, name and schedule. Problems of the content are in `reported`, not thrown. */
