@@ -104,7 +104,14 @@ export class GivenTables extends RatingTables {
     }
     const own = watch ? [compiled.products[product]?.tables ?? {}, compiled.tables] : []
     const names = [...new Set([this.#given, ...own].flatMap(tables => Object.keys(tables)))]
-    const tables: TransactionTables = { ...inConfiguration, lookup, range, names, in: () => tables }
+    const tables: TransactionTables = {
+      ...inConfiguration,
+      lookup,
+      range,
+      names,
+      everNames: names,
+      in: () => tables,
+    }
     return tables
   }
 }

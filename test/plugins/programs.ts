@@ -64,6 +64,7 @@ export const callOf = (more: Partial<PluginCall> = {}): PluginCall => ({
   seed: 7,
   known: nothingKnown(),
   resourceTables: [],
+  datedTables: [],
   ...more,
 })
 

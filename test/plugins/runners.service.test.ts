@@ -251,6 +251,31 @@ export async function getPerilRates(data) {
     expect(await runner.run(program, callOf())).toMatchObject({ value: ['1.5', '', 'first', '', ''] })
   })
 
+  it('looks tables up as of a time, also where older scripts give it: in the place of the column', async () => {
+    const asked = (times: string) =>
+      `return [${times}].map(time => socotraApi.tableLookup(0, 'rates', 'car', ...time))`
+    const rates = { rates: table('rates', [['car', '1.5']]) }
+    const outcome = async (body: string, more = {}) =>
+      await runner.run(
+        programOf({ 'main/rater.js': `exports.getPerilRates = () => { ${body} }` }, rates),
+        callOf(more),
+      )
+    const now =
+      '[1798758000000], ["1798758000000"], [new Date(1798758000000)], [null], [undefined, 1798758000000], [null, null]'
+    expect(await outcome(asked(now))).toMatchObject({ value: Array(6).fill('1.5') })
+    // A column is one still.
+    expect(await outcome(asked('["value"], [2027], ["2027"]'))).toMatchObject({ value: ['', '', ''] })
+    const dated = await outcome(asked('[1798758000000]'), { datedTables: ['rates'] })
+    expect(dated.missing).toEqual([{ kind: 'row', table: 'rates', key: 'car\u001d1798758000000' }])
+    const both = await outcome(asked('["rate", "1798758000000"]'), { datedTables: ['rates'] })
+    expect(both.missing).toEqual([{ kind: 'row', table: 'rates', key: 'car\u001erate\u001d1798758000000' }])
+    // Without a time the table of the transaction counts, which is that of the program.
+    expect(await outcome(asked('[]'), { datedTables: ['rates'] })).toMatchObject({ value: ['1.5'] })
+    expect((await outcome(asked('["rate", "today"]'))).failure?.reason).toBe(
+      'TypeError: the time of a look-up is today, and has to be in milliseconds',
+    )
+  })
+
   it('stops for what is not at hand, whatever catches it, and goes on when it is told', async () => {
     const body =
       'let a; try { a = socotraApi.getAuxData("x", "k") } catch (e) { a = "caught" } try { socotraApi.fetchByLocator(Policy, "1") } catch (e) {} console.log("ran"); return a + socotraApi.getAuxData("all", "absent")'

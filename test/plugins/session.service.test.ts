@@ -115,7 +115,13 @@ describe.each(RUNNERS)('a call that asks for many things one after the other, un
       configVersion: 1,
       product,
       // As of a table that is a resource: no row of it is at hand.
-      tables: { names: ['vehicles'], lookup, range: () => undefined, in: () => subject.tables! },
+      tables: {
+        names: ['vehicles'],
+        everNames: ['vehicles'],
+        lookup,
+        range: () => undefined,
+        in: () => subject.tables!,
+      },
     }
     const value = await calls.call(subject, 'executeLambda', [operation, many])
     return { value, rounds }

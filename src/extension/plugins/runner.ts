@@ -60,6 +60,8 @@ export type PluginCall = {
   readonly isStrict?: boolean
   /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
+  /** The same of those that are resources at any time, for look-ups that name a time. */
+  readonly datedTables: readonly string[]
 }
 
 /** A value that a call requested and did not find. */

@@ -28,13 +28,15 @@ export type SocotraApi = {
    * The value of a table in force, else of the configuration's, as text; empty where there is none.
    * @param version Is not looked at; older scripts pass 0.
    * @param key The key; of a table with several, the list of them in the order in which they are declared.
-   * @param column Left out: `value`, or the only column that is no key.
+   * @param column Left out, or null: `value`, or the only column that is no key. Older scripts give `asOf` here.
+   * @param asOf The time, in milliseconds, at which a table is in force. Left out: that of the transaction.
    */
   tableLookup(
     version: unknown,
     table: string,
     key: string | number | readonly (string | number)[],
-    column?: string,
+    column?: string | number | Date | null,
+    asOf?: string | number | Date | null,
   ): string
   /**
    * The columns of a row of a range table in force, each as text by its name; null where there is none.

@@ -8,7 +8,7 @@ import type { RequestContext } from '../../platform/context.ts'
 import { SHORTEST_SECRET, withoutSecrets } from '../../platform/outbound/masking.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import type { PluginFunction, ProductDefinition } from '../../product/configuration.ts'
-import type { RowPlace } from '../../product/templates/effects.ts'
+import { type RowPlace, readDatedKey } from '../../product/templates/effects.ts'
 import type { WantedRange } from '../../reference/data-tables/range-question.ts'
 import {
   NeedsTableRows,
@@ -176,6 +176,7 @@ export class PluginSession {
         // Only pricing is refused; other functions act on what is sold.
         ...(product.strict && name === 'getPerilRates' && { isStrict: true }),
         resourceTables: tables?.names ?? [],
+        datedTables: tables?.everNames ?? [],
       }
       // The clock moves while the sandbox is waited for, also in production.
       const began = currentTime()
@@ -213,7 +214,10 @@ export class PluginSession {
   ): Promise<void> {
     const rows = missing
       .filter(one => one.kind === 'row')
-      .flatMap(one => keepAnswered(one, missing, () => lookup(one.table, one.key)))
+      .flatMap(one => {
+        const { key, at } = readDatedKey(one.key)
+        return keepAnswered(one, missing, () => lookup(one.table, key, at))
+      })
     const ranges = missing
       .filter(one => one.kind === 'range')
       .flatMap(one =>
@@ -249,10 +253,10 @@ function withPlaces(
   { configuration, product, tables }: PluginSubject,
 ): PluginExplained {
   const { rowOf } = tables?.lookup ?? configuration.lookup(product.name)
-  const lookups = explained.lookups.map(one => ({
-    ...one,
-    row: one.value === null ? undefined : rowOf?.(one.table, one.key),
-  }))
+  const lookups = explained.lookups.map(one => {
+    const { key, at } = readDatedKey(one.key)
+    return { ...one, row: one.value === null ? undefined : rowOf?.(one.table, key, at) }
+  })
   return { ...explained, lookups }
 }
 

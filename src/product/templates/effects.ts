@@ -3,7 +3,7 @@ import type { RenderingContext, RenderingEnvironment } from '../../../packages/l
 import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/evaluation.ts'
 import { asNumber, printed, toDecimal } from '../../../packages/liquid/values.ts'
 import type { CurrencyCode, Decimal } from '../../kernel/money.ts'
-import type { Instant, TimeZone } from '../../kernel/time.ts'
+import { type Instant, instant, type TimeZone } from '../../kernel/time.ts'
 
 /**
  * A premium in major units; each kind holds the amount of its last call. `last` is the kind set last: yearly and
@@ -249,6 +249,9 @@ export const KEY_SEPARATOR = '\u001f'
 /** Separates keys and column; neither contains it. */
 const COLUMN_SEPARATOR = '\u001e'
 
+/** Comes before the time that a plugin names. */
+const TIME_SEPARATOR = '\u001d'
+
 /** The sandbox of plugins writes the same text (extension/plugins/sandbox/realm.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
@@ -257,8 +260,14 @@ export function readLookUpKey(text: string): {
   readonly keys: string[]
   readonly column: string | undefined
 } {
-  const [keys = '', column] = text.split(COLUMN_SEPARATOR)
+  const [keys = '', column] = readDatedKey(text).key.split(COLUMN_SEPARATOR)
   return { keys: keys.split(KEY_SEPARATOR), column }
+}
+
+/** The key of a plugin's look-up, and the time that it names. */
+export function readDatedKey(text: string): { readonly key: string; readonly at: Instant | undefined } {
+  const [key = '', time] = text.split(TIME_SEPARATOR)
+  return { key, at: time === undefined ? undefined : instant(Number(time)) }
 }
 
 /** For messages: `CA, 1 (rate)`. */

@@ -34,6 +34,8 @@ export type TransactionTables = {
   range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
   /** The tables that are resources in force; they take the place of the configuration's. */
   readonly names: readonly string[]
+  /** Those that are resources, in force or not. */
+  readonly everNames: readonly string[]
   /** The same in another jurisdiction, or in none. */
   in(jurisdiction: string | undefined): TransactionTables
 }
@@ -239,6 +241,7 @@ export class RatingTables {
       },
       lookup,
       names: [...this.#candidates.keys()].filter(name => chosen(name, undefined)?.type === 'table'),
+      everNames: [...this.#candidates.keys()],
     }
     elsewhere.set(basis.jurisdiction, transactionTables)
     return transactionTables
@@ -304,7 +307,13 @@ export class RatingTables {
 
 /** For a tenant without tables. */
 export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
-  const tables: TransactionTables = { lookup, range: () => undefined, names: [], in: () => tables }
+  const tables: TransactionTables = {
+    lookup,
+    range: () => undefined,
+    names: [],
+    everNames: [],
+    in: () => tables,
+  }
   return tables
 }
 

@@ -47,6 +47,7 @@ export const CALL: PluginCall = {
   seed: 7,
   known: { aux: [], auxLocators: [], entities: [], rows: [] },
   resourceTables: [],
+  datedTables: [],
 }
 
 /** The outcome of the call, and how long it took. Where it had no turn it is made again, as a client would. */

@@ -60,7 +60,10 @@ let root = ''
 
 beforeAll(async () => {
   await prepareDatabases({ tenants: 2 })
-  const files = withPlugins({ getUnderwritingResult: UNDERWRITER }, motorWithoutPapers())
+  const files = withPlugins(
+    { getUnderwritingResult: UNDERWRITER, executeLambda: DATED },
+    motorWithoutPapers(),
+  )
   const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array))
   files['config.json'] = JSON.stringify({ ...config, ...DECLARED })
   motor = await motorTenant('restables', files)
@@ -610,6 +613,11 @@ describe('a range table', () => {
   })
 })
 
+/** What the table says at each of the times, as older scripts ask. */
+const DATED = `
+exports.executeLambda = (operation, times) =>
+  times.map(at => socotraApi.tableLookup(0, 'own_damage_rate', '0603-BTP', at))`
+
 /** Notes what the table of the price says when it is asked; of more rows than there are rounds. */
 const UNDERWRITER = `
 const absent = () => Array.from({ length: 40 }, (_, n) => socotraApi.tableLookup(0, 'own_damage_rate', 'absent ' + n))
@@ -651,6 +659,10 @@ describe('rating', () => {
       policyEndTimestamp: add(at as Instant, 12, 'month', BERLIN),
       finalize: true,
     })
+    const months = [0, 5, 6, 8, 9, 20].map(count => from(bound, count))
+    const asked = await motor.post<string[]>('/lambda/rates', months)
+    expect(asked.body).toEqual(['0.0185', '0.0185', '0.0200', '0.0200', '0.0300', '0.0300'])
+
     const again = (await motor.createPolicy(startingAt(from(bound, 0)))).body
     expect([premiumOf(again), await notesOf(again)]).toEqual([453.25, ['rate 0.0185', 'rate ']])
     const later = await motor.createPolicy(startingAt(july))

@@ -207,6 +207,7 @@ export function realm(
       seed,
       known,
       resourceTables,
+      datedTables,
       gathers,
       explains,
       isStrict,
@@ -223,6 +224,7 @@ export function realm(
     const auxLocators = new Set(known.auxLocators)
     const entities = byPair(known.entities)
     const isResource = new Set(resourceTables)
+    const isResourceAtTimes = new Set(datedTables)
     const secrets = byPair(known.secrets)
     const rows = byPair(known.rows)
     const ranges = byPair(known.ranges)
@@ -299,7 +301,7 @@ export function realm(
       // After a missing value everything is made up.
       if (value === null && isStrict && missing.length === 0)
         throw new RangeError(
-          `the table '${table}' has no row '${key}', and the product is strict; add the row`,
+          `the table '${table}' has no row '${key.split('\u001d')[0]}', and the product is strict; add the row`,
         )
       return value ?? ''
     }
@@ -312,9 +314,15 @@ export function realm(
       else more.notes += 1
     }
 
+    /** A time in milliseconds as text; undefined for what is none, such as a column's name. */
+    const timeText = (value: unknown): string | undefined => {
+      const text = textOf(typeof value === 'object' && value !== null ? Number(value) : value)
+      return /^-?\d{11,15}$/.test(text) ? text : undefined
+    }
+
     const api = {
       explain,
-      tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown): string {
+      tableLookup(_version: unknown, table: unknown, key: unknown, column?: unknown, asOf?: unknown): string {
         assertGoingOn()
         const tableName = textOf(table)
         // As product/templates/effects.ts writes it.
@@ -326,8 +334,16 @@ export function realm(
             between = '\u001f'
           }
         } else keyText = textOf(key)
-        if (column !== undefined) keyText += `\u001e${textOf(column)}`
-        const own = isResource.has(tableName) ? undefined : host.lookup(product, tableName, keyText)
+        // Older scripts give the time in the place of the column.
+        const instead = asOf === undefined || asOf === null ? timeText(column) : undefined
+        const time = instead ?? timeText(asOf)
+        if (time === undefined && asOf !== undefined && asOf !== null)
+          throw new TypeError(`the time of a look-up is ${shown(asOf)}, and has to be in milliseconds`)
+        if (column !== undefined && column !== null && instead === undefined)
+          keyText += `\u001e${textOf(column)}`
+        const isElsewhere = (time === undefined ? isResource : isResourceAtTimes).has(tableName)
+        const own = isElsewhere ? undefined : host.lookup(product, tableName, keyText)
+        if (time !== undefined) keyText += `\u001d${time}`
         if (own !== undefined) return found(tableName, keyText, own)
         const row = pair(tableName, keyText)
         const fetched = rows.get(row)
