@@ -52,6 +52,19 @@ export async function getPerilRates(data) {
     expect(await runner.run(program, callOf())).toMatchObject({ value: [4, 'default', 6, 10, 3, 1, 2, 3] })
   })
 
+  it('calls a function as a method of what its file exports: by `this` it finds its helpers', async () => {
+    const outcomeIn = async (script: string) =>
+      await runner.run(programOf({ 'main/rater.js': script }), callOf())
+    const method = 'getPerilRates() { return this.rate() }, rate() { return 120 }'
+    for (const script of [
+      `module.exports = { ${method} }`,
+      `module.exports = new (class { ${method.replace(',', '')} })()`,
+      'exports.rate = () => 120; exports.getPerilRates = function () { return this.rate() }',
+      `export default { ${method} }`,
+    ])
+      expect(await outcomeIn(script)).toMatchObject({ value: 120 })
+  })
+
   it('runs untidy scripts: names that nobody declared, old ways of writing', async () => {
     expect(
       await value('for (i = 0, sum = 0; i < 3; i++) sum += i; with ({ a: 1 }) { sum += a } return sum'),

@@ -477,12 +477,18 @@ export function realm(
     const places = new WeakMap<object, string>()
     // Only `null` is awaited: a script may have changed what awaiting a promise does.
     try {
-      const exports = loader(places)(path) as Record<string, unknown> | null
-      const target = exports?.[name] ?? (exports?.default as Record<string, unknown> | undefined)?.[name]
+      type Exports = Record<string, unknown> | null | undefined
+      let owner = loader(places)(path) as Exports
+      let target = owner?.[name]
+      if (target === undefined || target === null) {
+        owner = owner?.default as Exports
+        target = owner?.[name]
+      }
       if (typeof target !== 'function')
         fail(`the file exports no function ${name}; end it with exports.${name} = ${name}`, path)
       else {
-        let result: unknown = call(target, undefined, ...given)
+        // As a method of what the file exports: objects and classes call their own helpers by `this`.
+        let result: unknown = call(target, owner, ...given)
         if (
           typeof result === 'object' &&
           result !== null &&
