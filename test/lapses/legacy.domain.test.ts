@@ -29,7 +29,7 @@ import { decideScheduleChange } from '../../src/transactions/schedule/schedule-c
 import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { exampleConfiguration } from '../support/configurations.ts'
-import { journalHolds } from '../support/journal-checks.ts'
+import { balanceOf, journalHolds } from '../support/journal-checks.ts'
 import { scatteredBills } from '../support/scattered-bills.ts'
 import { size } from '../support/sizes.ts'
 
@@ -161,6 +161,21 @@ describe('a legacy lapse', () => {
     expect(policy.told.at(-1)).toEqual(['reinstatement', 117_790, 'unfulfilled'])
     await policy.pay(policy.invoices.at(-1)!)
     expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
+  })
+
+  it('gives up in the books what was paid of a lost invoice and bounces later: no bill asks for it', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    const payment = await policy.pay(policy.invoices[0]!, '100')
+    await policy.advance('2027-01-20')
+    const times = [policy.now]
+    await policy.advance('2027-01-21')
+    await policy.reverse(payment)
+    expect(policy.told).toEqual([
+      ['newBusiness', 127_790, 'writtenOff'],
+      ['cancellation', 8_948 - 10_000, 'unfulfilled'],
+    ])
+    expect(balanceOf(policy.posted, 'writtenOff')).toBe(10_000)
+    journalHolds(policy.posted, policy.loaded.aggregate, times)
   })
 
   it('keeps credit that was used for a part of a lost invoice', async () => {

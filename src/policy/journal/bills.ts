@@ -2,7 +2,7 @@
 // change posts the difference of each, so it balances whatever was done.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { alsoBilled, droppedFees, installmentOf, totalsDueOf } from '../bills/amounts-due.ts'
+import { alsoBilled, droppedFees, installmentOf, planOf, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'
 import {
   applied,
@@ -96,18 +96,25 @@ export class BillEntries {
     const settled = settledBy(state)
     if (status === 'invalidated') return { ...NOTHING, billed: settled, settled }
     // Another bill asks for the rest of what is carried forward, and for the rest of what a lapse takes over.
-    if (status === 'carriedForward' || this.#isTakenOver(invoice, status))
-      return { billed: settled, settled, writtenOff: 0, charges: 1 }
+    if (status === 'carriedForward') return { billed: settled, settled, writtenOff: 0, charges: 1 }
+    const lapse = this.#takenOverBy(invoice, status)
+    if (lapse) {
+      // What was paid by then the lapse left here. Where that payment is reversed later, no bill asks for it any more.
+      const kept = lapse.paidBefore?.[installmentOf(this.#aggregate, invoice).locator] ?? 0
+      return { billed: kept, settled, writtenOff: kept - settled, charges: 1 }
+    }
     const billed = this.#total(invoice).total
     return { billed, settled, writtenOff: status === 'writtenOff' ? billed - settled : 0, charges: 1 }
   }
 
-  #isTakenOver(invoice: Invoice, status: InvoiceStatus): boolean {
-    if (status !== 'writtenOff') return false
+  /** The bill of the lapse that took the invoice over. */
+  #takenOverBy(invoice: Invoice, status: InvoiceStatus): PlannedInstallment | undefined {
+    if (status !== 'writtenOff') return undefined
     const { modifications } = this.#aggregate
-    return installmentOf(this.#aggregate, invoice).absorbedBy.some(
-      by => modifications.get(by)?.kind === 'lapse',
-    )
+    const lapse = installmentOf(this.#aggregate, invoice)
+      .absorbedBy.map(by => modifications.get(by))
+      .find(by => by?.kind === 'lapse')
+    return lapse && planOf(this.#aggregate, lapse)[0]
   }
 
   #total(invoice: Invoice): Total {
