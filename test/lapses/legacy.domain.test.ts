@@ -178,6 +178,27 @@ describe('a legacy lapse', () => {
     journalHolds(policy.posted, policy.loaded.aggregate, times)
   })
 
+  it('asks on the way back for what was paid of a lost invoice and bounced since, once', async () => {
+    const policy = await ClockedPolicy.issued('home', 'full_pay')
+    const payment = await policy.pay(policy.invoices[0]!, '100')
+    await policy.advance('2027-01-20')
+    const { lapsedAt } = onlyLapse(policy)
+    const reinstatement = await policy.decide({ action: 'open' })
+    expect((await amountDue(policy, reinstatement, lapsedAt)).totalDue).toBe(1177.9)
+    await policy.reverse(payment)
+    expect((await amountDue(policy, reinstatement, lapsedAt)).totalDue).toBe(1277.9)
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: lapsedAt })
+    await policy.decide({ action: 'close', reinstatement })
+    expect(balanceOf(policy.posted, 'writtenOff')).toBe(10_000)
+    const again = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement: again, effectiveAt: lapsedAt })
+    expect(policy.told.at(-1)).toEqual(['reinstatement', 127_790, 'unfulfilled'])
+    await policy.pay(policy.invoices.at(-1)!)
+    expect([policy.loaded.credit.minor, moneyIn(policy), priceOf(policy)]).toEqual([0, 1277.9, 1277.9])
+    expect(balanceOf(policy.posted, 'writtenOff')).toBe(0)
+    journalHolds(policy.posted, policy.loaded.aggregate, [lapsedAt, policy.now])
+  })
+
   it('keeps credit that was used for a part of a lost invoice', async () => {
     const policy = await ClockedPolicy.issued('home', 'monthly')
     await policy.pay(policy.invoices[0]!, '120')

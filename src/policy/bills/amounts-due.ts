@@ -176,19 +176,37 @@ export function billedCharges(
     ...inPart.flatMap(one =>
       unpaidPart(restsOf(aggregate, [one], known, isOnInvoice), paidBefore[one.locator]!),
     ),
+    ...(modification.kind === 'reinstatement' ? bouncedCharges(aggregate, paidBefore, known) : []),
     ...installmentFeeCharges(plan),
   ]
 }
 
-/** The charges without the paid part, split in proportion to their payable amounts. */
+/** What a lapse left to payments that were reversed since. */
+const bouncedCharges = (
+  aggregate: PolicyAggregate,
+  paidBefore: Readonly<Record<Uuid, number>>,
+  known: BilledCharges,
+): Charge[] =>
+  Object.entries(paidBefore).flatMap(([locator, minor]) => {
+    const rests = restsOf(aggregate, [aggregate.installments.get(locator as Uuid)!], known)
+    const paid = paidParts(rests, minor)
+    return rests.map((one, at) => ({ ...one, amount: paid[at]! })).filter(one => one.amount.minor !== 0)
+  })
+
+/** The charges without the paid part. */
 function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
-  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
-  if (weights.every(weight => weight === 0n)) return [...charges]
-  const [first] = charges
-  const paid = splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
+  const paid = paidParts(charges, paidMinor)
   return charges
     .map((one, at): Charge => ({ ...one, amount: minus(one.amount, paid[at]!) }))
     .filter(one => one.amount.minor !== 0)
+}
+
+/** The paid part of each charge, in proportion to their payable amounts; nothing where none is payable. */
+function paidParts(charges: readonly Charge[], paidMinor: number): Money[] {
+  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
+  const [first] = charges
+  if (weights.every(weight => weight === 0n)) return charges.map(one => fromMinor(0, one.amount.currency))
+  return splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
 }
 
 /** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */

@@ -130,10 +130,12 @@ export class BillEntries {
     return total
   }
 
-  /** A reinstatement's bill takes over that of the lapse, which was written off. */
+  /** A reinstatement's bill takes over that of the lapse, which was written off, and what bounced since. */
   #recoveredBy(installment: PlannedInstallment): number {
     const { added } = alsoBilled(this.#aggregate, installment)
     const { invoices, modifications } = this.#aggregate
+    const isBack = modifications.get(installment.modificationLocator)?.kind === 'reinstatement'
+    const bounced = Object.values((isBack && installment.paidBefore) || {})
     return [...invoices.values()]
       .filter(
         one =>
@@ -144,7 +146,10 @@ export class BillEntries {
               modificationLocator === one.policyModificationLocator && number === one.installmentNumber,
           ),
       )
-      .reduce((sum, one) => sum + this.#totalOf(one), 0)
+      .reduce(
+        (sum, one) => sum + this.#totalOf(one),
+        bounced.reduce((sum, minor) => sum + minor, 0),
+      )
   }
 }
 

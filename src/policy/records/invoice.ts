@@ -276,6 +276,9 @@ export type PlannedInstallment = Installment & {
   /** Other installments that it bills whole (`takesOver`), and those that it leaves out (`leavesOut`). */
   readonly takesOver?: readonly Uuid[]
   readonly leavesOut?: readonly Uuid[]
-  /** For a lapse: minor units already paid of installments that it took over. It does not take over that part. */
+  /**
+   * For a lapse: minor units already paid of installments that it took over. It does not take over that part. For the
+   * reinstatement of a lapse: of that, what was reversed since. It bills that part.
+   */
   readonly paidBefore?: Readonly<Record<Uuid, number>>
 }

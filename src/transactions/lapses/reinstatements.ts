@@ -6,10 +6,19 @@ import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import { comingBack, onlyInstallment, recorded } from '../../billing/schedule.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { sumOf } from '../../kernel/money.ts'
 import { endOfDay, type Instant, later } from '../../kernel/time.ts'
-import { installmentOf, installmentsToInvoice, invoicesOf, planOf } from '../../policy/bills/amounts-due.ts'
+import {
+  installmentOf,
+  installmentsToInvoice,
+  invoicesOf,
+  planOf,
+  standingInvoices,
+} from '../../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../../policy/records/aggregate.ts'
 import {
+  applied,
   carriedForward,
   isOutstanding,
   type PlannedInstallment,
@@ -263,13 +272,29 @@ function reinstatementPlan(
   const endOfThatDay = endOfDay(modification.effectiveAt, before.policy.timeZone)
   const returning = installmentsEndedBy(before, lapse).filter(one => one.dueAt > endOfThatDay)
   const isUnpaid = standingPayments(before, invoicesOf(before, lapse)[0]!).length === 0
+  const paidBefore = bouncedSince(before, ofLapse!)
   const own = {
     ...onlyInstallment(before, modification, now),
     dueAt,
+    ...(Object.keys(paidBefore).length > 0 && { paidBefore }),
     ...(isUnpaid && { takesOver: [ofLapse!.locator] }),
     leavesOut: returning.map(one => one.locator),
   }
   return recorded([own, ...comingBack(returning)], modification, supply)
+}
+
+/** By installment: of what the lapse found paid, the minor units that were reversed since. No bill asks for them. */
+function bouncedSince(
+  before: PolicyAggregate,
+  { paidBefore = {} }: PlannedInstallment,
+): Record<Uuid, number> {
+  const bounced = standingInvoices(before).flatMap(invoice => {
+    const { locator } = installmentOf(before, invoice)
+    const paid = sumOf(standingPayments(before, invoice), applied, before.policy.currency)
+    const minor = (paidBefore[locator] ?? paid.minor) - paid.minor
+    return minor === 0 ? [] : [[locator, minor] as const]
+  })
+  return Object.fromEntries(bounced)
 }
 
 /** Installments that the lapse wrote off or dropped, by due time. */
