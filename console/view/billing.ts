@@ -6,6 +6,7 @@ import { type Child, h, part, type View } from '../element.ts'
 import { permissions } from '../find.ts'
 import { change, day, dayOrMoment, moment, money, span, words } from '../format.ts'
 import { desk, productOf } from '../open-desk.ts'
+import { movementOf, outcomeOf } from '../outcomes.ts'
 import { badge, empty, facts, loaded, section, table } from '../parts.ts'
 import type { Billing, Credits, GracePeriod, Invoice, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
@@ -20,7 +21,7 @@ export function billingView(policy: Policy, known: Known, signal: AbortSignal): 
     {},
     loaded(VIEW.loads.gracePeriods, async () => {
       if (!(await permissions()).has('lapses.read')) return undefined
-      return gracePeriods(await get<GracePeriod[]>(`${path}/gracePeriods`, signal))
+      return gracePeriods(await get<GracePeriod[]>(`${path}/gracePeriods`, signal), policy)
     }),
     loaded(VIEW.loads.invoices, async () => {
       const billing = await get<Billing>(`${path}/checkInvoices`, signal)
@@ -43,7 +44,7 @@ export function billingView(policy: Policy, known: Known, signal: AbortSignal): 
   )
 }
 
-const gracePeriods = (periods: readonly GracePeriod[]): Child =>
+const gracePeriods = (periods: readonly GracePeriod[], { modifications }: Policy): Child =>
   periods.length > 0 &&
   section(
     VIEW.gracePeriods,
@@ -54,12 +55,13 @@ const gracePeriods = (periods: readonly GracePeriod[]): Child =>
         { head: VIEW.until, cell: one => moment(one.endTimestamp) },
         {
           head: VIEW.outcome,
-          cell: one =>
-            one.settledTimestamp
-              ? badge('settled', VIEW.settledOn(day(one.settledTimestamp)))
-              : one.cancellationLocator
-                ? badge('lapsed', VIEW.lapsed)
-                : badge('inGrace', VIEW.open),
+          cell: one => {
+            const outcome = outcomeOf(one, modifications)
+            if (outcome === 'lapsed') return badge('lapsed', VIEW.lapsed)
+            return one.settledTimestamp === undefined
+              ? badge('inGrace', VIEW.open)
+              : badge('settled', VIEW.settledOn(day(one.settledTimestamp)))
+          },
         },
       ],
       periods,
@@ -132,11 +134,7 @@ const invoiceDetail = (one: Invoice, policy: Policy, { names, held }: Known): Ch
           {
             head: VIEW.from,
             cell: payment => [
-              payment.source === 'credit'
-                ? VIEW.credit
-                : isNegative(payment.amount)
-                  ? VIEW.paidOut
-                  : VIEW.received,
+              VIEW[movementOf(payment)],
               payment.reversedTimestamp && [
                 ' ',
                 badge('reversed', VIEW.reversedOn(day(payment.reversedTimestamp))),

@@ -168,6 +168,7 @@ export const VIEW = {
   posted: 'Posted',
   credit: 'Credit',
   paidOut: 'Paid out',
+  offset: 'Set off against another invoice',
   received: 'Received',
   leftAsCredit: 'Left as credit',
   items: 'Items',

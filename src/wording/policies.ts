@@ -163,7 +163,8 @@ export const POLICIES: Words = {
   gracePeriod: 'The grace period that led to it.',
   lapse: 'The lapse. Absent while the grace period runs, or where it was settled.',
   document: 'The document that was made for it, where the product has a template.',
-  settledTimestamp: 'When the last overdue invoice was paid. Absent before that.',
+  settledTimestamp:
+    'When it ended: the last overdue invoice was paid, or the policy lapsed. Absent before that.',
   'GracePeriodResponse.cancelEffectiveTimestamp': 'When the policy is to lapse, where it is not at the end.',
   'GracePeriodResponse.startTimestamp': 'When the first invoice became overdue.',
   'GracePeriodResponse.endTimestamp': 'Until when it can be paid without losing cover.',

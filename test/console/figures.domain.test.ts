@@ -3,6 +3,7 @@ import { clockAt, marks, timeOf } from '../../console/calendar.ts'
 import { isNegative, isZero, shareOf, sum } from '../../console/decimal.ts'
 import { faultsOf } from '../../console/desk/places.ts'
 import { historyOf, premiumAt, premiumOfTerm, termAt, usualStart } from '../../console/knowledge.ts'
+import { movementOf, outcomeOf } from '../../console/outcomes.ts'
 import type { Policy } from '../../console/wire.ts'
 
 describe('amounts', () => {
@@ -146,4 +147,24 @@ test('a change takes effect at once, or as the cover begins where that is still 
   expect(usualStart(policy(tomorrow))).toBe(tomorrow)
   expect(usualStart(policy(0))).toBeLessThan(tomorrow)
   expect(usualStart(policy(0))).toBeGreaterThan(tomorrow - 2 * 86_400_000)
+})
+
+describe('what the billing page says became of', () => {
+  test('payments: an offset was neither received nor paid out', () => {
+    expect(movementOf({ source: 'offset', amount: '600.00' })).toBe('offset')
+    expect(movementOf({ source: 'offset', amount: '-600.00' })).toBe('offset')
+    expect(movementOf({ source: 'credit', amount: '-600.00' })).toBe('credit')
+    expect(movementOf({ source: 'received', amount: '-600.00' })).toBe('paidOut')
+    expect(movementOf({ source: 'received', amount: '600.00' })).toBe('received')
+  })
+
+  test('grace periods: one that ended in a lapse of either kind was not settled', () => {
+    const issue = { name: 'modification.policy.create', issuedTimestamp: '1800000000000' }
+    const lapse = { name: 'modification.policy.lapse', issuedTimestamp: '1810000000000' }
+    expect(outcomeOf({}, [issue, lapse])).toBe('open')
+    expect(outcomeOf({ settledTimestamp: '1805000000000' }, [issue, lapse])).toBe('settled')
+    expect(outcomeOf({ settledTimestamp: '1810000000000' }, [issue, lapse])).toBe('lapsed')
+    const byType = { settledTimestamp: '1810000000000', cancellationLocator: 'a cancellation' }
+    expect(outcomeOf(byType, [issue])).toBe('lapsed')
+  })
 })
