@@ -20,7 +20,18 @@ import {
   type SelectionTimeBasis,
   type TableDeclaration,
 } from '../resources.ts'
-import { about, choice, flag, list, name, present, text, textList, wholeNumber } from './json/scalars.ts'
+import {
+  about,
+  choice,
+  flag,
+  list,
+  name,
+  orSingle,
+  present,
+  text,
+  textList,
+  wholeNumber,
+} from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
 const dataType = about(
@@ -240,7 +251,7 @@ const schedule = z.strictObject({
   offset: about(offset.optional(), 'Moves it by a time, after the alignment.', { amount: -30, unit: 'day' }),
   cadence: about(cadence.optional(), 'Repeats it. Left out: it comes once.', { durationBasis: 'year' }),
   suppressOnStatuses: about(
-    list(choice(SUPPRESSING_STATUSES)).default([]),
+    orSingle(list(choice(SUPPRESSING_STATUSES))).default([]),
     'States of the policy in which one is left out; later ones still come.',
     ['cancelled'],
   ),

@@ -11,6 +11,7 @@ import {
   indemnity,
   list,
   name,
+  orSingle,
   text,
   textList,
   unlessBlank,
@@ -163,9 +164,7 @@ export const policyFile = z.strictObject({
     'rating_house',
   ),
   reminders: about(
-    z
-      .preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), list(reminder))
-      .default([]),
+    orSingle(list(reminder)).default([]),
     'The older form of `endReminders`; a single one need not be in a list.',
     [{ name: 'renewal_offer', from: 'policy.end', offset: '-42d' }],
   ),

@@ -47,6 +47,14 @@ test('custom events and their schedules are read as they are written', () => {
   ])
 })
 
+test('a single status stands for a list of one, as a single text does elsewhere', () => {
+  const { configuration, findings } = compiled([
+    { type: 'custom.a', schedule: { ...yearly, suppressOnStatuses: 'Cancelled' } },
+  ])
+  expect(findings).toEqual([])
+  expect(configuration?.customEvents?.[0]?.schedule?.suppressOnStatuses).toEqual(['cancelled'])
+})
+
 test('an archive that declares none has none', () => {
   expect(compileWith({}).configuration).not.toHaveProperty('customEvents')
 })

@@ -75,10 +75,11 @@ export function decodeFile<T>(
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const result = known.safeParse(value)
     if (result.success) return { value: result.data, report }
-    const { issues } = result.error
-    for (const issue of issues) {
+    const issues = result.error.issues.map(issue => ({ ...issue, path: pathInFile(value, issue.path) }))
+    for (const [at, issue] of issues.entries()) {
       const text = pathText(issue.path)
-      if (!reported.has(text)) reportIssue(issue, document, known)
+      const keysThere = (): string[] => knownKeys(known, result.error.issues[at]!.path)
+      if (!reported.has(text)) reportIssue(issue, document, keysThere)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
     // Choose all before removing any: one removal must not make the next issue climb.
@@ -91,10 +92,25 @@ export function decodeFile<T>(
 
 type Issue = z.core.$ZodIssue
 
-function reportIssue(issue: Issue, { value: root, report: file }: Decoded<unknown>, schema: z.ZodType): void {
+/** Without the indexes of lists that a single value stands for. */
+function pathInFile(root: unknown, path: JsonPath): PropertyKey[] {
+  const inFile: PropertyKey[] = []
+  for (const key of path) {
+    const container = valueAt(root, inFile)
+    if (typeof key !== 'number' || container === undefined || Array.isArray(container)) inFile.push(key)
+  }
+  return inFile
+}
+
+/** `keysThere` are the properties that there may be at the issue's place. */
+function reportIssue(
+  issue: Issue,
+  { value: root, report: file }: Decoded<unknown>,
+  keysThere: () => string[],
+): void {
   const report = file.at(...issue.path)
   if (issue.code === 'unrecognized_keys') {
-    const known = knownKeys(schema, issue.path)
+    const known = keysThere()
     for (const key of issue.keys) {
       const message = `'${pathText([...issue.path, key])}' is not a property that is known here and is ignored. Correct its name or remove it.${report.suggestion(key, known)}`
       report.at(key).warning('unknownProperty', message)

@@ -123,11 +123,11 @@ export const choice = <const Words extends readonly [string, ...string[]]>(words
   }, z.enum(words))
 
 /** Accepts a single value in place of a list. */
+export const orSingle = <List extends z.ZodType>(schema: List) =>
+  z.preprocess(value => (value === undefined || Array.isArray(value) ? value : [value]), schema)
+
 export const textList = takes(
-  z.preprocess(
-    value => (value === undefined || Array.isArray(value) ? value : [value]),
-    z.array(text.optional()).transform(values => values.filter(value => value !== undefined)),
-  ),
+  orSingle(z.array(text.optional()).transform(values => values.filter(value => value !== undefined))),
   { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
 )
 

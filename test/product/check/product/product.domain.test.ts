@@ -608,6 +608,18 @@ describe('rules of single files', () => {
     ])
   })
 
+  test('a reminder that stands alone is checked as one of a list is', () => {
+    const alone = (reminder: object): string[] =>
+      compileWith(policyWith({ reminders: { name: 'r', offset: '-7d', ...reminder } })).findings.map(
+        ({ severity, message }) => `${severity} ${message}`,
+      )
+    expect(alone({ enable: false })).toEqual([
+      "WARNING 'reminders.enable' is not a property that is known here and is ignored. Correct its name or remove it. Did you mean 'enabled'?",
+    ])
+    expect(alone({ name: {} })).toEqual(["ERROR 'reminders.name' must be text, not an object."])
+    expect(alone({ offset: undefined })).toEqual(["ERROR 'reminders.offset' is missing; it must be text."])
+  })
+
   test('a reminder in hours is refused', () => {
     expect(found(policyWith({ reminders: [{ name: 'r', offset: '-5h' }] }))).toEqual([
       'ERROR badReminder policy/policy.json:6',
