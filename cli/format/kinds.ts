@@ -17,7 +17,7 @@ import {
   dictionaryFile,
   fieldsFile,
   mappedUsers,
-  rolesFile,
+  rolesShape,
   testUsersFile,
 } from '../../src/product/check/tenant.ts'
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts'
@@ -119,7 +119,7 @@ export const FILE_KINDS: readonly FileKind[] = [
     kind: 'roles',
     path: 'security/roles.json',
     about: 'The roles of users, by their keys, and what each may do.',
-    schema: rolesFile,
+    schema: rolesShape,
     sample: {
       agent: 'Sales agent',
       claims: { displayName: 'Claims handler', permissions: ['policies.read', 'media.*'] },

@@ -71,8 +71,7 @@ export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
   return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
 }
 
-/** security/roles.json: display name by role key, or an object with name, permissions or both. */
-const roleWithPermissions = z.object({
+const role = z.strictObject({
   displayName: about(text.optional(), 'What people call the role. Left out: its key.', 'Sales agent'),
   permissions: about(
     textList.optional(),
@@ -80,10 +79,19 @@ const roleWithPermissions = z.object({
     ['policies.*', 'quotes.*'],
   ),
 })
+const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** security/roles.json: display name by role key, or an object with name, permissions or both. */
 export const rolesFile = z.record(
   z.string(),
+  z.preprocess(value => (isScalar(value) ? { displayName: value } : value), role),
+)
+
+/** The same for editors, which are to see both forms. */
+export const rolesShape = z.record(
+  z.string(),
   about(
-    z.union([text.transform(displayName => ({ displayName, permissions: undefined })), roleWithPermissions]),
+    z.union([text, role]),
     'A role by its key: what people call it, or that and what it may do.',
     'Sales agent',
     { displayName: 'Claims', permissions: ['policies.read'] },
@@ -126,7 +134,7 @@ function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 
     }
   const own = roles.flatMap(([role, { permissions }]) => (permissions ? [[role, permissions] as const] : []))
   return {
-    roles: Object.fromEntries(roles.map(([role, { displayName }]) => [role, displayName ?? role])),
+    roles: Object.fromEntries(roles.map(([role, { displayName }]) => [role, displayName?.trim() || role])),
     ...(own.length > 0 && { rolePermissions: Object.fromEntries(own) }),
   }
 }

@@ -163,6 +163,35 @@ describe('test users', () => {
   })
 })
 
+describe('roles', () => {
+  const messagesOf = (roles: object): string[] =>
+    compileWith({ 'security/roles.json': roles }).findings.map(({ message }) => message)
+
+  test('with a property of another name are warned about: they would have all that employees have', () => {
+    const misspelt = { claims: { displayName: 'Claims', permission: ['policies.read'] } }
+    expect(messagesOf(misspelt)).toEqual([
+      "'claims.permission' is not a property that is known here and is ignored. Correct its name or remove it. Did you mean 'permissions'?",
+    ])
+    const { configuration } = compileWith({ 'security/roles.json': misspelt })
+    expect(configuration).toMatchObject({ roles: { claims: 'Claims' } })
+    expect(configuration?.rolePermissions).toBeUndefined()
+  })
+
+  test('of a wrong kind are refused with what they must be', () => {
+    expect(messagesOf({ claims: ['policies.read'] })).toEqual(["'claims' must be an object, not a list."])
+    expect(messagesOf({ claims: { permissions: { policies: 'read' } } })).toEqual([
+      "'claims.permissions' must be text, not an object.",
+    ])
+  })
+
+  test('without a name, or with an empty one, are called by their keys', () => {
+    const { configuration } = compileWith({
+      'security/roles.json': { a: '', b: {}, c: { displayName: ' ' } },
+    })
+    expect(configuration?.roles).toEqual({ a: 'a', b: 'b', c: 'c' })
+  })
+})
+
 describe('files', () => {
   test('that are unknown are warned about, whole unknown folders once', () => {
     expect(
