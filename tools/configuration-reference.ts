@@ -98,7 +98,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** What a value is, in the words of the page. */
 function typeWords(schema: JsonSchema): string {
-  const { enum: values, type, anyOf, items, additionalProperties, minimum } = schema
+  const { enum: values, type, anyOf, items, additionalProperties, minimum, maximum } = schema
   if (values) {
     return values.includes(true) ? 'true or false' : values.map(value => code(String(value))).join(', ')
   }
@@ -117,7 +117,8 @@ function typeWords(schema: JsonSchema): string {
   if (type === undefined) return 'anything'
   const words = WORDS[[type].flat().join(' ')]
   if (!words) throw new Error(`The page has no words for ${JSON.stringify(schema)}.`)
-  return minimum === undefined ? words : `${words} from ${minimum}`
+  const from = minimum === undefined ? words : `${words} from ${minimum}`
+  return maximum === undefined ? from : `${from} to ${maximum.toLocaleString('en-US')}`
 }
 
 /** Links within the documentation, which editors get as file names. */

@@ -6,7 +6,7 @@ import {
   about,
   amount,
   choice,
-  count,
+  days,
   flag,
   indemnity,
   list,
@@ -42,7 +42,7 @@ const reminder = z.strictObject({
 
 const endReminder = z.strictObject({
   name: about(name, 'What the event `policy.end.reminder` calls it.', 'renewal_offer'),
-  daysBefore: about(count, 'How many days before the end of the term it is sent.', 42),
+  daysBefore: about(days, 'How many days before the end of the term it is sent.', 42),
 })
 
 /** `Days` and `days` also mean `day`. */
@@ -50,7 +50,7 @@ const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 
 const paymentTerms = z.strictObject({
   amount: about(
-    count.default(0),
+    days.default(0),
     'How many days before an installment is due its invoice is made; it is due by the end of the day on which its period begins. The first is invoiced at once.',
     14,
   ),
@@ -73,12 +73,12 @@ const paymentSchedule = z.strictObject({
 
 const lapse = z.strictObject({
   gracePeriodDays: about(
-    count.optional(),
+    days.optional(),
     'Days from the due time of an unpaid invoice to the lapse of its policy. Left out: unpaid policies go on.',
     30,
   ),
   reinstatementPeriodDays: about(
-    count.optional(),
+    days.optional(),
     'Days from a lapse during which the policy can be reinstated, where the product has no cancellations.json. Left out: not at all.',
     60,
   ),
@@ -92,7 +92,7 @@ const invoicing = z.strictObject({
   ),
   carryForwardBelow: about(
     amount.optional(),
-    "Invoices of less than this, in the tenant's currency, are not asked for: the next of their plan asks for them. Left out: none is.",
+    "Invoices of less than this, in the tenant's currency, are not asked for: the next of their plan asks for them. From 0. Left out: none is.",
     2.5,
   ),
 })
@@ -260,7 +260,7 @@ const holdback = z.strictObject({
 
 const reinstatement = z.strictObject({
   defaultDeadlineDays: about(
-    count,
+    days,
     "Days from a reinstatement's creation to when it must be issued, unless its request says otherwise.",
     30,
   ),

@@ -53,6 +53,16 @@ export const count = takes(z.preprocess(asNumber, z.int().min(0)), {
   pattern: '^\\s*[+]?\\d{1,15}\\s*$',
 })
 
+/** More lead out of the calendar. */
+const MOST_DAYS = 999_999
+
+export const days = takes(z.preprocess(asNumber, z.int().min(0).max(MOST_DAYS)), {
+  ...WHOLE,
+  minimum: 0,
+  maximum: MOST_DAYS,
+  pattern: '^\\s*[+]?0{0,9}\\d{1,6}\\s*$',
+})
+
 /** A decimal number within blanks, for JSON Schema. */
 const DECIMAL_IN_TEXT = '^\\s*[+-]?(\\d{1,30}(\\.\\d{0,30})?|\\.\\d{1,30})\\s*$'
 

@@ -1,3 +1,4 @@
+import { decimal, LARGEST_MINOR } from '../../../kernel/money.ts'
 import {
   type ExposureDefinition,
   PERIL_AMOUNTS,
@@ -111,8 +112,13 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   const defaults: PerilDefaults = {}
   for (const amount of PERIL_AMOUNTS) {
     const given = value[amount]
-    const message = `'${amount}' is ${given}; it must not be below 0. Correct the amount.`
-    if (given?.startsWith('-')) report.at(amount).error('badBounds', message)
+    const message = `'${amount}' is ${given}; it must be from 0 to ${LARGEST_MINOR}, as in requests. Correct the amount.`
+    if (
+      given !== undefined &&
+      given !== 'unlimited' &&
+      (given.startsWith('-') || decimal(given).gt(LARGEST_MINOR))
+    )
+      report.at(amount).error('badBounds', message)
     if (given !== undefined) defaults[amount] = given
   }
   return {

@@ -1,5 +1,5 @@
 // Terms of a product: fees, taxes, payment, lapse, endorsements, renewals, cancellations.
-import { decimal } from '../../../kernel/money.ts'
+import { decimal, LARGEST_MINOR } from '../../../kernel/money.ts'
 import type {
   CancellationType,
   DocumentDefinition,
@@ -21,7 +21,7 @@ import {
 } from '../files.ts'
 import { type Decoded, decodeFile } from '../json/decode.ts'
 import { displayNameOf, present } from '../json/scalars.ts'
-import { checkUniqueNames } from '../report.ts'
+import { checkUniqueNames, type ValueReport } from '../report.ts'
 import { compileDocuments, type TemplateNames } from './documents.ts'
 import { checkSets } from './templates.ts'
 
@@ -72,9 +72,18 @@ export function compileTaxes(
 /** 30/360 and calendar months were one behaviour on the reference platform (brief 1.7). */
 const prorations = { '30E360': 'monthly', actual: 'monthly', actualMilliseconds: 'linear' } as const
 
+/** Kept in every currency, since none has more than four decimal places. */
+const LARGEST_AMOUNT = LARGEST_MINOR / 10_000
+
+const isAmount = (given: string): boolean => decimal(given).gte(0) && decimal(given).lte(LARGEST_AMOUNT)
+
 /** Payment, lapse and reminder terms of policy.json, with their defaults. */
 export function compileTerms(policy: Decoded<PolicyFile>) {
   const { defaultPaymentTerms, lapse, invoicing, cancellations } = policy.value
+  const { carryForwardBelow: least } = invoicing
+  const message = `'invoicing.carryForwardBelow' is ${least}; it must be from 0 to ${LARGEST_AMOUNT}. Correct the amount.`
+  if (least !== undefined && !isAmount(least))
+    policy.report.at('invoicing', 'carryForwardBelow').error('badBounds', message)
   return {
     paymentSchedules: paymentSchedules(policy),
     defaultPaymentTerms,
@@ -102,14 +111,23 @@ function paymentSchedules({ value, report }: Decoded<PolicyFile>): ProductDefini
 const DAYS = { d: 1, w: 7 } as const
 
 function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition['endReminders'] {
-  const reminders = present(value.endReminders).map(([, reminder]) => reminder)
+  const reminders: ProductDefinition['endReminders'] = []
+  const add = (reminder: (typeof reminders)[number], own: ValueReport): void => {
+    const { name } = reminder
+    const message = `Another reminder has the name '${name}' too, and a policy has one of each name. Rename or remove one of them.`
+    if (reminders.some(one => one.name === name)) own.at('name').error('duplicateName', message)
+    reminders.push(reminder)
+  }
+  for (const [index, reminder] of present(value.endReminders)) add(reminder, report.at('endReminders', index))
   for (const [index, { name, enabled, offset }] of present(value.reminders)) {
     const [, count, unit] = /^-\s*(\d{1,4})\s*([dw])$/i.exec(offset.trim()) ?? []
     if (unit === undefined) {
       const message = `The reminder '${name}' has the offset '${offset}'. Write the days or weeks before the end like '-7d' or '-2w'.`
       report.at('reminders', index, 'offset').error('badReminder', message)
-    } else if (enabled)
-      reminders.push({ name, daysBefore: Number(count) * DAYS[unit.toLowerCase() as keyof typeof DAYS] })
+    } else if (enabled) {
+      const daysBefore = Number(count) * DAYS[unit.toLowerCase() as keyof typeof DAYS]
+      add({ name, daysBefore }, report.at('reminders', index))
+    }
   }
   return reminders
 }
@@ -169,7 +187,7 @@ export function compileCancellations(
   return list.map(([index, { name, title, documents, cancellationCategories, ...type }]) => {
     const report = types.at(index)
     const holdback = type.holdback && holdbackTerms(type.holdback)
-    const message = `The holdback of the cancellation type '${name}' must have either an amount from 0 or a percent from 0 to 100.`
+    const message = `The holdback of the cancellation type '${name}' must have either an amount from 0 to ${LARGEST_AMOUNT} or a percent from 0 to 100.`
     if (type.holdback && !holdback) report.at('holdback').error('invalidHoldback', message)
     const { reinstatement } = type
     const ofReinstatement = report.at('reinstatement', 'documents')
@@ -194,7 +212,7 @@ type HoldbackFile = { readonly amount?: string | undefined; readonly percent?: s
 /** Undefined unless exactly one is set and within its bounds. */
 function holdbackTerms({ amount, percent }: HoldbackFile): HoldbackTerms | undefined {
   if ((amount === undefined) === (percent === undefined)) return undefined
-  if (amount !== undefined) return decimal(amount).gte(0) ? { amount } : undefined
+  if (amount !== undefined) return isAmount(amount) ? { amount } : undefined
   const share = decimal(percent!)
   return share.gte(0) && share.lte(100) ? { percent: percent! } : undefined
 }

@@ -600,11 +600,21 @@ describe('rules of single files', () => {
     ['an unknown payment schedule', { paymentSchedules: [{ type: 'weekly' }] }],
     ['payment terms in months', { defaultPaymentTerms: { amount: 1, unit: 'month' } }],
     ['a negative grace period', { lapse: { gracePeriodDays: -1 } }],
+    ['a grace period that leads out of the calendar', { lapse: { gracePeriodDays: '1000000' } }],
+    ['payment terms that do', { defaultPaymentTerms: { amount: 1e14 } }],
+    ['a reminder that does', { endReminders: [{ name: 'r', daysBefore: 1e14 }] }],
+    ['a time for reinstatements that does', { lapse: { reinstatementPeriodDays: 1_000_000 } }],
     ['an unknown proration', { cancellations: { proration: 'daily' } }],
     ['an unknown event for invoices', { invoicing: { generatingEvent: 'quote' } }],
   ])('%s is refused', (_, properties) => {
     expect(found(policyWith(properties))).toEqual([
       expect.stringMatching(/^ERROR badValue policy\/policy.json:\d+$/),
+    ])
+  })
+
+  test.each([-1, '-0.01', '90000000001', 1e20])('invoices carried forward below %s are refused', amount => {
+    expect(found(policyWith({ invoicing: { carryForwardBelow: amount } }))).toEqual([
+      'ERROR badBounds policy/policy.json:4',
     ])
   })
 
@@ -620,17 +630,32 @@ describe('rules of single files', () => {
     expect(alone({ offset: undefined })).toEqual(["ERROR 'reminders.offset' is missing; it must be text."])
   })
 
+  test('two reminders of one name are refused, of which a policy would have the last alone', () => {
+    const older = (more: object) => ({ name: 'r', offset: '-7d', ...more })
+    const twice = (...reminders: object[]): string[] =>
+      found(policyWith({ endReminders: [{ name: 'r', daysBefore: 30 }], reminders }))
+    expect(twice(older({}))).toEqual(['ERROR duplicateName policy/policy.json:11'])
+    expect(twice(older({ enabled: false }), older({ name: 's' }))).toEqual([])
+  })
+
   test('a reminder in hours is refused', () => {
     expect(found(policyWith({ reminders: [{ name: 'r', offset: '-5h' }] }))).toEqual([
       'ERROR badReminder policy/policy.json:6',
     ])
   })
 
-  test('an indemnity that is no amount and a deductible below 0', () => {
-    const peril = { name: 'sinking', indemnityPerItem: 'a lot', deductible: -1 }
+  test('an indemnity that is no amount, a deductible below 0, and a limit beyond that of requests', () => {
+    const peril = {
+      name: 'sinking',
+      indemnityPerItem: 'a lot',
+      deductible: -1,
+      indemnityPerEvent: 900_000_000_000_000,
+      lumpSumPayment: '900000000000000.01',
+    }
     expect(found({ 'policy/exposures/hull/perils/sinking.json': peril })).toEqual([
       'ERROR badValue policy/exposures/hull/perils/sinking.json:3',
       'ERROR badBounds policy/exposures/hull/perils/sinking.json:4',
+      'ERROR badBounds policy/exposures/hull/perils/sinking.json:6',
     ])
   })
 
