@@ -62,8 +62,8 @@ export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermE
 })
 
 /**
- * What comes of a timer: its event, when the policy still ends then; the timers of the new end, when that is later;
- * else undefined. The end is natural only: a cancellation moves it to its own time, and sets no timers.
+ * What comes of a timer: its event, when the policy still ends then and its product still has the reminder; the timers of
+ * the new end, when that is later; else undefined. The end is natural only: a cancellation moves it to its own time, and sets no timers.
  */
 export function decideTermEnd(
   aggregate: PolicyAggregate,
@@ -77,6 +77,8 @@ export function decideTermEnd(
     const timers = termEndTimers(policy, product, now)
     return timers.length === 0 ? undefined : { aggregate, events: [], timers }
   }
+  // An upgrade or a repair may have brought a configuration without it.
+  if (reminder !== undefined && !product.endReminders.some(({ name }) => name === reminder)) return undefined
   const data = { endTimestamp: String(end) }
   const event =
     reminder === undefined

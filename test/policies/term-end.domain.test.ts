@@ -83,6 +83,14 @@ describe('a timer of a policy’s end', () => {
     expect(firing(endingAt(end - 1))).toBeUndefined()
   })
 
+  it('makes nothing of a reminder that the configuration of the policy has no more, as after an upgrade', () => {
+    const [offer] = product.endReminders
+    const without = { ...product, endReminders: [offer!] }
+    const due = (reminder?: string) =>
+      decideTermEnd(issued, without, { end, ...(reminder !== undefined && { reminder }) }, end)?.events.length
+    expect([due('last_call'), due(offer!.name), due()]).toEqual([undefined, 1, 1])
+  })
+
   it('sets the timers of an end that has moved later, as far as they are to come', () => {
     const moved = firing(endingAt(end + 30 * DAY_MS))
     expect(moved?.events).toEqual([])
