@@ -275,6 +275,66 @@ describe('what changes between two configurations', () => {
     }
   })
 
+  test('every property of the tenant that differs is a change', () => {
+    const items = { key: { dataType: 'string' } }
+    const differing: Record<string, unknown> = {
+      timeZone: 'Asia/Tokyo',
+      currency: 'JPY',
+      features: { other: true },
+      jurisdictions: ['other'],
+      resources: { tables: { other: { columns: [] } }, rangeTables: {}, constraintTables: {} },
+      policyholderFields: [],
+      paymentFields: [],
+      testUsers: [],
+      roles: { other: 'Other' },
+      rolePermissions: { [Object.keys(motor.roles)[0]!]: ['policies.read'] },
+      scripts: { 'other.js': '' },
+      secrets: { other: { items } },
+      customEvents: [{ type: 'custom.other' }],
+      bootstrap: { resources: [{ name: 'other' }], groups: [] },
+      books: { accounts: {}, bordereaux: {} },
+    }
+    const unlike = Object.keys(motor).filter(name => !['products', 'tables'].includes(name))
+    expect(unlike.filter(name => !Object.hasOwn(differing, name))).toEqual([])
+    for (const [name, value] of Object.entries(differing)) {
+      const changed = { ...motor, [name]: value } as Configuration
+      expect(configurationChanges(motor, changed).length, name).toBeGreaterThan(0)
+    }
+  })
+
+  test('says of the books which account or list of columns is another', () => {
+    const { accounts, bordereaux } = motor.books!
+    const books = { accounts: { ...accounts, cash: { code: '1801' } }, bordereaux: { other: [] } }
+    const said = configurationChanges(motor, { ...motor, books }).map(({ kind, path, subject, detail }) =>
+      `${kind} ${path} ${subject} ${detail}`.trim(),
+    )
+    expect(said).toEqual([
+      "changed books.json account 'cash' value: code '1800', name 'Bank' becomes code '1801'",
+      `removed books.json bordereau 'quota_share' ${bordereaux.quota_share!.map(one => `'${one}'`).join(', ')}`,
+      "added books.json bordereau 'other' none",
+    ])
+  })
+
+  test('says of a role that had no permissions of its own what it may do alone', () => {
+    const role = 'reader_of_all'
+    const having = (permissions?: string[]): Configuration => {
+      const { rolePermissions: _, ...rest } = motor
+      return {
+        ...rest,
+        roles: { [role]: 'R' },
+        ...(permissions && { rolePermissions: { [role]: permissions } }),
+      }
+    }
+    const said = (before: string[] | undefined, after: string[] | undefined): string[] =>
+      configurationChanges(having(before), having(after)).map(({ detail }) => detail)
+    const [read, list] = ['policies.read', 'policies.list']
+    expect(said(undefined, [read])).toEqual(["may only 'policies.read' now"])
+    expect(said(undefined, [])).toEqual(['may nothing now'])
+    expect(said([], undefined)).toEqual(['may what users without permissions of their own may'])
+    expect(said([read], [list])).toEqual(["may also 'policies.list'", "may no longer 'policies.read'"])
+    expect(said(undefined, undefined)).toEqual([])
+  })
+
   test('a file that is used as it is has other contents', () => {
     const path = `${POLICY}/static_documents/general_conditions.pdf`
     const file = (text: string) => [{ path, bytes: new TextEncoder().encode(text) }]

@@ -77,6 +77,7 @@ function ofTenant(before: Configuration, after: Configuration): Change[] {
     ...tableChanges(ownTables(before), ownTables(after)),
     ...scriptChanges(before, after),
     ...resourceChanges(before, after, file),
+    ...booksChanges(before, after),
     ...accessChanges(before, after),
   ]
 }
@@ -157,13 +158,38 @@ function startChanges(before: Configuration['bootstrap'], after: Configuration['
   ]
 }
 
+function booksChanges({ books: before }: Configuration, { books: after }: Configuration): Change[] {
+  const place = (what: string) => (name: string) => at('settings', 'books.json', `${what} '${name}'`)
+  return [
+    ...listed(before?.accounts, after?.accounts, place('account')),
+    ...listed(before?.bordereaux, after?.bordereaux, place('bordereau')),
+  ]
+}
+
+/** Those of a role without any are not its own: it has what its kind of account may. */
+function permissionChanges(
+  place: Place,
+  old: readonly string[] | undefined,
+  now: readonly string[] | undefined,
+): Change[] {
+  if (!old && now)
+    return [changed(place, now.length === 0 ? 'may nothing now' : `may only ${shown(now)} now`)]
+  if (!now) return old ? [changed(place, 'may what users without permissions of their own may')] : []
+  const gone = old!.filter(one => !now.includes(one))
+  const fresh = now.filter(one => !old!.includes(one))
+  return [
+    ...(fresh.length > 0 ? [changed(place, `may also ${shown(fresh)}`)] : []),
+    ...(gone.length > 0 ? [changed(place, `may no longer ${shown(gone)}`)] : []),
+  ]
+}
+
 /** Passwords of test users are compared and never shown. */
 function accessChanges(before: Configuration, after: Configuration): Change[] {
   const roles = ({ roles, rolePermissions }: Configuration) =>
     Object.entries(roles).map(([name, title]) => ({
       name,
       title,
-      permissions: rolePermissions?.[name] ?? [],
+      permissions: rolePermissions?.[name],
     }))
   const users = ({ testUsers }: Configuration) =>
     named(
@@ -174,14 +200,16 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
   return [
     ...paired(roles(before), roles(after)).flatMap(({ name, old, now }): Change[] => {
       const place = at('access', 'security/roles.json', `role '${name}'`)
-      if (!old) return [added(place, now!.permissions.length === 0 ? '' : `may ${shown(now!.permissions)}`)]
+      if (!old) {
+        const { permissions } = now!
+        return [
+          added(place, permissions ? `may ${permissions.length === 0 ? 'nothing' : shown(permissions)}` : ''),
+        ]
+      }
       if (!now) return [removed(place)]
-      const gone = old.permissions.filter(one => !now.permissions.includes(one))
-      const fresh = now.permissions.filter(one => !old.permissions.includes(one))
       return [
         ...valueChanges(place, 'name', old.title, now.title),
-        ...(fresh.length > 0 ? [changed(place, `may also ${shown(fresh)}`)] : []),
-        ...(gone.length > 0 ? [changed(place, `may no longer ${shown(gone)}`)] : []),
+        ...permissionChanges(place, old.permissions, now.permissions),
       ]
     }),
     ...paired(users(before), users(after)).flatMap(({ name, old, now }): Change[] => {

@@ -161,10 +161,12 @@ const NARROWS = 'Those whose values do not fit it need others.'
 const REST = [
   ['title', 'title', undefined],
   ['regex', 'pattern', NARROWS],
-  ['precision', 'precision', NARROWS],
+  // Values are kept as they are sent, so none is narrowed.
+  ['precision', 'precision', undefined],
   ['table', 'table', NARROWS],
   ['constraint', 'constraint', NARROWS],
   ['searchable', 'can be searched by', undefined],
+  ['isInformational', 'is informational', undefined],
 ] as const satisfies readonly (readonly [keyof FieldDefinition, string, string | undefined])[]
 
 function rest(old: FieldDefinition, now: FieldDefinition): Difference[] {
