@@ -280,6 +280,10 @@ test('the fields of a product say what a form needs to know', async () => {
     categories: ['vehicle_sold', 'change_of_insurer', 'other'],
     isReinstatable: true,
   })
+  // It says nothing of reinstatement, and has no deadline for it: PATCH …/reinstate takes it all the same.
+  expect(product.cancellations.find(({ name }) => name === 'insurer_notice')).toMatchObject({
+    isReinstatable: true,
+  })
   expect(named('method', product.paymentFields)!.choices!.map(({ value }) => value)).toEqual([
     'direct_debit',
     'bank_transfer',

@@ -142,7 +142,7 @@ export const ProductDetailResponse = component('ProductDetailResponse', {
       z.object({
         ...titled,
         categories: Texts.describe('Empty: it takes none.'),
-        isReinstatable: Flag.describe('Whether cover can come back.'),
+        isReinstatable: Flag.describe('Whether cover can come back: always true.'),
       }),
     )
     .describe('Empty where the product cancels the legacy way.'),

@@ -67,11 +67,12 @@ function productDetail(
     ...(product.jurisdictionField !== undefined && { jurisdictionField: product.jurisdictionField }),
     paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
     endorsements: endorsements.map(({ name, displayName, reprice }) => ({ name, displayName, reprice })),
-    cancellations: cancellationTypes.map(({ name, title, cancellationCategories, reinstatement }) => ({
+    cancellations: cancellationTypes.map(({ name, title, cancellationCategories }) => ({
       name,
       displayName: title,
       categories: cancellationCategories,
-      isReinstatable: reinstatement !== undefined,
+      // A type that says nothing of reinstatement sets no deadline for it.
+      isReinstatable: true,
     })),
     fees: fees.map(({ name, displayName, proration }) => ({ name, displayName, proration })),
     policyholderFields: shown(policyholder),
