@@ -81,7 +81,7 @@ const rangeTable = z.strictObject({
 })
 const makeDistinct = about(
   flag.default(false),
-  'Whether its values are kept apart, each once, so that choices are found without reading every row.',
+  'Whether `GET /resource/{tenantLocator}/constraints/{name}/record` lists each of its values once. Choices of a field are listed once in any case.',
   true,
 )
 const constraintTable = z.strictObject({

@@ -87,7 +87,7 @@ const lapse = z.strictObject({
 const invoicing = z.strictObject({
   generatingEvent: about(
     choice(['accept', 'issue']).default('issue'),
-    'The step at which a transaction is billed. With `accept` a policy can be paid before it is issued.',
+    'The step at which new business is billed. With `accept` a policy can be paid before it is issued. Endorsements, renewals and reinstatements are billed when they are accepted, and cancellations when they are issued, in any case.',
     'accept',
   ),
   carryForwardBelow: about(
@@ -100,7 +100,7 @@ const invoicing = z.strictObject({
 const cancellations = z.strictObject({
   proration: about(
     choice(['30E360', 'actual', 'actualMilliseconds']).default('30E360'),
-    'How a lapse, and a cancellation without a type, divides premiums by time. `30E360` and `actual` are one: whole months and parts of months; `actualMilliseconds` is by the clock.',
+    'How `POST /policy/{policyLocator}/cancel`, and a lapse where the product has no cancellations.json, divide premiums by time. `30E360` and `actual` are one: whole months and parts of months, as all other changes do; `actualMilliseconds` is by the clock.',
     '30E360',
   ),
 })
@@ -147,7 +147,7 @@ export const policyFile = z.strictObject({
   }),
   cancellations: about(
     cancellations.default({ proration: '30E360' }),
-    'How lapses and cancellations without a type give back. Types of cancellation are in cancellations.json.',
+    'How the older lapses and cancellations give back. Types of cancellation are in cancellations.json.',
     { proration: '30E360' },
   ),
   plugins: about(

@@ -142,7 +142,7 @@ const properties = {
   ),
   precision: about(
     text.meta({ keywords: { enum: ['year', 'month', 'day', 'second'] } }).optional(),
-    'date: how exact it is: `year`, `month`, `day` or `second`. Left out, the day counts, with a warning.',
+    'date: how exactly forms ask for it and show it: `year`, `month`, `day` or `second`. A value is kept as it is sent. Left out: `day`, with a warning.',
     'day',
   ),
   minimumOffset: about(
