@@ -207,7 +207,7 @@ export const findingCodes = {
   missingTemplate: 'A document names a template that does not exist.',
   documentTwice: 'A document of invoices has the template that makes one by its name alone.',
   unusedTemplate: 'No document uses a template, and it has no fixed name.',
-  missingStaticDocument: 'A template names a static document that does not exist.',
+  missingStaticDocument: 'A template or a document names a static document that does not exist.',
   missingSnippet:
     'A script takes in a snippet, or a template one that the templateSnippets of its document do not list.',
   badDocument: 'What a document says of itself contradicts itself, or means nothing where it stands.',

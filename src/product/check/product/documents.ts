@@ -6,10 +6,11 @@ import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './document-file.ts'
 import { checkSnippetNames } from './templates.ts'
 
-/** `used` lists templates that documents use. */
+/** `used` lists templates that documents use; `statics` are the names of files below static_documents. */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
   used: Set<string>
+  statics: readonly string[]
   archive: ArchiveReport
 }
 
@@ -45,6 +46,7 @@ export function compileDocuments(
     const own = report.at(index)
     const isPrerendered = file.rendering === 'prerendered'
     const templateName = isPrerendered ? file.templateName : templateOf(file, templates, own)
+    if (isPrerendered) checkStaticDocument(file, templates, own.at('templateName'))
     const twice = `Each invoice gets this document and another of the same template, which is made for the name '${INVOICE}' alone. Give the template another name, or take this document out.`
     if (file.scope === 'invoice' && !isPrerendered && SUFFIXES.some(one => INVOICE + one === templateName))
       own.at('templateName').warning('documentTwice', twice)
@@ -65,6 +67,20 @@ export function compileDocuments(
       ...(isPrerendered && { isPrerendered }),
     }
   })
+}
+
+/** A resource of the name may be in force when it is needed, so a name that one can have is only a warning. */
+function checkStaticDocument(
+  { fileName, templateName: name }: DocumentFile,
+  { statics }: TemplateNames,
+  report: ValueReport,
+): void {
+  const own = name.normalize('NFC')
+  if (statics.includes(own) || statics.includes(`${own}.pdf`)) return
+  const mayBeResource = RESOURCE_NAME.test(name.replace(/\.\w{1,5}$/, ''))
+  const remedy = `Add the file${mayBeResource ? ', correct the name, or see that a resource of that static name is in force' : ' or correct the name'}.`
+  const message = `The document '${fileName}' is the static document '${name}', which is not in static_documents. ${remedy}${report.suggestion(name, statics)}`
+  report[mayBeResource ? 'warning' : 'error']('missingStaticDocument', message)
 }
 
 /** Reports a missing template, and snippets that the document does not list. */

@@ -69,8 +69,13 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     return source
   }
   const templates = readTemplates(folder, archive, script)
-  const names: TemplateNames = { all: templates, used: new Set(), archive: archive.report }
   const staticDocuments = archive.namesIn(`${folder}/static_documents`)
+  const names: TemplateNames = {
+    all: templates,
+    used: new Set(),
+    statics: staticDocuments,
+    archive: archive.report,
+  }
   for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
 
   const { externalRater, plugins } = value

@@ -14,7 +14,7 @@ const compiled = (document: object, files: Record<string, unknown> = {}) =>
 
 /** What the document is, and every message. */
 const read = (document: object) => {
-  const { configuration, findings } = compiled(document)
+  const { configuration, findings } = compiled(document, { 'policy/static_documents/terms.pdf': '%PDF-' })
   return [
     configuration?.products.boat?.documents[0],
     ...findings.map(({ severity, code, message }) => `${severity} ${code}: ${message}`),
@@ -69,6 +69,20 @@ describe('a document of the newer words', () => {
     expect(read(said)).toEqual([
       { ...PAPER, ...more },
       ...(unused ? [expect.stringContaining('WARNING unusedTemplate')] : []),
+    ])
+  })
+
+  test('that are used as they are and are not in the archive may be resources; one of no such name is refused', () => {
+    const said = (templateName: string, at = 'paper'): string[] =>
+      compiled({ rendering: 'prerendered', templateName }, { [`policy/static_documents/${at}.pdf`]: '%PDF-' })
+        .findings.filter(({ code }) => code === 'missingStaticDocument')
+        .map(({ severity, line, message }) => `${severity} ${line} ${message}`)
+    expect([said('terms', 'terms'), said('terms.pdf', 'terms')]).toEqual([[], []])
+    expect(said('terns.pdf', 'terms')).toEqual([
+      "WARNING 6 The document 'paper.pdf' is the static document 'terns.pdf', which is not in static_documents. Add the file, correct the name, or see that a resource of that static name is in force. Did you mean 'terms.pdf'?",
+    ])
+    expect(said('our terms.pdf')).toEqual([
+      "ERROR 6 The document 'paper.pdf' is the static document 'our terms.pdf', which is not in static_documents. Add the file or correct the name.",
     ])
   })
 
