@@ -53,6 +53,8 @@ export const jsonAnswer = (value: unknown): JsonAnswer => ({ status: 200, text: 
 /** For an answer that is too long to store, or to reply with: the subject is read again and shown. */
 export type AnswerBySubject = { status: number; subject: string }
 
+type Answer = JsonAnswer | AnswerBySubject
+
 export const isBySubject = (answer: JsonAnswer | AnswerBySubject): answer is AnswerBySubject =>
   'subject' in answer
 
@@ -191,6 +193,30 @@ export async function storedAnswer(
   const row = await findWrite(context, database)
   return row && answerIn(row)
 }
+
+/**
+ * Does the work, unless the request was carried out before: then `again` makes its answer of the stored one. A repeat that came while the
+ * first was carried out may be refused for what that one did, a name that is taken or a record that is gone, so it is looked up again.
+ */
+export async function unlessRepeated<T>(
+  context: RequestContext,
+  database: Database,
+  work: () => Promise<T>,
+  again: (earlier: Answer) => T | Promise<T>,
+): Promise<T> {
+  const earlier = await storedAnswer(context, database)
+  if (earlier) return await again(earlier)
+  try {
+    return await work()
+  } catch (problem) {
+    const meanwhile = problem instanceof Refusal ? await storedAnswer(context, database) : undefined
+    if (!meanwhile) throw problem
+    return await again(meanwhile)
+  }
+}
+
+/** For work whose answer is stored as it is: `unlessRepeated` with `again`. */
+export const asStored = (earlier: Answer): Answer => earlier
 
 /** Replaces the body's hash: no write in this database may use the key. */
 const KEY_CLOSED = 'elsewhere'

@@ -2,12 +2,13 @@
 import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/locators.ts'
 import {
+  asStored,
   type Commit,
   commit,
   isBySubject,
   type JsonAnswer,
   retryOnConflict,
-  storedAnswer,
+  unlessRepeated,
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Database } from '../platform/database.ts'
@@ -43,9 +44,8 @@ export async function recordOnce(
     if (committed === answer) onCommit()
     return committed
   }
-  const answer =
-    (await storedAnswer(context, database)) ??
-    (await retryOnConflict('The resource', attempt, { attempts: ATTEMPTS }))
+  const record = () => retryOnConflict('The resource', attempt, { attempts: ATTEMPTS })
+  const answer = await unlessRepeated(context, database, record, asStored)
   forgetTables(context.tenant)
   if (!isBySubject(answer)) return jsonText(answer)
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })

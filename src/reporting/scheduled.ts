@@ -3,7 +3,7 @@
 import { invalidRequest, isRefused, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { later } from '../kernel/time.ts'
-import { commit, GuardTripped, type NewTimer, storedAnswer } from '../platform/commit.ts'
+import { commit, GuardTripped, type NewTimer, storedAnswer, unlessRepeated } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { systemContext } from '../platform/system-context.ts'
@@ -28,9 +28,8 @@ export async function createSchedule(
 ): Promise<contract.ReportScheduleResponse> {
   requireBooks(context)
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  const repeated = locatorIn(earlier)
-  if (repeated) return scheduleResponse(await scheduleAt(context, repeated))
+  const earlier = locatorIn(await storedAnswer(context, database))
+  if (earlier) return scheduleResponse(await scheduleAt(context, earlier))
   const kind = kindNamed(reportName)
   const configuration = await requireConfiguration(context)
   const at = tenantNow(context.tenant)
@@ -82,15 +81,17 @@ async function scheduleAt(context: RequestContext, text: string): Promise<store.
 export async function removeSchedule(context: RequestContext, text: string): Promise<void> {
   requireBooks(context)
   const database = homeDatabase(context)
-  if (await storedAnswer(context, database)) return
-  const { locator, reportName } = await scheduleAt(context, text)
-  await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: locator, guards: [] },
-    facts: [
-      store.removeScheduleQuery(database, locator),
-      ...auditOf(context, locator, 'unschedule', reportName),
-    ],
-  })
+  const remove = async () => {
+    const { locator, reportName } = await scheduleAt(context, text)
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: locator, guards: [] },
+      facts: [
+        store.removeScheduleQuery(database, locator),
+        ...auditOf(context, locator, 'unschedule', reportName),
+      ],
+    })
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 /** Starts the report of the time that has come. Times that were missed are one. */

@@ -15,6 +15,7 @@ import {
   type NewTimer,
   retryOnConflict,
   storedAnswer,
+  unlessRepeated,
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Query } from '../platform/database.ts'
@@ -303,11 +304,8 @@ async function change(
 ): Promise<store.Report> {
   requireBooks(context)
   const database = homeDatabase(context)
-  const repeated = await storedAnswer(context, database)
-  let report = await reportAt(context, text)
-  if (repeated) return report
-  await retryOnConflict('The report', async isFirst => {
-    if (!isFirst) report = await reportAt(context, text)
+  const attempt = async () => {
+    const report = await reportAt(context, text)
     assertReportAllows(report.locator, report.state, action)
     await commit(context, database, {
       ...{ shard: HOME_SHARD, subject: report.locator },
@@ -320,30 +318,38 @@ async function change(
       ],
       timers: timersOf(report.locator, context.now),
     })
-  })
-  return report
+    return report
+  }
+  return await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The report', attempt),
+    () => reportAt(context, text),
+  )
 }
 
 /** Removes its row first: what then fails is done by the timer. */
 export async function removeReport(context: RequestContext, text: string): Promise<void> {
   requireBooks(context)
   const database = homeDatabase(context)
-  if (await storedAnswer(context, database)) return
-  const report = await reportAt(context, text)
-  await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: report.locator },
-    guards: [],
-    facts: [
-      store.removeReportQuery(database, report.locator),
-      ...auditOf(context, report.locator, 'remove', report.name),
-    ],
-    timers: [
-      { kind: 'report.run', subject: report.locator, dueAt: context.now, payload: { removed: 'true' } },
-    ],
-  })
-  const { env, tenant, calls } = context
-  await callObject(calls, () => reportObject(env, tenant, report.locator).halt())
-  await deleteReportFiles(context, report.locator)
+  const remove = async () => {
+    const report = await reportAt(context, text)
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: report.locator },
+      guards: [],
+      facts: [
+        store.removeReportQuery(database, report.locator),
+        ...auditOf(context, report.locator, 'remove', report.name),
+      ],
+      timers: [
+        { kind: 'report.run', subject: report.locator, dueAt: context.now, payload: { removed: 'true' } },
+      ],
+    })
+    const { env, tenant, calls } = context
+    await callObject(calls, () => reportObject(env, tenant, report.locator).halt())
+    await deleteReportFiles(context, report.locator)
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 export const auditOf = (context: RequestContext, subject: Uuid, action: string, name: string): Query[] =>

@@ -11,12 +11,14 @@ import { newUuid, readUuid } from '../../kernel/locators.ts'
 import { now as realNow } from '../../kernel/time.ts'
 import {
   type AnswerBySubject,
+  asStored,
   type Guard,
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
+  NO_BODY,
   retryOnConflict,
-  storedAnswer,
+  unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows, type Query } from '../../platform/database.ts'
@@ -52,10 +54,18 @@ export async function addAccount(
   request: contract.AccountAddRequest,
   context: RequestContext,
 ): Promise<JsonText> {
-  const { tenant, caller, env, now } = context
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
+  const add = () => addOnce(request, context, database)
+  const answer = await unlessRepeated(context, database, add, asStored)
+  return jsonText(isBySubject(answer) ? NO_BODY : answer)
+}
+
+async function addOnce(
+  request: contract.AccountAddRequest,
+  context: RequestContext,
+  database: Database,
+): Promise<JsonAnswer | AnswerBySubject> {
+  const { tenant, caller, env, now } = context
   const { username, name, email, password } = request
   const isService = request.type === SERVICE_TYPE
   const type = isService ? ownType(caller.accountType) : personType(request.type, tenant)
@@ -89,7 +99,7 @@ export async function addAccount(
     createdAt: now,
   }
   const answer = accountAnswer(store.storedAccount(row), context)
-  const committed = await retryOnConflict('The account', async () => {
+  return await retryOnConflict('The account', async () => {
     const present = await store.readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
@@ -105,7 +115,6 @@ export async function addAccount(
       },
     })
   })
-  return jsonText(isBySubject(committed) ? answer : committed)
 }
 
 const usernameTaken = (username: string): Refusal =>
@@ -181,9 +190,9 @@ export async function changeAccount(
   decide: Decide,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const answer =
-    (await storedAnswer(context, database)) ??
-    (await retryOnConflict('The account', () => changeOnce(context, database, locator, action, decide)))
+  const attempt = () => changeOnce(context, database, locator, action, decide)
+  const change = () => retryOnConflict('The account', attempt)
+  const answer = await unlessRepeated(context, database, change, asStored)
   return jsonText(isBySubject(answer) ? { status: answer.status, text: '' } : answer)
 }
 
@@ -341,17 +350,16 @@ async function storedRules(database: Database): Promise<PasswordRules | undefine
 export async function writePasswordRules(rules: PasswordRules, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const answer = jsonAnswer(rules)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const committed = await retryOnConflict('The password rules', async () =>
+  const attempt = async () =>
     commitAudited(context, database, {
       guards: context.ifMatch === undefined ? [] : [await rulesAsRead(database, context)],
       facts: putRows(database, passwordRules, [{ locator: 'rules', rules }]),
       answer,
       subject: 'password rules',
       audit: { action: 'accounts.rules', subject: 'passwordRules', details: { ...rules } },
-    }),
-  )
+    })
+  const write = () => retryOnConflict('The password rules', attempt)
+  const committed = await unlessRepeated(context, database, write, asStored)
   return jsonText(isBySubject(committed) ? answer : committed)
 }
 

@@ -1,7 +1,7 @@
 import { alreadyExists, invalidRequest, Refusal, revoked, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
-import { NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import { NO_BODY, retryOnConflict, storedAnswer, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { ALL_PERMISSIONS, grants, type Permission, permissionsHeld } from '../../platform/http/permissions.ts'
@@ -220,19 +220,21 @@ export async function deleteToken(
   context: RequestContext,
 ): Promise<void> {
   const database = homeDatabase(context)
-  if (await storedAnswer(context, database)) return
-  const { account } = await accountAt(database, locator, context.tenant)
-  requireReach(context.caller, account, ['users.write'])
-  requireAuthority(context.caller, account)
-  const match = tokenMatches(authTokens, account.locator, tokenOrName)
-  const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
-  if (!row) throw noSuchToken(account.username, tokenOrName)
-  await commitAudited(context, database, {
-    guards: [],
-    facts: [database.build.delete(authTokens).where(match)],
-    audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
-  })
-  forgetAuthTokens()
+  const remove = async () => {
+    const { account } = await accountAt(database, locator, context.tenant)
+    requireReach(context.caller, account, ['users.write'])
+    requireAuthority(context.caller, account)
+    const match = tokenMatches(authTokens, account.locator, tokenOrName)
+    const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
+    if (!row) throw noSuchToken(account.username, tokenOrName)
+    await commitAudited(context, database, {
+      guards: [],
+      facts: [database.build.delete(authTokens).where(match)],
+      audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
+    })
+    forgetAuthTokens()
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 /** Access tokens end everywhere within 5 s; long-lived ones are deleted. */

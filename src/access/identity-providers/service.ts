@@ -9,7 +9,14 @@ import {
   wrongState,
 } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import { isBySubject, jsonAnswer, NO_BODY, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import {
+  isBySubject,
+  type JsonAnswer,
+  jsonAnswer,
+  NO_BODY,
+  retryOnConflict,
+  unlessRepeated,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
@@ -106,15 +113,13 @@ export async function writeProvider(
 ): Promise<JsonText> {
   requireProviders(context.tenant)
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
   if (!PROVIDER_NAME.test(name))
     throw invalidRequest(
       'The name of a provider has 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last.',
     )
   const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
-  const answer = await retryOnConflict('The identity provider', async () => {
+  const attempt = async () => {
     const { providers, before, dependents, granting } = await readProviders(database, name, context)
     if (context.ifMatch !== undefined) requireAsRead(name, before, context)
     const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
@@ -168,10 +173,24 @@ export async function writeProvider(
     })
     await closing.announce()
     return isBySubject(committed) ? answer : committed
-  })
+  }
+  const answer = await once(context, database, attempt)
   forgetAuthTokens()
   return jsonText(answer)
 }
+
+/** A repeat with the same key gets the first answer; a change at the same time is met by reading again. */
+const once = (
+  context: RequestContext,
+  database: Database,
+  attempt: () => Promise<JsonAnswer>,
+): Promise<JsonAnswer> =>
+  unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The identity provider', attempt),
+    earlier => (isBySubject(earlier) ? NO_BODY : earlier),
+  )
 
 /**
  * Its accounts stay, and nobody signs in to them by this provider any more: those that sign in by no other are disabled, so their tokens
@@ -180,9 +199,7 @@ export async function writeProvider(
 export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
   requireProviders(context.tenant)
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  await retryOnConflict('The identity provider', async () => {
+  const attempt = async () => {
     const { before, dependents, granting } = await readProviders(database, name, context)
     requireAsRead(name, before, context)
     requireGrantable(before.mappings, granting, context)
@@ -199,9 +216,11 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
       audit: { action: 'providers.delete', subject: name, details: { issuer: before.issuer } },
     })
     await closing.announce()
-  })
+    return NO_BODY
+  }
+  const answer = await once(context, database, attempt)
   forgetAuthTokens()
-  return jsonText(NO_BODY)
+  return jsonText(answer)
 }
 
 /** 404 where there is no such provider, 412 for another `If-Match` than its tag. */

@@ -18,7 +18,7 @@ import {
   jsonAnswer,
   NO_BODY,
   retryOnConflict,
-  storedAnswer,
+  unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type Database, putRows } from '../../platform/database.ts'
@@ -248,9 +248,12 @@ async function write(
 ): Promise<JsonText> {
   requireRoles(context.tenant)
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const answer = await retryOnConflict('The role', () => attempt(database))
+  const answer = await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The role', () => attempt(database)),
+    earlier => (isBySubject(earlier) ? NO_BODY : earlier),
+  )
   forgetAuthTokens()
   return jsonText(answer)
 }

@@ -1,7 +1,7 @@
 import { auditRows } from '../../access/audit/store.ts'
 import { invalidParameter } from '../../kernel/errors.ts'
 import { isStorable } from '../../kernel/text.ts'
-import { commit, type Guard, isBySubject, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import { commit, type Guard, retryOnConflict, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
@@ -84,10 +84,8 @@ async function commitWrite(
   facts: (database: Database, shard: number) => Query[],
 ): Promise<void> {
   const { database, shard } = placeOf(context, locator)
-  const earlier = await storedAnswer(context, database)
-  if (earlier && !isBySubject(earlier)) return
   const { ifMatch } = context
-  await retryOnConflict(`The key '${key}'`, async () => {
+  const attempt = async () => {
     const guards: Guard[] = []
     // One more round trip reads the present value.
     if (ifMatch !== undefined && ifMatch !== '*') {
@@ -97,7 +95,13 @@ async function commitWrite(
     }
     const subject = `auxData/${locator}`
     await commit(context, database, { shard, guards, facts: facts(database, shard), subject })
-  })
+  }
+  await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict(`The key '${key}'`, attempt),
+    () => {},
+  )
 }
 
 function placeOf({ env, tenant, calls }: RequestContext, locator: string) {

@@ -10,8 +10,9 @@ import {
   wrongState,
 } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import { commit, type Guard, GuardTripped, isBySubject, storedAnswer } from '../../platform/commit.ts'
+import { commit, type Guard, GuardTripped, isBySubject, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import type { Database } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { addressProblem, mayCallThisMachine } from '../../platform/outbound/address.ts'
 import { MASK, maskedHeaders, maskedUrl, withParameters } from '../../platform/outbound/masking.ts'
@@ -89,8 +90,16 @@ async function changeIntegrations(
   plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier) return await answerOf(context, earlier)
+  const work = () => changeOnce(context, database, name, plan)
+  return await unlessRepeated(context, database, work, earlier => answerOf(context, earlier))
+}
+
+async function changeOnce(
+  context: RequestContext,
+  database: Database,
+  name: string,
+  plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
+): Promise<JsonText> {
   const present = await readIntegrations(context)
   const after = new Map(present)
   const planned = await plan(present)

@@ -10,6 +10,7 @@ import {
   type NewTimer,
   retryOnConflict,
   storedAnswer,
+  unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
@@ -186,11 +187,8 @@ async function change(
   state: store.Impact['state'],
 ): Promise<store.Impact> {
   const database = homeDatabase(context)
-  const repeated = await storedAnswer(context, database)
-  let impact = await impactAt(context, text)
-  if (repeated) return impact
-  await retryOnConflict('The impact', async isFirst => {
-    if (!isFirst) impact = await impactAt(context, text)
+  const attempt = async () => {
+    const impact = await impactAt(context, text)
     assertImpactAllows(impact.locator, impact.state, action)
     await commit(context, database, {
       ...{ shard: HOME_SHARD, subject: impact.locator },
@@ -201,26 +199,33 @@ async function change(
       ],
       timers: timersOf(impact.locator, context.now),
     })
-  })
-  return impact
+    return impact
+  }
+  return await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The impact', attempt),
+    () => impactAt(context, text),
+  )
 }
 
 /** Removes its row first: what then fails is done by the timer. */
 export async function removeImpact(context: RequestContext, text: string): Promise<void> {
   const database = homeDatabase(context)
-  if (await storedAnswer(context, database)) return
-  const impact = await impactAt(context, text)
-  await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: impact.locator },
-    guards: [],
-    facts: [store.removeImpactQuery(database, impact.locator), ...auditOf(context, impact.locator, 'remove')],
-    timers: [
-      { kind: 'impact.run', subject: impact.locator, dueAt: context.now, payload: { removed: 'true' } },
-    ],
-  })
-  const { env, tenant, calls } = context
-  await callObject(calls, () => impactObject(env, tenant, impact.locator).halt())
-  await deleteFiles(context, impact.locator)
+  const remove = async () => {
+    const impact = await impactAt(context, text)
+    const { locator } = impact
+    await commit(context, database, {
+      ...{ shard: HOME_SHARD, subject: locator },
+      guards: [],
+      facts: [store.removeImpactQuery(database, locator), ...auditOf(context, locator, 'remove')],
+      timers: [{ kind: 'impact.run', subject: locator, dueAt: context.now, payload: { removed: 'true' } }],
+    })
+    const { env, tenant, calls } = context
+    await callObject(calls, () => impactObject(env, tenant, locator).halt())
+    await deleteFiles(context, locator)
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 export async function impactRows(context: RequestContext, text: string): Promise<Response> {

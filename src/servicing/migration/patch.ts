@@ -2,7 +2,7 @@
 
 import { notFound, type Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, readUuid } from '../../kernel/locators.ts'
-import { isBySubject, type JsonAnswer, retryOnConflict, storedAnswer } from '../../platform/commit.ts'
+import { isBySubject, type JsonAnswer, retryOnConflict, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import type { RecordPlace } from '../../platform/tenancy.ts'
@@ -43,10 +43,14 @@ export async function patchAccount(
   patch: PatchAccountMigrationRequest,
 ): Promise<JsonText> {
   const place = migrationPlace(context, text)
-  const earlier = await storedAnswer(context, place.database)
-  if (earlier && !isBySubject(earlier)) return jsonText(earlier)
-  const answer = await retryOnConflict('The migration', () => applyPatch(context, place, patch))
-  wakeLater(context, place.locator)
+  const attempt = async () => {
+    const answer = await retryOnConflict('The migration', () => applyPatch(context, place, patch))
+    wakeLater(context, place.locator)
+    return answer
+  }
+  const answer = await unlessRepeated(context, place.database, attempt, earlier =>
+    isBySubject(earlier) ? attempt() : earlier,
+  )
   return jsonText(answer)
 }
 

@@ -12,6 +12,7 @@ import {
   type NewTimer,
   retryOnConflict,
   storedAnswer,
+  unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database, Query } from '../../platform/database.ts'
@@ -209,14 +210,19 @@ async function change(
 ): Promise<RecordPlace> {
   const place = migrationPlace(context, text)
   const { database, locator } = place
-  if (await storedAnswer(context, database)) return place
-  await retryOnConflict('The migration', async () => {
+  const attempt = async () => {
     const { migration, counts } = await readMigration(place)
     assertMigrationAllows(locator, migration.state, action)
     assertKept(migration, context.now)
     await commitChange(context, place, migration, action, { facts: facts(place, counts) })
-  })
-  if (action !== 'pause') wakeLater(context, locator)
+  }
+  const isDone = await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The migration', attempt).then(() => true),
+    () => false,
+  )
+  if (isDone && action !== 'pause') wakeLater(context, locator)
   return place
 }
 

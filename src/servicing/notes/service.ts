@@ -8,6 +8,7 @@ import {
   isBySubject,
   type JsonAnswer,
   storedAnswer,
+  unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
@@ -130,20 +131,19 @@ export async function listNotes(
 export async function deleteNote(context: RequestContext, text: string): Promise<void> {
   requireNotes(context)
   const { database, shard, locator } = recordPlace(context, text, 'note')
-  const [earlier, [rows]] = await Promise.all([
-    storedAnswer(context, database),
-    database.batch([store.noteQuery(database, locator)]),
-  ])
-  if (earlier) return
-  const note = rows[0] as store.Note | undefined
-  if (!note) throw notFound('note', text)
-  if (note.accountLocator !== context.caller.accountLocator)
-    throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
-  await commit(context, database, {
-    ...{ shard, subject: note.locator, guards: [] },
-    facts: [store.deleteNoteQuery(database, note)],
-    events: [eventOf('note.delete', note)],
-  })
+  const remove = async () => {
+    const [rows] = await database.batch([store.noteQuery(database, locator)])
+    const note = rows[0] as store.Note | undefined
+    if (!note) throw notFound('note', text)
+    if (note.accountLocator !== context.caller.accountLocator)
+      throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
+    await commit(context, database, {
+      ...{ shard, subject: note.locator, guards: [] },
+      facts: [store.deleteNoteQuery(database, note)],
+      events: [eventOf('note.delete', note)],
+    })
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 function placeOf(context: RequestContext, type: NotedRecord, text: string) {

@@ -1,7 +1,7 @@
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
-import { commit, storedAnswer } from '../../platform/commit.ts'
+import { commit, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
@@ -43,37 +43,41 @@ export async function listSchedules(
 /** A failed schedule sends the event that it could not send, and goes on. */
 export async function resumeSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
-  if (await storedAnswer(context, database)) return
-  const row = await scheduleAt(database, locator, text)
-  if (row.state !== 'failed' || row.nextTime === null)
-    throw wrongState(
-      `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed: it goes on as it is.`,
-    )
-  await commit(context, database, {
-    shard,
-    guards: [],
-    facts: resumeQueries(database, locator),
-    events: [],
-    timers: [resumedTimer(row, context.now)],
-    answer: { status: 200, text: '' },
-    subject: locator,
-  })
-  await armDispatcherAt(context, shard, now())
+  const resume = async () => {
+    const row = await scheduleAt(database, locator, text)
+    if (row.state !== 'failed' || row.nextTime === null)
+      throw wrongState(
+        `The schedule of '${row.type}' for policy ${row.policyLocator} has not failed: it goes on as it is.`,
+      )
+    await commit(context, database, {
+      shard,
+      guards: [],
+      facts: resumeQueries(database, locator),
+      events: [],
+      timers: [resumedTimer(row, context.now)],
+      answer: { status: 200, text: '' },
+      subject: locator,
+    })
+    await armDispatcherAt(context, shard, now())
+  }
+  await unlessRepeated(context, database, resume, () => {})
 }
 
 /** Deleted for good: later changes of the policy do not start it again. */
 export async function deleteSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
-  if (await storedAnswer(context, database)) return
-  const row = await scheduleAt(database, locator, text)
-  await commit(context, database, {
-    shard,
-    guards: [],
-    facts: deleteQueries(database, row),
-    events: [],
-    answer: { status: 200, text: '' },
-    subject: locator,
-  })
+  const remove = async () => {
+    const row = await scheduleAt(database, locator, text)
+    await commit(context, database, {
+      shard,
+      guards: [],
+      facts: deleteQueries(database, row),
+      events: [],
+      answer: { status: 200, text: '' },
+      subject: locator,
+    })
+  }
+  await unlessRepeated(context, database, remove, () => {})
 }
 
 async function scheduleAt(database: Database, locator: Uuid, text: string): Promise<ScheduleRow> {

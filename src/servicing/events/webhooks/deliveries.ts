@@ -4,7 +4,7 @@ import { auditRows } from '../../../access/audit/store.ts'
 import { invalidParameter, invalidRequest, notFound, tooLarge } from '../../../kernel/errors.ts'
 import { newUuid, readUuid, SHARDS, shardOfUuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
-import { commit, isBySubject, storedAnswer } from '../../../platform/commit.ts'
+import { commit, isBySubject, NO_BODY, unlessRepeated } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/outbox.ts'
@@ -240,10 +240,10 @@ async function divertedAt(
 }
 
 /** Does the work, unless a request with the same key did it before: then returns the original response. */
-async function once(context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> {
-  const earlier = await storedAnswer(context, homeDatabase(context))
-  return earlier && !isBySubject(earlier) ? jsonText(earlier) : await work()
-}
+const once = (context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> =>
+  unlessRepeated(context, homeDatabase(context), work, earlier =>
+    jsonText(isBySubject(earlier) ? NO_BODY : earlier),
+  )
 
 type Work = {
   readonly change: store.ChangeOfDeliveries
@@ -273,7 +273,7 @@ async function inShards(
   )
   const home = databases[HOME_SHARD]!
   const answer = { status: 200, text: response ? JSON.stringify(response) : '' }
-  await commit(context, home, {
+  const committed = await commit(context, home, {
     shard: HOME_SHARD,
     guards: [],
     facts: [
@@ -284,7 +284,7 @@ async function inShards(
     subject: locator,
   })
   for (const shard of shards) announce(context, shard, [locator])
-  return jsonText(answer)
+  return jsonText(isBySubject(committed) ? answer : committed)
 }
 
 const MOST_NAMES_LISTED = 20

@@ -13,12 +13,13 @@ import { newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
 import {
   type AnswerBySubject,
+  asStored,
   commit,
   type Guard,
   isBySubject,
   type JsonAnswer,
   retryOnConflict,
-  storedAnswer,
+  unlessRepeated,
 } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Query } from '../../../platform/database.ts'
@@ -52,14 +53,15 @@ export async function createWebhook(
     createdAt: context.now,
   })
   assertAddresses(webhook, context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier) return await answerOf(earlier, context)
-  const { count, isTaken } = await presentWebhooks(database, request.name)
-  if (isTaken) throw nameTaken(request.name)
-  if (count >= MOST_WEBHOOKS)
-    throw tooLarge(`A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
-  await requireMaySend(context, senderChanges(undefined, webhook))
-  return await answerOf(await record(context, undefined, webhook), context)
+  const made = async () => {
+    const { count, isTaken } = await presentWebhooks(database, request.name)
+    if (isTaken) throw nameTaken(request.name)
+    if (count >= MOST_WEBHOOKS)
+      throw tooLarge(`A tenant has at most ${MOST_WEBHOOKS} webhooks; delete one first.`)
+    await requireMaySend(context, senderChanges(undefined, webhook))
+    return await record(context, undefined, webhook)
+  }
+  return await answerOf(await unlessRepeated(context, database, made, asStored), context)
 }
 
 export async function readWebhook(text: string, context: RequestContext): Promise<contract.WebhookResponse> {
@@ -113,20 +115,21 @@ export async function unsuspendWebhook(
 /** Waiting deliveries are not sent; those under way may still arrive. */
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
-  const earlier = await storedAnswer(context, database)
-  if (earlier) return jsonText({ status: 200, text: '' })
-  const { locator, name } = await webhookAt(text, context)
-  await commit(context, database, {
-    shard: HOME_SHARD,
-    guards: [],
-    facts: [
-      ...removeWebhook(database, locator, now()),
-      ...audited(context, 'webhooks.delete', locator, { name }),
-    ],
-    timers: copyTimers(context.tenant, locator, context.now),
-    subject: locator,
-  })
-  await copyWebhook(context, locator)
+  const remove = async () => {
+    const { locator, name } = await webhookAt(text, context)
+    await commit(context, database, {
+      shard: HOME_SHARD,
+      guards: [],
+      facts: [
+        ...removeWebhook(database, locator, now()),
+        ...audited(context, 'webhooks.delete', locator, { name }),
+      ],
+      timers: copyTimers(context.tenant, locator, context.now),
+      subject: locator,
+    })
+    await copyWebhook(context, locator)
+  }
+  await unlessRepeated(context, database, remove, () => {})
   return jsonText({ status: 200, text: '' })
 }
 
@@ -136,9 +139,7 @@ async function changeWebhook(
   context: RequestContext,
   decide: (before: Webhook) => Webhook,
 ): Promise<JsonText> {
-  const earlier = await storedAnswer(context, homeDatabase(context))
-  if (earlier) return await answerOf(earlier, context)
-  return await retryOnConflict('The webhook', async () => {
+  const attempt = async (): Promise<JsonText> => {
     const before = await webhookAt(text, context)
     if (context.ifMatch !== undefined) {
       const read = await asRead(before, context)
@@ -152,7 +153,13 @@ async function changeWebhook(
     return isCurrent(answer, after)
       ? jsonText(answerWith(after, isNew(after)))
       : await answerOf(answer, context)
-  })
+  }
+  return await unlessRepeated(
+    context,
+    homeDatabase(context),
+    () => retryOnConflict('The webhook', attempt),
+    earlier => answerOf(earlier, context),
+  )
 }
 
 const senderChanges = (before: Webhook | undefined, after: Webhook): SenderChange[] => {
