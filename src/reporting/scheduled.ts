@@ -43,7 +43,7 @@ export async function createSchedule(
     ...{ lastReportLocator: null, createdAt: context.now, username: context.caller.username },
   }
   try {
-    await commit(context, database, {
+    const committed = await commit(context, database, {
       ...{ shard: HOME_SHARD, subject: schedule.locator, answer: answerOf(schedule.locator) },
       guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
       facts: [
@@ -52,11 +52,12 @@ export async function createSchedule(
       ],
       timers: [timerOf(schedule)],
     })
+    const made = locatorIn(committed)!
+    return scheduleResponse(made === schedule.locator ? schedule : await scheduleAt(context, made))
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
     throw new Refusal('wrongState', `The tenant has ${MOST_SCHEDULES} schedules already. Remove one.`)
   }
-  return scheduleResponse(schedule)
 }
 
 const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>): NewTimer => ({

@@ -118,6 +118,7 @@ const writes: Record<string, () => Promise<Write>> = {
     const body = { auxData: [{ key: 'k', value: 'v', uiType: 'normal' }] }
     return { method: 'PUT', path: `/auxData/${name}`, body, ifMatch: await tagOf(`/auxData/${name}/k`) }
   },
+  'POST report schedule': async () => post(SCHEDULES, schedule),
   'DELETE report schedule': async () => remove(SCHEDULES, await made(SCHEDULES, schedule)),
   'DELETE report': async () => remove('/reports', await stopped()),
 }
