@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, callApi } from '../support/api.ts'
+import { afterBatches } from '../support/between-batches.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -174,6 +175,22 @@ describe('integrations', () => {
     const second = await add({ name: 'keyed', url: URL_OF }, { 'idempotency-key': 'k' })
     expect(second.status).toBe(200)
     expect(second.body).toEqual(first.body)
+  })
+
+  it('are changed by one of two at once, and the other decides by what that one left', async () => {
+    const secret = { authorization: 'Bearer geheim' }
+    const kept = { authorization: MASK }
+    for (const [name, change, then] of [
+      ['at-once-removed', () => remove('at-once-removed'), 404],
+      ['at-once-emptied', () => put('at-once-emptied', { url: URL_OF, headers: {} }), 400],
+    ] as const) {
+      await add({ name, type: 'external_rater', url: URL_OF, headers: secret })
+      const both = await afterBatches(1, () => put(name, { url: `${URL_OF}/2`, headers: kept }), change)
+      expect([both?.acted.status, both?.sent.status], name).toEqual([200, then])
+    }
+    expect(await named('at-once-removed')).toBeUndefined()
+    expect(await named('at-once-emptied')).toMatchObject({ url: URL_OF, headers: {} })
+    await remove('at-once-emptied')
   })
 
   it('that are not there are 404', async () => {

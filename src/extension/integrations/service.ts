@@ -10,7 +10,15 @@ import {
   wrongState,
 } from '../../kernel/errors.ts'
 import { newUuid } from '../../kernel/locators.ts'
-import { commit, type Guard, GuardTripped, isBySubject, unlessRepeated } from '../../platform/commit.ts'
+import type { Instant } from '../../kernel/time.ts'
+import {
+  commit,
+  type Guard,
+  GuardTripped,
+  isBySubject,
+  retryOnConflict,
+  unlessRepeated,
+} from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
@@ -30,6 +38,7 @@ import type {
 } from './contract.ts'
 import type { Connection, Integration, Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
+import { integrations } from './tables.ts'
 
 /** More answer 413. */
 const MOST_INTEGRATIONS = 100
@@ -66,7 +75,8 @@ export async function replaceIntegration(
   assertAddress(request.url, context)
   return await changeIntegrations(context, name, present => {
     const { locator, type, createdAt, ...connection } = requireIntegration(present, name)
-    return { ...connectionOf(request, connection), locator, name, type, createdAt, updatedAt: context.now }
+    const updatedAt = Math.max(context.now, connection.updatedAt + 1) as Instant
+    return { ...connectionOf(request, connection), locator, name, type, createdAt, updatedAt }
   })
 }
 
@@ -90,7 +100,8 @@ async function changeIntegrations(
   plan: (present: Present) => Integration | undefined | Promise<Integration | undefined>,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const work = () => changeOnce(context, database, name, plan)
+  const attempt = () => changeOnce(context, database, name, plan)
+  const work = () => retryOnConflict('The integration', attempt)
   return await unlessRepeated(context, database, work, earlier => answerOf(context, earlier))
 }
 
@@ -102,16 +113,20 @@ async function changeOnce(
 ): Promise<JsonText> {
   const present = await readIntegrations(context)
   const after = new Map(present)
+  const before = present.get(name)
   const planned = await plan(present)
   if (planned) {
-    await requireMaySend(context, [{ before: present.get(name), after: planned }])
+    await requireMaySend(context, [{ before, after: planned }])
     after.set(name, planned)
   } else after.delete(name)
-  const removed = planned ? undefined : present.get(name)
+  const removed = planned ? undefined : before
   try {
     const answer = await commit(context, database, {
       shard: HOME_SHARD,
-      guards: removed?.type === 'external_rater' ? [notNamed(name)] : [],
+      guards: [
+        ...(before ? [isUnchanged(before)] : []),
+        ...(removed?.type === 'external_rater' ? [notNamed(name)] : []),
+      ],
       facts: [
         ...(planned ? await putIntegration(context, database, planned) : []),
         ...(removed ? [deleteIntegration(database, removed.locator)] : []),
@@ -128,16 +143,25 @@ async function changeOnce(
     })
     return await answerOf(context, answer)
   } catch (problem) {
-    if (problem instanceof GuardTripped) throw inUse(name, 'The newest configuration')
+    if (problem instanceof GuardTripped && problem.guard === NOT_NAMED)
+      throw inUse(name, 'The newest configuration')
     throw isNameTaken(problem) ? nameTaken(name) : problem
   } finally {
     forgetIntegrations(context.tenant)
   }
 }
 
+/** What is kept of it, masked values too, and that it is there at all, was read before. Its time rises with each change. */
+const isUnchanged = ({ locator, updatedAt }: Integration): Guard => ({
+  name: 'guard_resource',
+  holds: sql`(select ${integrations.updatedAt} from ${integrations} where ${integrations.locator} = ${locator}) = ${updatedAt}`,
+})
+
+const NOT_NAMED = 'guard_configuration_version'
+
 /** A simultaneous deploy may name it. */
 const notNamed = (name: string): Guard => ({
-  name: 'guard_configuration_version',
+  name: NOT_NAMED,
   holds: sql`not ${namedByNewest(name)}`,
 })
 
