@@ -7,6 +7,7 @@ import {
   GuardTripped,
   isBySubject,
   type JsonAnswer,
+  retryOnConflict,
   storedAnswer,
   unlessRepeated,
 } from '../../platform/commit.ts'
@@ -138,12 +139,18 @@ export async function deleteNote(context: RequestContext, text: string): Promise
     if (note.accountLocator !== context.caller.accountLocator)
       throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
     await commit(context, database, {
-      ...{ shard, subject: note.locator, guards: [] },
+      ...{ shard, subject: note.locator },
+      guards: [store.isThereGuard(note)],
       facts: [store.deleteNoteQuery(database, note)],
       events: [eventOf('note.delete', note)],
     })
   }
-  await unlessRepeated(context, database, remove, () => {})
+  await unlessRepeated(
+    context,
+    database,
+    () => retryOnConflict('The note', remove),
+    () => {},
+  )
 }
 
 function placeOf(context: RequestContext, type: NotedRecord, text: string) {

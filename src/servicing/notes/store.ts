@@ -43,6 +43,12 @@ export const roomGuard = (policyholder: Uuid): Guard => ({
   holds: sql`(select count(*) from ${notes} where ${notes.policyholderLocator} = ${policyholder}) < ${MOST_NOTES}`,
 })
 
+/** Nobody deleted it since it was read. */
+export const isThereGuard = ({ policyholderLocator, locator }: Note): Guard => ({
+  name: 'guard_policyholder_version',
+  holds: sql`exists (select 1 from ${notes} where ${notes.policyholderLocator} = ${policyholderLocator} and ${notes.locator} = ${locator})`,
+})
+
 /** Oldest first: locators rise with time. */
 export const notesQuery = (
   { build }: Database,

@@ -1,7 +1,9 @@
 // Notes of staff on records: who wrote what when, and that they go with the policyholder.
 import { beforeAll, expect, it } from 'vitest'
+import { EVERY_EVENT } from '../../../src/platform/events/rows.ts'
 import type { NoteListResponse, NoteResponse } from '../../../src/servicing/notes/contract.ts'
 import { callApi, callOk } from '../../support/api.ts'
+import { afterBatches } from '../../support/between-batches.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../support/databases.ts'
 import { type Motor, motorTenant, roundTrips } from '../../support/motor.ts'
 
@@ -82,6 +84,21 @@ it('are written once for a key, and deleted by their author alone', async () => 
   expect((await callApi('DELETE', at, { token })).status).toBe(200)
   expect(await texts(`policyLocator=${policy}`)).toEqual([])
   expect((await callApi('DELETE', at, { token })).status).toBe(404)
+})
+
+it('are deleted once, and told so once, when two delete one at the same time', async () => {
+  const holder = await motor.newPolicyholder()
+  const { body } = await write({ recordType: 'policyholder', recordLocator: holder, text: 'Twice.' })
+  const remove = () => callApi('DELETE', `/notes/${body.locator}`, { token })
+  const both = await afterBatches(1, remove, remove)
+  expect([both?.acted.status, both?.sent.status]).toEqual([200, 404])
+  const told = await boundDatabase(poolBinding(1))
+    .prepare(
+      `select count(*) as told from ${EVERY_EVENT} where type = 'note.delete' and data ->> 'noteLocator' = ?`,
+    )
+    .bind(body.locator)
+    .first<number>('told')
+  expect(told).toBe(1)
 })
 
 it('are refused where something is wrong, and told what', async () => {
