@@ -107,11 +107,14 @@ describe('what is filled in', () => {
   })
 
   it('is named field by field', () => {
-    expect(named({ fieldValues: { a: 1, b: 2 }, addExposures: [], reprice: null })).toEqual([
-      'fieldValues.a',
-      'fieldValues.b',
-      'addExposures',
-    ])
+    expect(named({ fieldValues: { a: 1, b: 2 }, addExposures: [], reprice: null })).toBe(
+      'fieldValues.a, fieldValues.b, addExposures',
+    )
+  })
+
+  it('is counted where it is many fields', () => {
+    const fieldValues = Object.fromEntries(Array.from({ length: 22 }, (_, at) => [`f${at}`, 1]))
+    expect(named({ fieldValues })).toMatch(/^fieldValues\.f0, .*fieldValues\.f19 and 2 more$/)
   })
 })
 

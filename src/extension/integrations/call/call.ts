@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
 import { Memo } from '../../../kernel/maps.ts'
-import { storable } from '../../../kernel/text.ts'
+import { shortened, storable } from '../../../kernel/text.ts'
 import { type Instant, now } from '../../../kernel/time.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import { utf8Text } from '../../../platform/http/body/bytes.ts'
@@ -132,7 +132,7 @@ export async function makeCall<T>(
     responseBytes: answered?.bytes.byteLength ?? null,
     responseHash: answered ? sha256(answered.bytes) : null,
     failure: 'refusal' in outcome ? shown(outcome.refusal.message) : null,
-    warnings: warnings.map(warning => cutOff(shown(warning), LONGEST_WARNING)),
+    warnings: warnings.map(warning => shortened(shown(warning), LONGEST_WARNING)),
     replayOf: replayOf ?? null,
   }
   const response = answered ? shown(new TextDecoder().decode(answered.bytes)) : null
@@ -197,9 +197,6 @@ const LONGEST_SHOWN_ERROR = 300
 
 /** In characters: names of megabytes in an answer would be more than a row can hold. */
 const LONGEST_WARNING = 1_000
-
-const cutOff = (text: string, most: number): string =>
-  text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text
 
 /** Raters report a failure as `{"error": …}` (resources brief 6.3). */
 function errorIn(parsed: Parsed, shown: (text: string) => string): string {
