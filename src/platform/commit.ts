@@ -218,6 +218,10 @@ export async function unlessRepeated<T>(
 /** For work whose answer is stored as it is: `unlessRepeated` with `again`. */
 export const asStored = (earlier: Answer): Answer => earlier
 
+/** A stored answer as it is sent again: without its body where that was too long to store. */
+export const sentAgain = (earlier: Answer): JsonAnswer =>
+  isBySubject(earlier) ? { status: earlier.status, text: '' } : earlier
+
 /** Replaces the body's hash: no write in this database may use the key. */
 const KEY_CLOSED = 'elsewhere'
 

@@ -16,8 +16,8 @@ import {
   isBySubject,
   type JsonAnswer,
   jsonAnswer,
-  NO_BODY,
   retryOnConflict,
+  sentAgain,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -56,15 +56,14 @@ export async function addAccount(
 ): Promise<JsonText> {
   const database = homeDatabase(context)
   const add = () => addOnce(request, context, database)
-  const answer = await unlessRepeated(context, database, add, asStored)
-  return jsonText(isBySubject(answer) ? NO_BODY : answer)
+  return jsonText(await unlessRepeated(context, database, add, sentAgain))
 }
 
 async function addOnce(
   request: contract.AccountAddRequest,
   context: RequestContext,
   database: Database,
-): Promise<JsonAnswer | AnswerBySubject> {
+): Promise<JsonAnswer> {
   const { tenant, caller, env, now } = context
   const { username, name, email, password } = request
   const isService = request.type === SERVICE_TYPE
@@ -99,7 +98,7 @@ async function addOnce(
     createdAt: now,
   }
   const answer = accountAnswer(store.storedAccount(row), context)
-  return await retryOnConflict('The account', async () => {
+  const committed = await retryOnConflict('The account', async () => {
     const present = await store.readRoom(database, username)
     if (present.isTaken) throw usernameTaken(username)
     if (present.count >= MOST_ACCOUNTS)
@@ -115,6 +114,7 @@ async function addOnce(
       },
     })
   })
+  return isBySubject(committed) ? answer : committed
 }
 
 const usernameTaken = (username: string): Refusal =>
@@ -193,7 +193,7 @@ export async function changeAccount(
   const attempt = () => changeOnce(context, database, locator, action, decide)
   const change = () => retryOnConflict('The account', attempt)
   const answer = await unlessRepeated(context, database, change, asStored)
-  return jsonText(isBySubject(answer) ? { status: answer.status, text: '' } : answer)
+  return jsonText(sentAgain(answer))
 }
 
 async function changeOnce(

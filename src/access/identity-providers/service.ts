@@ -15,6 +15,7 @@ import {
   jsonAnswer,
   NO_BODY,
   retryOnConflict,
+  sentAgain,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -185,12 +186,7 @@ const once = (
   database: Database,
   attempt: () => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> =>
-  unlessRepeated(
-    context,
-    database,
-    () => retryOnConflict('The identity provider', attempt),
-    earlier => (isBySubject(earlier) ? NO_BODY : earlier),
-  )
+  unlessRepeated(context, database, () => retryOnConflict('The identity provider', attempt), sentAgain)
 
 /**
  * Its accounts stay, and nobody signs in to them by this provider any more: those that sign in by no other are disabled, so their tokens

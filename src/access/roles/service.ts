@@ -18,6 +18,7 @@ import {
   jsonAnswer,
   NO_BODY,
   retryOnConflict,
+  sentAgain,
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -252,7 +253,7 @@ async function write(
     context,
     database,
     () => retryOnConflict('The role', () => attempt(database)),
-    earlier => (isBySubject(earlier) ? NO_BODY : earlier),
+    sentAgain,
   )
   forgetAuthTokens()
   return jsonText(answer)

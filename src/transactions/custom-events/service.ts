@@ -1,5 +1,6 @@
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
+import { shortened } from '../../kernel/text.ts'
 import { now } from '../../kernel/time.ts'
 import { commit, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -120,7 +121,7 @@ export const scheduleDue: TimerOwner = async (timer, place) => {
     const text = problem instanceof Error ? problem.message : String(problem)
     await noteTries(database, locator, {
       failures,
-      problem: text.slice(0, LONGEST_PROBLEM),
+      problem: shortened(text, LONGEST_PROBLEM),
       ...(isLast && { state: 'failed', failedTime: Number(timer.payload.time) }),
     })
     if (!isLast) throw problem

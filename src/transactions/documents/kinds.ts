@@ -1,5 +1,6 @@
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
+import { shortened } from '../../kernel/text.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -167,5 +168,5 @@ const documentEvent = (aggregate: PolicyAggregate, document: PolicyDocument): Ne
     documentLocator: document.locator,
     referenceType: document.subject,
     referenceLocator: document.subjectLocator,
-    ...(document.failure !== undefined && { message: document.failure.slice(0, 500) }),
+    ...(document.failure !== undefined && { message: shortened(document.failure, 500) }),
   })

@@ -4,7 +4,7 @@ import { auditRows } from '../../../access/audit/store.ts'
 import { invalidParameter, invalidRequest, notFound, tooLarge } from '../../../kernel/errors.ts'
 import { newUuid, readUuid, SHARDS, shardOfUuid } from '../../../kernel/locators.ts'
 import { now } from '../../../kernel/time.ts'
-import { commit, isBySubject, NO_BODY, unlessRepeated } from '../../../platform/commit.ts'
+import { commit, isBySubject, sentAgain, unlessRepeated } from '../../../platform/commit.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import type { Database, Query } from '../../../platform/database.ts'
 import { announce } from '../../../platform/events/outbox.ts'
@@ -241,9 +241,7 @@ async function divertedAt(
 
 /** Does the work, unless a request with the same key did it before: then returns the original response. */
 const once = (context: RequestContext, work: () => Promise<JsonText>): Promise<JsonText> =>
-  unlessRepeated(context, homeDatabase(context), work, earlier =>
-    jsonText(isBySubject(earlier) ? NO_BODY : earlier),
-  )
+  unlessRepeated(context, homeDatabase(context), work, earlier => jsonText(sentAgain(earlier)))
 
 type Work = {
   readonly change: store.ChangeOfDeliveries
