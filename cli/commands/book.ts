@@ -1,11 +1,11 @@
-import { closeSync, createReadStream, existsSync, openSync, truncateSync, writeSync } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { closeSync, existsSync, openSync, truncateSync, writeSync } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
 import { now } from '../../src/kernel/time.ts'
 import { bookedPolicy, termsOf } from '../../src/servicing/impact/booked.ts'
 import { failureOf } from '../api.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
+import { linesOf } from '../lines.ts'
 import { BOOK, BOOK_END } from '../offline/book.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
@@ -62,20 +62,21 @@ export async function exportBook(
 async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
   if (!existsSync(file)) return undefined
   let begun: Begun | undefined
-  let [at, whole, policies] = [0, 0, 0]
-  for await (const line of createInterface({ input: createReadStream(file) })) {
-    const bytes = Buffer.byteLength(line) + 1
-    const value = readLine(line)
+  let [whole, policies] = [0, 0]
+  for await (const { text, start, length, isEnded } of linesOf(file)) {
+    // Cut off while it was written.
+    if (!isEnded) break
+    const end = start + length + 1
+    const value = readLine(text)
     if (value?.kind === BOOK_END) return 'whole'
     if (value?.kind === BOOK) {
       begun = { tenantLocator: String(value.tenantLocator), after: Number(value.after), policies: 0 }
-      whole = at + bytes
+      whole = end
     } else if (value?.kind === 'policy') policies += 1
     else if (value?.kind === 'page' && begun) {
       begun = { ...begun, token: String(value.pagingToken), policies }
-      whole = at + bytes
+      whole = end
     }
-    at += bytes
   }
   if (!begun) throw new Failure(EXIT.refused, `'${file}' is no book that was begun. Name another file.`)
   if (begun.tenantLocator !== tenantLocator)

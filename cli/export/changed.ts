@@ -11,7 +11,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { linesOf } from '../lines.ts'
 
 /** Bytes that are collected for one write. */
 const BUFFER_BYTES = 1024 * 1024
@@ -88,10 +88,10 @@ export class ChangedRecords {
     const count = this.#places.size
     const merged = new Writing(`${this.#path}.new`)
     try {
-      for await (const line of createInterface({ input: createReadStream(this.#path) })) {
-        const key = keyOf(line)
+      for await (const { text } of linesOf(this.#path)) {
+        const key = keyOf(text)
         const place = this.#places.get(key)
-        merged.add(place ? changes.read(place) : line)
+        merged.add(place ? changes.read(place) : text)
         this.#places.delete(key)
       }
       for (const place of this.#places.values()) merged.add(changes.read(place))

@@ -1,5 +1,5 @@
 // The files of an export, read account by account: in memory are the places of records, some 150 bytes each, and the records of one account.
-import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { AuxDataRecord, ExportedAccount } from '../../src/reporting/export/account/account.ts'
@@ -7,6 +7,7 @@ import type { DisbursementRecord } from '../../src/reporting/export/account/mone
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { usage } from '../exit.ts'
 import { describeFile, type FileFigures } from '../export/changed.ts'
+import { linesOf } from '../lines.ts'
 
 const NAMES = ['policyholders', 'policies', 'disbursements', 'auxData'] as const
 type Name = (typeof NAMES)[number]
@@ -141,17 +142,5 @@ function addPlace(places: Map<string, Place[]>, key: string, place: Place): void
 
 /** Bytes, not characters: places are read again by them. */
 async function eachLine(path: string, use: (line: string, place: Place) => void): Promise<void> {
-  let waiting: Buffer[] = []
-  let start = 0
-  for await (const chunk of createReadStream(path)) {
-    let rest = chunk as Buffer
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      const line = Buffer.concat([...waiting, rest.subarray(0, end)])
-      use(line.toString(), { start, length: line.length })
-      start += line.length + 1
-      waiting = []
-      rest = rest.subarray(end + 1)
-    }
-    if (rest.length > 0) waiting.push(rest)
-  }
+  for await (const { text, start, length } of linesOf(path)) use(text, { start, length })
 }

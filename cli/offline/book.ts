@@ -1,7 +1,6 @@
 // A book of policies from files: lines of `bindery book export`, or requests of a migration.
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { newUuid, transientLocators, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
@@ -10,6 +9,7 @@ import { convertAccount } from '../../src/servicing/migration/convert/account.ts
 import { readAccount, type SentAccount } from '../../src/servicing/migration/request.ts'
 import { ElementSplitter } from '../../src/servicing/migration/split.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
+import { linesOf } from '../lines.ts'
 
 /** A policy, or why an entry of the book is none. */
 export type Entry =
@@ -61,13 +61,10 @@ const badLine = (file: string, number: number, what: string): Failure =>
 async function* exportedPolicies(file: string): AsyncGenerator<Entry> {
   let number = 0
   let isWhole = false
-  for await (const line of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  })) {
+  for await (const { text } of linesOf(file)) {
     number += 1
-    if (line.trim() === '') continue
-    const value = parsed(file, number, line)
+    if (text.trim() === '') continue
+    const value = parsed(file, number, text)
     if (number === 1 && value.kind !== BOOK)
       throw badLine(
         file,

@@ -28,6 +28,17 @@ it('puts the last of each record in its place, and new ones at the end', async (
   expect(existsSync(`${path}.changes`)).toBe(false)
 })
 
+it('takes whatever a text holds for a part of its line', async () => {
+  const path = join(folder, 'separators.ndjson')
+  const text = 'a\u2028b\u2029c\rd'
+  writeFileSync(path, `${line('a', text)}\n${JSON.stringify({ key: 'b' })}\r\n`)
+  const changed = new ChangedRecords(path)
+  changed.add('c', line('c', text))
+  expect(await changed.merge(keyOf)).toBe(1)
+  changed.close()
+  expect(readFileSync(path, 'utf8')).toBe(`${line('a', text)}\n{"key":"b"}\r\n${line('c', text)}\n`)
+})
+
 it('leaves the file alone where nothing changed', async () => {
   const path = join(folder, 'same.ndjson')
   writeFileSync(path, `${line('a', 'old')}\n`)
