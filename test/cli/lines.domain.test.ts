@@ -12,7 +12,9 @@ afterAll(() => rmSync(folder, { recursive: true }))
 async function read(content: Buffer): Promise<Line[]> {
   const path = join(folder, 'lines.ndjson')
   writeFileSync(path, content)
-  return Array.fromAsync(linesOf(path))
+  const lines: Line[] = []
+  for await (const line of linesOf(path)) lines.push(line)
+  return lines
 }
 
 const Piece = fc.oneof(

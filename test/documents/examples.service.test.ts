@@ -11,6 +11,10 @@ import { fileAt, whenMade } from './waiting.ts'
 
 const MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
+/** Clocks do not go back, so what is to be the same in every run is in a year that is far off: as 2027, it has no leap day. */
+const YEAR = 2034
+const YEARS_ON_MS = Date.UTC(YEAR, 0) - Date.UTC(2027, 0)
+
 beforeAll(async () => {
   await prepareDatabases({ tenants: 2 })
 })
@@ -21,13 +25,13 @@ type Written = {
   read(): Promise<PolicyResponse>
 }
 
-/** The first worked policy of the example, issued. */
+/** The first worked policy of the example, which is of 2027, as one of the year; issued. */
 async function written(example: string): Promise<Written> {
   const { token } = await deployExample(example, `paper${example}`)
   const { request } = workedOf(example)[0]!
   const post = <T>(path: string, body?: unknown): Promise<T> => callOk('POST', path, { token, body })
   // Whatever the papers say of today is the same in every run.
-  await post('/test/clock', { timestamp: Date.UTC(2026, 11, 15, 9) })
+  await post('/test/clock', { timestamp: Date.UTC(YEAR - 1, 11, 15, 9) })
   const holder = await post<{ locator: string }>('/policyholder/create', {
     completed: true,
     values: request.policyholder.values,
@@ -35,6 +39,8 @@ async function written(example: string): Promise<Written> {
   const { locator } = await post<PolicyResponse>('/policy', {
     ...request.policy,
     policyholderLocator: holder.locator,
+    policyStartTimestamp: request.policy.policyStartTimestamp + YEARS_ON_MS,
+    policyEndTimestamp: request.policy.policyEndTimestamp + YEARS_ON_MS,
   })
   const policy = await post<PolicyResponse>(`/policy/${locator}/issue`)
   const read = () =>

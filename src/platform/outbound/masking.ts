@@ -212,6 +212,26 @@ export function secretsOf(
   )
 }
 
+/**
+ * What answers mask of a request, each as one text with the name of its header or of the parameter of the address. Without references to
+ * secrets, which are stored and shown as they are.
+ */
+export function maskedValues({
+  headers,
+  url,
+}: {
+  readonly url: string
+  readonly headers: SentHeaders
+}): string[] {
+  const inHeaders = Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map(value => ['header', name.toLowerCase(), value] as const),
+  )
+  const inUrl = [...new URL(url).searchParams].map(([name, value]) => ['parameter', name, value] as const)
+  return [...inHeaders, ...inUrl]
+    .filter(([, name, value]) => looksSecret(name, value) && !isReferenceAlone(value))
+    .map(one => JSON.stringify(one))
+}
+
 // `{{secret:staticName.item}}` in a header's value: replaced by the item of a secret when the header is sent (resources brief 5).
 
 export type SecretReference = { readonly staticName: string; readonly item: string }

@@ -10,6 +10,7 @@ import { requirePermission } from '../../platform/http/permissions.ts'
 import { isHeaderValue } from '../../platform/outbound/contract.ts'
 import {
   hasReference,
+  maskedValues,
   referencesIn,
   type SecretReference,
   withReferences,
@@ -183,9 +184,16 @@ const named = (sender: Sender | undefined): string[] =>
         .map(([name, value]) => JSON.stringify([new URL(sender.url).href, name, value]))
     : []
 
+/** Whether values that the caller cannot read would reach another host: a change keeps what answers show as a mask. */
+function takesMaskedElsewhere({ before, after }: SenderChange): boolean {
+  if (!before || new URL(before.url).origin === new URL(after.url).origin) return false
+  const had = new Set(maskedValues(before))
+  return maskedValues(after).some(one => had.has(one))
+}
+
 /**
- * Refuses (403) a caller without `secrets.read` who adds a secret to headers, or sends headers that name one to another address; and (400)
- * an address to which a secret in force must not be sent. Reads nothing if none of this changes.
+ * Refuses (403) a caller without `secrets.read` who adds a secret to headers, sends headers that name one to another address, or takes
+ * masked values to another host; and (400) an address to which a secret in force must not be sent. Reads nothing if none of this changes.
  */
 export async function requireMaySend(
   context: RequestContext,
@@ -197,7 +205,7 @@ export async function requireMaySend(
       return named(after).some(one => !unchanged.has(one))
     })
     .map(({ after }) => after)
-  if (changed.length === 0) return
+  if (changed.length === 0 && !changes.some(takesMaskedElsewhere)) return
   requirePermission(context.caller, ['secrets.read'])
   const namesOf = ({ headers }: Sender): string[] => staticNamesIn(Object.values(headers).flat())
   const secrets = await readInForce(context, [...new Set(changed.flatMap(namesOf))])

@@ -123,6 +123,44 @@ describe('to name a secret', () => {
     expect(await put({ url: receiver.url, headers: {} })).toEqual([200, undefined])
   })
 
+  it('is needed to take to another host what answers mask', async () => {
+    const headers = { Authorization: 'Bearer 4711-geheim' }
+    const keyed = `${receiver.url}?api_key=4711`
+    // All receivers have one host; this is another name of it.
+    const other = await openReceiver()
+    const elsewhere = { ...other, url: other.url.replace('127.0.0.1', 'localhost') }
+    await boss('POST', '/integrations', { name: 'masked', url: keyed, headers })
+    const put = async (body: object, call = limited) => {
+      const answer = await call('PUT', '/integrations/masked', body)
+      return [answer.status, answer.body.code]
+    }
+    const [done, forbidden] = [
+      [200, undefined],
+      [403, 'forbidden'],
+    ]
+    const masks = { Authorization: '********' }
+    expect(await put({ url: `${receiver.url}?api_key=********&more=1`, headers: masks })).toEqual(done)
+    expect(await put({ url: elsewhere.url, headers: masks })).toEqual(forbidden)
+    expect(await put({ url: `${elsewhere.url}?api_key=********`, headers: {} })).toEqual(forbidden)
+    expect(await put({ url: elsewhere.url, headers: { Authorization: 'Bearer another' } })).toEqual(done)
+    expect(await put({ url: receiver.url, headers: masks }, boss)).toEqual(done)
+
+    const alertEndpoint = { url: keyed, headers: { 'X-Token': ['4711'] } }
+    const endpoint = { url: receiver.url, headers: { Authorization: ['Bearer 4711-geheim'] } }
+    const { body: made } = await boss('POST', hooks(), {
+      ...hook('masked', endpoint),
+      failureHandling: { alertEndpoint },
+    })
+    const patch = async (change: object, call = limited) =>
+      (await call('PATCH', hooks(`/${made.locator}`), change)).status
+    expect(await patch({ endpoint: { url: elsewhere.url } })).toBe(403)
+    expect(await patch({ failureHandling: { alertEndpoint: { url: elsewhere.url } } })).toBe(403)
+    expect(await patch({ endpoint: { url: `${receiver.url}/below` } })).toBe(200)
+    expect(await patch({ endpoint: { url: elsewhere.url, removeHeaders: ['Authorization'] } })).toBe(200)
+    expect(await patch({ failureHandling: { alertEndpoint: { url: elsewhere.url } } }, boss)).toBe(200)
+    expect(await other.received()).toEqual([])
+  })
+
   it('is not possible in an address', async () => {
     for (const part of [REFERENCE, encodeURIComponent(REFERENCE)]) {
       const answer = await boss('POST', hooks(), hook('d', { url: `https://h.example.com/?k=${part}` }))
