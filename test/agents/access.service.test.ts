@@ -88,7 +88,7 @@ describe('a token', () => {
       policy,
       name: 'customer_request',
       category: 'other',
-      effectiveAt: '2027-06-01T00:00:00Z',
+      effectiveAt: '2035-06-01T00:00:00Z',
     })
     const cancelling = await reader.call('carry_out', { preview: shown.preview })
     expect([cancelling.problem.code, cancelling.problem.message]).toEqual([
@@ -346,7 +346,7 @@ describe('round trips', () => {
       policy,
       name: 'customer_request',
       category: 'other',
-      effectiveAt: '2027-06-01T00:00:00Z',
+      effectiveAt: '2035-06-01T00:00:00Z',
     }
     const shown = await signedIn.call('preview_cancellation', cancelling)
     expect(shown.trips).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })

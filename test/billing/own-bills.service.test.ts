@@ -21,7 +21,7 @@ import { type Boats, boatTenant } from '../support/boat.ts'
 import { month, NEW_YEAR } from '../support/boat-product.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { exampleFiles, motorWithoutPapers } from '../support/examples.ts'
-import { motorTenant, plainYear, roundTrips } from '../support/motor.ts'
+import { motorTenant, plainYear, roundTrips, yearFromSoon } from '../support/motor.ts'
 import { ownBillsFiles } from '../support/own-bills.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 
@@ -655,6 +655,7 @@ describe('a policy of 60 vehicles, rated and billed by the plugins of the motor 
     const motor = await motorTenant('ownbills-fleet', pluginRated(plugins, {}, motorWithoutPapers()))
     const { policy: request } = plainYear().request
     const created = await motor.createPolicy({
+      ...yearFromSoon(),
       exposures: Array.from({ length: 60 }, () => request.exposures[0]!),
       paymentScheduleName: 'monthly',
       finalize: true,

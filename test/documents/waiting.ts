@@ -4,17 +4,22 @@ import { inject } from 'vitest'
 import type { PolicyDocumentResponse } from '../../src/policy/contract/documents.ts'
 import { noteExchange } from '../support/exchanges/note.ts'
 
-/** What `read` gives once none of its documents waits; fails after 20 s. */
+/** In ms. Whatever no message tells of is found within a minute. */
+const MOST_WAIT_MS = 90_000
+const BETWEEN_MS = 100
+
+/** What `read` gives once none of its documents waits. */
 export async function whenMade<T>(
   read: () => Promise<T>,
   documents: (value: T) => readonly PolicyDocumentResponse[],
 ): Promise<T> {
-  for (let turn = 0; ; turn += 1) {
+  for (let waited = 0; ; waited += BETWEEN_MS) {
     const value = await read()
     const waiting = documents(value).filter(one => one.state === 'draft')
     if (documents(value).length > 0 && waiting.length === 0) return value
-    if (turn === 200) throw new Error(`Not made in time: ${JSON.stringify(documents(value), null, 2)}`)
-    await new Promise(resolve => setTimeout(resolve, 100))
+    if (waited >= MOST_WAIT_MS)
+      throw new Error(`Not made in time: ${JSON.stringify(documents(value), null, 2)}`)
+    await new Promise(resolve => setTimeout(resolve, BETWEEN_MS))
   }
 }
 

@@ -11,9 +11,10 @@ import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor
 import { pluginRated } from '../support/plugin-rated.ts'
 import { externallyRated, openRater, type Rater, register } from '../support/rater.ts'
 import type { RaterBehaviour } from '../support/rater-server.ts'
+import { YEARS_ON } from '../support/years.ts'
 
-/** 1 July 2027 in Berlin: half of the plain year. */
-const HALF = Date.UTC(2027, 5, 30, 22)
+/** 1 July in Berlin: half of the plain year. */
+const HALF = Date.UTC(2027 + YEARS_ON, 5, 30, 22)
 
 let motor: Motor
 let rater: Rater

@@ -4,6 +4,7 @@ import policies from '../../examples/commercial_property/policies.json'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type DeployedTenant, deployExample } from '../support/examples.ts'
+import { YEARS_ON_MS } from '../support/years.ts'
 
 type Policy = {
   locator: string
@@ -29,6 +30,8 @@ async function made(at: number): Promise<Policy> {
   })
   return await call<Policy>('POST', '/policy', {
     ...policy,
+    policyStartTimestamp: policy.policyStartTimestamp + YEARS_ON_MS,
+    policyEndTimestamp: policy.policyEndTimestamp + YEARS_ON_MS,
     productName: 'commercial_property',
     policyholderLocator: locator,
     finalize: true,

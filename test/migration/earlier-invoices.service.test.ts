@@ -400,6 +400,7 @@ const ended = async ({ locator, work }: { locator: Uuid; work: () => Promise<num
 }
 
 /** Of an alarm: the migration, its place, what waits, ids that are taken, and the account begun; then what the account has. */
+const DAY_MS = 24 * 60 * 60 * 1000
 const OF_AN_ALARM = 6
 
 describe('an invoice of before that lives on', () => {
@@ -471,11 +472,12 @@ describe('an invoice of before that lives on', () => {
   })
 
   it('and begins a grace period has it settled by a migrated payment, of which nobody is told', async () => {
-    const due = invoice('I1', { dueTime: '2026-12-20T00:00:00+01:00' })
+    const dueAt = Date.now() + 20 * DAY_MS
+    const due = invoice('I1', { dueTime: new Date(dueAt).toISOString() })
     const first = await sent('', [open('D-3', { invoices: [due] })])
     const { accountLocator } = await accountOf(first)
     const { policies, invoices } = await mappingsOf(first.locator, accountLocator!)
-    await motor.post('/test/clock', { timestamp: Date.UTC(2026, 11, 28) })
+    await motor.post('/test/clock', { timestamp: dueAt + 8 * DAY_MS })
     const graces = async () =>
       (await motor.get<GracePeriodResponse[]>(`/policy/${policies.P1!.locator}/gracePeriods`)).body.map(
         one => (one.settledTimestamp === undefined ? 'open' : 'settled'),
@@ -491,7 +493,7 @@ describe('an invoice of before that lives on', () => {
     // What its object remembers of the policy is read again.
     const pay = `/invoice/${invoices.I1!.locator}/pay`
     expect((await motor.post(pay, { fieldValues: { method: 'card' } })).status).toBe(409)
-    await motor.post('/test/clock', { timestamp: Date.UTC(2027, 1, 5) })
+    await motor.post('/test/clock', { timestamp: Date.UTC(2035, 1, 5) })
     const { body } = await motor.get<PolicyResponse>(`/policy/${policies.P1!.locator}`)
     expect(body.invoices.map(one => one.settlementStatus)).toEqual(['settled', 'outstanding'])
   })
@@ -509,7 +511,7 @@ describe('credit of an account of which something waits for its correction', () 
       'disbursements D1': ['sources of 50.00 must not be more than the credit at that time, 25.00.'],
     })
     const account = (await accountOf(first)).accountLocator!
-    await motor.post('/test/clock', { timestamp: Date.UTC(2027, 1, 6) })
+    await motor.post('/test/clock', { timestamp: Date.UTC(2035, 1, 6) })
     const { policies } = await mappingsOf(first.locator, account)
     const billed = async () => (await policyAt(policies.P1!.locator)).invoices[1]!
     const { payments, settlementStatus } = await billed()

@@ -17,7 +17,7 @@ import type { PolicyPreviewResponse } from '../../src/transactions/preview/contr
 import { callOk } from '../support/api.ts'
 import { comparable } from '../support/comparable.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type Motor, motorTenant, plainYear, workedOf } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, workedOf, yearFromSoon } from '../support/motor.ts'
 import { type LiveBook, toldAgain } from '../support/told-again.ts'
 import { withPlugins } from '../support/with-plugins.ts'
 
@@ -159,7 +159,7 @@ async function writtenLive(motor: Motor): Promise<Side> {
 
 async function givenUpLive(motor: Motor): Promise<Side> {
   const holder = await motor.newPolicyholder()
-  const body = { ...plainYear().request.policy, policyholderLocator: holder }
+  const body = { ...plainYear().request.policy, ...yearFromSoon(), policyholderLocator: holder }
   const { locator } = await post<PolicyResponse>({ motor }, '/policy', body)
   const { invoices } = await post<PolicyResponse>({ motor }, `/policy/${locator}/issue`)
   const [outstanding] = invoices.filter(one => one.settlementStatus === 'outstanding')

@@ -13,6 +13,7 @@ import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, deployExample } from '../support/examples.ts'
 import { roundTrips } from '../support/motor.ts'
+import { YEARS_ON } from '../support/years.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 const FOLDER = 'products/boat/policy'
@@ -150,7 +151,7 @@ async function tenantWith(suffix: string, ...versions: ArchiveFiles[]) {
 
 type Tenant = Awaited<ReturnType<typeof tenantWith>>
 
-const START = Date.UTC(2027, 0, 1) as Instant
+const START = Date.UTC(2027 + YEARS_ON, 0, 1) as Instant
 const months = (count: number): Instant => add(START, count, 'month', BERLIN)
 
 const CLEAN = { hasErrors: false, exposureValidationErrors: [], cancellationValidationErrors: [] }

@@ -366,7 +366,7 @@ describe('documents of policies', () => {
     await group('cards 2', new Date(start + 10 * DAY_MS).toISOString(), ['card_2'])
     await group('cards 3', new Date(start + 20 * DAY_MS).toISOString(), ['card_3'])
     expect(await cardOf(start - DAY_MS)).toContain('<h1>Nordlicht Versicherung</h1>')
-    expect(await cardOf(start)).toBe('First card for private_motor. Valid from 2027-01-01')
+    expect(await cardOf(start)).toBe('First card for private_motor. Valid from 2035-01-01')
     expect(await cardOf(start + 10 * DAY_MS)).toBe('Second card')
     expect(await cardOf(start + 20 * DAY_MS)).toBe(
       "renderError: card_3:2:1: There is no snippet 'card_gone'. Correct its name or add it.",

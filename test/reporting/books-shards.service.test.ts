@@ -108,39 +108,39 @@ describe('the books of two databases', () => {
   it('refuse times within a day, whose sums they do not have', async () => {
     const { status, body } = await callApi<{ message: string }>(
       'GET',
-      `/books/balances?to=${day('2027-01-01') + 1}`,
+      `/books/balances?to=${day('2035-01-01') + 1}`,
       { token },
     )
-    expect([status, body.message]).toEqual([400, expect.stringMatching(/'to' is within 2027-01-01/)])
+    expect([status, body.message]).toEqual([400, expect.stringMatching(/'to' is within 2035-01-01/)])
   })
 
   it('are closed by the repeat of a call that closed one of them only', async () => {
     await callOk('POST', '/test/clock', {
       token,
-      body: { advance: { amount: Math.ceil((day('2027-03-10') - Date.now()) / DAY_MS), unit: 'day' } },
+      body: { advance: { amount: Math.ceil((day('2035-03-10') - Date.now()) / DAY_MS), unit: 'day' } },
     })
-    const until = day('2027-02-01')
-    const before = await balances('?by=day&by=account&to=2027-02-01')
+    const until = day('2035-02-01')
+    const before = await balances('?by=day&by=account&to=2035-02-01')
     await boundDatabase(poolBinding(2))
       .prepare('update books set closed_until = ? where id = 1')
       .bind(until)
       .run()
     const half = await callOk<BooksResponse>('GET', '/books', { token })
     expect(half.closedUntilTimestamp).toBeUndefined()
-    const answers = await Promise.all([close('2027-02-01'), close('2027-02-01')])
+    const answers = await Promise.all([close('2035-02-01'), close('2035-02-01')])
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
     const whole = await callOk<BooksResponse>('GET', '/books', { token })
     expect(whole).toMatchObject({ closedUntilTimestamp: String(until) })
     for (const { locator } of policies) {
       const { status } = await motor.post(`/policies/${locator}/endorsements`, {
-        ...{ endorsementName: 'change_of_risk', startTimestamp: day('2027-01-10'), state: 'issued' },
+        ...{ endorsementName: 'change_of_risk', startTimestamp: day('2035-01-10'), state: 'issued' },
         fieldValues: { claims_free_years: 1 },
       })
       expect(status).toBe(200)
     }
     const after = await balances('?by=day&by=account')
-    expect(after.items.filter(one => one.day! < '2027-02-01')).toEqual(before.items)
-    expect(shown(after)['2027-02-01 premium']).toBeLessThan(0)
+    expect(after.items.filter(one => one.day! < '2035-02-01')).toEqual(before.items)
+    expect(shown(after)['2035-02-01 premium']).toBeLessThan(0)
     expect(shown(after)).toEqual(await expectedBalances())
     const periods = await callOk<PeriodResponse[]>('GET', '/books/periods', { token })
     expect(periods.map(one => one.untilTimestamp)).toEqual([String(until)])
@@ -157,7 +157,7 @@ describe('the books of two databases', () => {
           insert into journal (policyholder_locator, currency, kind, at, effective_at, closed_until, entries)
           select 'made-up', 'CHF', 'disbursement', ?2, ?2, 0, ?3 from n`,
       )
-      .bind(BACKLOG, day('2027-03-01'), entries)
+      .bind(BACKLOG, day('2035-03-01'), entries)
       .run()
     const behind = await callOk<BooksResponse>('GET', '/books', { token })
     expect(behind.rows - behind.summarizedRows).toBe(BACKLOG)

@@ -44,7 +44,7 @@ const rootElement = (fee: object[], premium: object[], tax: object[], vehicleVal
   ],
 })
 
-/** A year from March 2026 in Berlin, in two installments: the first is invoiced, the second planned. */
+/** A year from March 2026 in Berlin, in two installments: the first is invoiced, the second planned, which it has to be for years. */
 export const migratedPolicy = (id: string, invoiceId: string, changes: object = {}) => ({
   id,
   productName: 'private_motor',
@@ -53,7 +53,7 @@ export const migratedPolicy = (id: string, invoiceId: string, changes: object = 
   terms: [
     {
       startTime: '2026-03-01T00:00:00+01:00',
-      endTime: '2027-03-01T00:00:00+01:00',
+      endTime: '2036-03-01T00:00:00+01:00',
       transactions: [
         {
           transactionType: 'issuance',
@@ -78,8 +78,8 @@ export const migratedPolicy = (id: string, invoiceId: string, changes: object = 
             {
               id: 'inst-2',
               startTime: '2026-09-01T00:00:00+02:00',
-              dueTime: '2027-01-15T00:00:00+01:00',
-              generateTime: '2027-01-01T00:00:00+01:00',
+              dueTime: '2035-01-15T00:00:00+01:00',
+              generateTime: '2035-01-01T00:00:00+01:00',
             },
           ],
         },

@@ -1,9 +1,13 @@
 // The motor example as a tenant to test with: deployed, with policyholders and requests ready to send.
+import { add, type Instant, now, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import { type Answer, callApi, callOk } from './api.ts'
 import { type ArchiveFiles, type DeployedTenant, deployExample, motorWithoutPapers } from './examples.ts'
 import type { WorkedPolicy } from './worked.ts'
+import { YEARS_ON_MS } from './years.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
 
 const WORKED = import.meta.glob('../../examples/*/worked.json', { import: 'default', eager: true }) as Record<
   string,
@@ -12,8 +16,25 @@ const WORKED = import.meta.glob('../../examples/*/worked.json', { import: 'defau
 
 export const workedOf = (example: string): WorkedPolicy[] => WORKED[`../../examples/${example}/worked.json`]!
 
+/** The first worked policy of the example as one of 2035. Its term has as many days, but people and vehicles are older. */
+export function yearsOnOf(example: string): WorkedPolicy {
+  const worked = workedOf(example)[0]!
+  const policy = {
+    ...worked.request.policy,
+    policyStartTimestamp: worked.request.policy.policyStartTimestamp + YEARS_ON_MS,
+    policyEndTimestamp: worked.request.policy.policyEndTimestamp + YEARS_ON_MS,
+  }
+  return { ...worked, request: { ...worked.request, policy } }
+}
+
+/** Times of a policy whose year begins soon: for plans that are made up to a year ahead. */
+export function yearFromSoon(): { policyStartTimestamp: Instant; policyEndTimestamp: Instant } {
+  const start = add(now(), 40, 'day', BERLIN)
+  return { policyStartTimestamp: start, policyEndTimestamp: add(start, 1, 'year', BERLIN) }
+}
+
 /** A policy request that underwriting accepts; `policyholderLocator` is to be added. */
-export const plainYear = (): WorkedPolicy => workedOf('motor')[0]!
+export const plainYear = (): WorkedPolicy => yearsOnOf('motor')
 
 export type Motor = DeployedTenant & {
   /** A completed policyholder. */

@@ -11,10 +11,8 @@ import { STEPS, type StepDefinition } from '../../../cli/scenario/steps.ts'
 import { readTime, withTimes } from '../../../cli/scenario/times.ts'
 import homeLife from '../../../examples/home/scenarios/life.yaml?raw'
 import homeUnpaid from '../../../examples/home/scenarios/unpaid.yaml?raw'
-import homeWorked from '../../../examples/home/worked.json'
 import motorLife from '../../../examples/motor/scenarios/life.yaml?raw'
 import motorUnpaid from '../../../examples/motor/scenarios/unpaid.yaml?raw'
-import motorWorked from '../../../examples/motor/worked.json'
 import { checkedInvoices } from '../../../src/billing/payments.ts'
 import { Refusal } from '../../../src/kernel/errors.ts'
 import type { Instant, TimeZone } from '../../../src/kernel/time.ts'
@@ -31,10 +29,12 @@ import { graceLapseReinstatements } from '../../../src/transactions/lapses/proje
 import { callApi, callOk } from '../../support/api.ts'
 import { prepareDatabases } from '../../support/databases.ts'
 import { type ArchiveFiles, archiveOf, deployExample, exampleFiles } from '../../support/examples.ts'
+import { yearsOnOf } from '../../support/motor.ts'
+import { movedOn } from '../../support/years.ts'
 
 const EXAMPLES = {
-  motor: { worked: motorWorked, scenarios: { life: motorLife, unpaid: motorUnpaid } },
-  home: { worked: homeWorked, scenarios: { life: homeLife, unpaid: homeUnpaid } },
+  motor: { life: motorLife, unpaid: motorUnpaid },
+  home: { life: homeLife, unpaid: homeUnpaid },
 } as const
 
 type Example = keyof typeof EXAMPLES
@@ -111,10 +111,10 @@ async function compareLife(example: Example, text: string, suffix: string): Prom
   const { configuration } = await compileArchive(archiveOf(files))
   const { token } = await deployExample(files, suffix)
   const zone = configuration!.timeZone as TimeZone
-  const { scenarios, problems } = readScenarios('life.yaml', text, 'life')
+  const { scenarios, problems } = readScenarios('life.yaml', movedOn(text), 'life')
   expect(problems).toEqual([])
   const scenario = scenarios[0]!
-  const { request } = EXAMPLES[example].worked[0]!
+  const { request } = yearsOnOf(example)
   const at = readTime(scenario.at, zone)!
   const life = new PolicyLife(
     {
@@ -240,7 +240,7 @@ describe('a life without a service', () => {
     ['home', 'life', 9],
     ['home', 'unpaid', 7],
   ] as const)('is that of the service: %s, %s', async (example, name, moments) => {
-    const compared = await compareLife(example, EXAMPLES[example].scenarios[name], `${example}${name}`)
+    const compared = await compareLife(example, EXAMPLES[example][name], `${example}${name}`)
     expect(compared).toBe(moments)
   })
 })
