@@ -32,6 +32,7 @@ import {
   secretsFile,
   writeEnvironment,
 } from './environments.ts'
+import { checkFormerUnits } from './former-units.ts'
 import { isMisused, Misuse } from './misuse.ts'
 import { PLACE_OPTIONS, placeArguments, placeOfOptions } from './place-options.ts'
 import { isMade, readPool } from './pool-file.ts'
@@ -190,6 +191,11 @@ function steps(chosen: Environment, { databases, gradual }: Choices, checkout = 
       },
     },
     { name: `answers at https://${apiHost(chosen)}/ready`, carryOut: () => answers(chosen) },
+    {
+      name: 'tenants have no amounts in former minor units',
+      carryOut: () =>
+        checkFormerUnits(control, () => openStores(readSettings(process.env, {}).dataFolder, current)),
+    },
     {
       name: 'moves of tables that this code is ready for are noted',
       carryOut: () => noteReadyMoves(control, () => servingVersion(tool)),

@@ -9,6 +9,7 @@ import type { MigrationTarget } from '../src/platform/database/target.ts'
 import type { Statement, StatementTarget } from './administrator.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import { controlId } from './deployment/needs.ts'
+import { checkFormerUnits } from './former-units.ts'
 import { migrationFiles } from './migration-files.ts'
 import { type PoolDatabase, readPool } from './pool-file.ts'
 import { prepareControl, prepareTenantDatabases } from './prepare-databases.ts'
@@ -80,7 +81,10 @@ export type LocalDatabases = {
   target(binding: string): MigrationTarget
   /** Databases of the pool that the control database knows. */
   registered(): Promise<PoolDatabase[]>
-  /** Makes the files that are missing, then migrates and registers all of these databases of the pool. */
+  /**
+   * Makes the files that are missing, then migrates and registers all of these databases of the pool. An Error, before it changes one of them,
+   * where tenants have amounts in former minor units: then the earlier release still runs on them.
+   */
   prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
   close(): Promise<void>
 }
@@ -112,6 +116,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
       return readPool().filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
+      await checkFormerUnits(control, () => ({ target, close: async () => {} }))
       const files = databases.map(({ databaseId }) => databaseFile(dataFolder, databaseId))
       await makeFiles(
         dataFolder,

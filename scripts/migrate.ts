@@ -2,9 +2,10 @@
 // it goes on where it stopped. `--needed` waits only for what this code needs.
 import { parseArgs } from 'node:util'
 import { MigrationFailures } from '../src/platform/database/migrations.ts'
-import { requireStarted } from './databases.ts'
+import { openStores, requireStarted } from './databases.ts'
 import { servingVersion } from './deployment/roll-out.ts'
 import { ENVIRONMENT_OPTION, type Environment, environmentNamed } from './environments.ts'
+import { checkFormerUnits } from './former-units.ts'
 import { openLocalDatabases } from './local-databases.ts'
 import { isMisused } from './misuse.ts'
 import { prepareControl, SOME_ARE_BEHIND } from './prepare-databases.ts'
@@ -46,6 +47,8 @@ async function migrateAtProvider(environment: Environment, isNeeded: boolean): P
   const tool = toolFor(environment)
   const control = remoteTarget(tool, 'CONTROL')
   tellOfControl(await prepareControl(control))
+  const { dataFolder } = readSettings(process.env, {})
+  await checkFormerUnits(control, () => openStores(dataFolder, environment), { isServed: true })
   await announceMigrations(control, () => servingVersion(tool))
   if (await awaitUpgrades(control, say, { isNeeded }))
     say(isNeeded ? 'all databases have what this code needs' : 'all databases are up to date')

@@ -19,7 +19,7 @@ import {
   setQuotas,
 } from '../src/tenants/service.ts'
 import { claimsOf } from '../src/tenants/store.ts'
-import { resumeTenant } from '../src/tenants/suspension.ts'
+import { acceptUnits, resumeTenant } from '../src/tenants/suspension.ts'
 import { confirmed } from './confirm.ts'
 import { openStores, requireStarted } from './databases.ts'
 import {
@@ -48,6 +48,7 @@ npm run tenant -- suspend NAME [--reason TEXT]   answers every call 503, stops t
 npm run tenant -- resume NAME
 npm run tenant -- restore NAME --to TIME         brings its databases back to 2026-11-21T08:00:00Z
 npm run tenant -- move NAME --to ENVIRONMENT     moves it with its databases and files
+npm run tenant -- units NAME [--yes]             serves it though its amounts may be in former minor units
 npm run tenant -- quota NAME [databaseBytes=N] [configurationBytes=N]
 npm run tenant -- delete NAME [--yes]
 
@@ -169,6 +170,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     const quotas = readQuotas(rest)
     await setQuotas(env, name, quotas)
     say(`${name} has the quotas ${JSON.stringify(quotas)}; all others are the defaults`)
+  },
+  async units(env, name, _, { yes }) {
+    await tenantNamed(env, name)
+    const what = `If ${name} has amounts from before an upgrade that changed the decimals of its currency, they are then read a hundred times too low or more.`
+    if (!yes && !(await confirmed(what, name))) throw new Error('Nothing was changed.')
+    const { suspension } = await acceptUnits(env, name)
+    say(
+      suspension ? `${name} stays suspended: ${suspension.reason}` : `${name} is served as it is, within 5 s`,
+    )
   },
   async delete(env, name, _, { yes }) {
     const { type, shards } = await tenantNamed(env, name)

@@ -19,6 +19,7 @@ import { type Database, openDatabase } from './database.ts'
 import type { AutofillOperations, Restore, Suspension } from './tenancy/control-tables.ts'
 import * as control from './tenancy/control-tables.ts'
 import { type FenceRow, type FenceStatement, setFence } from './tenancy/fence.ts'
+import { FORMER_UNITS } from './tenancy/former-units.ts'
 import { bucketBinding, type Place } from './tenancy/places.ts'
 import { noRoom, type Quotas } from './tenancy/quotas.ts'
 import { type Shared, Snapshots } from './tenancy/snapshots.ts'
@@ -225,8 +226,9 @@ export type TenantRow = Awaited<ReturnType<typeof tenantsQuery>>[number]
 export function tenantOfRows(rows: readonly TenantRow[]): Tenant | undefined {
   const [first] = rows
   if (!first) return undefined
-  const { status, operation, isWaking, createdAt, ...row } = first.tenant
-  const { locator, autofill, allowedOrigins, allowsAgents, quotas, suspension, restores, ...kept } = row
+  const { status, operation, isWaking, createdAt, formerUnits, suspension: stored, ...row } = first.tenant
+  const { locator, autofill, allowedOrigins, allowsAgents, quotas, restores, ...kept } = row
+  const suspension = formerUnits && stored?.state !== 'moved' ? FORMER_UNITS : stored
   const opensAt = rows.map(row => row.opensAt as Instant)
   const closesAt = rows.map(row => row.closesAt as Instant | null)
   const have = (name: string): boolean => rows.every(({ migration }) => (migration ?? '') >= name)

@@ -71,6 +71,7 @@ export async function createTenant(
     tokenEpoch: 1,
     versioned: versioned || type === 'production',
     place,
+    formerUnits: null,
     createdAt: now(),
   })
   const tenant = await changed(database, [...queries, ...audit], { locator, name, place })

@@ -82,6 +82,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
       tokenEpoch: sql`${tenants.tokenEpoch} + 1`,
       clockOffsetMs: 0,
       autofill: {},
+      formerUnits: null,
     })
     .where(eq(tenants.locator, tenant.locator)),
   ...claimQueries(database, tenant.locator, { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }),
@@ -210,11 +211,11 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
 
 const MINUTE_MS = 60_000
 
-/** Each active tenant that is not suspended has one turn in this many minutes. */
+/** Each active tenant that is served has one turn in this many minutes. */
 export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: number) =>
   tenantsQuery(
     database,
-    sql`tenant.rowid % ${minutes} = ${Math.floor(at / MINUTE_MS) % minutes} and ${tenants.suspension} is null`,
+    sql`tenant.rowid % ${minutes} = ${Math.floor(at / MINUTE_MS) % minutes} and ${tenants.suspension} is null and ${tenants.formerUnits} is null`,
   )
 
 export const tenantQuery = (database: Database, locator: string) =>

@@ -46,7 +46,8 @@ export async function suspendTenant(
   calls: Calls = noCalls(),
 ): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
-  const suspension: Suspension = { state: 'suspended', reason, since: tenant.suspension?.since ?? now() }
+  const since = tenant.suspension?.state === 'suspended' ? tenant.suspension.since : now()
+  const suspension: Suspension = { state: 'suspended', reason, since }
   await changeTenant(env, tenant, { suspension }, calls)
   return { ...tenant, suspension }
 }
@@ -60,10 +61,13 @@ export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls(
 
 /**
  * Serves the tenant again, everywhere within 5 s; work that fell due meanwhile begins within two minutes. Gives up an unfinished
- * move away. Refuses as `suspendTenant`; 409 also during a restore, or while the tenant is being moved here.
+ * move away. Refuses as `suspendTenant`; 409 also during a restore, while the tenant is being moved here, or when its amounts may be in
+ * former units.
  */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
+  if (tenant.suspension?.state === 'formerUnits')
+    throw wrongState(`The tenant '${name}' cannot be served: ${tenant.suspension.reason}`)
   const operation = await operationOf(env, tenant, calls)
   const isLeaving = operation?.kind === 'move' && operation.direction === 'out'
   if (operation && !isLeaving)
@@ -95,6 +99,16 @@ export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCall
   await changeTenant(env, tenant, { suspension: null, operation: null, isWaking: true }, calls)
   const { suspension: _, ...served } = tenant
   return served
+}
+
+/**
+ * Serves a tenant that is marked for amounts in former minor units, everywhere within 5 s: the operator knows that it holds no money.
+ * One that was suspended stays so. Its objects look again within a minute. Refuses as `suspendTenant`.
+ */
+export async function acceptUnits(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
+  const tenant = await tenantToChange(env, name, calls)
+  await changeTenant(env, tenant, { formerUnits: null }, calls)
+  return await tenantNamed(env, name, calls)
 }
 
 /** Reads the control database; 404 when there is none. */

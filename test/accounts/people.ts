@@ -39,7 +39,7 @@ export async function peopleOf(number: number): Promise<People> {
   }
   await env.CONTROL.batch([
     env.CONTROL.prepare(
-      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0)`,
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at, former_units) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0, null)`,
     ).bind(tenant.locator, tenant.name, tenant.hostName),
     env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
       tenant.locator,

@@ -4,6 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
 import { deployTestTenant, testUsers } from '../../scripts/example.ts'
+import { checkFormerUnits } from '../../scripts/former-units.ts'
+import { openLocalDatabases } from '../../scripts/local-databases.ts'
 import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { versionOf, versionOfCommit } from '../support/versions/bundle.ts'
@@ -115,6 +117,9 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
     service = await startTwoVersions({ old: former, new: present }, mix)
     const administration = await signIn(service.origin('old'), service.administrator)
     const { hostname, tenantLocator } = await deployTestTenant(administration, 'motor', bareArchive())
+    // The former version knows no marks of tenants; the deployment looks at what it made.
+    const databases = openLocalDatabases(service.dataFolder)
+    await checkFormerUnits(databases.control, () => databases)
     const as = (role: string): Promise<ApiClient> => {
       const { username, password } = testUsers().find(({ roles }) => roles.includes(role))!
       return signIn(service.origin('old'), { username, password, hostName: hostname })

@@ -36,8 +36,20 @@ const wordsOf = (line: string): string[] =>
 
 let remembered = 0
 
+/** As if an earlier release had made the tenants. */
+function markTenants(): void {
+  const database = openStored(account, readAccount(account).databases['bindery-production-control']!.id)
+  try {
+    database.exec('update tenant set former_units = true')
+  } finally {
+    database.close()
+  }
+}
+
 /** What the guide says in sentences before a command. */
 const BEFORE: Readonly<Record<string, () => void>> = {
+  'npm run migrate': markTenants,
+  'npm run tenant -- units': markTenants,
   'npm run tenant -- suspend': () => {
     remembered = rememberDatabases(account)
   },
@@ -74,7 +86,10 @@ function rowsOf(name: string, query: string): Record<string, unknown>[] {
 }
 
 const tenants = (environment: string) =>
-  rowsOf(`bindery-${environment}-control`, 'select name, status, suspension, restores, operation from tenant')
+  rowsOf(
+    `bindery-${environment}-control`,
+    'select name, status, suspension, former_units, restores, operation from tenant',
+  )
 
 /** What holds after a command, beside that it ended well. */
 const AFTER: Readonly<Record<string, (output: string) => void>> = {
@@ -84,6 +99,11 @@ const AFTER: Readonly<Record<string, (output: string) => void>> = {
     expect(readAccount(account).workers['bindery-production']!.shares).toMatchObject([{ percentage: 100 }]),
   'npm run tenant -- create': output => expect(output).toContain('https://api.production.example.com'),
   'npm run tenant -- shards': output => expect(output).toContain('filled'),
+  'npm run migrate': () => expect(tenants('production')).toMatchObject([{ former_units: null }]),
+  'npm run tenant -- units': output => {
+    expect(output).toContain('acme is served as it is')
+    expect(tenants('production')).toMatchObject([{ former_units: null }])
+  },
   'npm run tenant -- suspend': () =>
     expect(String(tenants('production')[0]!.suspension)).toContain('The books are being checked.'),
   'npm run tenant -- resume': () => expect(tenants('production')).toMatchObject([{ suspension: null }]),

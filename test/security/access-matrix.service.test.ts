@@ -33,7 +33,7 @@ beforeAll(async () => {
   administrator = row!.locator
   await env.CONTROL.batch([
     env.CONTROL.prepare(
-      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, 'other', 'other.example', 'test', 'active', 1, 1, 1, 0)`,
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at, former_units) values (?, 'other', 'other.example', 'test', 'active', 1, 1, 1, 0, null)`,
     ).bind(OTHER_TENANT),
     env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
       OTHER_TENANT,

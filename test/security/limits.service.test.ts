@@ -66,7 +66,7 @@ beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   await env.CONTROL.batch([
     env.CONTROL.prepare(
-      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, 'limited', 'limited', 'test', 'active', 1, 1, 1, 0)`,
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at, former_units) values (?, 'limited', 'limited', 'test', 'active', 1, 1, 1, 0, null)`,
     ).bind(TENANT),
     env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
       TENANT,

@@ -34,6 +34,11 @@ export const tenants = sqliteTable(
     place: text({ enum: PLACES }).notNull().default(''),
     /** Null while it is served. */
     suspension: text({ mode: 'json' }).$type<Suspension>(),
+    /**
+     * Its amounts may be in the minor units of an earlier release (former-units.ts): then it is not served. Null: they are not. By default
+     * true, which marks the tenants that were there before the column, and those that a Worker of an earlier release makes.
+     */
+    formerUnits: integer({ mode: 'boolean' }).default(true),
     /** Oldest first. */
     restores: text({ mode: 'json' }).$type<readonly Restore[]>().notNull().default(sql`'[]'`),
     /** Housekeeping must still wake its dispatchers, which have no alarm after a move or restore. */
@@ -221,8 +226,8 @@ export const administrationTokens = sqliteTable('administration_token', tokenCol
 ])
 
 export type Suspension = {
-  /** `moved`: it is served elsewhere, and never here again. */
-  readonly state: 'suspended' | 'moved'
+  /** `moved`: it is served elsewhere, and never here again. `formerUnits` comes from the column of that name. */
+  readonly state: 'suspended' | 'moved' | 'formerUnits'
   /** Callers see it. */
   readonly reason: string
   readonly since: number

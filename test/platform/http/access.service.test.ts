@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const [at, locator] of [MINE, THEIRS].entries())
     await env.CONTROL.batch([
       env.CONTROL.prepare(
-        `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0)`,
+        `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at, former_units) values (?, ?, ?, 'test', 'active', 1, 1, 1, 0, null)`,
       ).bind(locator, `tenant-${at}`, `host-${at}`),
       env.CONTROL.prepare('insert into shard (tenant_locator, number, binding) values (?, 0, ?)').bind(
         locator,

@@ -40,8 +40,8 @@ export async function makeTenant(shards = 1): Promise<Tenant> {
   })
   await env.CONTROL.batch([
     env.CONTROL.prepare(
-      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at)
-       values (?, ?, ?, 'test', 'active', 1, 1, 1, 0)`,
+      `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, created_at, former_units)
+       values (?, ?, ?, 'test', 'active', 1, 1, 1, 0, null)`,
     ).bind(locator, name, `${name}.co.test.bindery.test`),
     ...statements,
   ])

@@ -27,6 +27,7 @@ export type TwoVersions = {
   origin(worker: Side): string
   /** All isolates end, and begin again so; storage stays. */
   become(mix: Mix): Promise<void>
+  readonly dataFolder: string
   close(): Promise<void>
 }
 
@@ -113,6 +114,7 @@ export async function startTwoVersions(versions: Record<Side, Version>, mix: Mix
   }
   return {
     administrator,
+    dataFolder,
     origin: worker => origins.get(worker)!,
     async become(next) {
       await runtime.setOptions(options(next))

@@ -1,0 +1,1 @@
+ALTER TABLE `tenant` ADD `former_units` integer DEFAULT true;
