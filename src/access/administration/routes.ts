@@ -52,7 +52,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
   }),
   patch('/account/v1/accounts/{locator}/disable', {
     summary: 'Disable an account',
-    description: `Nothing signs it in, and all its tokens are refused everywhere within 5 seconds. Not your own, and not that of the last person who may change users (409). ${CUSTOM}`,
+    description: `Nothing signs it in, and all its tokens are refused everywhere within 5 seconds. Not your own, and not that of the last person who may change users and can sign in (409). ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
     answer: account,
     handle: ({ params }, context) => service.disableAccount(params.locator, context),
@@ -66,7 +66,7 @@ export const accountAdministrationRoutes: readonly Route[] = [
   }),
   remove('/account/v1/accounts/{locator}', {
     summary: 'Delete an account',
-    description: `For good, with all its tokens; the user name is free. Not your own, and not that of the last person who may change users (409). ${CUSTOM}`,
+    description: `For good, with all its tokens; the user name is free. Not your own, and not that of the last person who may change users and can sign in (409). ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'It is deleted.' },
     handle: ({ params }, context) => service.deleteAccount(params.locator, context),

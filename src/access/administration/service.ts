@@ -30,7 +30,7 @@ import { typeOfRole } from '../../product/roles.ts'
 import type { AuditAction } from '../audit/actions.ts'
 import { commitAudited } from '../audit/store.ts'
 import type * as contract from '../contract.ts'
-import { keepsManager } from '../last-manager.ts'
+import { keepsManager, type Reading } from '../last-manager.ts'
 import { isLocked } from '../lock-out.ts'
 import { type PasswordRules, PLAIN_RULES, requireGoodPassword } from '../password-rules/rules.ts'
 import { hashPassword } from '../passwords.ts'
@@ -176,7 +176,11 @@ type AccountChange = {
   readonly answer?: JsonAnswer
 }
 
-type Decide = (account: store.StoredAccount, rules: PasswordRules) => Promise<AccountChange> | AccountChange
+type Decide = (
+  account: store.StoredAccount,
+  rules: PasswordRules,
+  reading: Reading,
+) => Promise<AccountChange> | AccountChange
 
 /**
  * Changes one account and writes its audit entry in the same commit. `decide` runs again when another request changed the account
@@ -190,7 +194,7 @@ export async function changeAccount(
   decide: Decide,
 ): Promise<JsonText> {
   const database = homeDatabase(context)
-  const attempt = () => changeOnce(context, database, locator, action, decide)
+  const attempt = (isFirst: boolean) => changeOnce(context, database, { locator, action, isFirst }, decide)
   const change = () => retryOnConflict('The account', attempt)
   const answer = await unlessRepeated(context, database, change, asStored)
   return jsonText(sentAgain(answer))
@@ -199,13 +203,12 @@ export async function changeAccount(
 async function changeOnce(
   context: RequestContext,
   database: Database,
-  given: string,
-  action: AuditAction,
+  { locator: given, action, isFirst }: { locator: string; action: AuditAction; isFirst: boolean },
   decide: Decide,
 ): Promise<JsonAnswer | AnswerBySubject> {
   const { tenant } = context
-  const { account, rules } = await accountAt(database, given, tenant)
-  const change = await decide(account, rules)
+  const { account, rules, configured } = await accountAt(database, given, tenant)
+  const change = await decide(account, rules, { configured, isFirst })
   requireAuthority(context.caller, account)
   const { set, endsAccess = false, endsTokens = false, answer } = change
   const { locator, username } = account
@@ -237,11 +240,11 @@ export async function accountAt(
   database: Database,
   given: string,
   tenant: store.Keeping,
-): Promise<{ account: store.StoredAccount; rules: PasswordRules }> {
+): Promise<{ account: store.StoredAccount; rules: PasswordRules; configured: Reading['configured'] }> {
   const locator = readUuid(given)
-  const { account, rules } = locator ? await store.readAccount(database, { locator }, tenant) : {}
+  const { account, rules, roles } = locator ? await store.readAccount(database, { locator }, tenant) : {}
   if (!account || !rules) throw notFound('account', given)
-  return { account, rules }
+  return { account, rules, configured: roles }
 }
 
 /** Guard: nothing that `decide` read has changed. */
@@ -255,14 +258,14 @@ const isUnchanged = ({ locator, tokenEpoch, passwordHash, disabledAt }: store.St
  * until it is enabled again.
  */
 export const disableAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changeAccount(context, locator, 'accounts.disable', async account => {
+  changeAccount(context, locator, 'accounts.disable', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'disable')
     const disabledAt = account.disabledAt ?? realNow()
     return {
       set: { disabledAt },
       endsAccess: true,
-      guards: await keepsManager(account, context),
+      guards: await keepsManager(account, reading, context),
       answer: accountAnswer({ ...account, disabledAt }, context),
     }
   })
@@ -276,14 +279,14 @@ export const enableAccount = (locator: string, context: RequestContext): Promise
 
 /** The row stays, since records name the account; its user name is free. */
 export const deleteAccount = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changeAccount(context, locator, 'accounts.delete', async account => {
+  changeAccount(context, locator, 'accounts.delete', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])
     requireAnother(account, context, 'delete')
     const set = { deletedAt: realNow(), passwordHash: null, formerHashes: [] }
     const facts = context.tenant.keepsRoles
       ? store.rolesQueries(homeDatabase(context), account.locator, [])
       : []
-    const guards = await keepsManager(account, context)
+    const guards = await keepsManager(account, reading, context)
     return { set, endsAccess: true, endsTokens: true, guards, facts }
   })
 

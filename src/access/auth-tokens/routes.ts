@@ -87,7 +87,7 @@ export const authTokenRoutes: readonly Route[] = [
   }),
   remove('/auth/users/{locator}/credentials', {
     summary: 'Remove the credentials of an account',
-    description: `The password and all tokens. Nothing signs the account in until an administrator sets a password. ${CUSTOM}`,
+    description: `The password and all tokens. No password signs the account in until an administrator sets one. Not those of the last person who may change users and can sign in (409). ${CUSTOM}`,
     permission: ['users.write', 'users.custom'],
     answer: { description: 'They are removed.' },
     handle: ({ params }, context) => service.deleteCredentials(params.locator, context),

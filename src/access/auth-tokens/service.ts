@@ -11,6 +11,7 @@ import { controlDatabase, HOME_SHARD, homeDatabase, type Tenant } from '../../pl
 import { accountAt, changeAccount } from '../administration/service.ts'
 import { administrationAuditRow, commitAudited } from '../audit/store.ts'
 import type { AuthTokenCreateRequest, AuthTokenResponse } from '../contract.ts'
+import { keepsManager } from '../last-manager.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { requireAuthority, requireReach, requireWithin } from '../rights.ts'
 import { readAccount, type StoredAccount } from '../store.ts'
@@ -244,12 +245,14 @@ export const revokeTokens = (locator: string, context: RequestContext): Promise<
     return { set: {}, endsAccess: true, endsTokens: true }
   })
 
-/** Like `revokeTokens`; the account cannot sign in until an administrator sets a password. */
+/** Like `revokeTokens`; no password signs the account in until an administrator sets one. 409 for the last person who may change users. */
 export const deleteCredentials = (locator: string, context: RequestContext): Promise<JsonText> =>
-  changeAccount(context, locator, 'credentials.delete', account => {
+  changeAccount(context, locator, 'credentials.delete', async (account, _, reading) => {
     requireReach(context.caller, account, ['users.write'])
     const set = { passwordHash: null, formerHashes: [], failedSignIns: 0, lockedUntil: null }
-    return { set, endsAccess: true, endsTokens: true }
+    // A person whom a provider signs in has no password to lose.
+    const guards = account.passwordHash === null ? [] : await keepsManager(account, reading, context)
+    return { set, endsAccess: true, endsTokens: true, guards }
   })
 
 // Long-lived tokens of administration accounts, so that pipelines need no password with all rights. They grant deployments only,

@@ -10,7 +10,7 @@ import { revocationsOf } from '../revocation.ts'
 import { accountIdentities, accounts, identityProviders } from '../tables.ts'
 
 /** Accounts that sign in by the provider of that name, and by nothing else: they have no password, and no other provider. */
-const dependOn = (name: string): SQL => {
+export const dependOn = (name: string): SQL => {
   const issuersOf = (which: SQL): SQL =>
     sql`(select ${accountIdentities.accountLocator} from ${accountIdentities} where ${accountIdentities.issuer} in
       (select ${identityProviders.issuer} from ${identityProviders} where ${which}))`

@@ -40,7 +40,7 @@ export const identityProviderRoutes: readonly Route[] = [
   remove('/auth/providers/{name}', {
     summary: 'Delete an identity provider',
     description:
-      'Bindery only. Nobody signs in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables theirs. Not one whose mappings give what you may not do, and not one by which you sign in yourself (409). Passwords sign in again if it replaced them.',
+      'Bindery only. Nobody signs in by it any more. Accounts that sign in by no other provider are disabled, and their access tokens end everywhere within 5 seconds; if the provider is set again, the next sign-in of a person enables theirs. Not one whose mappings give what you may not do, not one by which you sign in yourself, and not the way in of the last person who may change users (409). Passwords sign in again if it replaced them.',
     permission: 'users.write',
     answer: { description: 'It is deleted.' },
     handle: async ({ params }, context) => (await providers()).deleteProvider(params.name, context),

@@ -1,5 +1,5 @@
 // Identity providers of a tenant: who changes them may grant nothing beyond their own rights, now and with each change.
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
 import {
   alreadyExists,
   invalidRequest,
@@ -28,11 +28,13 @@ import { seal } from '../../platform/sealed.ts'
 import { HOME_SHARD, homeDatabase, sealedPlace, type Tenant } from '../../platform/tenancy.ts'
 import { type TenantRoles, typeOfRole } from '../../product/roles.ts'
 import { commitAudited } from '../audit/store.ts'
+import { managerStays, requireManager } from '../last-manager.ts'
 import { forgetAuthTokens } from '../revocation.ts'
 import { listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
+import type { Change as ManagerChange } from '../roles/managers.ts'
 import { areUnchanged, configuredQuery, type Role, rolesQuery } from '../roles/store.ts'
 import { accountIdentities, accounts, identityProviders, type RoleMapping } from '../tables.ts'
-import { closingOf, type Dependents, dependentsQuery, NO_CLOSING } from './closing.ts'
+import { closingOf, type Dependents, dependentsQuery, dependOn, NO_CLOSING } from './closing.ts'
 import {
   type IdentityProviderRequest,
   type IdentityProviderResponse,
@@ -120,7 +122,7 @@ export async function writeProvider(
     )
   const problem = addressProblem(request.issuer, mayCallThisMachine(context.env))
   if (problem) throw invalidRequest(`'issuer' ${problem}.`)
-  const attempt = async () => {
+  const attempt = async (isFirst: boolean) => {
     const { providers, before, dependents, granting } = await readProviders(database, name, context)
     if (context.ifMatch !== undefined) requireAsRead(name, before, context)
     const mappings = request.mappings.map(mapping => readMapping(mapping, granting))
@@ -148,10 +150,16 @@ export async function writeProvider(
     const { issuer, clientId, replacesPasswords } = row
     const closing =
       before && before.issuer !== issuer ? closingOf(before, dependents, database, context) : NO_CLOSING
+    const isClosed = before !== undefined && before.issuer !== issuer && dependents.count > 0
+    const staying =
+      isClosed || (replacesPasswords && !before?.replacesPasswords)
+        ? await personStays({ name, after: row, isClosed }, granting, { database, context, isFirst })
+        : sql`true`
     const given = granting.own.filter(role => mappings.some(({ roles }) => roles.includes(role.name)))
     const holds = [
       isUnchanged(name, before, issuer),
       closing.holds,
+      staying,
       ...(given.length > 0
         ? [
             areUnchanged(
@@ -184,7 +192,7 @@ export async function writeProvider(
 const once = (
   context: RequestContext,
   database: Database,
-  attempt: () => Promise<JsonAnswer>,
+  attempt: (isFirst: boolean) => Promise<JsonAnswer>,
 ): Promise<JsonAnswer> =>
   unlessRepeated(context, database, () => retryOnConflict('The identity provider', attempt), sentAgain)
 
@@ -195,14 +203,25 @@ const once = (
 export async function deleteProvider(name: string, context: RequestContext): Promise<JsonText> {
   requireProviders(context.tenant)
   const database = homeDatabase(context)
-  const attempt = async () => {
+  const attempt = async (isFirst: boolean) => {
     const { before, dependents, granting } = await readProviders(database, name, context)
     requireAsRead(name, before, context)
     requireGrantable(before.mappings, granting, context)
     const closing = closingOf(before, dependents, database, context)
+    const staying =
+      dependents.count > 0
+        ? await personStays({ name, after: undefined, isClosed: true }, granting, {
+            database,
+            context,
+            isFirst,
+          })
+        : sql`true`
     await commitAudited(context, database, {
       guards: [
-        { name: 'guard_account', holds: and(isUnchanged(name, before, before.issuer), closing.holds)! },
+        {
+          name: 'guard_account',
+          holds: and(isUnchanged(name, before, before.issuer), closing.holds, staying)!,
+        },
       ],
       facts: [
         ...closing.facts,
@@ -217,6 +236,21 @@ export async function deleteProvider(name: string, context: RequestContext): Pro
   const answer = await once(context, database, attempt)
   forgetAuthTokens()
   return jsonText(answer)
+}
+
+type Trying = { readonly database: Database; readonly context: RequestContext; readonly isFirst: boolean }
+
+/** Condition: the change of a provider leaves a person who may change users. 409 where it was found not to. */
+async function personStays(
+  { isClosed, ...provider }: NonNullable<ManagerChange['provider']> & { readonly isClosed: boolean },
+  { configured }: Granting,
+  { database, context, isFirst }: Trying,
+): Promise<SQL> {
+  if (!context.tenant.keepsRoles) return sql`true`
+  // Accounts that sign in by it alone are disabled in the same batch.
+  const holds = managerStays(configured, { ...(isClosed && { loses: dependOn(provider.name) }), provider })
+  await requireManager(database, holds, isFirst)
+  return holds
 }
 
 /** 404 where there is no such provider, 412 for another `If-Match` than its tag. */

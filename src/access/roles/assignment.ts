@@ -9,11 +9,12 @@ import { homeDatabase } from '../../platform/tenancy.ts'
 import { versionQuery } from '../../product/cache.ts'
 import { typeOfRole } from '../../product/roles.ts'
 import { changeAccount, requireAnother } from '../administration/service.ts'
-import { requireManager } from '../last-manager.ts'
+import { managerStays, requireManager } from '../last-manager.ts'
 import { type GivenRole, requireWithin, rolePermissions } from '../rights.ts'
 import { isOfProvider, rolesQueries, type StoredAccount } from '../store.ts'
+import { accounts } from '../tables.ts'
 import type { UserRolesRequest } from './contract.ts'
-import { managersOf, manages } from './managers.ts'
+import { manages } from './managers.ts'
 import { requireRoles } from './service.ts'
 import * as store from './store.ts'
 import { userResponse } from './users.ts'
@@ -31,7 +32,7 @@ export function giveRoles(
   const { tenant, caller } = context
   requireRoles(tenant)
   const names = [...new Set(request.roles.map(name => typeOfRole(name) ?? name))].sort()
-  return changeAccount(context, locator, 'accounts.roles', async account => {
+  return changeAccount(context, locator, 'accounts.roles', async (account, _, { isFirst }) => {
     requireAnother(account, context, 'give roles to')
     const database = homeDatabase(context)
     await requireFree(account, context)
@@ -40,7 +41,7 @@ export function giveRoles(
       store.rolesQuery(database),
     ])
     const given = namedRoles(names, present)
-    const { permissions: _, roles: __, ...bare } = account
+    const { permissions: __, roles: ___, ...bare } = account
     const permissions = rolePermissions({ ...bare, given }, version?.roles)
     const after = { ...bare, ...(permissions && { permissions }), ...(given.length > 0 && { roles: names }) }
     requireWithin(
@@ -50,9 +51,9 @@ export function giveRoles(
     )
     const losesManager = manages(account) && !manages(after) && !account.isService
     const keepsManager = losesManager
-      ? store.isHeldByPerson(managersOf(version?.roles, present), account.locator)
+      ? managerStays(version?.roles, { loses: sql`${accounts.locator} = ${account.locator}` })
       : sql`true`
-    if (losesManager) await requireManager(database, keepsManager)
+    if (losesManager) await requireManager(database, keepsManager, isFirst)
     const own = present.filter(role => names.includes(role.name))
     return {
       set: {},

@@ -1,12 +1,16 @@
 // A tenant always has a person who may change its users. Roles decide who that is, so no change of roles may leave nobody.
+import { and, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Caller } from '../../platform/context.ts'
 import { TENANT_ACCOUNT_TYPES } from '../../platform/http/account-types.ts'
-import { may } from '../../platform/http/permissions.ts'
+import { groupOf, may } from '../../platform/http/permissions.ts'
 import type { TenantRoles } from '../../product/roles.ts'
 import { listedPermissions, rolePermissions } from '../rights.ts'
-import type { HoldersOf } from './store.ts'
+import { accountIdentities, accountRoles, accounts, identityProviders, roles } from '../tables.ts'
 
 const MANAGING = 'users.write'
+
+/** As roles list it. */
+const LISTED = [MANAGING, `${groupOf(MANAGING)}.*`]
 
 export const manages = (held: Pick<Caller, 'accountType' | 'permissions'>): boolean => may(held, MANAGING)
 
@@ -14,19 +18,76 @@ export const manages = (held: Pick<Caller, 'accountType' | 'permissions'>): bool
 export const givesManaging = (permissions: readonly string[]): boolean =>
   listedPermissions(permissions).includes(MANAGING)
 
-type OwnRole = { readonly name: string; readonly permissions: readonly string[] }
+/** By what accounts hold the permission, besides roles of the interface. */
+type HoldersOf = {
+  /** Account types, for accounts that have them or were given them. */
+  readonly types: readonly string[]
+  /** Users of the archive whose roles say what they may, and those of them who hold it. */
+  readonly users: { readonly all: readonly string[]; readonly holding: readonly string[] }
+}
 
-/** By what accounts may change users, with these roles of the configuration and of the interface. */
-export function managersOf(configured: TenantRoles | null | undefined, own: readonly OwnRole[]): HoldersOf {
+/** By what accounts may change users, with these roles of the configuration. */
+export function managersOf(configured: TenantRoles | null | undefined): HoldersOf {
   const heldBy = (username: string, accountType: string, source: 'archive' | 'interface'): boolean => {
     const permissions = rolePermissions({ username, accountType, source }, configured)
     return manages({ accountType, ...(permissions && { permissions }) })
   }
-  const types = TENANT_ACCOUNT_TYPES.filter(type => heldBy('', type, 'interface'))
   const all = Object.keys(configured?.users ?? {})
   return {
-    types,
-    roles: [...types, ...own.flatMap(({ name, permissions }) => (givesManaging(permissions) ? [name] : []))],
+    types: TENANT_ACCOUNT_TYPES.filter(type => heldBy('', type, 'interface')),
     users: { all, holding: all.filter(username => heldBy(username, '', 'archive')) },
   }
+}
+
+/** What is different after a change that is about to be made. */
+export type Change = {
+  /** Accounts that lose it, or their way in. */
+  readonly loses?: SQL
+  /** A role that gives it no more. */
+  readonly role?: string
+  readonly provider?: ProviderChange
+}
+
+type ProviderChange = {
+  readonly name: string
+  /** Undefined: there is none of that name any more. */
+  readonly after: { readonly issuer: string; readonly replacesPasswords: boolean } | undefined
+}
+
+const among = (column: SQLWrapper, names: readonly string[]): SQL =>
+  sql`${column} in (select value from json_each(${JSON.stringify(names)}))`
+
+/** Whether a person holds the permission who can sign in: with an account that is active and has a way in. */
+export const isHeldByPerson = (
+  { types, users }: HoldersOf,
+  { loses = sql`false`, role, provider }: Change = {},
+): SQL => {
+  const ofThis = sql`${accountRoles.accountLocator} = ${accounts.locator}`
+  const gives = sql`exists (select 1 from ${roles}, json_each(${roles.permissions}) listed
+    where ${roles.name} = ${accountRoles.role} and ${roles.name} is not ${role ?? null} and ${among(sql`listed.value`, LISTED)})`
+  return sql`exists (select 1 from ${accounts} where ${and(
+    isNull(accounts.deletedAt),
+    isNull(accounts.disabledAt),
+    eq(accounts.isService, false),
+    sql`not (${loses})`,
+    hasWayIn(provider),
+    sql`case
+      when exists (select 1 from ${accountRoles} where ${ofThis})
+        then exists (select 1 from ${accountRoles} where ${ofThis} and (${among(accountRoles.role, types)} or ${gives}))
+      when ${eq(accounts.source, 'archive')} and ${among(accounts.username, users.all)}
+        then ${among(accounts.username, users.holding)}
+      else ${among(accounts.type, types)} end`,
+  )})`
+}
+
+/** A password, where passwords sign in, or a person at a provider that the tenant has. */
+function hasWayIn(change: ProviderChange | undefined): SQL {
+  const others = sql`${identityProviders.name} is not ${change?.name ?? null}`
+  const isPasswordOff = change?.after?.replacesPasswords
+    ? sql`true`
+    : sql`exists (select 1 from ${identityProviders} where ${others} and ${identityProviders.replacesPasswords})`
+  return sql`((${accounts.passwordHash} is not null and not ${isPasswordOff})
+    or exists (select 1 from ${accountIdentities} where ${accountIdentities.accountLocator} = ${accounts.locator}
+      and (${accountIdentities.issuer} is ${change?.after?.issuer ?? null} or ${accountIdentities.issuer} in
+        (select ${identityProviders.issuer} from ${identityProviders} where ${others}))))`
 }

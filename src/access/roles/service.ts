@@ -37,12 +37,12 @@ import {
   typeOfRole,
 } from '../../product/roles.ts'
 import { commitAudited } from '../audit/store.ts'
-import { requireManager } from '../last-manager.ts'
+import { managerStays, requireManager } from '../last-manager.ts'
 import { forgetAuthTokens, revocationsOf } from '../revocation.ts'
 import { compactPermissions, listedPermissions, requireWithin, rolePermissions } from '../rights.ts'
 import { roles } from '../tables.ts'
 import { MOST_ROLES, type RoleCreateRequest, type RoleResponse, type RoleWriteRequest } from './contract.ts'
-import { givesManaging, managersOf } from './managers.ts'
+import { givesManaging } from './managers.ts'
 import * as store from './store.ts'
 
 /** 503 until all databases of the tenant have the tables. */
@@ -147,7 +147,7 @@ export const replaceRole = (
   content: RoleWriteRequest,
   context: RequestContext,
 ): Promise<JsonText> =>
-  write(context, async database => {
+  write(context, async (database, isFirst) => {
     const [[version], present, [own]] = await database.batch([
       versionQuery(database, undefined),
       store.rolesQuery(database),
@@ -158,12 +158,11 @@ export const replaceRole = (
     requireMatch(context.ifMatch, () => roleResponse(before))
     const row = newRow(name, content, before, context)
     requireGivable([...row.permissions, ...before.permissions], context)
-    const after = present.map(role => (role.name === name ? row : role))
     const keepsManager =
       givesManaging(before.permissions) &&
       !givesManaging(row.permissions) &&
-      store.isHeldByPersonWithout(name, managersOf(version?.roles, after))
-    if (keepsManager) await requireManager(database, keepsManager)
+      managerStays(version?.roles, { role: name })
+    if (keepsManager) await requireManager(database, keepsManager, isFirst)
     const changes = !isSame(row.permissions, before.permissions)
     const ending = revocationsOf(context, database, {
       which: store.hasRole(name),
@@ -245,14 +244,14 @@ const isConfigured = async (
 /** Repeats with the same key get the first answer; a change at the same time is met by reading again. */
 async function write(
   context: RequestContext,
-  attempt: (database: Database) => Promise<JsonAnswer>,
+  attempt: (database: Database, isFirst: boolean) => Promise<JsonAnswer>,
 ): Promise<JsonText> {
   requireRoles(context.tenant)
   const database = homeDatabase(context)
   const answer = await unlessRepeated(
     context,
     database,
-    () => retryOnConflict('The role', () => attempt(database)),
+    () => retryOnConflict('The role', isFirst => attempt(database, isFirst)),
     sentAgain,
   )
   forgetAuthTokens()

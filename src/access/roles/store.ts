@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
+import { and, asc, eq, type SQL, type SQLWrapper, sql } from 'drizzle-orm'
 import type { Database } from '../../platform/database.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import { accountIdentities, accountRoles, accounts, identityProviders, roles } from '../tables.ts'
@@ -84,37 +84,3 @@ export const mappersQuery = ({ build }: Database, name: string) =>
 export const isFree = (name: string): SQL =>
   sql`not exists (select 1 from ${accounts} where ${hasRole(name)})
     and not exists (select 1 from ${identityProviders} where ${mapsTo(name)})`
-
-/** Whether nobody has the role, or a person holds the permission whatever it gives. */
-export const isHeldByPersonWithout = (role: string, holders: HoldersOf): SQL =>
-  sql`(not exists (select 1 from ${accounts} where ${hasRole(role)}) or ${isHeldByPerson(holders, '')})`
-
-/** By what accounts hold a permission. */
-export type HoldersOf = {
-  /** Names of roles that were given. */
-  readonly roles: readonly string[]
-  /** For accounts without such roles. */
-  readonly types: readonly string[]
-  /** Users of the archive whose roles say what they may, and those of them who hold it. */
-  readonly users: { readonly all: readonly string[]; readonly holding: readonly string[] }
-}
-
-/** Whether a person who can sign in holds the permission, other than the account. */
-export const isHeldByPerson = (holders: HoldersOf, except: string): SQL => {
-  const among = (column: SQLWrapper, names: readonly string[]): SQL =>
-    sql`${column} in (select value from json_each(${JSON.stringify(names)}))`
-  const isOfArchive = eq(accounts.source, 'archive')
-  const ofThis = sql`${accountRoles.accountLocator} = ${accounts.locator}`
-  return sql`exists (select 1 from ${accounts} where ${and(
-    isNull(accounts.deletedAt),
-    isNull(accounts.disabledAt),
-    eq(accounts.isService, false),
-    sql`${accounts.locator} <> ${except}`,
-    sql`case
-      when exists (select 1 from ${accountRoles} where ${ofThis})
-        then exists (select 1 from ${accountRoles} where ${ofThis} and ${among(accountRoles.role, holders.roles)})
-      when ${isOfArchive} and ${among(accounts.username, holders.users.all)}
-        then ${among(accounts.username, holders.users.holding)}
-      else ${among(accounts.type, holders.types)} end`,
-  )})`
-}
