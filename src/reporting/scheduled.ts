@@ -3,7 +3,14 @@
 import { invalidRequest, isRefused, notFound, Refusal } from '../kernel/errors.ts'
 import { newUuid, type Uuid } from '../kernel/locators.ts'
 import { later } from '../kernel/time.ts'
-import { commit, GuardTripped, type NewTimer, storedAnswer, unlessRepeated } from '../platform/commit.ts'
+import {
+  commit,
+  GuardTripped,
+  type NewTimer,
+  retryOnConflict,
+  storedAnswer,
+  unlessRepeated,
+} from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { systemContext } from '../platform/system-context.ts'
@@ -85,14 +92,15 @@ export async function removeSchedule(context: RequestContext, text: string): Pro
   const remove = async () => {
     const { locator, reportName } = await scheduleAt(context, text)
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: locator, guards: [] },
+      ...{ shard: HOME_SHARD, subject: locator, guards: [store.schedulePresentGuard(locator)] },
       facts: [
         store.removeScheduleQuery(database, locator),
         ...auditOf(context, locator, 'unschedule', reportName),
       ],
     })
   }
-  await unlessRepeated(context, database, remove, () => {})
+  const work = () => retryOnConflict('The schedule', remove)
+  await unlessRepeated(context, database, work, () => {})
 }
 
 /** Starts the report of the time that has come. Times that were missed are one. */

@@ -108,6 +108,10 @@ export const removeScheduleQuery = ({ build }: Database, locator: Uuid): Query =
 export const scheduleRoomGuard = (most: number): Guard =>
   guard(sql`(select count(*) < ${most} from ${reportSchedules})`)
 
+/** Trips if the schedule is gone. */
+export const schedulePresentGuard = (locator: Uuid): Guard =>
+  guard(sql`exists (select 1 from ${reportSchedules} where ${reportSchedules.locator} = ${locator})`)
+
 /** Trips if the schedule has run for this time, or is gone. */
 export const scheduleGuard = ({ locator, nextAt }: Pick<Schedule, 'locator' | 'nextAt'>): Guard =>
   guard(

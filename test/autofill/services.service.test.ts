@@ -10,6 +10,7 @@ import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { autofilled } from '../support/autofilled.ts'
+import { afterBatches } from '../support/between-batches.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { archiveOf, type DeployAnswer, deployForm, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
@@ -397,6 +398,42 @@ describe('the register of operations', () => {
     const url = 'https://example.com/'
     for (const name of ['internal', 'autofill'])
       expect((await admin(bare, 'POST', '/integrations', { name, url, ...service })).status).toBe(400)
+  })
+
+  it('never names an integration that is removed at the same time', async () => {
+    const put = () =>
+      admin(bare, 'PUT', '/integrations/autofill', { operation: 'raced.*.*', callSequence: ['raced'] })
+    const remove = () => admin(bare, 'DELETE', '/integrations/raced')
+    const url = 'https://example.com/'
+    const outcomes = new Set<string>()
+    for (const [one, other] of [
+      [put, remove],
+      [remove, put],
+    ] as const) {
+      let moments = 0
+      for (; moments < 20; moments += 1) {
+        await clear(bare)
+        await remove()
+        expect((await admin(bare, 'POST', '/integrations', { name: 'raced', url, ...service })).status).toBe(
+          200,
+        )
+        const both = await afterBatches(moments, one, other)
+        if (!both) break
+        const { calls } = (await admin<AutofillIntegrationResponse>(bare, 'GET', '/integrations/autofill'))
+          .body
+        const isThere = (await remove()).status !== 404
+        expect([calls.length === 1, both.sent.status, both.acted.status], `after ${moments} batches`).toEqual(
+          isThere
+            ? [true, one === put ? 200 : 409, one === put ? 409 : 200]
+            : [false, one === put ? 400 : 200, one === put ? 200 : 400],
+        )
+        outcomes.add(`${one.name} ${isThere}`)
+      }
+      expect(moments).toBeGreaterThan(2)
+    }
+    expect([...outcomes].sort()).toEqual(['put false', 'put true', 'remove true'])
+    await clear(bare)
+    await remove()
   })
 
   it('takes 50 operations', async () => {

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { alreadyExists, invalidRequest, Refusal, revoked, tooLarge, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now as realNow } from '../../kernel/time.ts'
@@ -229,13 +230,14 @@ export async function deleteToken(
     const [[row]] = await database.batch([database.build.select().from(authTokens).where(match)])
     if (!row) throw noSuchToken(account.username, tokenOrName)
     await commitAudited(context, database, {
-      guards: [],
+      guards: [{ name: 'guard_account', holds: sql`exists (select 1 from ${authTokens} where ${match})` }],
       facts: [database.build.delete(authTokens).where(match)],
       audit: { action: 'tokens.delete', subject: account.locator, details: { name: row.name } },
     })
     forgetAuthTokens()
   }
-  await unlessRepeated(context, database, remove, () => {})
+  const work = () => retryOnConflict('The token', remove)
+  await unlessRepeated(context, database, work, () => {})
 }
 
 /** Access tokens end everywhere within 5 s; long-lived ones are deleted. */

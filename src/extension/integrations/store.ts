@@ -1,6 +1,6 @@
 // Integrations as rows of the home shard, and in the isolate's memory, so calls read them without a round trip.
 
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -72,6 +72,22 @@ export async function putIntegration(
 
 export const deleteIntegration = (database: Database, locator: Uuid): Query =>
   database.build.delete(integrations).where(eq(integrations.locator, locator))
+
+/** Raises the time of those that are there, without another change, and answers their names. */
+export async function touchIntegrations(
+  database: Database,
+  names: readonly string[],
+  type: IntegrationType,
+): Promise<string[]> {
+  const [rows] = await database.batch([
+    database.build
+      .update(integrations)
+      .set({ updatedAt: sql`${integrations.updatedAt} + 1` })
+      .where(and(inArray(integrations.name, [...names]), eq(integrations.type, type)))
+      .returning({ name: integrations.name }),
+  ])
+  return rows.map(({ name }) => name)
+}
 
 /** For the caller's batch. */
 export const integrationNamesQuery = (database: Database, type: IntegrationType) =>

@@ -3,9 +3,10 @@ import { invalidParameter, invalidRequest, Refusal, wrongState } from '../../ker
 import { type CurrencyCode, fromMinor, toNumber } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import { type Instant, isoDay, startOfDay, type TimeZone } from '../../kernel/time.ts'
-import { commit, GuardTripped, storedAnswer } from '../../platform/commit.ts'
+import { commit, GuardTripped, isBySubject, jsonAnswer, storedAnswer } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
+import { type JsonText, jsonText } from '../../platform/http/route.ts'
 import { HOME_SHARD, homeDatabase, shardDatabase, tenantNow } from '../../platform/tenancy.ts'
 import { ACCOUNT_NAMES, type AccountName } from '../../product/books.ts'
 import { requireConfiguration } from '../configuration.ts'
@@ -90,7 +91,7 @@ const periodResponse = ({
 export async function closePeriod(
   context: RequestContext,
   { until: asked }: contract.ClosePeriodRequest,
-): Promise<contract.PeriodResponse> {
+): Promise<JsonText> {
   requireBooks(context)
   const configuration = await requireConfiguration(context)
   const zone = configuration.timeZone
@@ -101,7 +102,7 @@ export async function closePeriod(
     )
   const home = homeDatabase(context)
   const [same, all] = await home.batch([store.closingOfQuery(home, until), store.closingsQuery(home)])
-  if (same[0] && (await storedAnswer(context, home))) return periodResponse(same[0])
+  if (same[0] && (await storedAnswer(context, home))) return jsonText(jsonAnswer(periodResponse(same[0])))
   const last = all[0]
   if (last && last.until >= until)
     throw wrongState(
@@ -119,9 +120,10 @@ export async function closePeriod(
         facts: [store.closeQuery(database, until)],
       })
   const closing = { until, closedAt: context.now, username: context.caller.username }
+  const answer = jsonAnswer(periodResponse(closing))
   try {
-    await commit(context, home, {
-      ...{ shard: HOME_SHARD, subject: 'books' },
+    const committed = await commit(context, home, {
+      ...{ shard: HOME_SHARD, subject: 'books', answer },
       guards: [store.closingGuard(until)],
       facts: [
         store.closeQuery(home, until),
@@ -131,11 +133,11 @@ export async function closePeriod(
         ]),
       ],
     })
+    return jsonText(isBySubject(committed) ? answer : committed)
   } catch (problem) {
     if (!(problem instanceof GuardTripped)) throw problem
     throw wrongState('Another call closed a period at the same time; read the periods and try again.')
   }
-  return periodResponse(closing)
 }
 
 /** Debits and credits of accounts, once summaries have the journal. */

@@ -2,7 +2,7 @@ import { notFound, wrongState } from '../../kernel/errors.ts'
 import { type PolicyLocator, readDigits, type Uuid } from '../../kernel/locators.ts'
 import { shortened } from '../../kernel/text.ts'
 import { now } from '../../kernel/time.ts'
-import { commit, unlessRepeated } from '../../platform/commit.ts'
+import { commit, retryOnConflict, unlessRepeated } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
@@ -13,6 +13,7 @@ import type { EventScheduleListResponse, EventScheduleResponse, ScheduleListQuer
 import {
   deleteQueries,
   findSchedule,
+  hasFailed,
   noteTries,
   resumedTimer,
   resumeQueries,
@@ -52,7 +53,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
       )
     await commit(context, database, {
       shard,
-      guards: [],
+      guards: [hasFailed(locator)],
       facts: resumeQueries(database, locator),
       events: [],
       timers: [resumedTimer(row, context.now)],
@@ -61,7 +62,8 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
     })
     await armDispatcherAt(context, shard, now())
   }
-  await unlessRepeated(context, database, resume, () => {})
+  const work = () => retryOnConflict('The schedule', resume)
+  await unlessRepeated(context, database, work, () => {})
 }
 
 /** Deleted for good: later changes of the policy do not start it again. */

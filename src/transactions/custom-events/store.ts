@@ -1,7 +1,7 @@
 import { and, asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import type { NewTimer } from '../../platform/commit.ts'
+import type { Guard, NewTimer } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
 import { timers } from '../../platform/tables.ts'
 import { eventSchedules } from './tables.ts'
@@ -68,12 +68,17 @@ export async function noteTries(
   ])
 }
 
-/** Only changes a schedule that is still `failed`: one that was deleted meanwhile stays deleted. */
+/** Another request may have resumed it, and set its timer, or deleted it. */
+export const hasFailed = (locator: Uuid): Guard => ({
+  name: 'guard_resource',
+  holds: sql`exists (select 1 from ${eventSchedules} where ${eventSchedules.locator} = ${locator} and ${eventSchedules.state} = 'failed')`,
+})
+
 export const resumeQueries = (database: Database, locator: Uuid): Query[] => [
   database.build
     .update(eventSchedules)
     .set({ state: 'active', failures: 0, problem: null, failedTime: null })
-    .where(and(eq(eventSchedules.locator, locator), eq(eventSchedules.state, 'failed'))),
+    .where(eq(eventSchedules.locator, locator)),
 ]
 
 /** Ends a schedule and removes its timers. Keeps the row as `deleted`, so that later writes of the policy set none. */

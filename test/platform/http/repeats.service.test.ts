@@ -21,6 +21,10 @@ type Write = { method: string; path: string; body?: unknown; ifMatch?: string }
 
 const DAY_MS = 86_400_000
 
+const FIRST_DAY = Date.UTC(2020, 0, 1)
+
+let daysClosed = 0
+
 let names = 0
 
 /** Nobody has it yet. */
@@ -120,6 +124,12 @@ const writes: Record<string, () => Promise<Write>> = {
   },
   'POST report schedule': async () => post(SCHEDULES, schedule),
   'DELETE report schedule': async () => remove(SCHEDULES, await made(SCHEDULES, schedule)),
+  'POST books period': async () => {
+    daysClosed += 1
+    return post('/books/periods', {
+      until: new Date(FIRST_DAY + daysClosed * DAY_MS).toISOString().slice(0, 10),
+    })
+  },
   'DELETE report': async () => remove('/reports', await stopped()),
 }
 
@@ -149,4 +159,33 @@ for (const [name, prepare] of Object.entries(writes))
     }
     expect(moments).toBeGreaterThan(1)
     expect(moments).toBeLessThan(MOST_BATCHES)
+  })
+
+type Entry = { subject: string; action: string }
+
+const deletions: Record<string, [prepare: () => Promise<Write>, action: string]> = {
+  webhook: [writes['DELETE webhook']!, 'webhooks.delete'],
+  token: [writes['DELETE token']!, 'tokens.delete'],
+  'report schedule': [writes['DELETE report schedule']!, 'reports.create'],
+}
+
+for (const [what, [prepare, action]] of Object.entries(deletions))
+  it(`a ${what} that two delete at once, without a key, is deleted once`, async () => {
+    const recorded = async () =>
+      (await callOk<{ entries: Entry[] }>('GET', `/audit/list?action=${action}&count=1000`, { token: admin }))
+        .entries.length
+    let moments = 0
+    for (; moments < MOST_BATCHES; moments += 1) {
+      const { method, path } = await prepare()
+      const remove = () => callApi(method, path, { token: admin })
+      const before = await recorded()
+      const both = await afterBatches(moments, remove, remove)
+      if (!both) break
+      expect([both.acted.status, [200, 404]], `after ${moments} batches`).toEqual([
+        200,
+        expect.arrayContaining([both.sent.status]),
+      ])
+      expect((await recorded()) - before, `after ${moments} batches`).toBe(1)
+    }
+    expect(moments).toBeGreaterThan(1)
   })

@@ -2,7 +2,7 @@
 // other isolates see a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '../../../access/audit/store.ts'
-import { invalidRequest, notFound, tooLarge, wrongState } from '../../../kernel/errors.ts'
+import { invalidRequest, notFound, type Refusal, tooLarge, wrongState } from '../../../kernel/errors.ts'
 import { newUuid } from '../../../kernel/locators.ts'
 import type { RequestContext } from '../../../platform/context.ts'
 import {
@@ -10,13 +10,19 @@ import {
   type RegisteredOperation,
   tenants,
 } from '../../../platform/tenancy/control-tables.ts'
-import { controlDatabase, forgetTenants, HOME_SHARD, readTenant } from '../../../platform/tenancy.ts'
+import {
+  controlDatabase,
+  forgetTenants,
+  HOME_SHARD,
+  homeDatabase,
+  readTenant,
+} from '../../../platform/tenancy.ts'
 import type {
   AutofillCallResponse,
   AutofillIntegrationCreateRequest,
   AutofillIntegrationResponse,
 } from '../contract.ts'
-import { readIntegrations } from '../store.ts'
+import { readIntegrations, touchIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
 /** The most operations of a tenant; more answer 413. Every message to a policy's object contains them. */
@@ -45,17 +51,53 @@ export async function putOperation(
   const unknown = callSequence.filter(
     one => one !== INTERNAL && integrations.get(one)?.type !== 'data_autofill',
   )
-  if (unknown.length > 0)
-    throw invalidRequest(
-      `There is no integration of type data_autofill named ${unknown.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or name the plugin: '${INTERNAL}'.`,
-    )
+  if (unknown.length > 0) throw unknownIntegrations(unknown)
   const before = Object.hasOwn(operations, name) ? operations[name] : undefined
   if (!before && Object.keys(operations).length >= MOST_OPERATIONS)
     throw tooLarge(`A tenant has at most ${MOST_OPERATIONS} autofill operations.`)
   const operation = { locator: before?.locator ?? newUuid(HOME_SHARD), callSequence }
   await write(context, name, operation)
+  await requireStillThere(context, { name, before, operation })
   return response(name, operation)
 }
+
+type Registering = {
+  readonly name: string
+  readonly before: RegisteredOperation | undefined
+  readonly operation: RegisteredOperation
+}
+
+/**
+ * Integrations and operations are in different databases. So what the operation names is touched after it is registered: a removal that
+ * did not see the operation then finds its integration changed, and reads again. Whatever was removed before is found missing here, and
+ * the operation becomes what it was (400).
+ */
+async function requireStillThere(
+  context: RequestContext,
+  { name, before, operation }: Registering,
+): Promise<void> {
+  const wanted = [...new Set(operation.callSequence)].filter(one => one !== INTERNAL)
+  if (wanted.length === 0) return
+  const touched = await touchIntegrations(homeDatabase(context), wanted, 'data_autofill')
+  const missing = wanted.filter(one => !touched.includes(one))
+  if (missing.length === 0) return
+  const database = controlDatabase(context.env, context.calls)
+  const isOurs = sql`exists (select 1 from json_each(${tenants.autofill}) as one
+    where one.key = ${name} and one.value ->> 'callSequence' = ${JSON.stringify(operation.callSequence)})`
+  await database.batch([
+    database.build
+      .update(tenants)
+      .set({ autofill: patched(name, before ?? null) })
+      .where(and(isThis(context), isOurs)),
+  ])
+  forgetTenants()
+  throw unknownIntegrations(missing)
+}
+
+const unknownIntegrations = (names: readonly string[]): Refusal =>
+  invalidRequest(
+    `There is no integration of type data_autofill named ${names.map(one => `'${one}'`).join(', ')}; register it with POST /integrations first, or name the plugin: '${INTERNAL}'.`,
+  )
 
 export async function removeOperation(context: RequestContext, locator: string): Promise<void> {
   const [name] = named(await readRegistered(context), locator)
@@ -97,17 +139,23 @@ async function write(
   })
   const database = controlDatabase(env, calls)
   // Returns nothing when the tenant was recreated or deleted.
-  const isThis = and(eq(tenants.locator, tenant.locator), eq(tenants.generation, tenant.generation))
   const [rows] = await database.batch([
     database.build
       .update(tenants)
-      .set({ autofill: sql`json_patch(${tenants.autofill}, ${JSON.stringify({ [name]: operation })})` })
-      .where(and(isThis, eq(tenants.status, 'active')))
+      .set({ autofill: patched(name, operation) })
+      .where(and(isThis(context), eq(tenants.status, 'active')))
       .returning({ locator: tenants.locator }),
   ])
   forgetTenants()
   if (rows.length === 0) throw notFound('tenant', tenant.locator)
 }
+
+/** Null removes the operation. */
+const patched = (name: string, operation: RegisteredOperation | null) =>
+  sql`json_patch(${tenants.autofill}, ${JSON.stringify({ [name]: operation })})`
+
+const isThis = ({ tenant: { locator, generation } }: RequestContext) =>
+  and(eq(tenants.locator, locator), eq(tenants.generation, generation))
 
 const response = (
   operation: string,

@@ -116,10 +116,11 @@ export async function unsuspendWebhook(
 export async function deleteWebhook(text: string, context: RequestContext): Promise<JsonText> {
   const database = homeDatabase(context)
   const remove = async () => {
-    const { locator, name } = await webhookAt(text, context)
+    const webhook = await webhookAt(text, context)
+    const { locator, name } = webhook
     await commit(context, database, {
       shard: HOME_SHARD,
-      guards: [],
+      guards: [unchanged(webhook)],
       facts: [
         ...removeWebhook(database, locator, now()),
         ...audited(context, 'webhooks.delete', locator, { name }),
@@ -129,7 +130,8 @@ export async function deleteWebhook(text: string, context: RequestContext): Prom
     })
     await copyWebhook(context, locator)
   }
-  await unlessRepeated(context, database, remove, () => {})
+  const work = () => retryOnConflict('The webhook', remove)
+  await unlessRepeated(context, database, work, () => {})
   return jsonText({ status: 200, text: '' })
 }
 
