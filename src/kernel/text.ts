@@ -74,14 +74,18 @@ export const shortened = (text: string, most: number): string =>
 const LONGEST_FILE_NAME = 200
 const FILE_ENDING = /\.[^. ]{1,16}$/
 
+/** They turn the direction of text: what ends with `exe.pdf` for a reader may end with `.exe`. */
+const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g
+
 /**
- * A client's name of a file: the last part of its path, without control characters. One that is too long is cut before its ending, and never
+ * A client's name of a file: the last part of its path, without control characters and those that turn the direction of text. One that is too long is cut before its ending, and never
  * within a character. Empty when nothing is left.
  */
 export function plainFileName(given: string): string {
   const name = given
     .replace(/^.*[\\/]/, '')
     .replace(/\p{Cc}/gu, '')
+    .replace(DIRECTION_CONTROLS, '')
     .toWellFormed()
     .trim()
   if (name.length <= LONGEST_FILE_NAME) return name

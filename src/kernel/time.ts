@@ -244,10 +244,13 @@ export function readDateTime(text: string): Instant | undefined {
   return instant(local + milliseconds - (sign === '-' ? -offset : offset))
 }
 
-/** Milliseconds of a `Retry-After` header: seconds or an HTTP date. Undefined when it is neither. */
+/** Some 30 years: longer than any wait that is allowed. */
+const LONGEST_ASKED_MS = 1e12
+
+/** Milliseconds of a `Retry-After` header: seconds, however many, or an HTTP date. Undefined when it is neither. */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
+  if (/^\d+$/.test(header)) return Math.min(Number(header) * 1000, LONGEST_ASKED_MS)
   const at = /^[A-Za-z]{3}, /.test(header) ? Date.parse(header) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs)
 }

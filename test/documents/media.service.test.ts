@@ -65,6 +65,15 @@ describe('POST /media and GET /media/{locator}', () => {
     expect(body).toMatchObject({ fileName: 'list.csv', mimeType: 'text/csv' })
   })
 
+  it('shows names as they end: nothing turns the direction of their text', async () => {
+    const turned = '\u2066bill\u2069\u202egnp.exe'
+    for (const given of [{ query: '', name: turned }, { query: `?fileName=${encodeURIComponent(turned)}` }])
+      expect((await upload(PNG, given)).body).toMatchObject({
+        fileName: 'billgnp.exe',
+        mimeType: 'image/png',
+      })
+  })
+
   it('takes the type from the name where the part has none, or one that says nothing', async () => {
     const boundary = 'the-boundary'
     const sent = async (query: string, name: string, type: string) => {

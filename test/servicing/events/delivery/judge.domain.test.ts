@@ -148,4 +148,10 @@ it('Retry-After is read as seconds or as an HTTP date, and anything else is igno
   expect(retryAfterMs('Sun, 01 Nov 2026 10:01:00 GMT', at)).toBe(60_000)
   expect(retryAfterMs('Sun, 01 Nov 2026 09:00:00 GMT', at)).toBe(0)
   for (const text of [null, '', 'soon', '-5', '1.5', '1e3']) expect(retryAfterMs(text, at)).toBeUndefined()
+  // However long: the wait is then the longest that is allowed.
+  for (const text of ['999999999', '9999999999', '9'.repeat(400)])
+    expect(judge(answered(503, retryAfterMs(text, at)), 1, OWN_FAILURE_HANDLING, MIDDLE)).toMatchObject({
+      state: 'pending',
+      delayMs: 86_400_000,
+    })
 })
