@@ -6,7 +6,29 @@ const known = new WeakMap<Uint8Array, unknown>()
 
 /** The font keeps no state of a document, so it can be shared. */
 export function create(bytes: Uint8Array, family?: string): unknown {
-  const font = known.get(bytes) ?? read(bytes, family)
+  const font = known.get(bytes) ?? withOwnCharacters(read(bytes, family))
   known.set(bytes, font)
+  return font
+}
+
+type Glyph = { readonly id: number; readonly advanceWidth: number; readonly codePoints: readonly number[] }
+type GlyphFont = { getGlyph?: (id: number, characters?: readonly number[]) => Glyph | null }
+
+/**
+ * The library gives a glyph the characters of the call that met it first, for good: none, if it was a part of another letter (the `u` of
+ * `ü`), or those of another document (a blank that does not break). A PDF names the characters of its glyphs, so its text could then be
+ * neither searched nor copied. Here each call has its own.
+ */
+function withOwnCharacters(font: unknown): unknown {
+  const { getGlyph } = font as GlyphFont
+  // A collection of fonts has none.
+  if (getGlyph === undefined) return font
+  ;(font as GlyphFont).getGlyph = function (id, characters = []) {
+    const glyph = getGlyph.call(this, id, [])
+    if (glyph === null || characters.length === 0) return glyph
+    // Measured once, and inherited.
+    void glyph.advanceWidth
+    return Object.create(glyph, { codePoints: { value: characters } })
+  }
   return font
 }

@@ -24,7 +24,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 let deployed = 0
 let home: DeployedTenant
 
-beforeAll(() => prepareDatabases({ tenants: 9 }))
+beforeAll(() => prepareDatabases({ tenants: 12 }))
 beforeEach(async () => {
   deployed += 1
   home = await deployExample('home', `papers${deployed}`)

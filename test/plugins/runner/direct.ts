@@ -62,7 +62,7 @@ export async function timed(
       const outcome = await runner.run(program, CALL, mostMs)
       return { outcome, ms: performance.now() - began }
     } catch (problem) {
-      if ((problem as { code?: string }).code !== 'unavailable' || tried === 100) throw problem
+      if ((problem as { code?: string }).code !== 'unavailable' || tried === 300) throw problem
       // Each try takes a process, which the machine is too busy for.
       await sleep(RETRY_MS)
     }

@@ -9,7 +9,7 @@ import { CALL, type DirectRunner, directRunner, programOf, timed } from './direc
 import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
 
 /** How long each hostile call may take; in full, as long as in the service. */
-const HOSTILE_MS = size(500, LONGEST_CALL_MS)
+const HOSTILE_MS = size(1_000, LONGEST_CALL_MS)
 
 /** Each takes a processor for as long as it may. */
 const SCRIPTS = HOSTILE_SCRIPTS.filter((_, at) => at % size(3, 1) === 0)

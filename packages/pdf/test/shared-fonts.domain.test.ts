@@ -1,0 +1,39 @@
+// A font that documents share: what one of them had of it shows in no other.
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { create } from '../fontkit-cached.ts'
+
+type Glyph = { id: number; advanceWidth: number; codePoints: number[] }
+type Font = {
+  glyphsForString(text: string): Glyph[]
+  layout(text: string): { glyphs: Glyph[] }
+  createSubset(): { includeGlyph(glyph: number): number; encode(): Uint8Array }
+}
+
+const opened = (): (() => Font) => {
+  const bytes = new Uint8Array(readFileSync('node_modules/dejavu-fonts-ttf/ttf/DejaVuSans.ttf'))
+  return () => create(bytes) as Font
+}
+
+/** What a PDF says of the characters of its glyphs. */
+const told = (font: Font, text: string): string =>
+  String.fromCodePoint(...font.layout(text).glyphs.flatMap(glyph => glyph.codePoints))
+
+test('a letter is itself after a document that had it only as a part of another one', () => {
+  const open = opened()
+  const font = open()
+  const subset = font.createSubset()
+  for (const { id } of font.glyphsForString('üé')) subset.includeGlyph(id)
+  subset.encode()
+  expect(told(open(), 'Mutual, due: ü')).toBe('Mutual, due: ü')
+})
+
+test('widths are those of the font', () => {
+  const open = opened()
+  const widths = (text: string): number[] =>
+    open()
+      .layout(text)
+      .glyphs.map(glyph => glyph.advanceWidth)
+  expect(widths('mii')[0]).toBeGreaterThan(widths('mii')[1]!)
+  expect(widths('mii')).toEqual(widths('mii'))
+})
