@@ -78,8 +78,8 @@ const FILE_ENDING = /\.[^. ]{1,16}$/
 const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g
 
 /**
- * A client's name of a file: the last part of its path, without control characters and those that turn the direction of text. One that is too long is cut before its ending, and never
- * within a character. Empty when nothing is left.
+ * A client's name of a file: the last part of its path, without control characters and those that turn the direction of text. One that
+ * is too long is cut before its ending, and never within a character. Empty when nothing is left.
  */
 export function plainFileName(given: string): string {
   const name = given

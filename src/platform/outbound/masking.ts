@@ -152,12 +152,12 @@ const isReferenceAlone = (value: string): boolean => {
 
 const LONGEST_SCHEME = 20
 
+const isMasked = (name: string, value: string): boolean =>
+  looksSecret(name, value) && !isReferenceAlone(value)
+
 export const maskedHeaders = (headers: SecretBearing['headers']): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      looksSecret(name, value) && !isReferenceAlone(value) ? MASK : value,
-    ]),
+    Object.entries(headers).map(([name, value]) => [name, isMasked(name, value) ? MASK : value]),
   )
 
 /** Masks secrets in the query, and leaves everything else as it is written. */
@@ -195,16 +195,22 @@ type SecretBearing = {
 
 /** A header of a webhook may have several values. */
 type SentHeaders = Readonly<Record<string, string | readonly string[]>>
+type SentRequest = { readonly url: string; readonly headers: SentHeaders }
+
+/** Headers and parameters of the address: name and value. */
+const partsOf = ({ headers, url }: SentRequest): [string, string][] => [
+  ...Object.entries(headers).flatMap(([name, values]) =>
+    [values].flat().map((value): [string, string] => [name, value]),
+  ),
+  ...new URL(url).searchParams,
+]
 
 /** Texts that no log may contain: the signing secret, secrets in headers and address, and `secretValues` put into headers. */
 export function secretsOf(
   { headers, url, security }: Omit<SecretBearing, 'headers'> & { readonly headers: SentHeaders },
   secretValues: readonly string[] = [],
 ): string[] {
-  const sent = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map((value): [string, string] => [name, value]),
-  )
-  const secretParts = [...sent, ...new URL(url).searchParams]
+  const secretParts = partsOf({ headers, url })
     .filter(([name, value]) => looksSecret(name, value))
     .flatMap(([, value]) => [value, value.trim().replace(/^[\w-]+\s+/, '')])
   return [...new Set([security?.secret ?? '', ...secretValues, ...secretParts])].filter(
@@ -212,25 +218,11 @@ export function secretsOf(
   )
 }
 
-/**
- * What answers mask of a request, each as one text with the name of its header or of the parameter of the address. Without references to
- * secrets, which are stored and shown as they are.
- */
-export function maskedValues({
-  headers,
-  url,
-}: {
-  readonly url: string
-  readonly headers: SentHeaders
-}): string[] {
-  const inHeaders = Object.entries(headers).flatMap(([name, values]) =>
-    [values].flat().map(value => ['header', name.toLowerCase(), value] as const),
-  )
-  const inUrl = [...new URL(url).searchParams].map(([name, value]) => ['parameter', name, value] as const)
-  return [...inHeaders, ...inUrl]
-    .filter(([, name, value]) => looksSecret(name, value) && !isReferenceAlone(value))
-    .map(one => JSON.stringify(one))
-}
+/** What answers mask of a request, each value as one text with its name. References to secrets are shown as they are stored. */
+export const maskedValues = (request: SentRequest): string[] =>
+  partsOf(request)
+    .filter(([name, value]) => isMasked(name, value))
+    .map(([name, value]) => JSON.stringify([name.toLowerCase(), value]))
 
 // `{{secret:staticName.item}}` in a header's value: replaced by the item of a secret when the header is sent (resources brief 5).
 
