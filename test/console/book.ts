@@ -3,6 +3,7 @@
 import { Temporal } from 'temporal-polyfill'
 import { type ApiClient, ApiFailure } from '../../scripts/api-client.ts'
 import { type WorkedPolicy, workedPolicies } from '../../scripts/example.ts'
+import { YEARS_ON_MS } from '../support/years.ts'
 
 /** A name that would run as a script wherever text is taken for markup. */
 export const HOSTILE_NAME = '<img src=x onerror="window.struck=1"><script>window.struck=1</script>'
@@ -22,8 +23,15 @@ type Told = Locator & { exposures: Part[]; invoices: (Locator & { settlementStat
 /** That time of the tenant's zone. */
 const at = (time: string): number => Temporal.ZonedDateTime.from(`${time}[Europe/Berlin]`).epochMilliseconds
 
-const worked = (name: string): WorkedPolicy['request'] =>
-  workedPolicies().find(policy => policy.name === name)!.request
+/** The example is of 2027, which tenants' clocks will soon have passed. */
+function worked(name: string): WorkedPolicy['request'] {
+  const { policyholder, policy } = workedPolicies().find(one => one.name === name)!.request
+  const term = {
+    policyStartTimestamp: (policy.policyStartTimestamp as number) + YEARS_ON_MS,
+    policyEndTimestamp: (policy.policyEndTimestamp as number) + YEARS_ON_MS,
+  }
+  return { policyholder, policy: { ...policy, ...term } }
+}
 
 /** The clock stands at what falls due on its way, if there is much; it is sent on until it is there. */
 async function advance(admin: ApiClient, timestamp: number): Promise<void> {
@@ -73,62 +81,62 @@ export async function writeBook(admin: ApiClient, tenantLocator: string, receive
   }
   await pay()
 
-  await advance(admin, at('2027-02-10T09:12'))
+  await advance(admin, at('2035-02-10T09:12'))
   await pay()
   // A second car, from the next week on.
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',
-    startTimestamp: at('2027-03-01T00:00'),
+    startTimestamp: at('2035-03-01T00:00'),
     addExposures: [
       {
         ...vehicle,
-        fieldValues: { ...vehicle!.fieldValues, registration_plate: 'B-LI 2027', vehicle_value: '41000' },
+        fieldValues: { ...vehicle!.fieldValues, registration_plate: 'B-LI 2035', vehicle_value: '41000' },
         perils: [{ name: 'liability' }, { name: 'own_damage' }],
       },
     ],
   })
   await pay()
 
-  await advance(admin, at('2027-04-12T14:31'))
+  await advance(admin, at('2035-04-12T14:31'))
   await pay()
   // It is told only now that the first car has been driven more since March.
   const [first] = (await told()).exposures
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_risk',
     state: 'issued',
-    startTimestamp: at('2027-04-01T00:00'),
+    startTimestamp: at('2035-04-01T00:00'),
     updateExposures: [{ exposureLocator: first!.locator, fieldValues: { annual_mileage_km: '24000' } }],
   })
   await pay()
 
-  await advance(admin, at('2027-07-08T08:00'))
+  await advance(admin, at('2035-07-08T08:00'))
   await pay()
-  await advance(admin, at('2027-09-08T11:47'))
+  await advance(admin, at('2035-09-08T11:47'))
   const cancellation = await post(`policies/${locator}/cancellations`, {
-    effectiveTimestamp: at('2027-09-01T00:00'),
+    effectiveTimestamp: at('2035-09-01T00:00'),
     name: 'customer_request',
     cancellationCategory: 'vehicle_sold',
     issue: true,
   })
-  await advance(admin, at('2027-09-20T16:05'))
+  await advance(admin, at('2035-09-20T16:05'))
   await admin.call('PATCH', `/cancellations/${cancellation.locator}/reinstate`, {
-    effectiveTimestamp: at('2027-09-15T00:00'),
+    effectiveTimestamp: at('2035-09-15T00:00'),
     issue: true,
   })
   await pay()
-  await advance(admin, at('2027-10-07T08:00'))
+  await advance(admin, at('2035-10-07T08:00'))
   await pay()
   // The next term, and a change that waits for acceptance.
-  await advance(admin, at('2027-11-26T10:20'))
+  await advance(admin, at('2035-11-26T10:20'))
   await post(`policies/${locator}/renewals`, {
     state: 'issued',
-    renewalEndTimestamp: at('2029-01-01T00:00'),
+    renewalEndTimestamp: at('2037-01-01T00:00'),
   })
   await post(`policies/${locator}/endorsements`, {
     endorsementName: 'change_of_contact',
     state: 'quoted',
-    startTimestamp: at('2027-12-07T00:00'),
+    startTimestamp: at('2035-12-07T00:00'),
     fieldValues: { contact_email: 'greta@example.com' },
   })
 

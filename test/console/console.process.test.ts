@@ -187,7 +187,7 @@ describe.skipIf(!BROWSER)('the console', () => {
     // To the picture: the policyholder, Reload, the premium of the term, the actions, the views, and then its one segment that Tab stops at.
     for (let at = 0; at < 40 && !/^Renewal: /.test(await focused(page)); at += 1)
       await page.keyboard.press('Tab')
-    expect(await focused(page)).toMatch(/^Renewal: €1,565\.01, 1 Jan 2028 – 1 Jan 2029, known from/)
+    expect(await focused(page)).toMatch(/^Renewal: €1,565\.01, 1 Jan 2036 – 1 Jan 2037, known from/)
     await page.keyboard.press('ArrowLeft')
     expect(await focused(page)).toMatch(/^Reinstatement: /)
     await expect.poll(() => page.locator('.tip').isVisible()).toBe(true)
@@ -269,7 +269,7 @@ describe.skipIf(!BROWSER)('the console', () => {
       pagingToken: `after-${at}`,
       events: Array.from({ length: count }, (_, n) => ({
         ...{ locator: `${at}-${n}`, requestId: 'r', userLocator: 'u', type: 'policy.create' },
-        timestamp: '2027-01-01T00:00:00.000Z',
+        timestamp: '2035-01-01T00:00:00.000Z',
         data: { policyLocator: n === 0 ? book.policy : '1' },
       })),
     })
@@ -448,9 +448,9 @@ describe.skipIf(!BROWSER)('the console', () => {
 })
 
 const DAY_MS = 86_400_000
-/** 2027-01-01 in the tenant's zone, when the policy begins. */
-const TERM_START = 1_798_758_000_000
-const TERM_END = 1_830_294_000_000
+/** 2035-01-01 in the tenant's zone, when the policy begins. */
+const TERM_START = 2_051_218_800_000
+const TERM_END = 2_082_754_800_000
 const EUROS = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })
 
 type Characteristics = {

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { BROWSER, PrintingBrowser } from '../../packages/pdf/test/browser.ts'
+import { KEPT_OPEN } from './kept-open.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -113,7 +114,7 @@ export async function startBrowserRun(): Promise<BrowserRunServer> {
     const pdf = await (await browser).print(body.html!, options)
     response.writeHead(200, { 'Content-Type': 'application/pdf', 'X-Browser-Ms-Used': '100' }).end(pdf)
   }
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_OPEN, (request, response) => {
     answer(request, response).catch(problem => refuse(response, { status: 500, message: String(problem) }))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

@@ -8,6 +8,7 @@ import type { TestProject } from 'vitest/node'
 import { refreshGenerated } from '../../scripts/generated.ts'
 import { builtWorker } from '../../scripts/worker-build.ts'
 import { CONFIG_FILE } from '../../scripts/write-config.ts'
+import { KEPT_OPEN } from './kept-open.ts'
 import { type ServiceProcess, startFirst, startServiceProcess } from './service-process.ts'
 
 declare module 'vitest' {
@@ -27,7 +28,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('dataOfFirstStart', first.dataFolder)
 
   let shared: Promise<ServiceProcess> | undefined
-  const server = createServer(async (_, response) => {
+  const server = createServer(KEPT_OPEN, async (_, response) => {
     shared ??= startServiceProcess(first.dataFolder)
     try {
       const { origin, dataFolder } = await shared

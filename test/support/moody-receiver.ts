@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
+import { KEPT_OPEN } from './kept-open.ts'
 
 /** What came first of an event. */
 export type Arrival = { id: string; type: string; sequence: number; data: Record<string, string> }
@@ -81,7 +82,7 @@ export async function startMoodyReceiver(mood: Mood, chance: () => number): Prom
     response.writeHead(204).end()
   }
 
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_OPEN, (request, response) => {
     // A connection that is closed under it ends the post, as it would anywhere.
     take(request, response).catch(() => response.destroy())
   })

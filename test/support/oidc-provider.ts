@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import Provider from 'oidc-provider'
+import { KEPT_OPEN } from './kept-open.ts'
 
 export const CLIENT = { id: 'bindery', secret: 'a client secret that only tests use' }
 
@@ -58,7 +59,7 @@ export async function startProvider(
   let answers: Readonly<Record<string, Answer>> | 'down' = {}
   let listener: RequestListener = () => {}
   const calls: Record<string, number> = {}
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_OPEN, (request, response) => {
     const path = request.url!.split('?')[0]!
     calls[path] = (calls[path] ?? 0) + 1
     if (answers === 'down') return void request.socket.destroy()

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
+import { KEPT_OPEN } from './kept-open.ts'
 import { startProvider, type TestProvider } from './oidc-provider.ts'
 
 declare module 'vitest' {
@@ -30,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const provider = providers.get(at)! as unknown as Record<string, (...all: unknown[]) => unknown>
     return (await provider[name]!(...given.map(one => one ?? undefined))) ?? null
   }
-  const server = createServer((request, response) => {
+  const server = createServer(KEPT_OPEN, (request, response) => {
     bodyOf(request)
       .then(given => carryOut(request.url!, given))
       .then(

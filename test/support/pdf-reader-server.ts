@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
 import { comparedWithGolden } from '../documents/golden-pages.ts'
+import { KEPT_OPEN } from './kept-open.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -26,7 +27,7 @@ function isInstalled(): boolean {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let installed: boolean | undefined
-  const server = createServer(async (request, response) => {
+  const server = createServer(KEPT_OPEN, async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     installed ??= isInstalled()

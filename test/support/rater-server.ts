@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
+import { KEPT_OPEN } from './kept-open.ts'
 
 /** How to answer one call. */
 export type RaterBehaviour = {
@@ -99,7 +100,7 @@ function respond(
 }
 
 function server(): Server {
-  return createServer(async (request, response) => {
+  return createServer(KEPT_OPEN, async (request, response) => {
     const rater = raterOf(request.url!.split('?')[0]!)
     const body = await textOf(request).catch(() => undefined)
     // Anyone who asked was ended on the way.

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestProject } from 'vitest/node'
+import { KEPT_OPEN } from './kept-open.ts'
 
 /** How to answer the next post; `hang`: never. */
 export type Behaviour = {
@@ -45,7 +46,7 @@ const flat = (headers: IncomingMessage['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
 function receiver(): Server {
-  return createServer(async (request, response) => {
+  return createServer(KEPT_OPEN, async (request, response) => {
     const box = boxOf(request.url ?? '/')
     const body = await textOf(request).catch(() => undefined)
     // Anyone who posted was ended on the way.
