@@ -5,7 +5,8 @@ import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { TimerKind } from '../platform/tables.ts'
-import type { Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
+import { isIssued, standingCancellations } from '../policy/fold/line.ts'
+import type { Modification, Policy, PolicyAggregate } from '../policy/records/aggregate.ts'
 import { type Planned, policyEvent, policyState } from '../policy/transitions.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import { defineKind, showNothing } from './mechanism/kind.ts'
@@ -47,13 +48,20 @@ export function termEndTimers(
   ].filter(({ dueAt }) => dueAt > now)
 }
 
-/** Whether the policy is issued, and its end is not one that a cancellation gave it: that has no reminders. */
-export const endsNaturally = ({ policy, modifications }: PolicyAggregate): boolean =>
-  policy.issuedAt !== undefined &&
-  ![...modifications.values()].some(
-    one =>
-      one.kind === 'cancellation' && one.issuedAt !== undefined && one.effectiveAt === policy.effectiveEnd,
+/**
+ * Whether the policy is issued, and its end is not that of a cancellation or lapse, which has neither an event here nor reminders. Where
+ * a later cancellation is reinstated, the policy ends by an earlier one again.
+ */
+export function endsNaturally(aggregate: PolicyAggregate): boolean {
+  const { policy, modifications } = aggregate
+  const isUndone = ({ locator }: Modification): boolean =>
+    [...modifications.values()].some(one => one.undoes === locator && isIssued(one))
+  const lapses = [...modifications.values()].filter(one => one.kind === 'lapse' && !isUndone(one))
+  return (
+    policy.issuedAt !== undefined &&
+    ![...standingCancellations(aggregate), ...lapses].some(one => one.policyEnd === policy.effectiveEnd)
   )
+}
 
 /** Reads the payload of one of these timers. */
 export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermEndNotice => ({
@@ -72,7 +80,8 @@ export function decideTermEnd(
   now: Instant,
 ): Planned | undefined {
   const { policy } = aggregate
-  if (policyState(aggregate) !== 'issued' || policy.effectiveEnd < end) return undefined
+  if (policyState(aggregate) !== 'issued' || policy.effectiveEnd < end || !endsNaturally(aggregate))
+    return undefined
   if (policy.effectiveEnd > end) {
     const timers = termEndTimers(policy, product, now)
     return timers.length === 0 ? undefined : { aggregate, events: [], timers }

@@ -40,8 +40,8 @@ const reinstate = ({ locator }: CancellationResponse) =>
 
 type Told = { data: Record<string, string> }
 
-async function told(policy: PolicyResponse): Promise<Told['data'][]> {
-  const path = '/eventstream/events?eventType=cancellation.effective'
+async function told(policy: PolicyResponse, type = 'cancellation.effective'): Promise<Told['data'][]> {
+  const path = `/eventstream/events?eventType=${type}`
   const { events } = await send<{ events: Told[] }>('GET', path)
   return events.map(({ data }) => data).filter(data => data.policyLocator === policy.locator)
 }
@@ -73,4 +73,21 @@ it('at its time and not before; at once where that has passed', async () => {
   expect(await told(late)).toHaveLength(1)
   expect(await told(brought)).toEqual([])
   expect(await told(moved)).toMatchObject([{ cancellationLocator: again.locator }])
+})
+
+it('by the cancellation for a later time, once the one for an earlier time is reinstated: its end is no natural one', async () => {
+  const later = Date.now() + 420 * DAY_MS
+  const { body } = await motor.createPolicy({
+    policyStartTimestamp: Date.now(),
+    policyEndTimestamp: Date.now() + 500 * DAY_MS,
+  })
+  const policy = await send<PolicyResponse>('POST', `/policy/${body.locator}/issue`)
+  const first = await cancel(policy, later)
+  await reinstate(await cancel(policy, later - 100 * DAY_MS))
+  await send('POST', '/test/clock', { advance: { amount: 430, unit: 'day' } })
+  expect(await told(policy)).toMatchObject([
+    { cancellationLocator: first.locator, effectiveTimestamp: String(later) },
+  ])
+  expect(await told(policy, 'policy.end')).toEqual([])
+  expect(await told(policy, 'policy.end.reminder')).toEqual([])
 })

@@ -11,6 +11,7 @@ import {
 import { type Instant, later } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { standingCancellations } from '../../policy/fold/line.ts'
 import type { Modification, PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { cancellationOf, reinstatementOf } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows, type Planned, policyEvent } from '../../policy/transitions.ts'
@@ -149,14 +150,11 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
 })
 
 /**
- * Handles the timer. Undefined when the policy no longer ends by that modification: it was reinstated, or
- * cancelled by another one, since.
+ * Handles the timer. Undefined when the policy does not end by that modification: it was reinstated since, or
+ * cancelled for an earlier time.
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
-  const last = [...aggregate.modifications.values()]
-    .filter(endsCover)
-    .sort((a, b) => a.number - b.number)
-    .at(-1)
+  const last = standingCancellations(aggregate).filter(endsCover).at(-1)
   if (last?.locator !== modification || aggregate.policy.effectiveEnd !== last.policyEnd) return undefined
   return { aggregate, events: [effectiveEvent(aggregate, last)] }
 }
