@@ -1,6 +1,6 @@
 // What a restore of a tenant's databases must carry over from the time that it undoes. Before a database is restored, its rows
-// after the restore time are saved to files of the tenant. Afterwards no number is given out twice, webhooks receive no event
-// again, and the report lists what is undone. Every step may be repeated.
+// after the restore time are saved to files of the tenant. Afterwards no number and no epoch of an account is given out twice, webhooks
+// receive no event again, and the report lists what is undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -54,11 +54,15 @@ type EndedDelivery = {
   readonly divertedAt: number | null
 }
 
+/** The highest epoch of an account that access tokens may have. */
+type AccountEpoch = { readonly account: string; readonly epoch: number }
+
 type Noted = {
   events: UndoneEvent[]
   payments: UndonePayment[]
   documents: UndoneDocument[]
   deliveries: EndedDelivery[]
+  epochs: AccountEpoch[]
 }
 
 export type Undone = Pick<Noted, 'events' | 'payments' | 'documents'> & {
@@ -124,6 +128,11 @@ const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL>
     from delivery d join webhook w on w.locator = d.webhook_locator
     where (d.webhook_locator, d.event_sequence) > (${after.locator}, ${after.place}) and d.finished_at >= ${since}
     order by d.webhook_locator, d.event_sequence limit ${ROWS_A_FILE}`,
+  epochs: after => sql`
+    select json_object('account', account, 'epoch', max(epoch)) as row, 0 as place, account as locator
+    from (select locator as account, token_epoch as epoch from account where token_epoch > 0 and locator > ${after.locator}
+      union all select account_locator, epoch from revoked_account where account_locator > ${after.locator})
+    group by account order by account limit ${ROWS_A_FILE}`,
 })
 
 /** A database without `number_sequence` yet derives the next number from its locators. */
@@ -167,7 +176,7 @@ export async function mendShard(
     ),
   ])
   const kept = rows[0]!.last
-  const undone: Noted = { events: [], payments: [], documents: [], deliveries: [] }
+  const undone = { events: [], payments: [], documents: [], deliveries: [] } as Omit<Noted, 'epochs'>
   for (let file = 0; file < noted.files; file += 1) {
     calls.r2 += 1
     const key = noteFile(tenant, restore, shard, file)
@@ -180,6 +189,7 @@ export async function mendShard(
     undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
     const ended = (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept)
     await endDeliveries(database, ended)
+    await raiseEpochs(database, part.epochs ?? [])
   }
   await database.batch([...goOnBehind(database, noted), nextOfLines(database)])
   const locators = new Map(undone.events.map(({ sequence, locator }) => [sequence, locator]))
@@ -216,6 +226,19 @@ async function endDeliveries(database: Database, ended: readonly EndedDelivery[]
         finished_at = e.value ->> 'finishedAt', diverted_at = e.value ->> 'divertedAt'
       from json_each(${JSON.stringify(ended)}) e
       where webhook_locator = e.value ->> 'webhook' and event_sequence = e.value ->> 'sequence'`),
+  ])
+}
+
+/**
+ * An account's next tokens have its epoch. One that was given out before would be refused as long as that revocation is remembered, and
+ * would outlive the next one.
+ */
+async function raiseEpochs(database: Database, epochs: readonly AccountEpoch[]): Promise<void> {
+  if (epochs.length === 0) return
+  await database.batch([
+    database.build.run(sql`
+      update account set token_epoch = max(token_epoch, e.value ->> 'epoch')
+      from json_each(${JSON.stringify(epochs)}) e where locator = e.value ->> 'account'`),
   ])
 }
 
