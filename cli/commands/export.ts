@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { BinderyClient } from '../../client/index.ts'
+import { type BinderyClient, BinderyError } from '../../client/index.ts'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
@@ -80,8 +80,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
   if (progress.files) for (const kind of UNTOLD) delete progress.kinds[kind]
   delete progress.files
   save()
-  for (const kind of KINDS) if (!(await exportKind(exporting, kind))) return EXIT.interrupted
-  const changed = await applyChanges(exporting)
+  const changed = await exportUpToDate(exporting)
   if (changed === undefined) return EXIT.interrupted
   const files = {} as NonNullable<Progress['files']>
   for (const kind of KINDS) files[kind] = await describeFile(fileOf(out, kind))
@@ -107,6 +106,23 @@ function readProgress(file: string, tenantLocator: string): Progress | undefined
   if (progress.tenantLocator !== tenantLocator)
     throw new Failure(EXIT.refused, `'${file}' is of an export of another tenant. Name another folder.`)
   return progress
+}
+
+/** How many records changed meanwhile or since; undefined where it was interrupted. Begins again where the tenant was restored since the cursor. */
+async function exportUpToDate(exporting: Exporting): Promise<number | undefined> {
+  const { api, run, progress, save } = exporting
+  for (;;) {
+    for (const kind of KINDS) if (!(await exportKind(exporting, kind))) return undefined
+    try {
+      return await applyChanges(exporting)
+    } catch (problem) {
+      if (!(problem instanceof BinderyError) || problem.problem?.code !== 'exportRestored') throw problem
+      say(run, 'the tenant was restored to an earlier time since: everything is exported again\n')
+      progress.cursor = (await api.get('/export')).cursor
+      for (const kind of KINDS) delete progress.kinds[kind]
+      save()
+    }
+  }
 }
 
 type LastLine = { kind: string; pagingToken?: string; cursor?: string; isCompleted?: boolean }

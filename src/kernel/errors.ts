@@ -69,6 +69,7 @@ export const ERROR_KINDS = {
   invalidTable: kind(400, 5010, 'An uploaded table has problems; the first 50 are listed with their lines.'),
   tableRecordNotFound: kind(404, 5011, 'The table has no row with these keys.'),
   streamRestored: kind(409, 1021, 'The tenant was restored after the token; read on from `timestamp`.'),
+  exportRestored: kind(409, 1023, 'The tenant was restored after the cursor; export everything again.'),
   tenantSuspended: kind(503, 5012, 'The operator suspended the tenant. Nothing is lost; try again later.'),
   tenantMoved: kind(421, 5013, 'The tenant is served at another address, which the message names.'),
   poolEmpty: kind(503, 5004, 'No database is free for another tenant; `npm run pool -- grow N` adds some.'),

@@ -58,6 +58,8 @@ export const REMEDIES: Readonly<Record<ErrorCode, string>> = {
   invalidTable: 'Correct the lines in `tableErrors`.',
   tableRecordNotFound: 'Check the keys; they are compared exactly.',
   streamRestored: 'Read on from `timestamp` in the answer, and expect events that you have seen.',
+  exportRestored:
+    'Take a new cursor from `GET /export`, and export everything again: your copy has what the restore undid.',
   tenantSuspended: 'Ask the team that operates the service.',
   tenantMoved: 'Send the request to the address in the message.',
   poolEmpty: 'The operator adds databases: `npm run pool -- grow N`.',

@@ -7,8 +7,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, signIn } from '../../scripts/api-client.ts'
+import { openStores } from '../../scripts/databases.ts'
 import { testUsers, workedPolicies } from '../../scripts/example.ts'
 import { freePort } from '../../scripts/free-port.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { readTenant } from '../../src/platform/tenancy.ts'
+import { changeTenant, openDatabases } from '../../src/tenants/suspension.ts'
 import { PROCESS_ADMINISTRATOR, type ServiceProcess } from '../support/service-process.ts'
 import { bindery, binderyWith, type Ran, type RunOptions } from './terminal.ts'
 
@@ -27,6 +31,19 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       (...argv: string[]): Promise<Ran> =>
         binderyWith({ ...options, env: { XDG_CONFIG_HOME: join(folder, account), ...options.env } }, ...argv)
     const administrator = as('all')
+
+    /** As a restore of the example's tenant ends. */
+    const markRestored = async (): Promise<void> => {
+      const { env, close } = await openStores(service().dataFolder)
+      try {
+        const tenant = (await readTenant(env, { name: service().example().tenantName }, noCalls()))!
+        const restores = [{ to: Date.now() - 1, at: Date.now() }]
+        await changeTenant(env, tenant, { restores }, noCalls())
+        await openDatabases(env, { ...tenant, restores })
+      } finally {
+        await close()
+      }
+    }
 
     const change = (file: string, from: string, to: string): void =>
       writeFileSync(file, readFileSync(file, 'utf8').replace(from, to))
@@ -235,6 +252,15 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(files.policies.records).toBe(before + 1)
       expect((await as('books')('export', '--out', join(folder, 'refused'))).exit).toBe(4)
       expect((await as('books')('export', '--out', to)).exit).not.toBe(0)
+
+      // What a copy has of a time that was undone since, no change tells: all is exported again.
+      await markRestored()
+      writeFileSync(join(to, 'policies.ndjson'), `${whole}{"locator":"999999999"}\n`)
+      const again = await exported()
+      expect(again).toMatchObject({ exit: 0, err: expect.stringContaining('restored to an earlier time') })
+      expect(policies().map(line => JSON.parse(line).locator)).not.toContain('999999999')
+      expect(policies()).toHaveLength(before + 1)
+      expect(await exported()).toMatchObject({ exit: 0, err: expect.not.stringContaining('restored') })
     })
 
     test('import brings an export into another tenant, compares it, and makes nothing twice', async () => {

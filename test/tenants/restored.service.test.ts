@@ -1,5 +1,6 @@
-// A tenant that was restored, through HTTP: who comes in.
+// A tenant that was restored, through HTTP: who comes in, what readers of its data are told, and what of the time that is undone stays.
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ExportResponse } from '../../src/reporting/export/contract.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
@@ -58,5 +59,45 @@ describe('accounts of a restored tenant', () => {
     await restoreTo(motor.tenantLocator, moment)
     await callOk('PATCH', `/account/v1/accounts/${carla}/disable`, { token: admin })
     expect(await ping(undone)).toBe(401)
+  })
+})
+
+describe('an export of a restored tenant', () => {
+  type Line = { kind: string; record: Record<string, unknown>; cursor?: string; isCompleted?: boolean }
+
+  const sold = async (): Promise<string> => {
+    const { body } = await motor.createPolicy()
+    await motor.post(`/policy/${body.locator}/issue`)
+    return body.locator
+  }
+  const newCursor = async (): Promise<string> =>
+    (await callOk<ExportResponse>('GET', '/export', { token: admin })).cursor
+  const changes = (cursor: string) =>
+    callApi<string>('GET', `/export/changes?cursor=${cursor}`, { token: admin })
+
+  it('is made again: a cursor of the time that is undone is refused', async () => {
+    const before = await newCursor()
+    await sold()
+    const moment = await rememberTenant(motor.tenantLocator)
+    await sold()
+    const undone = await newCursor()
+    await restoreTo(motor.tenantLocator, moment)
+    const instead = await sold()
+    for (const cursor of [before, undone]) {
+      const { status, body } = await changes(cursor)
+      expect([status, (body as unknown as { code: string }).code]).toEqual([409, 'exportRestored'])
+    }
+
+    const after = await newCursor()
+    const later = await sold()
+    const lines = (await changes(after)).body
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line) as Line)
+    const policies = lines.filter(({ kind }) => kind === 'policy').map(({ record }) => record.locator)
+    expect(policies).toEqual([later])
+    expect(policies).not.toContain(instead)
+    expect(lines.at(-1)).toMatchObject({ kind: 'cursor', isCompleted: true })
+    expect((await changes(lines.at(-1)!.cursor!)).status).toBe(200)
   })
 })

@@ -30,7 +30,7 @@ export async function exportChanges(
   { cursor: text }: ExportChangesQuery,
 ): Promise<ReadyAnswer> {
   const { env, tenant, calls } = context
-  const cursor = readCursor(text, tenant.shards.length)
+  const cursor = readCursor(text, tenant)
   const room: Room = {
     ...{ rows: MOST_ROWS, policies: MOST_POLICIES, perils: MOST_PERILS, bytes: LARGEST_PAGE_BYTES },
   }
@@ -45,7 +45,10 @@ export async function exportChanges(
     cursor[shard] = [...(shown.at ?? from)]
     isCompleted = isAll && shown.count === found.length
   }
-  return jsonLines([...lines, JSON.stringify({ kind: 'cursor', cursor: cursorText(cursor), isCompleted })])
+  return jsonLines([
+    ...lines,
+    JSON.stringify({ kind: 'cursor', cursor: cursorText(cursor, tenant), isCompleted }),
+  ])
 }
 
 /** Events first, then rows of the journal, each in their order. */

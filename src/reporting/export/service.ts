@@ -31,7 +31,10 @@ export async function readExport(context: RequestContext): Promise<ExportRespons
   const sum = (name: keyof store.End): number => ends.reduce((total, one) => total + one[name], 0)
   const records = { events: sum('event'), journal: sum('journalRows') }
   return {
-    cursor: cursorText(ends.map(({ event, journal }) => [event, journal])),
+    cursor: cursorText(
+      ends.map(({ event, journal }) => [event, journal]),
+      tenant,
+    ),
     kinds: EXPORT_KINDS.map(kind => ({
       kind,
       records: kind === 'events' || kind === 'journal' ? records[kind] : sum(kind),

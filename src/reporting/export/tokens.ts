@@ -1,5 +1,6 @@
 // Where an export goes on: tokens of pages, and cursors of changes.
-import { invalidParameter, type Refusal } from '../../kernel/errors.ts'
+import { invalidParameter, Refusal } from '../../kernel/errors.ts'
+import type { Tenant } from '../../platform/tenancy.ts'
 
 export const wrongToken = (name: 'pagingToken' | 'cursor'): Refusal =>
   invalidParameter(
@@ -18,14 +19,31 @@ export function readPageToken(token: string | undefined, shards: number): { shar
 /** Of each shard: the last event and the last row of the journal. */
 export type Cursor = readonly (readonly [event: number, journal: number])[]
 
-export const cursorText = (cursor: Cursor): string => cursor.map(one => one.join('.')).join('_')
+type Restorable = Pick<Tenant, 'shards' | 'restores'>
 
-/** Shards that came since begin at their start. */
-export function readCursor(text: string | undefined, shards: number): [number, number][] {
-  const parts = text === undefined ? [] : text.split('_')
-  if (parts.length > shards || parts.some(part => !/^\d{1,15}\.\d{1,15}$/.test(part)))
-    throw wrongToken('cursor')
-  return Array.from({ length: shards }, (_, shard) => {
+/** Behind the numbers: how often the tenant had been restored, if ever. */
+export const cursorText = (cursor: Cursor, { restores = [] }: Restorable): string =>
+  cursor.map(one => one.join('.')).join('_') + (restores.length > 0 ? `-${restores.length}` : '')
+
+/**
+ * Shards that came since begin at their start. Refuses (409 `exportRestored`) a cursor from before a restore: what it was given out for has
+ * records that are undone, of which no change tells, and rows of the journal take numbers again.
+ */
+export function readCursor(
+  text: string | undefined,
+  { shards, restores = [] }: Restorable,
+): [number, number][] {
+  const [numbers = '', count = '0', ...more] = text?.split('-') ?? []
+  const parts = text === undefined ? [] : numbers.split('_')
+  const isOne =
+    more.length === 0 && /^\d{1,6}$/.test(count) && parts.every(part => /^\d{1,15}\.\d{1,15}$/.test(part))
+  if (parts.length > shards.length || !isOne) throw wrongToken('cursor')
+  if (text !== undefined && Number(count) < restores.length)
+    throw new Refusal(
+      'exportRestored',
+      "The tenant was restored to an earlier time since this 'cursor' was given out: what happened after that time is undone. Take a new one from GET /export, and export everything again.",
+    )
+  return Array.from(shards, (_, shard) => {
     const [event = 0, journal = 0] = (parts[shard] ?? '0.0').split('.').map(Number)
     return [event, journal]
   })
