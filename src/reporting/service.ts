@@ -46,15 +46,13 @@ import { statusResponse, summaryResponse } from './response.ts'
 import { countQuery } from './run/reading.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
+import { KEPT_MS, timersOf } from './timers.ts'
 import { noTotals } from './totals.ts'
 
 /** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
 const MOST_REPORTS = 500
 /** At a time; each goes over the whole book. */
 const MOST_RUNNING = 4
-
-/** A report and its files go so long after it last changed. */
-const KEPT_MS = 30 * 86_400_000
 
 export function kindNamed(name: string): ReportKind {
   const names = REPORT_KINDS.map(one => one.name)
@@ -356,10 +354,6 @@ export const auditOf = (context: RequestContext, subject: Uuid, action: string, 
   auditRows(homeDatabase(context), context, HOME_SHARD, [
     { action: 'reports.create', subject, details: { action, name } },
   ])
-
-/** One that wakes it if the call is lost, and one that removes it in the end. */
-const timersOf = (subject: Uuid, at: Instant): NewTimer[] =>
-  [at, (at + KEPT_MS) as Instant].map(dueAt => ({ kind: 'report.run', subject, dueAt, payload: {} }))
 
 const wakeLater = (context: RequestContext, locator: Uuid): void =>
   context.later(

@@ -1,21 +1,28 @@
 // Scheduled work beside wiping (wipe.ts) and upgrading (upgrades.ts): wakes objects and measures databases.
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
-import { timers } from '../platform/tables.ts'
+import { type TimerKind, timers } from '../platform/tables.ts'
 import { shards, tenants } from '../platform/tenancy/control-tables.ts'
 import { isClosedAt, isNearlyFullAt, shareOf } from '../platform/tenancy/quotas.ts'
 import {
   controlDatabase,
+  HOME_SHARD,
   KNOWN_EVERYWHERE_MS,
   shardClient,
   shardDatabase,
   type Tenant,
+  tenantNow,
   tenantsQuery,
 } from '../platform/tenancy.ts'
+import { reports } from '../reporting/tables.ts'
+import { KEPT_MS as REPORTS_KEPT_MS } from '../reporting/timers.ts'
+import { impacts } from '../servicing/impact/tables.ts'
+import { KEPT_MS as IMPACTS_KEPT_MS } from '../servicing/impact/timers.ts'
 import { migrations } from '../servicing/migration/tables.ts'
 import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
@@ -58,17 +65,27 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
   }
 }
 
-/** Dispatchers find due timers, deliveries and documents; each migration needs a timer. */
+/** Dispatchers find due timers, deliveries and documents; what is done in portions needs a timer to wake its object. */
 async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
+  const over = (keptMs: number): SQL => sql`state = 'running' or updated_at <= ${tenantNow(tenant) - keptMs}`
   await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      await database.batch([
+      const timersFor = (kind: TimerKind, table: SQLiteTable, where: SQL): Query =>
         database.build.run(sql`
           insert into ${timers} (locator, due_at, kind, subject, payload)
-          select ${newUuid(shard)} || locator, ${now()}, 'migration.run', locator, '{}' from ${migrations}
-          where state in ('submitted', 'processing') or updated_at > ${now() - CLEANED_MS}`),
-      ])
+          select ${newUuid(shard)} || locator, ${now()}, ${kind}, locator, '{}' from ${table} where ${where}`)
+      const recent = sql`updated_at > ${now() - CLEANED_MS}`
+      const queries: [Query, ...Query[]] = [
+        timersFor('migration.run', migrations, sql`state in ('submitted', 'processing') or ${recent}`),
+      ]
+      // Databases that keep books have both tables.
+      if (shard === HOME_SHARD && tenant.keepsBooks)
+        queries.push(
+          timersFor('report.run', reports, over(REPORTS_KEPT_MS)),
+          timersFor('impact.run', impacts, over(IMPACTS_KEPT_MS)),
+        )
+      await database.batch(queries)
       await armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)
     }),
   )

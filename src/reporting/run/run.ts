@@ -26,6 +26,7 @@ import { manifestOf, totalsCsv } from '../files/summary.ts'
 import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../kind.ts'
 import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
+import { removalTimer } from '../timers.ts'
 import { addToTotals } from '../totals.ts'
 import { bringInPortion } from './bring-in.ts'
 import { type Needs, nextPortion, readDisbursements, readPortion } from './reading.ts'
@@ -220,6 +221,7 @@ async function record(
     ...{ shard: HOME_SHARD, subject: report.locator, isRepeatable: true, events },
     guards: [store.reportGuard(report)],
     facts: [store.changeReportQuery(database, report.locator, changes)],
+    timers: given.updatedAt === undefined ? [] : [removalTimer(report.locator, given.updatedAt)],
   })
   return { ...report, ...changes }
 }

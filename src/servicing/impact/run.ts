@@ -31,6 +31,7 @@ import { chosenFields, type GroupingField } from './groups.ts'
 import { csvRow } from './report/csv.ts'
 import type { Skipped } from './risk.ts'
 import * as store from './store.ts'
+import { removalTimer } from './timers.ts'
 import { addToTotals } from './totals.ts'
 
 /** Of one portion; a policy with more perils is a portion alone. */
@@ -146,6 +147,8 @@ async function record(
     ...{ shard: HOME_SHARD, subject: impact.locator, isRepeatable: true },
     guards: [store.impactGuard(impact)],
     facts: [store.changeImpactQuery(database, impact.locator, changes)],
+    timers:
+      changes.updatedAt === undefined ? [] : [removalTimer(impact.locator, changes.updatedAt as Instant)],
   })
   return { ...impact, ...changes }
 }

@@ -7,7 +7,6 @@ import {
   commit,
   GuardTripped,
   isBySubject,
-  type NewTimer,
   retryOnConflict,
   storedAnswer,
   unlessRepeated,
@@ -40,6 +39,7 @@ import { impactPage } from './report/page.ts'
 import { impactResponse, summaryResponse } from './response.ts'
 import * as store from './store.ts'
 import { assertImpactAllows, type ImpactAction } from './tables.ts'
+import { KEPT_MS, timersOf } from './timers.ts'
 import { noTotals } from './totals.ts'
 
 /** Of a tenant. More are refused until one is removed. */
@@ -47,9 +47,6 @@ const MOST_IMPACTS = 20
 
 /** Of an impact; their groups are what its row is made of. */
 const MOST_FIELDS = 40
-
-/** An impact goes so long after it last changed. */
-export const KEPT_MS = 30 * 86_400_000
 
 /** Checks the archive, and commits the impact; its object then goes through the policies. */
 export async function createImpact(
@@ -270,10 +267,6 @@ const auditOf = (context: RequestContext, subject: Uuid, action: string): Query[
   auditRows(homeDatabase(context), context, HOME_SHARD, [
     { action: 'impacts.write', subject, details: { action } },
   ])
-
-/** One that wakes it if the call is lost, and one that removes it in the end. */
-const timersOf = (subject: Uuid, at: Instant): NewTimer[] =>
-  [at, (at + KEPT_MS) as Instant].map(dueAt => ({ kind: 'impact.run', subject, dueAt, payload: {} }))
 
 const wakeLater = (context: RequestContext, locator: Uuid): void =>
   context.later(
