@@ -148,6 +148,28 @@ describe('POST /media and GET /media/{locator}', () => {
     ])
   })
 
+  it('of conditions a writer’s comes first, with every other that is sent beside it', async () => {
+    const { body } = await upload()
+    const tag = (await fileAt(body.url)).headers.get('etag')!
+    const statusOf = async (headers: Record<string, string>) => (await fileAt(body.url, headers)).status
+    const past = 'Sun, 01 Jan 2023 00:00:00 GMT'
+    const later = 'Tue, 01 Jan 2075 00:00:00 GMT'
+    for (const known of [{ 'if-none-match': tag }, { 'if-modified-since': later }] as Record<
+      string,
+      string
+    >[]) {
+      expect(await statusOf({ ...known, 'if-match': '"x"' })).toBe(412)
+      expect(await statusOf({ ...known, 'if-unmodified-since': past })).toBe(412)
+      expect(await statusOf({ ...known, 'if-match': tag })).toBe(304)
+      expect(await statusOf({ ...known, 'if-match': '*', 'if-unmodified-since': past })).toBe(304)
+      expect(await statusOf({ ...known, 'if-unmodified-since': later, range: 'bytes=0-1' })).toBe(304)
+    }
+    // Each date counts only where its tag is not sent.
+    expect(await statusOf({ 'if-match': tag, 'if-unmodified-since': past })).toBe(200)
+    expect(await statusOf({ 'if-none-match': '"x"', 'if-modified-since': later })).toBe(200)
+    expect(await statusOf({ 'if-match': '"x"', 'if-none-match': '"x"' })).toBe(412)
+  })
+
   it('a range is beyond the file only where it is: a store that fails is no end of a download', async () => {
     const { body } = await upload()
     const statusOf = async (range: string) => (await fileAt(body.url, { range })).status

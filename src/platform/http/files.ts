@@ -39,10 +39,8 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   if (!object) throw noFile()
   const headers = headersOf(object)
   headers.set('content-disposition', disposition('attachment', link.fileName))
-  if (!('body' in object)) {
-    const isUnchanged = requestHeaders.has('if-none-match') || requestHeaders.has('if-modified-since')
-    return new Response(null, { status: isUnchanged ? 304 : 412, headers })
-  }
+  if (!('body' in object))
+    return new Response(null, { status: isKnown(requestHeaders, object) ? 304 : 412, headers })
   if (!range) {
     headers.set('content-length', String(object.size))
     return new Response(object.body, { headers })
@@ -77,6 +75,18 @@ function conditionsOf(headers: Headers): Headers {
   const known = conditions.get('if-none-match')?.trim() ?? '*'
   if (known !== '*' && !tagsIn(known)) conditions.delete('if-none-match')
   return conditions
+}
+
+/**
+ * Of a file that is not sent: R2 says only that one of the conditions does not hold. That it is the one that was wanted is asked before
+ * whether the client has it (RFC 9110, 13.2.2).
+ */
+function isKnown(headers: Headers, { etag, uploaded }: R2Object): boolean {
+  if (!headers.has('if-none-match') && !headers.has('if-modified-since')) return false
+  const wanted = readIfMatch(headers.get('if-match'))
+  if (wanted !== undefined) return wanted === '*' || wanted.includes(etag)
+  const unmodifiedSince = Date.parse(headers.get('if-unmodified-since') ?? '')
+  return !(uploaded.getTime() > unmodifiedSince)
 }
 
 /** R2 reports a range beyond the file like any failure: its size says which it was, and 416 needs it. */
