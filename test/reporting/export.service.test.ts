@@ -1,6 +1,7 @@
 // Data out: everything as it is now, and what changes, while others write.
 import { env } from 'cloudflare:workers'
 import { beforeAll, expect, it } from 'vitest'
+import { newUuid } from '../../src/kernel/locators.ts'
 import type { ExportResponse } from '../../src/reporting/export/contract.ts'
 import { generateAccount } from '../../tools/book/account.ts'
 import { fileAt, whenMade } from '../documents/waiting.ts'
@@ -287,11 +288,17 @@ it('gives no value that was overwritten, in records, changes and journal', async
   for (const row of await exported('journal', 1_000)) expect(withoutAddresses(row)).not.toContain(name)
 })
 
-it.each([
+it.each<[path: string, status: number, message: RegExp]>([
   ['/export/policy/records', 404, /There are: policyholders, policies/],
   ['/export/policies/records?pagingToken=x', 400, /pagingToken/],
   ['/export/policies/records?pagingToken=9-1', 400, /pagingToken/],
   ['/export/auxData/records?pagingToken=0-eA', 400, /pagingToken/],
+  [`/export/policies/records?pagingToken=0-${newUuid(0)}`, 400, /pagingToken/],
+  ['/export/events/records?pagingToken=0-x', 400, /pagingToken/],
+  ['/export/journal/records?pagingToken=0-1-2', 400, /pagingToken/],
+  ['/export/policyholders/records?pagingToken=0-100000064513', 400, /pagingToken/],
+  ['/export/disbursements/records?pagingToken=0-100000064513', 400, /pagingToken/],
+  ['/export/quickQuotes/records?pagingToken=0-zz', 400, /pagingToken/],
   ['/export/changes?cursor=1', 400, /cursor/],
   ['/export/changes?cursor=0.0_0.0_0.0', 400, /cursor/],
 ])('%s is refused', async (path, status, message) => {

@@ -1,5 +1,5 @@
 // A page of each kind of record, of one shard.
-
+import { readUuid } from '../../kernel/locators.ts'
 import type { Line } from '../../platform/http/route.ts'
 import { withinPerils } from '../../policy/store/portions.ts'
 import type { Policyholder } from '../../policyholders/values.ts'
@@ -27,14 +27,14 @@ export const PAGES: Readonly<
   Record<ExportKind, (place: Place, after: string, pageSize: number) => Promise<Page>>
 > = {
   async policyholders({ database }, after, pageSize) {
-    const [rows] = await database.batch([store.policyholdersQuery(database, after, pageSize)])
+    const [rows] = await database.batch([store.policyholdersQuery(database, locatorIn(after), pageSize)])
     const holders = rows as unknown as Policyholder[]
     return pageOf(holders, rows.length < pageSize, one => one.locator, holderLine)
   },
   async policies(place, after, pageSize) {
     const { database } = place
     const most = Math.min(pageSize, MOST_POLICIES)
-    const [rows] = await database.batch([store.policyLocatorsQuery(database, Number(after || 0), most)])
+    const [rows] = await database.batch([store.policyLocatorsQuery(database, numberIn(after), most)])
     const locators = withinPerils(rows, MOST_PERILS).map(({ locator }) => locator)
     const { policies } = await readPolicies(place, locators)
     const lines: Line[] = []
@@ -50,7 +50,7 @@ export const PAGES: Readonly<
     return { lines, next: isEnd ? undefined : String(locators.at(-1)) }
   },
   async disbursements({ database }, after, pageSize) {
-    const [rows] = await database.batch([store.disbursementsQuery(database, after, pageSize)])
+    const [rows] = await database.batch([store.disbursementsQuery(database, locatorIn(after), pageSize)])
     return pageOf(rows, rows.length < pageSize, one => one.locator, disbursementLine)
   },
   async auxData({ database }, after, pageSize) {
@@ -59,7 +59,7 @@ export const PAGES: Readonly<
     return pageOf(results, results.length === 0, one => keyToken(one), auxDataLine)
   },
   async quickQuotes({ database }, after, pageSize) {
-    const [result] = await database.batch([store.quickQuotesQuery(database, after, pageSize)])
+    const [result] = await database.batch([store.quickQuotesQuery(database, locatorIn(after), pageSize)])
     const { results } = result as D1Result<store.QuickQuoteRow>
     return pageOf(results, results.length === 0, one => one.locator, quickQuoteLine)
   },
@@ -74,12 +74,12 @@ export const PAGES: Readonly<
     )
   },
   async events({ database }, after, pageSize) {
-    const [result] = await database.batch([store.eventsQuery(database, Number(after || 0), pageSize)])
+    const [result] = await database.batch([store.eventsQuery(database, numberIn(after), pageSize)])
     const { results } = result as D1Result<store.StoredEvent>
     return pageOf(results, results.length < pageSize, one => String(one.sequence), eventLine)
   },
   async journal({ shard, database }, after, pageSize) {
-    const [rows] = await database.batch([store.journalQuery(database, Number(after || 0), pageSize)])
+    const [rows] = await database.batch([store.journalQuery(database, numberIn(after), pageSize)])
     return pageOf(
       rows,
       rows.length < pageSize,
@@ -105,6 +105,19 @@ function pageOf<R>(
     lines.push(text)
   }
   return { lines, next: isLast ? undefined : place(rows.at(-1)!) }
+}
+
+// A token of another kind would go on from a place that this one does not have: the answer would be an end that is none.
+
+function numberIn(token: string): number {
+  if (!/^\d{0,15}$/.test(token)) throw wrongToken('pagingToken')
+  return Number(token)
+}
+
+function locatorIn(token: string): string {
+  const locator = token === '' ? '' : readUuid(token)
+  if (locator === undefined) throw wrongToken('pagingToken')
+  return locator
 }
 
 /** Locators and keys of auxiliary data are any text. */

@@ -48,11 +48,13 @@ export async function readDeliveries(
   }
 }
 
+const POSITIONS = /^\[(?:0|[1-9]\d{0,14})(?:,(?:0|[1-9]\d{0,14}))*\]$/
+
 /** The last sequence read, by shard. */
 function readPositions(token: string | undefined): number[] {
   if (token === undefined) return []
   const text = Buffer.from(token, 'base64url').toString('latin1')
-  const positions = /^\[\d{1,15}(,\d{1,15})*\]$/.test(text) ? (JSON.parse(text) as number[]) : undefined
+  const positions = POSITIONS.test(text) ? (JSON.parse(text) as number[]) : undefined
   if (positions && positions.length <= SHARDS) return positions
   throw invalidParameter(
     "'pagingToken' is not one that this list gave; send the one of the page before, or none to begin.",

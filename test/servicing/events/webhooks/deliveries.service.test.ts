@@ -232,7 +232,8 @@ describe('the deliveries of a webhook', () => {
     }
     expect(seen).toHaveLength(5)
     expect(new Set(seen).size).toBe(5)
-    expect((await client('GET', `${base}&pagingToken=nonsense`)).status).toBe(400)
+    for (const token of ['nonsense', btoa('[01,2]'), btoa('[1,2]x')])
+      expect((await client('GET', `${base}&pagingToken=${token}`)).status).toBe(400)
     const newest: string[] = []
     for (let query = ''; ; ) {
       const page = (await client('GET', `${base}&order=newestFirst${query}`)).body
