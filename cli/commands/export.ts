@@ -4,24 +4,19 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
-  readFileSync,
   renameSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
-import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
-import { downloadFiles } from '../export/files.ts'
+import { type Downloaded, downloadFiles, pageWithFiles } from '../export/files.ts'
+import { KINDS, type Kind, type Progress, readProgress } from '../export/progress.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
-
-/** The command follows changes in the place of events. */
-type Kind = Exclude<ExportKind, 'events'>
-const KINDS = EXPORT_KINDS.filter((kind): kind is Kind => kind !== 'events')
 
 /** Kinds of which no change tells: each run gets them whole. */
 const UNTOLD: ReadonlySet<Kind> = new Set(['disbursements', 'auxData', 'quickQuotes', 'notes'])
@@ -33,17 +28,10 @@ const FILE_OF: Readonly<Record<string, Kind>> = {
   journal: 'journal',
 }
 
-const PAGE_SIZE = 50
+/** Kinds whose lines name files. */
+const WITH_FILES: readonly Kind[] = ['policyholders', 'policies']
 
-type Progress = {
-  readonly tenantLocator: string
-  /** Changes from here on are not in the files. */
-  cursor: string
-  /** Of kinds that are begun: the next page, and where its lines begin. Null: the kind is whole. */
-  readonly kinds: Partial<Record<Kind, { pagingToken?: string; bytes: number } | null>>
-  /** Once it is whole. */
-  files?: Record<Kind, FileFigures>
-}
+const PAGE_SIZE = 50
 
 type ExportOptions = { readonly out: string; readonly files?: boolean }
 
@@ -53,15 +41,15 @@ type Exporting = {
   readonly out: string
   readonly progress: Progress
   readonly save: () => void
-  /** Downloads what the lines name; how many files were new. */
-  readonly filesOf: (lines: readonly string[]) => Promise<number>
+  /** Downloads what the lines name. */
+  readonly filesOf: (lines: readonly string[]) => Promise<Downloaded>
 }
 
 export async function exportAll({ out, files: isWithFiles }: ExportOptions, run: Run): Promise<ExitCode> {
   const { api, signIn } = signedIn('tenant', run.terminal)
   mkdirSync(out, { recursive: true })
   const path = join(out, 'export.json')
-  const progress = readProgress(path, signIn.tenantLocator!) ?? {
+  const progress = (await progressOf(path, signIn.tenantLocator!, run)) ?? {
     tenantLocator: signIn.tenantLocator!,
     cursor: (await api.get('/export')).cursor,
     kinds: {},
@@ -71,18 +59,22 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
     renameSync(`${path}.new`, path)
   }
   let downloaded = 0
-  const filesOf = async (lines: readonly string[]): Promise<number> => {
-    const got = isWithFiles ? await downloadFiles(lines, join(out, 'files'), run.terminal.interrupted) : 0
-    downloaded += got
+  const filesOf = async (lines: readonly string[]): Promise<Downloaded> => {
+    if (!isWithFiles) return { count: 0, isWhole: true }
+    const got = await downloadFiles(lines, join(out, 'files'), run.terminal.interrupted)
+    downloaded += got.count
     return got
   }
   const exporting: Exporting = { api, run, out, progress, save, filesOf }
   if (progress.files) for (const kind of UNTOLD) delete progress.kinds[kind]
   delete progress.files
+  // Files that an earlier run left out are named by lines that no change brings again.
+  if (isWithFiles && !progress.hasFiles) for (const kind of WITH_FILES) delete progress.kinds[kind]
+  progress.hasFiles = isWithFiles
   save()
   const changed = await exportUpToDate(exporting)
   if (changed === undefined) return EXIT.interrupted
-  const files = {} as NonNullable<Progress['files']>
+  const files = {} as Record<Kind, FileFigures>
   for (const kind of KINDS) files[kind] = await describeFile(fileOf(out, kind))
   progress.files = files
   save()
@@ -100,11 +92,17 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
 
 const fileOf = (out: string, kind: Kind): string => join(out, `${kind}.ndjson`)
 
-function readProgress(file: string, tenantLocator: string): Progress | undefined {
-  if (!existsSync(file)) return undefined
-  const progress = JSON.parse(readFileSync(file, 'utf8')) as Progress
+/** Undefined without one. Kinds whose files are not as the last run left them are not begun. */
+async function progressOf(path: string, tenantLocator: string, run: Run): Promise<Progress | undefined> {
+  const progress = readProgress(path)
+  if (!progress) return undefined
   if (progress.tenantLocator !== tenantLocator)
-    throw new Failure(EXIT.refused, `'${file}' is of an export of another tenant. Name another folder.`)
+    throw new Failure(EXIT.refused, `'${path}' is of an export of another tenant. Name another folder.`)
+  for (const kind of KINDS) {
+    if (await isAsLeft(progress, kind, fileOf(dirname(path), kind))) continue
+    say(run, `${kind}.ndjson is not as the last run left it: all ${kind} are exported again\n`)
+    delete progress.kinds[kind]
+  }
   return progress
 }
 
@@ -125,6 +123,14 @@ async function exportUpToDate(exporting: Exporting): Promise<number | undefined>
   }
 }
 
+async function isAsLeft({ kinds, files }: Progress, kind: Kind, file: string): Promise<boolean> {
+  const begun = kinds[kind]
+  if (begun === undefined) return true
+  if (!existsSync(file)) return false
+  if (begun !== null) return statSync(file).size >= begun.bytes
+  return files?.[kind] === undefined || (await describeFile(file)).sha256 === files[kind].sha256
+}
+
 type LastLine = { kind: string; pagingToken?: string; cursor?: string; isCompleted?: boolean }
 
 async function linesOf(api: BinderyClient, path: string, query: object): Promise<[string[], LastLine]> {
@@ -142,17 +148,19 @@ async function exportKind(
   kind: Kind,
 ): Promise<boolean> {
   const file = fileOf(out, kind)
-  const begun = progress.kinds[kind] === null ? null : (progress.kinds[kind] ?? { bytes: 0 })
+  const begun = progress.kinds[kind]
   if (begun === null) return true
-  if (existsSync(file)) truncateSync(file, begun.bytes)
+  let pagingToken = begun?.pagingToken
+  if (begun && pagingToken !== undefined) truncateSync(file, begun.bytes)
   else writeFileSync(file, '')
-  let { pagingToken } = begun as { pagingToken?: string }
+  const { interrupted } = run.terminal
   for (;;) {
-    if (run.terminal.interrupted.aborted) return false
+    if (interrupted.aborted) return false
     const query = { pageSize: PAGE_SIZE, ...(pagingToken !== undefined && { pagingToken }) }
-    const [lines, last] = await linesOf(api, `/export/${kind}/records`, query)
-    // Addresses of files work for half an hour: now, or never.
-    await filesOf(lines)
+    const ask = () => linesOf(api, `/export/${kind}/records`, query)
+    const [lines, last] = await pageWithFiles(ask, filesOf, interrupted)
+    // Its files may not all be there.
+    if (interrupted.aborted) return false
     const records = lines.map(line => `${JSON.stringify((JSON.parse(line) as Line).record)}\n`)
     appendFileSync(file, records.join(''))
     pagingToken = last.pagingToken
@@ -167,13 +175,15 @@ async function exportKind(
 
 /** How many records changed; undefined where it was interrupted, and then the files are as they were. */
 async function applyChanges({ api, out, progress, run, filesOf }: Exporting): Promise<number | undefined> {
+  const { interrupted } = run.terminal
   const changed = new Map(Object.values(FILE_OF).map(kind => [kind, new ChangedRecords(fileOf(out, kind))]))
   try {
     let { cursor } = progress
     for (let isCompleted = false; !isCompleted; ) {
-      if (run.terminal.interrupted.aborted) return undefined
-      const [lines, last] = await linesOf(api, '/export/changes', { cursor })
-      await filesOf(lines)
+      if (interrupted.aborted) return undefined
+      const ask = () => linesOf(api, '/export/changes', { cursor })
+      const [lines, last] = await pageWithFiles(ask, filesOf, interrupted)
+      if (interrupted.aborted) return undefined
       for (const line of lines) {
         const { kind, record } = JSON.parse(line) as Line
         changed.get(FILE_OF[kind]!)!.add(keyOf(record), JSON.stringify(record))

@@ -2,6 +2,7 @@
 // crash cut off is the last line, which then did not happen.
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { usage } from '../exit.ts'
 
 type Step =
   /** A migration was sent. */
@@ -15,6 +16,23 @@ type Step =
     }
   /** Auxiliary data of the account are written. */
   | { readonly withAuxData: string }
+
+/** Undefined for a text that is no step. */
+function readStep(text: string): Step | undefined {
+  try {
+    const step = JSON.parse(text) as Record<string, unknown> | null
+    const [name = ''] = Object.keys(step ?? {})
+    const isStep = ['running', 'ended', 'account', 'withAuxData'].includes(name)
+    if (!isStep || typeof step?.[name] !== 'string') return undefined
+    const isWhole = name !== 'account' || (typeof step.locator === 'string' && isObject(step.policies))
+    return isWhole ? (step as Step) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export class ProgressFile {
   readonly #path: string
@@ -35,9 +53,16 @@ export class ProgressFile {
     const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0)
     const whole = bytes.subarray(0, bytes.lastIndexOf(10) + 1)
     if (whole.length < bytes.length) truncateSync(path, whole.length)
-    const steps = whole.toString().split('\n').filter(Boolean)
+    const steps = whole.toString().split('\n').slice(0, -1)
     const file = new ProgressFile(path, steps.length === 0)
-    for (const step of steps) file.#apply(JSON.parse(step) as Step)
+    for (const [at, text] of steps.entries()) {
+      const step = readStep(text)
+      if (!step)
+        throw usage(
+          `Line ${at + 1} of '${path}' cannot be read. Remove the file: the import then asks the tenant what it has.`,
+        )
+      file.#apply(step)
+    }
     return file
   }
 

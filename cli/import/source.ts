@@ -1,12 +1,13 @@
 // The files of an export, read account by account: in memory are the places of records, some 150 bytes each, and the records of one account.
-import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { AuxDataRecord, ExportedAccount } from '../../src/reporting/export/account/account.ts'
 import type { DisbursementRecord } from '../../src/reporting/export/account/money.ts'
 import type { PolicyRecord } from '../../src/reporting/export/policy-record.ts'
 import { usage } from '../exit.ts'
-import { describeFile, type FileFigures } from '../export/changed.ts'
+import { describeFile } from '../export/changed.ts'
+import { readProgress } from '../export/progress.ts'
 import { linesOf } from '../lines.ts'
 
 const NAMES = ['policyholders', 'policies', 'disbursements', 'auxData'] as const
@@ -19,13 +20,9 @@ export type SourceAccount = ExportedAccount & { readonly holderAuxData: readonly
 
 /** The tenant that the export is of. Refuses one that is not whole, or whose files are not those that it says. */
 export async function readExported(folder: string): Promise<{ tenantLocator: string }> {
-  const path = join(folder, 'export.json')
-  if (!existsSync(path))
-    throw usage(`'${folder}' has no export.json; name the folder that 'bindery export' wrote.`)
-  const { tenantLocator, files } = JSON.parse(readFileSync(path, 'utf8')) as {
-    tenantLocator: string
-    files?: Record<Name, FileFigures>
-  }
+  const progress = readProgress(join(folder, 'export.json'))
+  if (!progress) throw usage(`'${folder}' has no export.json; name the folder that 'bindery export' wrote.`)
+  const { tenantLocator, files } = progress
   if (!files) throw usage(`The export in '${folder}' is not whole. Run 'bindery export' once more.`)
   for (const name of NAMES) {
     const { sha256, records } = await describeFile(join(folder, `${name}.ndjson`))

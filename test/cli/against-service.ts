@@ -1,7 +1,16 @@
 // The command line against a running service. Called by test/scripts/start.process.test.ts, whose service it shares: to start
 // one takes longer than all that is asked of it here.
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -250,6 +259,22 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       expect(policies()).toHaveLength(before + 1)
       const { files } = JSON.parse(readFileSync(join(to, 'export.json'), 'utf8'))
       expect(files.policies.records).toBe(before + 1)
+      // As if somebody had removed a file and cut another off: what is there is no less for it, and says so.
+      const locators = () => policies().map(line => JSON.parse(line).locator)
+      const [known, journalled] = [locators(), journal()]
+      rmSync(join(to, 'journal.ndjson'))
+      writeFileSync(join(to, 'policies.ndjson'), whole.slice(0, whole.indexOf('\n') + 1))
+      const mended = await exported()
+      for (const kind of ['journal', 'policies'])
+        expect(mended.err).toContain(`${kind}.ndjson is not as the last run left it`)
+      expect([mended.exit, locators(), journal()]).toEqual([0, known, journalled])
+      // Files that a run without --files left out.
+      const bare = join(folder, 'bare')
+      expect((await as('exporter')('export', '--out', bare)).exit).toBe(0)
+      expect(existsSync(join(bare, 'files'))).toBe(false)
+      expect((await as('exporter')('export', '--out', bare, '--files')).exit).toBe(0)
+      const filesOf = (out: string) => readdirSync(join(out, 'files'), { recursive: true }).sort()
+      expect(filesOf(bare)).toEqual(filesOf(to))
       expect((await as('books')('export', '--out', join(folder, 'refused'))).exit).toBe(4)
       expect((await as('books')('export', '--out', to)).exit).not.toBe(0)
 

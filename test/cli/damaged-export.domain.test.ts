@@ -1,0 +1,70 @@
+// Folders of exports that somebody or something damaged: a clear message, or what is missing is got again, and nothing is half written.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { ProgressFile } from '../../cli/import/progress.ts'
+import { freePort } from '../../scripts/free-port.ts'
+import { binderyWith, type Ran } from './terminal.ts'
+
+const TENANT = '00000000-0000-4000-8000-000000000100'
+const WHOLE = { tenantLocator: TENANT, cursor: '0.0', kinds: {} }
+
+/** A token by its claims; no service is there to check it. */
+const TOKEN = ['{}', JSON.stringify({ exp: 4_000_000_000, 'tenant.uuid': TENANT }), '']
+  .map(part => btoa(part))
+  .join('.')
+
+const folders: string[] = []
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bindery-damaged-'))
+  folders.push(folder)
+})
+afterAll(() => {
+  for (const one of folders) rmSync(one, { recursive: true })
+})
+
+const run = async (...argv: string[]): Promise<Ran> =>
+  binderyWith({ env: { BINDERY_URL: `http://127.0.0.1:${await freePort()}`, BINDERY_TOKEN: TOKEN } }, ...argv)
+
+const stateFile = (): string => join(folder, 'export.json')
+
+describe.each([
+  ['cut off', JSON.stringify(WHOLE).slice(0, 60)],
+  ['empty', ''],
+  ['no object', 'null'],
+  ['a list', '[]'],
+  ['without its tenant', JSON.stringify({ ...WHOLE, tenantLocator: undefined })],
+  ['without its cursor', JSON.stringify({ ...WHOLE, cursor: undefined })],
+  ['without its kinds', JSON.stringify({ ...WHOLE, kinds: undefined })],
+  ['with a kind of another form', JSON.stringify({ ...WHOLE, kinds: { policies: { bytes: -1 } } })],
+  ['with a file of another form', JSON.stringify({ ...WHOLE, files: { policies: null } })],
+])('an export.json that is %s', (_, text) => {
+  it('is refused by an export, which leaves it as it is', async () => {
+    writeFileSync(stateFile(), text)
+    const { exit, err } = await run('export', '--out', folder)
+    expect([exit, err]).toEqual([
+      2,
+      expect.stringMatching(/export\.json' cannot be read.*Remove it to export everything again/),
+    ])
+    expect(readFileSync(stateFile(), 'utf8')).toBe(text)
+  })
+
+  it('is refused by an import', async () => {
+    writeFileSync(stateFile(), text)
+    const { exit, err } = await run('import', folder, '--validate-only')
+    expect([exit, err]).toEqual([2, expect.stringMatching(/export\.json' cannot be read/)])
+    expect(existsSync(join(folder, `import-${TENANT}.progress`))).toBe(false)
+  })
+})
+
+it('progress of an import with a damaged line says which, and what to do', () => {
+  const path = join(folder, `import-${TENANT}.progress`)
+  for (const line of ['{"account":"a","loc', 'null', '{"account":"a"}', '7']) {
+    writeFileSync(path, `{"running":"m"}\n${line}\n{"ended":"m"}\n`)
+    expect(() => ProgressFile.open(folder, TENANT)).toThrow(
+      `Line 2 of '${path}' cannot be read. Remove the file: the import then asks the tenant what it has.`,
+    )
+  }
+})
