@@ -196,11 +196,11 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       },
     )
   /**
-   * A refused payout carries a plan, which is recorded all the same. The answer is not kept, so a repeat
-   * tries again.
+   * A refused payout carries a plan, which is recorded all the same, except for a repeat of a payout that was carried out. The
+   * answer is not kept, so a repeat tries again.
    */
   const recordRefused = async (problem: unknown): Promise<never> => {
-    if (problem instanceof RefusedPayOut)
+    if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database)))
       await recorded(problem.planned, { response: showNothing }, { ...context, idempotency: undefined })
     throw problem
   }

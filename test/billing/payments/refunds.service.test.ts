@@ -13,7 +13,7 @@ import { type Motor, motorTenant } from '../../support/motor.ts'
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 2 })
+  await prepareDatabases({ tenants: 3 })
   motor = await motorTenant('refunds')
 })
 
@@ -111,6 +111,33 @@ describe('a refund of an accepted change that comes to nothing', () => {
       payments: [{ amount: -300, reversedTimestamp: expect.any(String) }],
     })
   })
+})
+
+it('a repeat of a payout that took all that may go out leaves the rest of the refund outstanding', async () => {
+  const boats = await boatTenant('repeated-refund')
+  const policy = await boats.insured({ yearly: '2400', paymentScheduleName: 'upfront' })
+  await boats.ok('POST', `/invoice/${policy.invoices[0]!.locator}/pay`, { fieldValues: {}, amount: 300 })
+  await boats.ok('POST', `/policies/${policy.locator}/endorsements`, {
+    endorsementName: 'change',
+    startTimestamp: month(6),
+    state: 'accepted',
+    updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '100' } }],
+  })
+  const refund = (await boats.read(policy)).invoices[1]!
+  const payOut = (amount: number) =>
+    boats.call<{ code: string }>(
+      'POST',
+      `/invoice/${refund.locator}/pay`,
+      { fieldValues: {}, amount },
+      { 'idempotency-key': 'pay-out' },
+    )
+  const first = await payOut(-300)
+  expect(first.status).toBe(200)
+  const after = await boats.read(policy)
+  expect(after.invoices[1]).toMatchObject({ settlementStatus: 'outstanding', outstandingAmount: -850 })
+  expect((await payOut(-300)).body).toEqual(first.body)
+  expect((await payOut(-200)).body.code).toBe('idempotencyConflict')
+  expect(await boats.read(policy)).toEqual(after)
 })
 
 describe('a policy that is cancelled at its inception', () => {
