@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { bindingTarget, type MigrationTarget } from '../src/platform/database/target.ts'
 import { prepareDataFolder } from './data-folder.ts'
 import type { Environment } from './environments.ts'
+import { controlFile } from './local-databases.ts'
 import { type OpenStores, openLocalStores } from './local-stores.ts'
 import { replaceFile } from './replace-file.ts'
 import { joinedConfig, storesConfig } from './write-config.ts'
@@ -17,7 +18,7 @@ export type Stores = {
 
 /** An Error where the data folder has no databases yet, rather than to make empty ones without tables. */
 export function requireStarted(dataFolder: string): void {
-  if (!existsSync(join(dataFolder, 'v3')))
+  if (!existsSync(controlFile(dataFolder)))
     throw new Error(
       `There are no databases in ${dataFolder} yet: npm start makes them (BINDERY_DATA names another folder).`,
     )

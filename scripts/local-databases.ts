@@ -1,8 +1,17 @@
 // The databases of this machine: the SQLite files that the local runtime serves as D1 databases. They are opened as files,
 // without the runtime, so that they are ready in a second however busy the machine is.
 import { createHash, createHmac } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { migrate } from '../src/platform/database/migrations.ts'
 import type { MigrationTarget } from '../src/platform/database/target.ts'
@@ -44,6 +53,37 @@ export function databaseFile(dataFolder: string, id: string): string {
   )
 }
 
+export const controlFile = (dataFolder: string): string =>
+  databaseFile(dataFolder, controlId(readFileSync('wrangler.toml', 'utf8')))
+
+const BRING_BACK = 'Bring the whole data folder back from a copy (docs/local.md)'
+
+/** An Error where databases of tenants are there without it: with an empty one in its place, nobody would know whose they are. */
+function requireControl(dataFolder: string): void {
+  const file = controlFile(dataFolder)
+  if (existsSync(file)) return
+  const others = readdirSync(dirname(file)).filter(name => /^[0-9a-f]{64}\.sqlite$/.test(name))
+  if (others.length > 0)
+    throw new Error(
+      `The control database is missing, and the databases of tenants are there: ${file}. ${BRING_BACK}, or set BINDERY_DATA to another folder to start over.`,
+    )
+}
+
+/** An Error where a database that a tenant has is missing: in an empty one in its place, all that is the tenant's would seem never to have been. */
+async function requireClaimed(dataFolder: string, control: MigrationTarget): Promise<void> {
+  const claimed = await control.query(
+    `select tenant.name, shard.binding from shard join tenant on tenant.locator = shard.tenant_locator order by shard.binding`,
+  )
+  const ids = new Map(readPool().map(({ binding, databaseId }) => [binding, databaseId]))
+  for (const { name, binding } of claimed) {
+    const id = ids.get(String(binding))
+    if (id === undefined || existsSync(databaseFile(dataFolder, id))) continue
+    throw new Error(
+      `The database ${binding} of the tenant '${name}' is missing: ${databaseFile(dataFolder, id)}. ${BRING_BACK}, or give the tenant up: npm run tenant -- delete ${name}`,
+    )
+  }
+}
+
 /** All that `work` writes, or nothing. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin immediate')
@@ -83,7 +123,7 @@ export type LocalDatabases = {
   registered(): Promise<PoolDatabase[]>
   /**
    * Makes the files that are missing, then migrates and registers all of these databases of the pool. An Error, before it changes one of them,
-   * where tenants have amounts in former minor units: then the earlier release still runs on them.
+   * where one that a tenant has is missing, and where tenants have amounts in former minor units: then the earlier release still runs on them.
    */
   prepare(databases: readonly PoolDatabase[], progress: Progress): Promise<void>
   close(): Promise<void>
@@ -101,6 +141,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
     opened.set(binding, database)
     return database
   }
+  requireControl(dataFolder)
   const control = open('CONTROL', controlId(readFileSync('wrangler.toml', 'utf8')))
   const target = (binding: string): MigrationTarget => {
     if (binding === 'CONTROL') return control
@@ -116,6 +157,7 @@ export function openLocalDatabases(dataFolder: string): LocalDatabases {
       return readPool().filter(({ binding }) => known.has(binding))
     },
     async prepare(databases, progress) {
+      await requireClaimed(dataFolder, control)
       await checkFormerUnits(control, () => ({ target, close: async () => {} }))
       const files = databases.map(({ databaseId }) => databaseFile(dataFolder, databaseId))
       await makeFiles(

@@ -1,5 +1,6 @@
 // The stores of the service as the files that the local runtime serves: databases are opened as files, since to start a runtime takes ten
 // times as long as most commands do. Buckets are kept in a form of the runtime's own, which is started when one of them is asked.
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { BUSY_MS, databaseFile, inTransaction } from './local-databases.ts'
@@ -107,11 +108,15 @@ export function openLocalStores(config: string, dataFolder: string): OpenStores 
   const stores = (header: string, id: string): [binding: string, id: string][] =>
     sections.filter(section => section.header === header).map(({ values }) => [values.binding!, values[id]!])
   const opened = new Map<string, DatabaseSync>()
-  const databases = stores('d1_databases', 'database_id').map(([binding, id]) => [
+  // A missing file is not bound: opened, it would be an empty database without tables, which a start takes for one that is there.
+  const present = stores('d1_databases', 'database_id').filter(([, id]) =>
+    existsSync(databaseFile(dataFolder, id)),
+  )
+  const databases = present.map(([binding, id]) => [
     binding,
     fileAsD1(() => {
-      const present = opened.get(id)
-      if (present) return present
+      const before = opened.get(id)
+      if (before) return before
       const database = new DatabaseSync(databaseFile(dataFolder, id), { timeout: BUSY_MS })
       opened.set(id, database)
       return database

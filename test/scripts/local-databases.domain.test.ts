@@ -103,6 +103,38 @@ describe('the databases of a data folder', () => {
     expect(await states()).toEqual(['free', 'free'])
   })
 
+  test('that a tenant has are not made again, empty, where one is missing: the error names the tenant', async () => {
+    await prepare(2)
+    await inControl(control =>
+      control.execute([
+        `insert into tenant (locator, name, host_name, type, status, generation, token_epoch, versioned, former_units, created_at)
+         values ('t', 'acme', 'acme.test', 'test', 'active', 1, 1, 0, null, 1)`,
+        `insert into shard (tenant_locator, number, binding) values ('t', 0, 'TENANT_002')`,
+        `update pool_database set state = 'claimed' where binding = 'TENANT_002'`,
+      ]),
+    )
+    await prepare(2)
+    const before = files()
+    const lost = databaseFile(folder, readPool()[1]!.databaseId)
+    rmSync(lost)
+    await expect(prepare(2)).rejects.toThrow(/^The database TENANT_002 of the tenant 'acme' is missing: /)
+    expect(files()).toEqual(before.filter(name => !lost.endsWith(name)))
+    // A tenant that is given up has none.
+    await inControl(control => control.execute(['delete from shard', 'delete from tenant']))
+    await prepare(2)
+    expect(files()).toEqual(before)
+  })
+
+  test('of tenants are not served without the control database, which knows whose they are', async () => {
+    await prepare(2)
+    const [own] = files().filter(name =>
+      readPool().every(({ databaseId }) => !databaseFile(folder, databaseId).endsWith(name)),
+    )
+    rmSync(join(folder, 'v3/d1/miniflare-D1DatabaseObject', own!))
+    await expect(prepare(2)).rejects.toThrow(/^The control database is missing, /)
+    expect(files()).toHaveLength(2)
+  })
+
   test('change as a whole or not at all, and a full disk is an error', async () => {
     const file = join(folder, 'small.sqlite')
     const database = openDatabaseFile('small', file)

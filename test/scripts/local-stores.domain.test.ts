@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
@@ -16,11 +16,16 @@ PLACE = "eu"
 binding = "OWN"
 database_id = "own"
 
+[[d1_databases]]
+binding = "LOST"
+database_id = "lost"
+
 [[r2_buckets]]
 binding = "FILES"
 bucket_name = "files"
 `
 mkdirSync(dirname(databaseFile(folder, 'own')), { recursive: true })
+writeFileSync(databaseFile(folder, 'own'), '')
 const stores = openLocalStores(CONFIG, folder)
 const runtime = new Miniflare(
   convertV4MiniflareOptions({
@@ -36,6 +41,11 @@ afterAll(async () => {
 
 type Env = Record<string, D1Database> & { PLACE: string; FILES: R2Bucket }
 const env = stores.env as unknown as Env
+
+test('a database whose file is missing is not bound, and not made', () => {
+  expect(env.LOST).toBeUndefined()
+  expect(existsSync(databaseFile(folder, 'lost'))).toBe(false)
+})
 
 /** What both answer, without how long it took and what it cost. */
 async function ask(database: D1Database) {
