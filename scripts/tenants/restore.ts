@@ -8,6 +8,7 @@ import type {
   RestoringDatabase,
   TenantOperation,
 } from '../../src/platform/tenancy/control-tables.ts'
+import { removeNotes } from '../../src/platform/tenancy/restore-notes.ts'
 import type { Tenant } from '../../src/platform/tenancy.ts'
 import { mendShard, noteShard, type Undone } from '../../src/tenants/restore.ts'
 import { fillShards } from '../../src/tenants/service.ts'
@@ -72,6 +73,7 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   await fillShards(env, open, later, noCalls())
   const report = writeReport(place.folder, name, time, undone)
   await serveAgain(env, restored)
+  await removeNotes(env, restored, noCalls())
   summarize(say, name, time, undone, report)
   return undone
 }
@@ -151,6 +153,8 @@ async function mendAll(env: Env, tenant: Tenant, progress: Progress): Promise<Un
     events: parts.flatMap(({ events }) => events),
     payments: parts.flatMap(({ payments }) => payments),
     documents: parts.flatMap(({ documents }) => documents),
+    audit: parts.flatMap(({ audit }) => audit),
+    erasures: parts.flatMap(({ erasures }) => erasures),
     sent: parts.flatMap(({ sent }) => sent),
   }
 }
@@ -245,11 +249,19 @@ function summarize(
   say: (line: string) => void,
   name: string,
   time: string,
-  { events, payments, documents, sent }: Undone,
+  { events, payments, documents, audit, erasures, sent }: Undone,
   report: string,
 ): void {
   say(`${name} is as it was at ${time}, and is served again within 5 s`)
   say(`undone: ${events.length} events, ${payments.length} payments, ${documents.length} documents`)
+  if (audit.length > 0)
+    say(
+      `undone too: ${audit.length} entries of the audit trail, as of accounts, tokens, secrets and webhooks`,
+    )
+  if (erasures.length > 0)
+    say(
+      `the overwritten values of ${erasures.length} policyholders are back: overwrite them again (erasures)`,
+    )
   for (const [webhook, of] of Map.groupBy(sent, one => one.name))
     say(`the webhook '${webhook}' had been sent ${of.length} of these events`)
   say(`each of them is in ${report}`)

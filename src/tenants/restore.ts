@@ -8,7 +8,9 @@ import { type Database, openDatabase, type Query } from '../platform/database.ts
 import { eachEvent } from '../platform/events/rows.ts'
 import { deliveries, events } from '../platform/events/tables.ts'
 import type { NotedState, RestoreOperation } from '../platform/tenancy/control-tables.ts'
-import { fileKey, shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import { noteKey } from '../platform/tenancy/restore-notes.ts'
+import { shardClient, type Tenant, tenantFiles } from '../platform/tenancy.ts'
+import { erasedSince, type NotedVersion, versionsSince } from './undone-erasures.ts'
 
 const ROWS_A_FILE = 2_000
 
@@ -54,6 +56,15 @@ type EndedDelivery = {
   readonly divertedAt: number | null
 }
 
+/** An entry of the audit trail: who changed accounts, tokens, secrets, settings, webhooks or the configuration. */
+type UndoneEntry = {
+  readonly locator: string
+  readonly action: string
+  readonly subject: string
+  readonly username: string
+  readonly at: number
+}
+
 /** The highest epoch of an account that access tokens may have. */
 type AccountEpoch = { readonly account: string; readonly epoch: number }
 
@@ -61,20 +72,21 @@ type Noted = {
   events: UndoneEvent[]
   payments: UndonePayment[]
   documents: UndoneDocument[]
+  audit: UndoneEntry[]
   deliveries: EndedDelivery[]
   epochs: AccountEpoch[]
+  versions: NotedVersion[]
 }
 
-export type Undone = Pick<Noted, 'events' | 'payments' | 'documents'> & {
+export type Undone = Pick<Noted, 'events' | 'payments' | 'documents' | 'audit'> & {
+  /** Policyholders whose overwritten values are back. */
+  readonly erasures: readonly string[]
   /** Undone events that a webhook has received. */
   readonly sent: readonly { readonly webhook: string; readonly name: string; readonly event: string }[]
 }
 
 const open = (env: Env, tenant: Tenant, shard: number, calls: Calls): Database =>
   openDatabase(shardClient(env, tenant, shard).client, calls)
-
-const noteFile = (tenant: Tenant, { number }: RestoreOperation, shard: number, file: number): string =>
-  fileKey(tenant, 'restores', String(number), String(shard), `${file}.json`)
 
 /** Saves the suspended tenant's rows after `restore.to`, and what was given out. */
 export async function noteShard(
@@ -88,17 +100,20 @@ export async function noteShard(
   const bucket = tenantFiles(env, tenant)
   const since = restore.to - MARGIN_MS
   let files = 0
+  const note = async (part: Partial<Noted>): Promise<void> => {
+    calls.r2 += 1
+    await bucket.put(noteKey(tenant, restore.number, shard, files), JSON.stringify(part))
+    files += 1
+  }
   for (const [list, query] of Object.entries(notedQueries(since))) {
     for (let after: Place = { place: 0, locator: '' }; ; ) {
       const [rows] = await database.batch([database.build.all<{ row: string } & Place>(query(after))])
       if (rows.length === 0) break
-      const noted = { [list]: rows.map(({ row }) => JSON.parse(row)) }
-      calls.r2 += 1
-      await bucket.put(noteFile(tenant, restore, shard, files), JSON.stringify(noted))
-      files += 1
+      await note({ [list]: rows.map(({ row }) => JSON.parse(row)) })
       after = rows.at(-1)!
     }
   }
+  for await (const versions of versionsSince(database, since)) await note({ versions })
   return { ...(await givenOut(database)), files }
 }
 
@@ -106,7 +121,7 @@ export async function noteShard(
 type Place = { readonly place: number; readonly locator: string }
 
 /** Each query returns `row`, and its place for the next page. Records of policies may be in a table without row ids. */
-const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL> => ({
+const notedQueries = (since: number): Record<Exclude<keyof Noted, 'versions'>, (after: Place) => SQL> => ({
   events: after => sql`
     select json_object('sequence', sequence, 'locator', locator, 'type', type, 'at', at, 'data', json(data)) as row, sequence as place, locator
     from ${eachEvent(sql`(select * from event where sequence > ${after.place} and at >= ${since} order by sequence limit ${ROWS_A_FILE})`)}
@@ -121,6 +136,10 @@ const notedQueries = (since: number): Record<keyof Noted, (after: Place) => SQL>
       'createdAt', created_at) as row, policy_locator as place, locator
     from document where (policy_locator, locator) > (${after.place}, ${after.locator}) and created_at >= ${since}
     order by policy_locator, locator limit ${ROWS_A_FILE}`,
+  audit: after => sql`
+    select json_object('locator', locator, 'action', action, 'subject', subject, 'username', username, 'at', created_at) as row,
+      0 as place, locator
+    from audit where locator > ${after.locator} and created_at >= ${since} order by locator limit ${ROWS_A_FILE}`,
   deliveries: after => sql`
     select json_object('webhook', d.webhook_locator, 'name', w.name, 'sequence', d.event_sequence, 'state', d.state,
       'attempts', d.attempts, 'outcome', d.outcome, 'finishedAt', d.finished_at, 'divertedAt', d.diverted_at) as row, d.event_sequence as place,
@@ -176,16 +195,21 @@ export async function mendShard(
     ),
   ])
   const kept = rows[0]!.last
-  const undone = { events: [], payments: [], documents: [], deliveries: [] } as Omit<Noted, 'epochs'>
+  const undone: Omit<Noted, 'epochs' | 'versions'> = {
+    ...{ events: [], payments: [], documents: [], audit: [], deliveries: [] },
+  }
+  const erasures: string[] = []
   for (let file = 0; file < noted.files; file += 1) {
     calls.r2 += 1
-    const key = noteFile(tenant, restore, shard, file)
+    const key = noteKey(tenant, restore.number, shard, file)
     const stored = await bucket.get(key)
     if (!stored) throw new Error(`${key} is missing: what was noted before the restore.`)
     const part = (await stored.json()) as Partial<Noted>
     undone.events.push(...(part.events ?? []).filter(({ sequence }) => sequence > kept))
     undone.payments.push(...(await missingRows(database, 'payment', part.payments ?? [])))
     undone.documents.push(...(await missingRows(database, 'document', part.documents ?? [])))
+    undone.audit.push(...(await missingEntries(database, part.audit ?? [])))
+    erasures.push(...(await erasedSince(database, part.versions ?? [])))
     undone.deliveries.push(...(part.deliveries ?? []).filter(({ sequence }) => sequence > kept))
     const ended = (part.deliveries ?? []).filter(({ sequence }) => sequence <= kept)
     await endDeliveries(database, ended)
@@ -196,6 +220,8 @@ export async function mendShard(
   const { deliveries: ended, ...lists } = undone
   return {
     ...lists,
+    // A policyholder's versions may lie in two files.
+    erasures: [...new Set(erasures)],
     sent: ended.flatMap(({ webhook, name, sequence, state }) =>
       state === 'sent' ? [{ webhook, name, event: locators.get(sequence) ?? String(sequence) }] : [],
     ),
@@ -216,6 +242,17 @@ async function missingRows<Row extends { readonly locator: string; readonly poli
   ])
   const present = new Set(found.map(({ locator }) => locator))
   return rows.filter(({ locator }) => !present.has(locator))
+}
+
+async function missingEntries(database: Database, entries: readonly UndoneEntry[]): Promise<UndoneEntry[]> {
+  if (entries.length === 0) return []
+  const [found] = await database.batch([
+    database.build.all<{ locator: string }>(
+      sql`select locator from audit where locator in (select value ->> 'locator' from json_each(${JSON.stringify(entries)}))`,
+    ),
+  ])
+  const present = new Set(found.map(({ locator }) => locator))
+  return entries.filter(({ locator }) => !present.has(locator))
 }
 
 async function endDeliveries(database: Database, ended: readonly EndedDelivery[]): Promise<void> {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testUsers, workedPolicies } from '../../scripts/example.ts'
+import { openLocalStores } from '../../scripts/local-stores.ts'
 import { bareArchive } from '../support/bare-archive.ts'
 import { type Box, type MoodyReceiver, startMoodyReceiver } from '../support/moody-receiver.ts'
 import { openStored, readAccount, rememberDatabases } from '../support/provider/account.ts'
@@ -175,6 +176,19 @@ function write(name: string, statement: string): void {
   database.close()
 }
 
+/** Files that restores noted, of all tenants of the cell. */
+async function notesLeft(cell: string): Promise<string[]> {
+  const config = readFileSync(join(checkout.folder, 'data', `stores.${cell}.toml`), 'utf8')
+  const { env, dispose } = openLocalStores(config, account)
+  try {
+    const { objects } = await env.FILES.list()
+    expect(objects.length).toBeGreaterThan(0)
+    return objects.map(({ key }) => key).filter(key => key.includes('/restores/'))
+  } finally {
+    await dispose()
+  }
+}
+
 const eu1 = ['--environment', 'eu1']
 const eu2 = ['--environment', 'eu2']
 
@@ -299,6 +313,9 @@ describe('a tenant on a bad day', () => {
     expect(report.sent.every(({ event }: { event: string }) => box.taken.has(event))).toBe(true)
     expect(output).toContain(`undone: ${report.events.length} events, ${report.payments.length} payments`)
     expect(report.payments.length).toBeGreaterThan(0)
+    expect(report.erasures).toEqual([])
+    expect(report.audit.map(({ action }: { action: string }) => action)).toContain('login.success')
+    expect(await notesLeft('eu2')).toEqual([])
     const policies = report.events.flatMap(
       ({ data }: { data: { policyLocator?: string } }) => data.policyLocator ?? [],
     )

@@ -15,6 +15,7 @@ import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
 import { migratedInvoice, migratedPolicy } from '../support/migrated.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'
+import { rememberTenant, restoreTo } from '../support/time-travel.ts'
 import { withPlugins } from '../support/with-plugins.ts'
 
 const MARKER = 'Zzyzxgrimm'
@@ -125,6 +126,11 @@ async function everythingOf(marker: string): Promise<Known> {
   return { holder, policy, documents }
 }
 
+const TABLES_OF_POLICIES = [
+  ...['exposure', 'peril', 'quote', 'modification', 'endorsement', 'fee'],
+  ...['invoice', 'installment', 'payment', 'document'],
+]
+
 const textOf = async (document: PolicyDocumentResponse): Promise<string | undefined> =>
   document.type === 'html'
     ? new TextDecoder().decode((await fileAt(document.url!)).bytes)
@@ -189,6 +195,42 @@ describe('overwriteData', () => {
     expect(JSON.stringify(trail.body)).toContain('It is Erased.')
     const aux = await callOk<{ value: string }>('GET', `/auxData/${policy}/said`, { token: motor.token })
     expect(aux.value).toBe('Erased')
+  }, 180_000)
+
+  it('reaches auxiliary data of every record of its policies, and what a restore noted of events', async () => {
+    const marker = 'Wolpertinger'
+    const { token } = motor
+    const { holder, policy } = await everythingOf(marker)
+    const shown = await callOk<PolicyResponse>('GET', `/policy/${policy}`, { token })
+    await callOk('POST', `/invoice/${shown.invoices[0]!.locator}/pay`, {
+      token,
+      body: { fieldValues: { method: 'card' } },
+    })
+    const database = boundDatabase(poolBinding(1))
+    const rows = await database.batch<{ locator: string }>(
+      TABLES_OF_POLICIES.map(table =>
+        database
+          .prepare(`select cast(locator as text) as locator from ${table} where policy_locator = ?`)
+          .bind(Number(policy)),
+      ),
+    )
+    const results = rows.flatMap(table => table.results)
+    expect(results.length).toBeGreaterThan(15)
+    for (const { locator } of results)
+      await callOk('PUT', `/auxData/${locator}`, {
+        token,
+        body: { auxData: [{ key: 'said', value: `by ${marker}` }] },
+      })
+    // A restore that was cut off behind its end, or one of an earlier release, leaves what it noted.
+    await restoreTo(motor.tenantLocator, await rememberTenant(motor.tenantLocator))
+    expect(await places(marker)).toEqual(expect.arrayContaining(['aux_data.value', 'restores']))
+    await callOk('PUT', '/auxData/global', { token, body: { auxData: [{ key: 'name', value: '-' }] } })
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    await callOk('POST', '/test/clock', { token, body: { advance: { amount: 1, unit: 'minute' } } })
+    await expect.poll(() => places(marker), { timeout: 60_000, interval: 250 }).toEqual([])
   }, 180_000)
 
   it('makes a document again for whom it was made: of changes since, only what is overwritten shows', async () => {

@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { now } from '../../src/kernel/time.ts'
 import { noCalls } from '../../src/platform/calls.ts'
 import type { NotedState, RestoreOperation } from '../../src/platform/tenancy/control-tables.ts'
-import { readTenant, type Tenant } from '../../src/platform/tenancy.ts'
+import { readTenant, TENANT_TRUST_MS, type Tenant } from '../../src/platform/tenancy.ts'
 import { mendShard, noteShard, type Undone } from '../../src/tenants/restore.ts'
 import {
   changeTenant,
@@ -69,7 +69,7 @@ export async function rememberTenant(locator: string): Promise<Moment> {
   }
 }
 
-/** Restores the tenant to the moment, and serves it again. What is undone, by shard. */
+/** Restores the tenant to the moment. Resolves when it is served again everywhere: what is undone, by shard. */
 export async function restoreTo(locator: string, moment: Moment): Promise<Undone[]> {
   const { name, restores = [] } = await tenantOf(locator)
   const tenant = await suspendTenant(env, name, 'it is restored.')
@@ -89,5 +89,6 @@ export async function restoreTo(locator: string, moment: Moment): Promise<Undone
     undone.push(await mendShard(env, restored, operation, shard, state))
   await openDatabases(env, restored)
   await serveAgain(env, restored)
+  await scheduler.wait(TENANT_TRUST_MS)
   return undone
 }

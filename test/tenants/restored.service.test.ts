@@ -62,6 +62,39 @@ describe('accounts of a restored tenant', () => {
   })
 })
 
+describe('what a restore undoes', () => {
+  it('is listed: entries of the audit trail, and policyholders whose overwritten values are back', async () => {
+    const carla = await addCarla()
+    const [erased, updated] = [await motor.newPolicyholder(), await motor.newPolicyholder()]
+    const nameOf = async (locator: string): Promise<string> =>
+      (
+        await callOk<{ entity: { values: { last_name: string[] } } }>('GET', `/policyholder/${locator}`, {
+          token: admin,
+        })
+      ).entity.values.last_name[0]!
+    const former = await nameOf(erased)
+    const moment = await rememberTenant(motor.tenantLocator)
+    await callOk('PATCH', `/account/v1/accounts/${carla}/disable`, { token: admin })
+    await callOk('PATCH', `/policyholder/${erased}/overwriteData`, {
+      token: admin,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    await callOk('POST', '/policyholder/update', {
+      token: motor.token,
+      body: { locator: updated, version: 1, completed: true, values: { last_name: 'Married' } },
+    })
+    const [undone] = await restoreTo(motor.tenantLocator, moment)
+    expect(undone!.erasures).toEqual([erased])
+    expect(undone!.audit).toMatchObject([
+      { action: 'accounts.disable', subject: carla, username: 'anna.admin', at: expect.any(Number) },
+    ])
+    expect(await nameOf(erased)).toBe(former)
+    // Nothing of before, and nothing that is as it was.
+    const again = await restoreTo(motor.tenantLocator, await rememberTenant(motor.tenantLocator))
+    expect(again).toMatchObject([{ erasures: [], audit: [], events: [] }])
+  })
+})
+
 describe('an export of a restored tenant', () => {
   type Line = { kind: string; record: Record<string, unknown>; cursor?: string; isCompleted?: boolean }
 

@@ -19,21 +19,27 @@ import type { Database, Query } from '../../platform/database.ts'
 import { events } from '../../platform/events/tables.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
+import { removeNotes } from '../../platform/tenancy/restore-notes.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
 import type { PerilPrice } from '../../policy/records/aggregate.ts'
 import type { InstallmentFee } from '../../policy/records/invoice.ts'
 import { documentPath, type UnderwritingResult } from '../../policy/records/transactions.ts'
-import { installments, invoices, payments } from '../../policy/tables/billing.ts'
+import { disbursements, installments, invoices, payments } from '../../policy/tables/billing.ts'
 import { documentJobs, documents } from '../../policy/tables/documents.ts'
 import {
   cancellations,
   endorsements,
   exposures,
   fees,
+  gracePeriods,
+  lapseReinstatements,
+  lapses,
   modifications,
   perilRuns,
+  perils,
   policies,
   quotes,
+  reinstatements,
   type Stored,
 } from '../../policy/tables/policies.ts'
 import { formsOf, type StoredValue } from './overwrite.ts'
@@ -115,7 +121,7 @@ export const erasureTimer = (policyholder: Uuid, at: Instant): NewTimer => ({
 /** Logged calls that one step deletes, with their bodies in R2. */
 const MOST_CALLS_PURGED = 500
 
-/** Deletes logged calls, and files of documents that are not made again. Idempotent. */
+/** Deletes logged calls, files of documents that are not made again, and what restores noted. Idempotent. */
 export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tenant, shard, calls }) => {
   const locator = subject as Uuid
   const database = shardDatabase(env, tenant, shard, calls)
@@ -127,6 +133,7 @@ export const eraseRemains: TimerOwner = async ({ subject, payload }, { env, tena
     calls.r2 += 1
     await tenantFiles(env, tenant).delete(gone.map(one => fileKey(tenant, ...documentPath(one.locator))))
   }
+  await removeNotes(env, tenant, calls)
   for (;;) {
     const [old] = await database.batch([
       database.build.all<{ locator: string }>(sql`select locator from ${integrationCalls}
@@ -171,13 +178,20 @@ const hasOneOf = (text: SQL, forms: string): SQL =>
   sql`exists (with form as materialized (select value from json_each(${forms}))
     select 1 from form where instr(${text}, form.value) > 0)`
 
+/** Records of a policy that have rows of their own, and so locators for auxiliary data. */
+const RECORDS_OF_POLICIES = [
+  ...[exposures, perils, quotes, modifications, endorsements, cancellations, reinstatements, fees],
+  ...[gracePeriods, lapses, lapseReinstatements, invoices, installments, payments, documents],
+]
+
 /** Whether the column contains the locator, as text, of the policyholder or of one of its records. */
 const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
   sql.join(
     [
       sql`${column} = ${locator}`,
       sql`${column} in (select cast(locator as text) from ${policiesOf(locator)})`,
-      ...[exposures, quotes, endorsements, cancellations, invoices, payments].map(
+      sql`${column} in (select locator from ${disbursements} where policyholder_locator = ${locator})`,
+      ...RECORDS_OF_POLICIES.map(
         table =>
           sql`${column} in (select cast(locator as text) from ${table} where policy_locator in ${policiesOf(locator)})`,
       ),
