@@ -281,7 +281,7 @@ const weightOf = (text: string | undefined, parent: boolean): boolean => {
 function lineHeightOf(text: string | undefined, fontSize: number): number | undefined {
   if (text === undefined) return undefined
   if (text === 'normal') return ROOT_STYLE.lineHeight
-  const factor = /^\d*\.?\d+$/.test(text) ? Number(text) : undefined
+  const factor = /^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) ? Number(text) : undefined
   const percent = percentageOf(text)
   const points = lengthOf(text, fontSize)
   const height = factor ?? (percent === undefined ? points && points / fontSize : percent / 100)

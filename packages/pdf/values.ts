@@ -8,7 +8,7 @@ export const ROOT_SIZE = 12
 
 /** In points; `em` uses the given font size. Undefined for percentages and anything that is no length. */
 export function lengthOf(text: string, fontSize: number): number | undefined {
-  const match = /^([+-]?(?:\d+\.?\d*|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
+  const match = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))([a-z]*)$/.exec(text.trim().toLowerCase())
   if (!match) return undefined
   const [, digits, unit] = match as unknown as [string, string, string]
   const value = Math.max(-10_000, Math.min(10_000, Number(digits)))

@@ -14,7 +14,7 @@ const AMOUNT = `must be an amount: a number or its digits, below 10^13, with at 
  */
 const Amount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
+  if (text.length <= 400 && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text)) {
     const amount = decimal(text.replace(/^\+/, ''))
     const kept = amount.round(RATE_PLACES, Big.roundHalfUp)
     if (amount.abs().lt('1e13') && (typeof wire === 'number' || kept.eq(amount))) return kept

@@ -103,6 +103,13 @@ test('the browser is told nothing by the document but what it is about', () => {
   )
 })
 
+test('style sheets that never end are not looked for again and again', () => {
+  const began = performance.now()
+  const { pdfOptions } = browserRequest(`<style>p {}</style>${'<style'.repeat(40_000)}`, pageOf())
+  expect(pdfOptions.headerTemplate).toMatch(/^<style>p {}<\/style><div/)
+  expect(performance.now() - began).toBeLessThan(1_000)
+})
+
 describe('what the browser answers', () => {
   test.each([400, 413])('%i is the fault of the document, and said with its message', async status => {
     server.refusals.push({ status, message: 'html is too large' })

@@ -39,6 +39,7 @@ const TEMPLATES = {
     '<head></head><p style="font-family: brand">x</p>',
     { trigger: 'issued', customFonts: ['brand'] },
   ],
+  'heads.template.liquid': ['<head '.repeat(40_000), { customFonts: ['brand'] }],
   'bill.template.liquid': ['Bill {{ data.invoice.display_id }}', { scope: 'invoice', trigger: 'generated' }],
 } as const
 
@@ -235,6 +236,11 @@ describe('documents of a configuration', () => {
     expect(policy.documents.map(one => one.fileName)).not.toContain('bill.html')
     expect(await textOf(invoice!, 'bill')).toBe(`Bill ${invoice!.displayId}`)
   })
+
+  it('look for no head again and again where none ends', async () => {
+    const { body } = await tried({ policyLocator: policy.locator, templateName: 'heads' })
+    expect(body).toMatch(/^<style>@font-face\{.*\}<\/style><head <head /)
+  }, 15_000)
 
   it('show as resources the scope and trigger that the newest configuration says of their documents', async () => {
     await upload('templates/liquid', 'billed_1', 'bill', 'Bill')

@@ -71,6 +71,12 @@ describe('addDocument', () => {
     expect(body.documents).toMatchObject([{ displayName: 'Page', fileName: 'page.html', type: 'html' }])
   })
 
+  it('adds HTML with blanks, a declaration and comments before its first tag', async () => {
+    const before = '\n<?xml version="1.0"?> <!-- <p> --><!---->\n<!-- a\n--> '
+    const { body } = await upload(await draft(), `${before}<html><p>Terms</p></html>`)
+    expect(body.documents).toMatchObject([{ type: 'html' }])
+  })
+
   it('cuts a name that is too long, and within no character', async () => {
     const { status, body } = await upload(await draft(), PDF, { name: `${'a'.repeat(199)}\u{1f697}.pdf` })
     expect([status, body.documents[0]?.fileName]).toEqual([200, `${'a'.repeat(196)}.pdf`])
@@ -79,6 +85,8 @@ describe('addDocument', () => {
   it.each([
     ['a picture', '\x89PNG\r\n', {}, 'neither a PDF nor HTML'],
     ['plain text', 'Dear Sir', {}, 'neither a PDF nor HTML'],
+    ['comments and nothing else', `${'<!---->'.repeat(9_000)}x`, {}, 'neither a PDF nor HTML'],
+    ['a comment that does not end', `<!-- ${HTML}`, {}, 'neither a PDF nor HTML'],
     ['nothing', '', {}, 'missing or empty'],
     ['HTML that is said to be a PDF', HTML, { query: '?displayName=x&documentType=pdf' }, 'the file is html'],
     ['a file without a name for people', PDF, { query: '?documentType=x' }, 'Say the displayName'],

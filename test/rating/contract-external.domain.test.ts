@@ -36,6 +36,12 @@ describe('an amount of a rater', () => {
     ['1e9999'],
     ['9'.repeat(500)],
   ])('%j is refused', wire => expect(yearly(wire)).toBeUndefined())
+
+  it('that is very long is refused at once', () => {
+    const began = performance.now()
+    expect(yearly(`${'1'.repeat(40_000)}x`)).toBeUndefined()
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
 })
 
 describe('the rate of a segment', () => {

@@ -51,6 +51,13 @@ test.each([
   await expect(render(html)).rejects.toThrow(message)
 })
 
+test('a length of very many digits is read at once', async () => {
+  const digits = '1'.repeat(40_000)
+  const began = performance.now()
+  await render(`<table cellpadding="${digits}-" border="${digits}-"><tr><td>x</table>`)
+  expect(performance.now() - began).toBeLessThan(5_000)
+})
+
 test('a header that leaves no room for the text is refused', async () => {
   await expect(render(`<bindery-header>${times(60, '<p>x</p>')}</bindery-header>text`)).rejects.toThrow(
     'no room',

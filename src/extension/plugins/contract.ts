@@ -21,7 +21,7 @@ const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? 
 /** An amount in major units as an exact decimal. `NaN` and the like arrive as text, which is no amount. */
 const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text) && text.length <= 400) {
+  if (text.length <= 400 && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text)) {
     const amount = decimal(text.replace(/^\+/, ''))
     if (amount.abs().lt('1e13')) return amount
   }

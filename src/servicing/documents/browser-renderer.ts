@@ -49,9 +49,12 @@ const confined = (html: string): string =>
     start => start + OWN_CONTENT_ONLY,
   )
 
+/** One that does not end is found too, or each beginning would be looked at to the end of the text. */
+const STYLE = /<style[\s\S]*?(?:(<\/style>)|$)/gi
+
 /** The browser renders header and footer as separate pages, so they need the document's style sheets and margins. */
 function marginTemplate(html: string, content: string | undefined, { margins }: Paper): string {
-  const sheets = [...html.matchAll(/<style[\s\S]*?<\/style>/gi)].map(([sheet]) => sheet).join('')
+  const sheets = [...html.matchAll(STYLE)].map(([sheet, end]) => (end === undefined ? '' : sheet)).join('')
   const numbered = (content ?? '')
     .replaceAll(empty(PAGE_NUMBER_TAG), '<span class="pageNumber"></span>')
     .replaceAll(empty(PAGE_COUNT_TAG), '<span class="totalPages"></span>')

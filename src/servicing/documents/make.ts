@@ -257,7 +257,7 @@ function withFamilies(html: string, staticNames: readonly string[]): string {
   if (staticNames.length === 0) return html
   const rules = staticNames.map(name => `@font-face{font-family:"${name}";src:url("${name}.ttf")}`)
   const style = `<style>${rules.join('')}</style>`
-  const [opening] = /<head(?:\s[^>]*)?>/i.exec(html) ?? /<html(?:\s[^>]*)?>/i.exec(html) ?? []
+  const [opening] = /<head(?:\s[^<>]*)?>/i.exec(html) ?? /<html(?:\s[^<>]*)?>/i.exec(html) ?? []
   return opening === undefined ? style + html : html.replace(opening, () => opening + style)
 }
 

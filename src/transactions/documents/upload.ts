@@ -10,8 +10,33 @@ export const LARGEST_UPLOAD_BYTES = 25 * 1024 * 1024
 /** A PDF may have up to this many bytes before its mark. */
 const PDF_MARK_WITHIN = 1_024
 
-const HTML_BEGINNING =
-  /^\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--[\s\S]*?-->\s*)*<(?:!doctype\s+html|html|head|body|div|p|h[1-6]|table|section|article|main|title|meta|style|span)\b/i
+const HTML_TAG =
+  /<(?:!doctype\s+html|html|head|body|div|p|h[1-6]|table|section|article|main|title|meta|style|span)\b/iy
+const XML_DECLARATION = /<\?xml[^>]*\?>/iy
+const BLANKS = /\s*/y
+
+/**
+ * Blanks, an XML declaration and comments may stand before the first tag. They are passed one by one: a pattern for any number of comments
+ * would try every way to divide the text into them, in time that doubles with each.
+ */
+function beginsAsHtml(text: string): boolean {
+  let at = 0
+  const pass = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at
+    if (!pattern.test(text)) return false
+    at = pattern.lastIndex
+    return true
+  }
+  pass(BLANKS)
+  if (pass(XML_DECLARATION)) pass(BLANKS)
+  while (text.startsWith('<!--', at)) {
+    const end = text.indexOf('-->', at + 4)
+    if (end < 0) return false
+    at = end + 3
+    pass(BLANKS)
+  }
+  return pass(HTML_TAG)
+}
 
 /** Undefined for anything but PDF and HTML in UTF-8. */
 export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
@@ -22,7 +47,7 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   } catch {
     return undefined
   }
-  return HTML_BEGINNING.test(text.slice(0, 65_536)) ? 'html' : undefined
+  return beginsAsHtml(text.slice(0, 65_536)) ? 'html' : undefined
 }
 
 /** A safe file name: no path, no control characters, the ending of its type. */

@@ -70,7 +70,8 @@ export function checkRequires(
 }
 
 const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g
-const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*/g
+/** One that does not end reaches to the end: else each beginning of one would be looked at to the end of the text. */
+const COMMENTS = /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
 
 /** The names that a script gives to `exports`, one by one; undefined if it may export others in some other way. */
 function exportedNames(source: string): string[] | undefined {
