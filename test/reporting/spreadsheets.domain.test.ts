@@ -22,15 +22,23 @@ const layout: Layout = {
 
 const UTC = 'UTC' as TimeZone
 
-test.each(['=1+1', '+1+1', '-1+1', "-2+3+cmd|' /C calc'!A0", '@SUM(A1)', '\t=1+1', '\r=1+1'])(
-  '%j is a text, and the amounts beside it are negative numbers',
-  text => {
-    const cells = ['100000064', text, 'EUR', -120_050, '-3.5']
-    const totals = noTotals()
-    addToTotals(totals, cells, layout)
-    const [, line] = new TextDecoder().decode(totalsCsv(totals, layout, UTC)).split('\r\n')
-    const shown = text.startsWith('\r') ? `"'${text}"` : `'${text}`
-    expect(line).toBe(`${shown},EUR,1,-1200.50,-3.5`)
-    expect(csvOf(cells, layout, UTC)).toBe(`100000064,${shown},EUR,-1200.50,-3.5\r\n`)
-  },
-)
+test.each([
+  ...['=1+1', '+1+1', '-1+1', "-2+3+cmd|' /C calc'!A0", '@SUM(A1)', '\t=1+1', '\uff1d1+1'].map(text => [
+    text,
+    text.startsWith('\t') ? `"'${text}"` : `'${text}`,
+  ]),
+  ['\r=1+1', `"'\r'=1+1"`],
+  // Where semicolons separate cells, a spreadsheet ends the cell there, and at the end of a line.
+  ['a;=1+1;b', `"a;'=1+1;b"`],
+  ['a\n=1+1;b', `"a\n'=1+1;b"`],
+  ['a;\n@SUM(A1)', `"a;'\n'@SUM(A1)"`],
+  ['a; b', '"a; b"'],
+  ['a-1', 'a-1'],
+])('%j is a text, and the amounts beside it are negative numbers', (text, shown) => {
+  const cells = ['100000064', text, 'EUR', -120_050, '-3.5']
+  const totals = noTotals()
+  addToTotals(totals, cells, layout)
+  const [, line] = new TextDecoder().decode(totalsCsv(totals, layout, UTC)).split('\r\n')
+  expect(line).toBe(`${shown},EUR,1,-1200.50,-3.5`)
+  expect(csvOf(cells, layout, UTC)).toBe(`100000064,${shown},EUR,-1200.50,-3.5\r\n`)
+})

@@ -1,4 +1,5 @@
 // The totals of a report as CSV, and its manifest: what its files are, and what lines must add up to.
+import { csvLine, textCell } from '../../../packages/csv/writer.ts'
 import type { CurrencyCode } from '../../kernel/money.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import type { Tenant } from '../../platform/tenancy.ts'
@@ -7,7 +8,7 @@ import type { Cell } from '../kind.ts'
 import type { Report } from '../store.ts'
 import { controlTotals, type TotalLine, type Totals, totalLines } from '../totals.ts'
 import type { ReportFile } from './assembly.ts'
-import { csvLine, plain, shownCell } from './text.ts'
+import { shownCell } from './text.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -34,13 +35,13 @@ export function totalsCsv(totals: Totals, layout: Layout, zone: TimeZone): Uint8
   const measures = layout.measures.map(at => layout.columns[at]!.name)
   const lines = totalLines(totals).map(one =>
     csvLine([
-      ...one.group.map(value => plain(String(value ?? ''))),
+      ...one.group.map(value => textCell(String(value ?? ''))),
       ...[one.currency, one.lines, ...Object.values(shownSums(one.sums, layout, one.currency, zone))].map(
         cell => String(cell ?? ''),
       ),
     ]),
   )
-  return encode([csvLine([...names, 'currency', 'lines', ...measures]), ...lines].join(''))
+  return encode([csvLine([...names, 'currency', 'lines', ...measures].map(textCell)), ...lines].join(''))
 }
 
 export function manifestOf(

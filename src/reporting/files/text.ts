@@ -1,4 +1,5 @@
 // Lines of reports as CSV and NDJSON, and cells as answers show them: amounts in major units, times in UTC.
+import { csvLine, textCell } from '../../../packages/csv/writer.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../kernel/money.ts'
 import { type Instant, isoDay, type TimeZone } from '../../kernel/time.ts'
 import type { Layout } from '../columns.ts'
@@ -19,14 +20,14 @@ export function shownCell(cell: Cell, { type }: Column, currency: CurrencyCode, 
   }
 }
 
-export const csvHead = ({ columns }: Layout): string => csvLine(columns.map(({ name }) => plain(name)))
+export const csvHead = ({ columns }: Layout): string => csvLine(columns.map(({ name }) => textCell(name)))
 
 export function csvOf(cells: readonly Cell[], layout: Layout, zone: TimeZone): string {
   const currency = String(cells[layout.currency]) as CurrencyCode
   return csvLine(
     layout.columns.map((column, at) => {
       const shown = shownCell(cells[at] ?? null, column, currency, zone)
-      return column.type === 'text' ? plain(String(shown ?? '')) : String(shown ?? '')
+      return column.type === 'text' ? textCell(String(shown ?? '')) : String(shown ?? '')
     }),
   )
 }
@@ -41,9 +42,3 @@ export function objectOf(cells: readonly Cell[], layout: Layout, zone: TimeZone)
     layout.columns.map((column, at) => [column.name, shownCell(cells[at] ?? null, column, currency, zone)]),
   )
 }
-
-/** A spreadsheet takes a text that begins so for a formula. */
-export const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
-
-export const csvLine = (cells: readonly string[]): string =>
-  `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`

@@ -139,7 +139,7 @@ describe('rows for spreadsheets', () => {
     const { new: _, ...refused } = compared('=P1', 10_000, 0, '@SUM(A1), "x"')
     const row = csvRow({ ...refused, reasons: ['new: no', 'new: never'] }, fields, EUR, BERLIN)
     expect(row).toBe(
-      `'=P1,private_motor,2027-01-01,2028-01-01,"'@SUM(A1), ""x""",87.50,0.00,12.50,100.00,,,,,,,accept,new: no; new: never,,\r\n`,
+      `'=P1,private_motor,2027-01-01,2028-01-01,"'@SUM(A1), ""x""",87.50,0.00,12.50,100.00,,,,,,,accept,"new: no; new: never",,\r\n`,
     )
   })
 })

@@ -1,4 +1,5 @@
 // A row for each policy, for spreadsheets.
+import { csvLine, textCell } from '../../../../packages/csv/writer.ts'
 import { type CurrencyCode, fromMinor, toText } from '../../../kernel/money.ts'
 import { type Instant, isoDay, type TimeZone } from '../../../kernel/time.ts'
 import type { Compared } from '../comparison.ts'
@@ -9,8 +10,8 @@ const PARTS = ['premium', 'taxes', 'fees', 'total'] as const
 
 /** The line of column names. */
 export const csvHead = (fields: readonly Pick<GroupingField, 'id'>[]): string =>
-  line([
-    ...['locator', 'product', 'term_start', 'term_end', ...fields.map(({ id }) => id)],
+  csvLine([
+    ...['locator', 'product', 'term_start', 'term_end', ...fields.map(({ id }) => textCell(id))],
     ...PARTS.map(part => `old_${part}`),
     ...PARTS.map(part => `new_${part}`),
     ...['change', 'percent', 'decision', 'reasons', 'left_out', 'notes'],
@@ -27,22 +28,16 @@ export function csvRow(
   const amount = (minor: number | undefined): string =>
     minor === undefined ? '' : toText(fromMinor(minor, currency))
   const percent = old && now && percentOf(old.total, now.total)
-  return line([
-    ...[one.locator, one.productName, day(one.termStart, zone), day(one.termEnd, zone)].map(plain),
-    ...fields.map(({ id }) => plain(one.groups[id] ?? '')),
+  return csvLine([
+    ...[one.locator, one.productName, day(one.termStart, zone), day(one.termEnd, zone)].map(textCell),
+    ...fields.map(({ id }) => textCell(one.groups[id] ?? '')),
     ...PARTS.map(part => amount(old?.[part])),
     ...PARTS.map(part => amount(now?.[part])),
     old && now ? amount(now.total - old.total) : '',
     percent === undefined ? '' : percent.toFixed(2),
-    plain(one.decision ?? ''),
-    ...[one.reasons, one.leftOut, one.notes].map(list => plain(list.join('; '))),
+    textCell(one.decision ?? ''),
+    ...[one.reasons, one.leftOut, one.notes].map(list => textCell(list.join('; '))),
   ])
 }
 
 const day = (at: number, zone: TimeZone): string => (at === 0 ? '' : isoDay(at as Instant, zone))
-
-/** A spreadsheet takes a text that begins so for a formula. */
-const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
-
-const line = (cells: readonly string[]): string =>
-  `${cells.map(cell => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\r\n`
