@@ -159,8 +159,17 @@ export const ADMINISTRATION = ''
 
 const origins = new Snapshots<boolean>(1_000, TENANT_TRUST_MS)
 
-/** Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. */
-export async function isOriginListed(env: Env, origin: string, calls: Calls): Promise<boolean> {
+/**
+ * Whether any tenant lists the origin (PUT /tenant/allowedOrigins); read at most every 5 s in an isolate. `admit` is asked before a read,
+ * and throws to refuse it: callers choose the origin.
+ */
+export async function isOriginListed(
+  env: Env,
+  origin: string,
+  calls: Calls,
+  admit: () => Promise<void>,
+): Promise<boolean> {
+  if (!origins.knows(origin)) await admit()
   const database = controlDatabase(env, calls)
   const { allowedOrigins } = control
   const listed = database.build

@@ -129,6 +129,28 @@ describe('more requests than there may be are answered 429 with a time to wait',
     expect(await statuses(1, () => call('GET', '/v1/ping', from))).toEqual([200])
   })
 
+  it('of an address, before it is read which origins tenants list: callers choose them', async () => {
+    await env.CONTROL.prepare('insert into allowed_origin (origin, tenant_locator) values (?, ?)')
+      .bind('https://listed.example', TENANT)
+      .run()
+    const call = caller({ ADDRESS_LIMIT: three })
+    const ask = (origin: string, method = 'OPTIONS', path = '/read') =>
+      call(method, path, { origin, 'cf-connecting-ip': '203.0.113.6' })
+    const reads = async (asked: Promise<Response>) =>
+      /d1;desc="(\d+)"/.exec((await asked).headers.get('server-timing')!)![1]
+    const allowed = async (asked: Promise<Response>) =>
+      (await asked).headers.get('access-control-allow-origin')
+    expect(await allowed(ask('https://listed.example'))).toBe('https://listed.example')
+    const trips: (string | undefined)[] = []
+    for (let at = 0; at < 5; at += 1) trips.push(await reads(ask(`https://o${at}.example`)))
+    expect(trips).toEqual(['1', '1', '0', '0', '0'])
+    expect(await reads(ask('https://another.example', 'GET', '/v1/ping'))).toBe('0')
+    // A page that was let in reads that there were too many.
+    expect(await allowed(ask('https://listed.example'))).toBe('https://listed.example')
+    const refused = ask('https://listed.example', 'GET', '/v1/ping')
+    expect([(await refused).status, await allowed(refused)]).toEqual([429, 'https://listed.example'])
+  })
+
   it('of an account, and of all accounts of a tenant together', async () => {
     const call = caller({ ACCOUNT_LIMIT: three, TENANT_LIMIT: four })
     const [one, other] = [await tokenOf(newUuid(0)), await tokenOf(newUuid(0))]

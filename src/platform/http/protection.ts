@@ -1,7 +1,9 @@
 // Security headers of every answer: no content sniffing, no caching, no referrer, https only, no scripts of tenants. And CORS:
 // which pages may read an answer.
+import { Refusal } from '../../kernel/errors.ts'
 import { findTenant, isOriginListed } from '../tenancy.ts'
 import type { Exchange } from './exchange.ts'
+import { limitAddress } from './rate-limits.ts'
 
 const HEADERS: readonly (readonly [string, string])[] = [
   ['x-content-type-options', 'nosniff'],
@@ -43,6 +45,7 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
   if (origin === null) return undefined
   // The request has been carried out: the answer must be sent even if the page may not read it.
   const mayRead = await isAllowed(origin, exchange, env).catch(problem => {
+    if (problem instanceof Refusal) return false
     console.error(JSON.stringify({ at: 'allowedOrigin', problem: String(problem) }))
     return false
   })
@@ -55,10 +58,15 @@ async function allowedOrigin(exchange: Exchange, env: Env): Promise<string | und
  * At the host that all tenants share, pages listed by any tenant may read answers without sign-in (a preflight, a sign-in):
  * these reveal nothing about a tenant.
  */
-async function isAllowed(origin: string, { url, calls, tenant }: Exchange, env: Env): Promise<boolean> {
+async function isAllowed(
+  origin: string,
+  { request, url, calls, tenant }: Exchange,
+  env: Env,
+): Promise<boolean> {
   const called = await findTenant(env, { hostName: url.hostname }, calls)
   const listing = called ?? tenant
-  if (!listing) return await isOriginListed(env, origin, calls)
+  if (!listing)
+    return await isOriginListed(env, origin, calls, () => limitAddress(env, request, { path: '' }))
   if (called && tenant && called.locator !== tenant.locator) return false
   return listing.allowedOrigins?.includes(origin) ?? false
 }

@@ -77,6 +77,12 @@ export class Snapshots<Value> {
     }
   }
 
+  /** Whether `find` needs no read. */
+  knows(key: string): boolean {
+    const own = this.#memory.get(key)
+    return own !== undefined && this.#isFresh(own)
+  }
+
   /** After a change, every value is read again; an earlier failure counts no more, since the change was stored. */
   forget(): void {
     this.#changes += 1
