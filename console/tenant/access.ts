@@ -4,6 +4,7 @@ import { type DeedButton, deedButtons } from '../deed-buttons.ts'
 import { type Child, h, part, type View } from '../element.ts'
 import { moment, words } from '../format.ts'
 import { empty, facts, loaded, section, table } from '../parts.ts'
+import { session } from '../session.ts'
 import type { IdentityProvider, Role } from '../wire.ts'
 import { confirmed, mayAny, type Opened, type Shown, under } from './opened.ts'
 import { ProviderForm } from './provider-form.ts'
@@ -81,7 +82,12 @@ const removeButton = ({ name, label }: IdentityProvider): DeedButton =>
 
 type Mapping = IdentityProvider['mappings'][number]
 
+/** What a tenant registers at its provider, for sign-ins at this host. */
+const comesBackTo = (provider: string): string =>
+  `${location.origin}/account/authenticateByProvider/callback/${session()?.tenantName}/${provider}`
+
 const providerShown = ({
+  name,
   clientId,
   hasClientSecret,
   audience,
@@ -93,6 +99,7 @@ const providerShown = ({
     [WORDS.secret, hasClientSecret ? WORDS.stored : WORDS.notStored],
     [WORDS.audience, audience],
     [WORDS.scopes, scopes.join(' ')],
+    [WORDS.comesBackTo, h('code', {}, comesBackTo(name))],
   ]),
   h('h3', { class: 'minor' }, WORDS.mappings),
   table<Mapping>(

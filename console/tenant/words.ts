@@ -279,6 +279,7 @@ export const ACCESS = {
   notStored: 'none',
   audience: 'Audience',
   scopes: 'Scopes',
+  comesBackTo: 'Comes back to',
   passwords: 'Passwords',
   replaced: 'No password signs in',
   beside: 'Sign in too',

@@ -39,6 +39,8 @@ export const PARAMETERS: Words = {
   name: 'Name of the version of a resource; with `byStaticName=true`, its static name.',
   'event/name': 'Webhooks with this name only.',
   'providers/name': 'The identity provider, by its name.',
+  providerName: 'The identity provider, by its name.',
+  'callback/tenantName': 'What the tenant is called whose people the provider signs in.',
   'roles/name': 'The role, by its name.',
   staticName: 'Name that stays while contents change. Configurations refer to it.',
   jurisdiction: 'Where the resource holds. Left out: everywhere.',

@@ -251,7 +251,7 @@ describe('how people sign in', () => {
     expect((await begin({ tenantName, provider: 'nobody' })).status).toBe(404)
     expect((await begin({ tenantName: 'nobody', provider: 'acme' })).status).toBe(404)
     expect((await begin({ provider: 'acme' })).status).toBe(400)
-    const back = await callApi('GET', '/account/authenticateByProvider/callback?state=x&code=y')
+    const back = await callApi('GET', '/account/authenticateByProvider/callback/a/b?state=x&code=y')
     expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])
   })
 

@@ -46,6 +46,8 @@ const exchange = (idToken: string, more: object = {}) =>
   callApi<Authentication & Refused>('POST', '/account/authenticateByProvider', {
     body: { tenantName: people.tenant.name, idToken, ...more },
   })
+const callback = ({ tenant }: People, provider: string) =>
+  `/account/authenticateByProvider/callback/${tenant.name}/${provider}`
 const ping = async (token: string) => (await callApi('GET', '/v1/ping/authorized', { token })).status
 const whoAmI = (token: string) =>
   callOk<{ accountLocator: string; username: string; accountType: string }>('GET', '/auth/whoami', { token })
@@ -367,7 +369,7 @@ describe('the sign-in of a browser', () => {
     expect(Object.fromEntries(searchParams)).toEqual({
       response_type: 'code',
       client_id: 'bindery',
-      redirect_uri: 'http://bindery.test/account/authenticateByProvider/callback',
+      redirect_uri: `http://bindery.test${callback(people, 'acme')}`,
       scope: 'openid profile email',
       state: expect.stringMatching(/^[\w-]{43}$/),
       nonce: expect.stringMatching(/^[\w-]{43}$/),
@@ -377,6 +379,34 @@ describe('the sign-in of a browser', () => {
     expect(headers.get('set-cookie')).toMatch(
       /^bindery-sign-in=v1\.\w+\.[\w-]+; Path=\/account\/authenticateByProvider; Max-Age=600; HttpOnly; SameSite=Lax$/,
     )
+  })
+
+  // A provider that is not honest sends people on to another, by the state of their sign-in here, and waits for the code.
+  it('sends no provider the code with which a person came back from another, of any tenant', async () => {
+    const begun = await callApi<{ location: string }>('POST', '/account/authenticateByProvider/begin', {
+      body: { tenantName: others.tenant.name, provider: 'rival' },
+    })
+    const cookie = begun.headers.get('set-cookie')!.split(';')[0]!
+    const state = new URL(begun.body.location).searchParams.get('state')!
+    const sent = async () => (await rival.calls())['/token'] ?? 0
+    const comeBack = async (path: string, query: Record<string, string>) => {
+      const { status, headers } = await callApi(
+        'GET',
+        `${path}?${new URLSearchParams({ state, code: 'the code of another', ...query })}`,
+        { headers: { cookie } },
+      )
+      expect([status, headers.get('location')]).toEqual([302, '/console#/signed-in?failed=provider'])
+      return await sent()
+    }
+    const own = callback(others, 'rival')
+    const before = await sent()
+    expect(await comeBack(callback(people, 'acme'), { iss: rival.issuer })).toBe(before)
+    expect(await comeBack(callback(people, 'rival'), { iss: rival.issuer })).toBe(before)
+    expect(await comeBack(callback(others, 'acme'), { iss: rival.issuer })).toBe(before)
+    expect(await comeBack(own, { iss: acme.issuer })).toBe(before)
+    // This one promises to name itself (RFC 9207).
+    expect(await comeBack(own, {})).toBe(before)
+    expect(await comeBack(own, { iss: rival.issuer })).toBe(before + 1)
   })
 })
 

@@ -16,6 +16,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
   let provider: TestProvider
   let admin: ApiClient
   let tenant: string
+  let callback: string
 
   const set = (changes: object = {}) =>
     admin.call('PUT', '/auth/providers/acme', {
@@ -29,9 +30,10 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
 
   beforeAll(async () => {
     ;[service, browser] = await Promise.all([sharedTenant(), startBrowser()])
+    callback = `${service.origin}/account/authenticateByProvider/callback/${service.example().tenantName}/acme`
     provider = await startProvider(
       { greta: GREETED, stranger: { name: 'A Stranger', preferred_username: 'stranger' } },
-      [`${service.origin}/account/authenticateByProvider/callback`],
+      [callback],
     )
     admin = await service.signInAs('admin')
     tenant = service.example().hostname
@@ -94,6 +96,7 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     await settled(page)
     await page.getByRole('button', { name: 'Details of Acme' }).click()
     await page.getByText('bindery-heads').waitFor()
+    await page.getByText(callback).waitFor()
     expect(await page.content()).not.toContain(CLIENT.secret)
     expect(faults).toEqual([])
   })
@@ -136,10 +139,10 @@ describe.skipIf(!BROWSER)('signing in to the console by an identity provider', (
     expect(await redeem(mine)).toBe(200)
     expect(await redeem(mine)).toBe(401)
     // Another state than the one it began with.
-    const back = await fetch(
-      `${service.origin}/account/authenticateByProvider/callback?code=x&state=forged`,
-      { redirect: 'manual', headers: { cookie: mine } },
-    )
+    const back = await fetch(`${callback}?code=x&state=forged`, {
+      redirect: 'manual',
+      headers: { cookie: mine },
+    })
     expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])
   })
 

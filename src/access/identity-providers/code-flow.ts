@@ -1,6 +1,9 @@
 // The console's sign-in: the code flow with PKCE, state and nonce (OpenID Connect Core 1.0, 3.1). What a browser brings back is
 // bound to it by a cookie that no script reads. At the end the page gets a code, which it exchanges for a token of ours with that
 // cookie: no address ever contains a token.
+//
+// Each provider of each tenant has its own address to come back to (RFC 9700, 4.4.2). With one for all of them, the provider of one tenant
+// could send people on to that of another, and would be sent the code with which that one came back.
 import { createHash, randomBytes } from 'node:crypto'
 import { notFound, type Refusal, unauthenticated, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -36,6 +39,7 @@ const CODE_PLACE = 'a sign-in that ended'
 /** What the cookie holds. */
 type Begun = {
   readonly tenantLocator: Uuid
+  readonly tenantName: string
   readonly provider: string
   readonly state: string
   readonly nonce: string
@@ -79,6 +83,7 @@ export async function beginSignIn(
   const random = (): string => randomBytes(32).toString('base64url')
   const begun: Begun = {
     tenantLocator: tenant.locator,
+    tenantName: tenant.name,
     provider: name,
     state: random(),
     nonce: random(),
@@ -89,7 +94,7 @@ export async function beginSignIn(
   const parameters = {
     response_type: 'code',
     client_id: provider.clientId,
-    redirect_uri: redirectUri(context),
+    redirect_uri: redirectUri(begun, context),
     scope: provider.scopes.join(' '),
     state: begun.state,
     nonce: begun.nonce,
@@ -98,7 +103,7 @@ export async function beginSignIn(
   }
   for (const [parameter, value] of Object.entries(parameters)) url.searchParams.set(parameter, value)
   const cookie = await seal(env, BEGUN_PLACE, JSON.stringify(begun))
-  const secure = redirectUri(context).startsWith('https:') ? '; Secure' : ''
+  const secure = redirectUri(begun, context).startsWith('https:') ? '; Secure' : ''
   return Response.json(
     { location: url.href },
     {
@@ -126,21 +131,33 @@ async function flowMetadata(env: Env, { issuer }: Provider): Promise<FlowMetadat
  * The browser comes back where it began, at whatever name the console was opened; the provider accepts only addresses that were
  * registered there. Behind a proxy that ends TLS, the configured origin says the scheme.
  */
-function redirectUri({ requestOrigin, env }: PublicContext): string {
+function redirectUri(
+  { tenantName, provider }: Pick<Begun, 'tenantName' | 'provider'>,
+  { requestOrigin, env }: PublicContext,
+): string {
   const configured = URL.parse(env.PUBLIC_ORIGIN)
   const origin =
     configured && configured.host === new URL(requestOrigin).host ? configured.origin : requestOrigin
-  return `${origin}${COOKIE_PATH}/callback`
+  return `${origin}${COOKIE_PATH}/callback/${tenantName}/${provider}`
 }
 
 /** Why a sign-in ended without anybody; the console has a sentence for each. */
 type Failure = 'denied' | 'expired' | 'provider'
 
+/** Whose address the browser came back to. */
+type CameBack = { readonly tenantName: string; readonly providerName: string }
+
 /** Always leads back to the console: with a code for a minute, or with the word for what failed. */
-export async function endSignIn(query: ProviderCallbackQuery, context: PublicContext): Promise<Response> {
+export async function endSignIn(
+  { tenantName, providerName }: CameBack,
+  query: ProviderCallbackQuery,
+  context: PublicContext,
+): Promise<Response> {
   const failed = (failure: Failure) => toConsole(`#/signed-in?failed=${failure}`)
   const begun = await readSealed<Begun>(context, BEGUN_PLACE, cookieOf(context))
   if (!begun || query.state !== begun.state) return failed('expired')
+  // What another provider answered is for that one alone.
+  if (begun.tenantName !== tenantName || begun.provider !== providerName) return failed('provider')
   if (query.error !== undefined || query.code === undefined) return failed('denied')
   try {
     const idToken = await idTokenFor(query.code, query.iss, begun, context)
@@ -169,20 +186,22 @@ const toConsole = (fragment: string): Response =>
 async function idTokenFor(
   code: string,
   iss: string | undefined,
-  { tenantLocator, provider: name, verifier }: Begun,
+  begun: Begun,
   context: PublicContext,
 ): Promise<string | undefined> {
+  const { tenantLocator, provider: name, verifier } = begun
   const { env, calls } = context
   const tenant = await readTenant(env, { locator: tenantLocator }, calls)
   if (tenant) requireServed(tenant)
   const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
+  if (!tenant || !provider) return undefined
+  const { tokenUrl, authentications, namesItself } = await flowMetadata(env, provider)
   // RFC 9207: another provider's answer is not sent to this one.
-  if (!tenant || !provider || (iss !== undefined && iss !== provider.issuer)) return undefined
-  const { tokenUrl, authentications } = await flowMetadata(env, provider)
+  if (iss === undefined ? namesItself : iss !== provider.issuer) return undefined
   const body = new URLSearchParams({
     grant_type: 'authorization_code',
     code,
-    redirect_uri: redirectUri(context),
+    redirect_uri: redirectUri(begun, context),
     code_verifier: verifier,
   })
   const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded' }

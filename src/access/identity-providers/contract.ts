@@ -139,7 +139,9 @@ export const ProviderCallbackQuery = z.object({
   state: Short.describe('What the sign-in began with.'),
   error: Short.describe('Why the provider signed nobody in (RFC 6749).'),
   error_description: Short.describe('Not read.'),
-  iss: Short.describe('The issuer (RFC 9207); if given, it must be that of the provider.'),
+  iss: Short.describe(
+    'The issuer (RFC 9207). It must be that of the provider, and be there where the discovery document promises it.',
+  ),
 })
 export type ProviderCallbackQuery = z.infer<typeof ProviderCallbackQuery>
 

@@ -28,6 +28,8 @@ export type Metadata = {
   readonly tokenUrl: string | undefined
   /** How clients prove themselves at `tokenUrl`. */
   readonly authentications: readonly string[]
+  /** Whether what a browser brings back from it always names the issuer (RFC 9207). */
+  readonly namesItself: boolean
 }
 
 type Keys = ReturnType<typeof createLocalJWKSet>
@@ -135,6 +137,7 @@ async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
     authorizationUrl: address('authorization_endpoint'),
     tokenUrl: address('token_endpoint'),
     authentications: Array.isArray(authentications) ? authentications.map(String) : ['client_secret_basic'],
+    namesItself: document.authorization_response_iss_parameter_supported === true,
   }
 }
 

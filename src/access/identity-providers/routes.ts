@@ -59,18 +59,18 @@ export const identityProviderRoutes: readonly Route[] = [
   everybody.post('/account/authenticateByProvider/begin', {
     summary: 'Begin the sign-in of a browser by an identity provider',
     description:
-      'Bindery only; for the console. The answer sets a cookie that no script reads, for ten minutes. The provider must allow `/account/authenticateByProvider/callback` of this host as an address to come back to.',
+      'Bindery only; for the console. The answer sets a cookie that no script reads, for ten minutes. The provider must allow `/account/authenticateByProvider/callback/{tenantName}/{providerName}` of this host as an address to come back to.',
     body: { schema: contract.ProviderSignInRequest, required: true },
     answer: { schema: contract.ProviderSignInResponse, description: 'Where the browser goes.' },
     handle: async ({ body }, context) => (await codeFlow()).beginSignIn(body, context) as never,
   }),
-  everybody.get('/account/authenticateByProvider/callback', {
+  everybody.get('/account/authenticateByProvider/callback/{tenantName}/{providerName}', {
     summary: 'End the sign-in of a browser by an identity provider',
     description:
-      'Bindery only. The provider sends the browser here, and it is sent on to the console: with a code that it exchanges for a token, or with what failed.',
+      'Bindery only. The provider sends the browser here, and it is sent on to the console: with a code that it exchanges for a token, or with what failed. Each provider of each tenant has this address for itself, so that none is sent what another answered.',
     query: contract.ProviderCallbackQuery,
     answer: { status: 302, description: 'The console.' },
-    handle: async ({ query }, context) => (await codeFlow()).endSignIn(query, context),
+    handle: async ({ params, query }, context) => (await codeFlow()).endSignIn(params, query, context),
   }),
   everybody.post('/account/authenticateByProvider', {
     summary: "Sign in with an ID token of the tenant's identity provider",
