@@ -187,6 +187,18 @@ export async function isOfProvider(
   return rows.length > 0
 }
 
+/** For the batch in which an administrator disables the account: what a provider closed, its next sign-in would open again. */
+export const keptDisabledQueries = (
+  { build }: Database,
+  locator: Uuid,
+  { keepsProviders }: Keeping,
+): Query[] => {
+  const { accountLocator } = accountIdentities
+  return keepsProviders
+    ? [build.update(accountIdentities).set({ closedAt: null }).where(eq(accountLocator, locator))]
+    : []
+}
+
 /** Oldest first, without deleted ones. */
 export const accountsQuery = (database: Database, { offset, count }: { offset: number; count: number }) =>
   database.build

@@ -131,6 +131,11 @@ describe('an ID token', () => {
     expect(made.username).toMatch(/^boss#[0-9a-f]{16}$/)
     expect((await people.tryToEnter('boss')).status).toBe(200)
     expect((await people.tryToEnter(made.username)).status).toBe(401)
+    // A name that reads the same.
+    const look = await exchange(
+      await acme.make({ claims: { sub: 'looks', preferred_username: 'bo\u200bss\u202e', groups: 'staff' } }),
+    )
+    expect((await whoAmI(look.body.authorizationToken)).username).toMatch(/^boss#[0-9a-f]{16}$/)
     // The same name at another sign-in.
     const next = await exchange(await acme.idToken('subject-boss'))
     expect(await whoAmI(next.body.authorizationToken)).toEqual(made)
@@ -294,6 +299,19 @@ describe('roles', () => {
     expect((await put('acme', setUp(acme, { mappings: unknown }))).status).toBe(400)
   })
 
+  it('are not given to an e-mail address that the provider has not verified', async () => {
+    const byAddress = [{ claim: 'email', value: 'chief@example.com', roles: ['admin'] }]
+    expect((await put('acme', setUp(acme, { mappings: byAddress }))).status).toBe(200)
+    const claim = async (sub: string, more: object) =>
+      (await exchange(await acme.make({ claims: { sub, email: 'chief@example.com', ...more } }))).status
+    expect(await claim('typed', { email_verified: false })).toBe(403)
+    expect(await claim('typed', { email_verified: 'false' })).toBe(403)
+    expect(await claim('chief', { email_verified: true })).toBe(200)
+    // Many providers say nothing of it.
+    expect(await claim('chief', {})).toBe(200)
+    expect((await put('acme', setUp(acme))).status).toBe(200)
+  })
+
   it('that nobody mapped admit nobody, and make no account', async () => {
     const { status, body } = await exchange(await acme.idToken('subject-cid'))
     expect([status, body.code, body.message]).toEqual([
@@ -341,6 +359,20 @@ describe('roles', () => {
     await acme.setPersons(PERSONS)
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(401)
     await callOk('PATCH', `/account/v1/accounts/${accountLocator}/enable`, { token: boss })
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
+  })
+
+  it('do not enable whom an administrator disabled after the provider had', async () => {
+    const token = (await exchange(await acme.idToken('subject-bea'))).body.authorizationToken
+    const { accountLocator } = await whoAmI(token)
+    const change = (what: string) =>
+      callOk('PATCH', `/account/v1/accounts/${accountLocator}/${what}`, { token: boss })
+    await acme.setPersons({ ...PERSONS, 'subject-bea': { groups: [] } as never })
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(403)
+    await change('disable')
+    await acme.setPersons(PERSONS)
+    expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(401)
+    await change('enable')
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
   })
 

@@ -265,6 +265,7 @@ export const disableAccount = (locator: string, context: RequestContext): Promis
     return {
       set: { disabledAt },
       endsAccess: true,
+      facts: store.keptDisabledQueries(homeDatabase(context), account.locator, context.tenant),
       guards: await keepsManager(account, reading, context),
       answer: accountAnswer({ ...account, disabledAt }, context),
     }

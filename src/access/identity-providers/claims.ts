@@ -35,8 +35,13 @@ export function grantOf(mapped: readonly string[], own: readonly Role[]): Grant 
   }
 }
 
+/** The provider says that nobody has shown whose address it is: some let people type any. Many say nothing, and are believed. */
+const isUnverified = ({ email_verified: isVerified }: JWTPayload): boolean =>
+  isVerified === false || isVerified === 'false'
+
 /** Texts of a claim: by its whole name, else by a path into objects. */
 function valuesOf(claims: JWTPayload, claim: string): string[] {
+  if (claim === 'email' && isUnverified(claims)) return []
   let value: unknown = claims
   if (Object.hasOwn(claims, claim)) value = claims[claim]
   else
@@ -59,10 +64,21 @@ function nameIn(claim: unknown): string | undefined {
   return text === '' || isLongerThan(text, LONGEST_NAME - 20) || /\p{Cc}/u.test(text) ? undefined : text
 }
 
+/** They take no room: with one of them, a name reads like another's. */
+const UNSEEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+
+const nameAsRead = (claim: unknown): string | undefined => {
+  const name = nameIn(claim)
+  return name === undefined ? undefined : nameIn(name.normalize('NFC').replace(UNSEEN, ''))
+}
+
 /** Names for a new account, best first. An account never gets the name of another: the last one is its own. */
 export function usernamesOf({ claims, subject, hash, issuer }: Verified): string[] {
   const name =
-    nameIn(claims.preferred_username) ?? nameIn(claims.email) ?? nameIn(subject) ?? hash.slice(0, 16)
+    nameAsRead(claims.preferred_username) ??
+    nameAsRead(claims.email) ??
+    nameAsRead(subject) ??
+    hash.slice(0, 16)
   return [name, `${name}#${shortHash(`${issuer}\n${subject}`)}`]
 }
 
