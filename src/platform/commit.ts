@@ -100,22 +100,32 @@ const ATTEMPTS = 3
 
 const isGuardTripped = (problem: unknown): boolean => problem instanceof GuardTripped
 
+type Retrying = {
+  readonly isConflict?: (problem: unknown) => boolean
+  /** How many there may be in all; a function says it for the conflict that the last one met. */
+  readonly attempts?: number | ((problem: unknown) => number)
+}
+
 /**
  * Retries when another write came between read and commit: `attempt` reads, decides and commits. After the last attempt,
  * 409 `versionConflict`; `what` names the record in the message, e.g. `The webhook`.
  */
 export async function retryOnConflict<T>(
-  what: string,
+  what: string | ((problem: unknown) => string),
   attempt: (isFirst: boolean) => Promise<T>,
-  { attempts = ATTEMPTS, isConflict = isGuardTripped } = {},
+  { attempts = ATTEMPTS, isConflict = isGuardTripped }: Retrying = {},
 ): Promise<T> {
-  for (let number = 1; number <= attempts; number += 1)
+  for (let number = 1; ; number += 1)
     try {
       return await attempt(number === 1)
     } catch (problem) {
       if (!isConflict(problem)) throw problem
+      if (number < (typeof attempts === 'number' ? attempts : attempts(problem))) continue
+      const record = typeof what === 'string' ? what : what(problem)
+      throw versionConflict(
+        `${record} was changed by another request at the same time; read it and try again.`,
+      )
     }
-  throw versionConflict(`${what} was changed by another request at the same time; read it and try again.`)
 }
 
 /** Longer answers are not stored: a repeat shows the subject as it is then. */

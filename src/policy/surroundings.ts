@@ -46,6 +46,9 @@ export type Loaded = {
   credit: Money
 }
 
+/** The policyholder's credit with which a plan is right. */
+export type NeededCredit = { readonly exactly: Money } | { readonly atLeast: Money }
+
 // An operation on a few exposures of a large policy reads only those, so its work grows with the change (docs/design.md,
 // section 1). Code that needs more throws `NeedsWholePolicy`, and the operation starts over with the whole policy.
 /** Policies with at most this many perils are read whole, and cached for the next operation. */

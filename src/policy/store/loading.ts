@@ -15,7 +15,7 @@ import type { ProductDefinition } from '../../product/configuration.ts'
 import { configurationVersions } from '../../product/tables.ts'
 import type { PolicyCreateRequest } from '../contract/requests.ts'
 import type { CollectionName, PolicyAggregate } from '../records/aggregate.ts'
-import type { Loaded, NewPolicyContext, Part, Unread, Version } from '../surroundings.ts'
+import type { Loaded, NeededCredit, NewPolicyContext, Part, Unread, Version } from '../surroundings.ts'
 import { READ_WHOLE_PERILS } from '../surroundings.ts'
 import { disbursements, MOVES_CREDIT, payments } from '../tables/billing.ts'
 import { endorsements, perils, policies } from '../tables/policies.ts'
@@ -288,16 +288,19 @@ export const CREDITS = byChoice((build, condition) =>
 export const readCredit = (rows: readonly CreditRow[], currency: CurrencyCode): Money =>
   fromMinor(rows.find(row => row.currency === currency)?.minor ?? 0, currency)
 
-const CREDIT_IS_UNCHANGED = sql`coalesce((
+const CREDIT = sql`coalesce((
   select sum(change) from ${changes(sql`${sql.placeholder('holder')}`)}
-  where currency = ${sql.placeholder('currency')}), 0) = ${sql.placeholder('minor')}`
+  where currency = ${sql.placeholder('currency')}), 0)`
+const CREDIT_IS_UNCHANGED = sql`${CREDIT} = ${sql.placeholder('minor')}`
+const CREDIT_IS_ENOUGH = sql`${CREDIT} >= ${sql.placeholder('minor')}`
 
-/** Fails the batch if the credit changed since it was read: otherwise two requests at once could spend the same credit. */
-export const creditGuard = (holder: Uuid, { minor, currency }: Money): Guard => ({
-  name: 'guard_policyholder_credit',
-  holds: CREDIT_IS_UNCHANGED,
-  values: { holder, currency, minor },
-})
+/** Fails the batch without that credit: otherwise two requests at once could spend the same credit. */
+export function creditGuard(holder: Uuid, needed: NeededCredit): Guard {
+  const isExact = 'exactly' in needed
+  const { minor, currency } = isExact ? needed.exactly : needed.atLeast
+  const holds = isExact ? CREDIT_IS_UNCHANGED : CREDIT_IS_ENOUGH
+  return { name: 'guard_policyholder_credit', holds, values: { holder, currency, minor } }
+}
 
 /** A page of payments that made or used credit, including reversed ones, oldest first; one more than the page size. */
 export const movementsQuery = (

@@ -5,7 +5,7 @@ import type { Money } from '../../kernel/money.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
-import type { Loaded } from '../../policy/surroundings.ts'
+import type { Loaded, NeededCredit } from '../../policy/surroundings.ts'
 import type { Planned } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
 import { coverEnds } from '../cancellations/kind.ts'
@@ -19,8 +19,8 @@ export type Consequences = {
   readonly after: PolicyAggregate
   /** The policyholder's credit that is left. */
   readonly credit: Money
-  /** Whether the result is right only as long as the credit is what was read. */
-  readonly restsOnCredit: boolean
+  /** The result is right only with this credit; undefined where it does not depend on it. */
+  readonly neededCredit: NeededCredit | undefined
   readonly events: readonly NewEvent[]
   readonly timers: readonly NewTimer[]
   readonly schedules: readonly MovedSchedule[]
@@ -47,7 +47,7 @@ export async function withConsequences(
   const { now } = attempt
   const { product } = loaded
   const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
-  const { planned, credit, restsOnCredit } = await withCredit(before, loaded, graced, attempt)
+  const { planned, credit, neededCredit } = await withCredit(before, loaded, graced, attempt)
   const { locator } = planned.aggregate.policy
   const version = (before?.policy.version ?? 0) + 1
   const seen = await withMedia(planned.aggregate)
@@ -62,7 +62,7 @@ export async function withConsequences(
   return {
     after,
     credit,
-    restsOnCredit,
+    neededCredit,
     events: [...planned.events, ...ended.events],
     timers: [
       ...(planned.timers ?? []),

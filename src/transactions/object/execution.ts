@@ -97,6 +97,15 @@ const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
 const ATTEMPTS = 2
 
 /**
+ * More where other policies of the policyholder changed its credit: each has an object of its own, so nothing else puts their writes
+ * in order.
+ */
+const ATTEMPTS_FOR_CREDIT = 6
+
+const isOfCredit = (problem: unknown): boolean =>
+  problem instanceof GuardTripped && problem.guard === 'guard_policyholder_credit'
+
+/**
  * The state may have changed since it was read. After a failed guard, or a refusal that used memory,
  * everything is read again.
  */
@@ -113,8 +122,10 @@ function attemptAgain(session: Session): Promise<Answer> {
     fromMemory = memory.loaded !== undefined
     return await attempt(session)
   }
-  return retryOnConflict(`Policy ${message.locator}`, once, {
-    attempts: ATTEMPTS,
+  const changed = (problem: unknown): string =>
+    isOfCredit(problem) ? "The policyholder's credit" : `Policy ${message.locator}`
+  return retryOnConflict(changed, once, {
+    attempts: problem => (isOfCredit(problem) ? ATTEMPTS_FOR_CREDIT : ATTEMPTS),
     isConflict: problem => problem instanceof GuardTripped || mayBeStale(problem),
   })
 }
@@ -319,7 +330,7 @@ async function record(
   const { before, loaded, planned: plan, attempt, response, subject } = recording
   const { isRepeatable = false, restsOnPolicyholder = false } = recording
   const isAttended = context.caller.accountLocator !== SYSTEM_CALLER.accountLocator
-  const { after, credit, restsOnCredit, events, timers, schedules } = await withConsequences(
+  const { after, credit, neededCredit, events, timers, schedules } = await withConsequences(
     before,
     loaded,
     plan,
@@ -336,7 +347,7 @@ async function record(
       policyGuard(before, after),
       configurationGuard(after.policy.configVersion, loaded.configuration.hash),
       ...(restsOnPolicyholder || wasPriced(before, after) ? [policyholderGuard(loaded.policyholder)] : []),
-      ...(restsOnCredit ? [creditGuard(loaded.policyholder.locator, loaded.credit)] : []),
+      ...(neededCredit ? [creditGuard(loaded.policyholder.locator, neededCredit)] : []),
     ],
     facts: [
       ...differenceQueries(database, before, after, loaded.unread),

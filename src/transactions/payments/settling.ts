@@ -24,7 +24,7 @@ import {
   paymentState,
 } from '../../policy/records/invoice.ts'
 import { type LapseReinstatement, reinstatementStatus } from '../../policy/records/transactions.ts'
-import { type Loaded, NeedsWholePolicy } from '../../policy/surroundings.ts'
+import { type Loaded, type NeededCredit, NeedsWholePolicy } from '../../policy/surroundings.ts'
 import { chain, type Planned } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../rating/rate.ts'
@@ -60,8 +60,8 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
  * The plan with its offsets, then its new invoices paid from credit as far as it goes, earliest due first. Refuses
  * (409) a plan that takes back used credit; a plan of the clock is retried until the credit is there again.
  *
- * `loaded` is what the plan was made from. Also returns the credit left, and `restsOnCredit`: whether the plan is right
- * only as long as the credit is what was read.
+ * `loaded` is what the plan was made from. Also returns the credit left, and `neededCredit`: the credit with which the plan is
+ * right; undefined where it does not depend on it.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
@@ -86,8 +86,16 @@ export async function withCredit(
     planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
-  return { planned, credit, restsOnCredit: newInvoices.length > 0 || credit.minor < loaded.credit.minor }
+  const dependsOnIt = newInvoices.length > 0 || credit.minor < loaded.credit.minor
+  return { planned, credit, neededCredit: dependsOnIt ? neededCredit(loaded.credit, credit) : undefined }
 }
+
+/**
+ * Where credit is left, it paid all that it was asked for, and any credit that goes as far gives the same plan. So policies of one
+ * policyholder that use its credit at once do not stand in each other's way while there is enough.
+ */
+const neededCredit = (read: Money, left: Money): NeededCredit =>
+  left.minor > 0 ? { atLeast: minus(read, left) } : { exactly: read }
 
 /** Outstanding ones, by due time. */
 const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>

@@ -102,7 +102,10 @@ export function prepareOutcome(
     auxData: kept?.auxData ?? [],
     guards:
       kept && earlier
-        ? [creditGuard(accountLocator, earlier.existing.credit), ...earlierGuards(accountLocator, earlier)]
+        ? [
+            creditGuard(accountLocator, { exactly: earlier.existing.credit }),
+            ...earlierGuards(accountLocator, earlier),
+          ]
         : [],
     facts: [...(course?.facts ?? []), ...(changed?.facts ?? [])],
     timers: [...(course?.timers ?? []), ...(changed?.timers ?? [])],
