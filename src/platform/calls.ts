@@ -16,6 +16,8 @@ export type Calls = {
   renewed: number
   rowsRead: number
   rowsWritten: number
+  /** Statements that were sent to databases here, not by objects that were called: the platform limits them for each invocation. */
+  statements?: number
   /** The round trips among them that objects made. */
   ofObjects?: number
   /** How far each database has come in this request, by binding. */
@@ -26,6 +28,8 @@ export type Calls = {
   clientBookmarks?: Readonly<Record<string, string>>
   /** Nothing is written or decided: any copy of a database that has reached the client's bookmark may answer. */
   isRead?: boolean
+  /** Something was committed that the caller can see; set as late as that is known. */
+  hasChanged?: boolean
   /** Called with the number of rows read, before they are used (platform/seats.ts). */
   heavy?: { read(rows: number): Promise<void> }
   /** Whose access token the request came with: databases of the tenant refuse it once it is revoked (tenancy/fence.ts). */
@@ -36,7 +40,15 @@ export type AccessToken = { readonly accountLocator: string; readonly epoch: num
 
 type Figure = Exclude<
   keyof Calls,
-  'ofObjects' | 'bookmarks' | 'sizes' | 'clientBookmarks' | 'isRead' | 'heavy' | 'token'
+  | 'statements'
+  | 'ofObjects'
+  | 'bookmarks'
+  | 'sizes'
+  | 'clientBookmarks'
+  | 'isRead'
+  | 'hasChanged'
+  | 'heavy'
+  | 'token'
 >
 
 const FIGURES: readonly Figure[] = [
@@ -70,6 +82,7 @@ export function addFigures(to: Calls, more: Calls): void {
 export function addCalls(to: Calls, more: Calls): void {
   addFigures(to, more)
   to.ofObjects = (to.ofObjects ?? 0) + more.d1 + more.object
+  if (more.hasChanged) to.hasChanged = true
   for (const [binding, bookmark] of Object.entries(more.bookmarks ?? {})) noteBookmark(to, binding, bookmark)
   for (const [binding, bytes] of Object.entries(more.sizes ?? {})) noteSize(to, binding, bytes)
 }

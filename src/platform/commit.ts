@@ -175,6 +175,7 @@ export async function commit(
   if (events.length > 0 || timers.length > 0) await armDispatcher(context, shard)
   try {
     const results = await database.batch(batch as [Query, ...Query[]])
+    context.calls.hasChanged = true
     const due = webhooksIn(results.at(-1))
     if (due.length > 0) announce(context, shard, due)
     return answer
@@ -321,6 +322,9 @@ async function settle(
   // Without a caller's key, a tripped guard means that nothing was carried out. What may be repeated is.
   const isKnown = isRepeatable || (guard && !context.idempotency)
   const row = isKnown ? undefined : await knownWrite(context, database, problem)
-  if (row) return context.idempotency ? answerIn(row) : answer
+  if (row) {
+    context.calls.hasChanged = true
+    return context.idempotency ? answerIn(row) : answer
+  }
   throw guard ? new GuardTripped(guard) : problem
 }

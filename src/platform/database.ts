@@ -86,6 +86,7 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
   let session = client.withSession(from ?? 'first-primary')
   const send = async (statements: readonly SqlText[]): Promise<D1Result[]> => {
     calls.d1 += 1
+    calls.statements = (calls.statements ?? 0) + statements.length
     const results = await session.batch(
       statements.map(({ sql: text, params }) => session.prepare(text).bind(...params)),
     )
@@ -153,6 +154,8 @@ export function openDatabase(client: D1Database, calls: Calls, binding?: string,
         calls.rowsRead += meta.rows_read
         calls.rowsWritten += meta.rows_written
       }
+      // Tenants' databases are changed by commits, which say so; what else is written there shows in no answer.
+      if (binding === undefined && !statements.every(isReading)) calls.hasChanged = true
       if (binding !== undefined) noteSize(calls, binding, results.at(-1)!.meta.size_after)
       // Only reads wait: a write is already committed.
       if (calls.heavy && statements.every(isReading))

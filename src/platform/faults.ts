@@ -1,5 +1,6 @@
 // Faults of the platform below the service. Neither the request nor our code is at fault, so none is a 500.
 import { Refusal, unavailable } from '../kernel/errors.ts'
+import type { Calls } from './calls.ts'
 
 const OVERLOADED =
   /D1 DB is overloaded|Too many requests queued|object is overloaded|Requests queued for too long/i
@@ -22,7 +23,19 @@ const INTERRUPTED = [
   // The object runs another version of the code.
   /RPC receiver does not implement the method/i,
   /Memory limit (?:would be )?exceeded/i,
+  // Most requests that meet this are those beside the one that took too much.
+  /exceeded its (?:memory|CPU time) limit and was reset/i,
+  /request stream because client disconnected/i,
 ]
+
+/**
+ * R2 ends its messages with a code (https://developers.cloudflare.com/r2/api/error-codes/): internal error, unavailable, disconnected,
+ * unspecified.
+ */
+const FILES_FAILED = /^\w+: .*\((?:10001|10043|10054|0)\)$/
+
+/** R2: too many requests at once, often to one key. */
+const FILES_OVERLOADED = /^\w+: .*\(10058\)$/
 
 type MarkedError = { readonly overloaded?: unknown; readonly retryable?: unknown; readonly cause?: unknown }
 
@@ -35,17 +48,31 @@ function* chainOf(problem: unknown): Generator<Error & MarkedError> {
 
 /**
  * 503 `overloaded` or `unavailable`, 507 `databaseFull`; undefined for a fault of our own. Durable Objects mark their errors
- * (`overloaded`, `retryable`); D1 has only messages.
+ * (`overloaded`, `retryable`); D1 and R2 have only messages. `calls` are those of the work that failed: a failure of R2 comes before or
+ * after a commit, never within it, so what was changed is known.
  */
-export function refusalOfFault(problem: unknown): Refusal | undefined {
+export function refusalOfFault(
+  problem: unknown,
+  calls?: Pick<Calls, 'isRead' | 'hasChanged'>,
+): Refusal | undefined {
   const chain = [...chainOf(problem)]
   const anyMatches = (pattern: RegExp): boolean => chain.some(({ message }) => pattern.test(message))
-  if (chain.some(({ overloaded }) => overloaded === true) || anyMatches(OVERLOADED))
+  if (
+    chain.some(({ overloaded }) => overloaded === true) ||
+    anyMatches(OVERLOADED) ||
+    anyMatches(FILES_OVERLOADED)
+  )
     return new Refusal('overloaded', 'The service has too many requests; try again in a second.')
   if (anyMatches(FULL))
     return new Refusal(
       'databaseFull',
       'The database is full. What is there can be read; the operator has to give the tenant more room.',
+    )
+  if (anyMatches(FILES_FAILED))
+    return unavailable(
+      calls && !calls.isRead && !calls.hasChanged
+        ? 'The store of files failed, and nothing was changed; try again in a second.'
+        : 'The store of files failed; try again in a second, with the same Idempotency-Key if you sent one.',
     )
   if (chain.some(({ retryable }) => retryable === true) || INTERRUPTED.some(anyMatches))
     return unavailable(

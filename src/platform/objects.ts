@@ -108,7 +108,8 @@ export async function replyOf<Answer>(
     if (problem instanceof Refusal) return { calls, refusal: refusalData(problem) }
     const text = problem instanceof Error ? (problem.stack ?? problem.message) : String(problem)
     console.error(JSON.stringify({ ...about, problem: text }))
-    const refusal = refusalOfFault(problem) ?? new Refusal('internal', 'The service failed; see referenceId.')
+    const refusal =
+      refusalOfFault(problem, calls) ?? new Refusal('internal', 'The service failed; see referenceId.')
     return { calls, refusal: refusalData(refusal) }
   }
 }

@@ -194,7 +194,7 @@ describe('the file of an upload', () => {
     const policy = await draft()
     const before = new Set(await storedFiles())
     failsOnce('put', 'after')
-    expect((await upload(policy, PDF)).status).toBe(500)
+    expect((await upload(policy, PDF)).status).toBe(503)
     const [left] = (await storedFiles()).filter(one => !before.has(one))
     expect(left).toBeDefined()
     // However far the tenant's clock is moved: a request that is under way may record it yet.

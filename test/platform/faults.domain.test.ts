@@ -39,6 +39,14 @@ describe('a fault of the platform', () => {
       'unavailable',
     ],
     ['The object was moved.', 503, 'unavailable'],
+    ["D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.", 503, 'unavailable'],
+    ['D1_ERROR: D1 DB exceeded its CPU time limit and was reset.', 503, 'unavailable'],
+    ["Durable Object's isolate exceeded its memory limit and was reset.", 503, 'unavailable'],
+    ["D1_ERROR: Can't read from request stream because client disconnected.", 503, 'unavailable'],
+    ['put: We encountered an internal error. Please try again. (10001)', 503, 'unavailable'],
+    ['get: Service is temporarily unavailable. (10043)', 503, 'unavailable'],
+    ['uploadPart: Unspecified error (0)', 503, 'unavailable'],
+    ['put: Reduce your concurrent request rate for the same object. (10058)', 503, 'overloaded'],
     ['D1_ERROR: database is locked: SQLITE_BUSY', 503, 'unavailable'],
     ['D1_ERROR: Exceeded maximum DB size.', 507, 'databaseFull'],
     ['D1_ERROR: database or disk is full: SQLITE_FULL', 507, 'databaseFull'],
@@ -63,10 +71,19 @@ describe('a fault of the platform', () => {
     new Error('UNIQUE constraint failed: policy.locator'),
     new TypeError("Cannot read properties of undefined (reading 'locator')"),
     new Error('D1_ERROR: no such column: x'),
+    new Error('put: Your metadata headers exceed the maximum allowed metadata size. (10012)'),
     'Network connection lost.',
     undefined,
   ])('%s is none', problem => {
     expect(refusalOfFault(problem)).toBeUndefined()
+  })
+
+  test('of the store of files says whether anything was changed, where that is known', () => {
+    const failed = new Error('put: We encountered an internal error. (10001)')
+    const said = (calls?: Parameters<typeof refusalOfFault>[1]) => refusalOfFault(failed, calls)!.message
+    expect(said({})).toContain('nothing was changed')
+    for (const calls of [undefined, { hasChanged: true }, { isRead: true }])
+      expect(said(calls)).not.toContain('changed')
   })
 
   test('that is its own cause ends', () => {

@@ -90,7 +90,7 @@ describe.each([
   it('whose store does not answer goes, but not while a request may be under way', async () => {
     const before = await storedIn(folder)
     losesAnAnswer()
-    expect((await send()).status).toBe(500)
+    expect((await send()).status).toBe(503)
     const left = (await storedIn(folder)).filter(key => !before.includes(key))
     expect(left).toHaveLength(1)
     await anHourOn({ isReal: false })

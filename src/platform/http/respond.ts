@@ -177,7 +177,7 @@ function faultRefusal(exchange: Exchange, problem: unknown): Refusal {
     }),
   )
   return (
-    refusalOfFault(problem) ??
+    refusalOfFault(problem, exchange.calls) ??
     new Refusal(
       'internal',
       'The service failed. Report the referenceId to its operator: it finds the request in the log.',

@@ -1,0 +1,84 @@
+// The store of files fails, as R2 may: what a client hears, and what a repeat finds.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import type { ReportStatusResponse } from '../../src/reporting/contract.ts'
+import { callApi } from '../support/api.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { archiveOf, deployForm, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+import { administrator } from '../support/sign-in.ts'
+
+type Methods = Record<string, (this: object, ...given: never[]) => Promise<unknown>>
+
+const methods = Object.getPrototypeOf(env.FILES) as Methods
+const own = { put: methods.put!, list: methods.list! }
+
+/** Every call of the method fails, before it is carried out. */
+function fails(name: 'put' | 'list'): void {
+  methods[name] = () => Promise.reject(new Error(`${name}: We encountered an internal error. (10001)`))
+}
+
+const works = () => Object.assign(methods, own)
+afterEach(works)
+
+let motor: Motor
+
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 2 })
+  motor = await motorTenant('files')
+})
+
+const NOTHING_CHANGED = 'The store of files failed, and nothing was changed; try again in a second.'
+
+type Problem = { code: string; message: string }
+const refused = async (method: string, path: string, call: object = {}) => {
+  const { status, body, headers } = await callApi<Problem>(method, path, { token: motor.token, ...call })
+  return { status, code: body.code, message: body.message, after: headers.get('retry-after') }
+}
+
+const unavailable = { status: 503, code: 'unavailable', after: '1' }
+
+it('an upload is answered 503, says that nothing was changed, and is stored once by its repeat', async () => {
+  const body = new FormData()
+  body.set('file', new Blob(['a photograph']), 'front.jpg')
+  const headers = { 'idempotency-key': 'front' }
+  fails('put')
+  expect(await refused('POST', '/media', { body, headers })).toEqual({
+    ...unavailable,
+    message: NOTHING_CHANGED,
+  })
+  works()
+  const again = await callApi<{ locator: string }>('POST', '/media', { token: motor.token, body, headers })
+  expect(again.status).toBe(200)
+})
+
+it('a deploy is answered 503, and the version stays', async () => {
+  const versions = () =>
+    callApi<{ configVersion: string }[]>('GET', '/deployments/versions', { token: motor.token })
+  const before = (await versions()).body
+  const files = motorWithoutPapers()
+  const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array)) as object
+  files['config.json'] = JSON.stringify({ ...config, improvedRating: false })
+  fails('put')
+  const token = await administrator()
+  const body = deployForm(archiveOf(files), { tenantNameSuffix: 'files' })
+  expect(await refused('POST', '/configuration/deployTest', { token, body })).toMatchObject(unavailable)
+  works()
+  expect((await versions()).body).toEqual(before)
+})
+
+it('what failed after its commit does not say that nothing was changed', async () => {
+  const token = await motor.signIn('anna.admin')
+  const { body } = await callApi<ReportStatusResponse>('POST', '/report/ledger?wait=20', {
+    token,
+    body: { from: 0, to: Date.now() },
+  })
+  fails('list')
+  const path = `/reports/${body.locator}`
+  const failed = await refused('DELETE', path, { token, headers: { 'idempotency-key': 'removal' } })
+  expect(failed).toMatchObject(unavailable)
+  expect(failed.message).not.toContain('changed')
+  works()
+  const again = await callApi('DELETE', path, { token, headers: { 'idempotency-key': 'removal' } })
+  expect(again.status).toBeLessThan(300)
+})
