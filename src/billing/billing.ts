@@ -17,7 +17,7 @@ import {
   uuidOfPolicy,
 } from '../kernel/locators.ts'
 import { type Money, plus, zero } from '../kernel/money.ts'
-import { endOfDay, type Instant, later } from '../kernel/time.ts'
+import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import {
   amountsDue,
@@ -130,15 +130,19 @@ export function makeBills(
   return { ...invoiced, timers: invoiceTimers(invoiced.aggregate, modification, now) }
 }
 
-/** Undefined when no invoice is due, or the policy is discarded. */
-export async function decideInvoicing({ aggregate }: Loaded, attempt: Attempt): Promise<Planned | undefined> {
+/** Makes bills that were to be made by `until`. Undefined when there are none, or the policy is discarded. */
+export async function decideInvoicing(
+  { aggregate }: Loaded,
+  attempt: Attempt,
+  until = attempt.now,
+): Promise<Planned | undefined> {
   if (policyState(aggregate) === 'discarded') return undefined
   const { now } = attempt
   let planned: Planned | undefined
   for (const modification of aggregate.modifications.values()) {
     const from = planned?.aggregate ?? aggregate
     if (!isBilled(from, modification)) continue
-    const due = installmentsToInvoice(from, modification, now)
+    const due = installmentsToInvoice(from, modification, earlier(until, now))
     if (due.length === 0) continue
     const context = { now, supply: await attempt.digits(due.length) }
     const invoiced = invoiceInstallments(from, modification, due, context)

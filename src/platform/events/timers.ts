@@ -1,6 +1,6 @@
 // Timers: rows with a due time in the tenant's time. The dispatcher calls the owner of each due timer's kind; so does a
 // move of the tenant's clock (tenants/clock.ts).
-import { asc, desc, eq, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -42,6 +42,12 @@ export function registerTimers(all: TimerOwners): void {
 const MOST_CLAIMED = 50
 const MOST_ROUNDS = 20
 
+/**
+ * After so many statements no further claim is begun: some owners ask databases here, and not in an object of their own, and one
+ * invocation may send a thousand.
+ */
+const MOST_STATEMENTS = 500
+
 /** Subjects whose timers fire at the same time; timers of one subject fire one after the other. */
 const MOST_AT_ONCE = 5
 
@@ -50,13 +56,18 @@ export const TIMER_LEASE_MS = 60_000
 
 /** Fires a bounded number of due timers: the caller checks whether more are due. */
 export async function fireDue(place: ShardPlace): Promise<void> {
-  for (let round = 0; round < MOST_ROUNDS; round += 1)
-    if ((await fireClaim(place)).claimed < MOST_CLAIMED) return
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const { claimed, givenBack } = await fireClaim(place)
+    if (claimed < MOST_CLAIMED && givenBack === 0) return
+    if ((place.calls.statements ?? 0) > MOST_STATEMENTS) return
+  }
 }
 
 /** Timers in `failed` and `later` are due again when their lease ends. */
 type FiredClaim = {
   readonly claimed: number
+  /** Timers that come after one that was set meanwhile; due as before. */
+  readonly givenBack: number
   readonly leaseUntil: Instant
   readonly failed: readonly string[]
   readonly later: readonly string[]
@@ -69,15 +80,43 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
   const leaseUntil = (at + TIMER_LEASE_MS) as Instant
   const due = await claimDue(database, at, leaseUntil)
   const outcomes = { done: [] as string[], failed: [] as string[], later: [] as string[] }
+  const givenBack: Timer[] = []
   const waiting = Map.groupBy(due, timer => timer.subject).values()
   const work = async (): Promise<void> => {
     for (const ofSubject of waiting)
-      for (const timer of ofSubject) outcomes[await fire(timer, place)].push(timer.locator)
+      for (const [at, timer] of ofSubject.entries()) {
+        const isNext =
+          at === 0 || timer.dueAt === ofSubject[at - 1]!.dueAt || !(await isPreceded(database, timer))
+        if (!isNext) {
+          givenBack.push(...ofSubject.slice(at))
+          break
+        }
+        outcomes[await fire(timer, place)].push(timer.locator)
+      }
   }
   await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
   const { done, failed, later } = outcomes
-  if (done.length > 0) await remove(database, done, leaseUntil)
-  return { claimed: due.length, leaseUntil, failed, later }
+  const ending = [
+    ...(done.length > 0 ? [removal(database, done, leaseUntil)] : []),
+    ...(givenBack.length > 0 ? [returning(database, givenBack, leaseUntil)] : []),
+  ]
+  if (ending.length > 0) await database.batch(ending as [Query, ...Query[]])
+  return { claimed: due.length, givenBack: givenBack.length, leaseUntil, failed, later }
+}
+
+/**
+ * Whether a timer of the subject is due before this one: one that was claimed with it may have set it. A grace period whose end has
+ * passed too lapses the policy before its next invoice, however late both are.
+ */
+async function isPreceded(database: Database, { subject, dueAt }: Timer): Promise<boolean> {
+  const [rows] = await database.batch([
+    database.build
+      .select({ locator: timers.locator })
+      .from(timers)
+      .where(and(eq(timers.subject, subject), lt(timers.dueAt, dueAt)))
+      .limit(1),
+  ])
+  return rows.length > 0
 }
 
 /** Oldest first; of a policy's end after the reminders of it. */
@@ -96,10 +135,19 @@ async function claimDue(database: Database, at: Instant, leaseUntil: Instant): P
 }
 
 /** A timer that was set again meanwhile stays. */
-const remove = (database: Database, done: readonly string[], leaseUntil: Instant): Promise<unknown> =>
-  database.batch([
-    database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`),
-  ])
+const removal = (database: Database, done: readonly string[], leaseUntil: Instant): Query =>
+  database.build.run(sql`delete from ${timers} where due_at = ${leaseUntil} and ${among(done)}`)
+
+/** Due as they were before the claim. */
+const returning = (database: Database, given: readonly Timer[], leaseUntil: Instant): Query =>
+  database.build.run(
+    // In this order each timer is searched by its key.
+    sql`update ${timers} as t set due_at = given.value ->> 2
+      from json_each(${JSON.stringify(given.map(({ subject, locator, dueAt }) => [subject, locator, dueAt]))}) given
+        cross join ${timers} found
+      where found.subject = given.value ->> 0 and found.locator = given.value ->> 1 and found.due_at = ${leaseUntil}
+        and t.subject = found.subject and t.locator = found.locator`,
+  )
 
 /** Those of a claim that are still leased. */
 export const postpone = (

@@ -111,14 +111,13 @@ function rowQueries(
 }
 
 /**
- * The event, unless the policy's state suppresses it, and the next timer. Undefined when a transaction or a new version
+ * The event, unless the policy's state at its time suppresses it, however late that is known, and the next timer. Undefined when a transaction or a new version
  * has moved or removed that time.
  */
 function decideScheduledEvent(
   aggregate: PolicyAggregate,
   definitions: Definitions,
   { type, time }: { readonly type: CustomEventType; readonly time: Instant },
-  now: Instant,
 ): Planned | undefined {
   const { productName } = aggregate.policy
   const one = scheduledFor(definitions, productName).find(definition => definition.type === type)
@@ -126,7 +125,7 @@ function decideScheduledEvent(
   const course = courseOf(aggregate, one.schedule.anchor)
   if (!isTimeOf(one.schedule, course, time)) return undefined
   const next = nextTime(one.schedule, course, time)
-  const isSuppressed = one.schedule.suppressOnStatuses.includes(statusOf(aggregate, now))
+  const isSuppressed = one.schedule.suppressOnStatuses.includes(statusOf(aggregate, time))
   return {
     aggregate,
     events: isSuppressed ? [] : [policyEvent(aggregate, type, { scheduledTimestamp: String(time) })],
@@ -142,9 +141,9 @@ declare module '../mechanism/kind.ts' {
 
 export const scheduledEventKind = defineKind<'scheduledEvent'>({
   name: 'scheduledEvent',
-  decide({ aggregate, configuration }, { time }, { attempt }) {
+  decide({ aggregate, configuration }, { time }) {
     const { customEvents } = configuration.configuration
-    const planned = decideScheduledEvent(aggregate, customEvents, time, attempt.now)
+    const planned = decideScheduledEvent(aggregate, customEvents, time)
     return planned && { planned, response: showNothing }
   },
 })

@@ -9,7 +9,7 @@ import type { TimerKind } from '../../platform/tables.ts'
 import { askPolicy, type PolicyOperation } from '../mechanism/kind.ts'
 import { readTermEndNotice } from '../term-end.ts'
 
-type DueTimer = Pick<NewTimer, 'kind' | 'payload'>
+type DueTimer = Pick<NewTimer, 'kind' | 'payload'> & { readonly dueAt: number }
 
 /** The end of the policy, or a reminder before it. */
 const termEnd = (timer: DueTimer): PolicyOperation => ({ kind: 'termEnd', notice: readTermEndNotice(timer) })
@@ -38,7 +38,8 @@ const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOpera
     kind: 'lapse',
     operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
   }),
-  'policy.invoice': () => ({ kind: 'invoice' }),
+  // Later bills have timers of their own: what else falls due may end the policy before.
+  'policy.invoice': ({ dueAt }) => ({ kind: 'invoice', until: dueAt as Instant }),
   'policy.reinstatement.periodEnd': ({ payload }) => ({
     kind: 'lapse',
     operation: { action: 'periodEnd', reinstatement: payload.reinstatementLocator as Uuid },

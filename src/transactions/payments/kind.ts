@@ -10,6 +10,7 @@ import {
 import { invalidRequest, Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, exactMoney, type Money, toText } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { restDue } from '../../policy/bills/amounts-due.ts'
 import type { PaymentCreateRequest } from '../../policy/contract/billing.ts'
 import { paymentResponse } from '../../policy/projection/records.ts'
@@ -30,8 +31,8 @@ declare module '../mechanism/kind.ts' {
     payment: { operation: PaymentOperation }
     /** The earliest planned invoice, made early. */
     nextInvoice: object
-    /** From the clock. */
-    invoice: object
+    /** From the clock. Bills that were to be made by `until`; by now without it, as from an earlier release. */
+    invoice: { until?: Instant }
   }
 }
 
@@ -65,8 +66,8 @@ const nextInvoice = defineKind<'nextInvoice'>({
 
 const invoicing = defineKind<'invoice'>({
   name: 'invoice',
-  async decide(loaded, _, { attempt }) {
-    const planned = await decideInvoicing(loaded, attempt)
+  async decide(loaded, { until }, { attempt }) {
+    const planned = await decideInvoicing(loaded, attempt, until)
     return planned && { planned, response: showNothing }
   },
 })

@@ -1,0 +1,158 @@
+// Nothing that falls due is carried out for months, and then all of it: what becomes of it is what the days would have made of it.
+import { env } from 'cloudflare:workers'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { noCalls } from '../../src/platform/calls.ts'
+import { forgetTenants, readTenant, shardName, tenantNow } from '../../src/platform/tenancy.ts'
+import { workOff } from '../../src/servicing/events/dispatch.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+import { motorWithoutLapses, motorWithoutPapers } from '../support/examples.ts'
+import { type Motor, motorTenant } from '../support/motor.ts'
+
+const DAY_MS = 86_400_000
+
+beforeAll(() => prepareDatabases({ tenants: 8 }))
+
+const tenantOf = async ({ tenantLocator }: Motor) =>
+  (await readTenant(env, { locator: tenantLocator }, noCalls()))!
+
+/** A policy of a year from today, issued; nothing of it is paid. */
+async function policyOf(motor: Motor): Promise<string> {
+  const created = await motor.createPolicy({
+    ...{ policyStartTimestamp: undefined, policyEndTimestamp: undefined },
+    paymentScheduleName: 'monthly',
+  })
+  expect((await motor.post(`/policy/${created.body.locator}/issue`)).status).toBe(200)
+  return created.body.locator
+}
+
+/** Time goes by, and no alarm comes. */
+async function sleep(motor: Motor, days: number): Promise<void> {
+  await env.CONTROL.prepare('update tenant set clock_offset_ms = clock_offset_ms + ? where locator = ?')
+    .bind(days * DAY_MS, motor.tenantLocator)
+    .run()
+  forgetTenants()
+}
+
+/** Alarms come again, until nothing is due. */
+async function wake(motor: Motor, most = 20): Promise<void> {
+  for (let looks = 0; looks < most; looks += 1) {
+    const due = await workOff(env, shardName(await tenantOf(motor), 0))
+    if (due === undefined || due > Date.now()) return
+  }
+  throw new Error('It does not come to an end.')
+}
+
+type Told = { type: string; data: Record<string, string> }
+
+const told = async (motor: Motor, since = 'policy.issue'): Promise<string[]> => {
+  const { body } = await motor.get<{ events: Told[] }>('/eventstream/events?startTimestamp=0&pageSize=1000')
+  const types = body.events.map(({ type }) => type)
+  return types.slice(types.indexOf(since))
+}
+
+describe('after an outage', () => {
+  it('a policy that was not paid has lapsed as it would have day by day, and is asked for nothing beyond', async () => {
+    const [slept, walked] = [await motorTenant('slept'), await motorTenant('walked')]
+    const seen = await Promise.all(
+      [slept, walked].map(async motor => {
+        const policy = await policyOf(motor)
+        if (motor === slept) {
+          await sleep(motor, 400)
+          await wake(motor)
+          // What was late is due at the end of the day.
+          await sleep(motor, 1)
+          await wake(motor)
+        } else
+          for (let day = 0; day < 400; day += 8)
+            expect(
+              (await motor.post<object>('/test/clock', { advance: { amount: 8, unit: 'day' } })).body,
+            ).toMatchObject({ completed: true, failed: 0 })
+        const { body } = await motor.get(`/policy/${policy}`)
+        const cancellations = await motor.get<CancellationResponse[]>(`/policies/${policy}/cancellations`)
+        return {
+          told: await told(motor),
+          invoices: body.invoices.map(({ startTimestamp, endTimestamp, totalDue, settlementStatus }) => [
+            ...[new Date(Number(startTimestamp)).toISOString().slice(0, 13)],
+            ...[new Date(Number(endTimestamp)).toISOString().slice(0, 13), totalDue, settlementStatus],
+          ]),
+          end: new Date(Number(body.effectiveContractEndTimestamp)).toISOString().slice(0, 13),
+          cancellations: cancellations.body.map(({ name, state }) => [name, state]),
+        }
+      }),
+    )
+    expect(seen[0]).toEqual(seen[1])
+    expect(seen[0]!.told).toContain('policy.cancel')
+    expect(seen[0]!.told).not.toContain('policy.end')
+  })
+
+  it('invoices that came late are due at the end of the day, one for each period', async () => {
+    const motor = await motorTenant('late', motorWithoutLapses())
+    const policy = await policyOf(motor)
+    await sleep(motor, 100)
+    const at = tenantNow(await tenantOf(motor))
+    await wake(motor)
+    const { body } = await motor.get(`/policy/${policy}`)
+    expect(body.invoices).toHaveLength(4)
+    expect(new Set(body.invoices.map(one => one.startTimestamp)).size).toBe(4)
+    for (const { dueTimestamp } of body.invoices.slice(1)) expect(Number(dueTimestamp)).toBeGreaterThan(at)
+  })
+
+  it('events of the calendar come once for each of their times, in order, by the state that the policy had then', async () => {
+    const files = motorWithoutLapses()
+    const config = JSON.parse(new TextDecoder().decode(files['config.json'] as Uint8Array)) as object
+    const schedule = {
+      anchor: 'policyStart',
+      cadence: { intervalDuration: 1, durationBasis: 'month' },
+      suppressOnStatuses: ['expired'],
+    }
+    const customEvents = [{ type: 'custom.policy.monthly', schedule }]
+    const motor = await motorTenant('events', {
+      ...files,
+      'config.json': JSON.stringify({ ...config, customEvents }),
+    })
+    const policy = await policyOf(motor)
+    await sleep(motor, 400)
+    await wake(motor)
+    const { body } = await motor.get<{ events: Told[] }>('/eventstream/events?startTimestamp=0&pageSize=1000')
+    const times = body.events
+      .filter(({ type }) => type === 'custom.policy.monthly')
+      .map(({ data }) => Number(data.scheduledTimestamp))
+    expect(times).toHaveLength(12)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    const { body: seen } = await motor.get(`/policy/${policy}`)
+    expect(times[0]).toBe(Number(seen.originalContractStartTimestamp))
+  })
+
+  it('a look sends a bounded number of statements, and the next ones do the rest', async () => {
+    const motor = await motorTenant('many', motorWithoutPapers())
+    const tenant = await tenantOf(motor)
+    const client = boundDatabase(tenant.shards[0]!)
+    await client.exec(
+      `insert into timer (locator, due_at, kind, subject, payload) with recursive n(i) as (select 1 union all select i + 1 from n where i < 1200) select 't' || i, i, 'quickQuote.expiry', 's' || i, '{}' from n`,
+    )
+    const left = async () =>
+      (await client.prepare('select count(*) as n from timer').first<{ n: number }>())!.n
+    let looks = 0
+    for (; (await left()) > 0 && looks < 20; looks += 1) {
+      let sent = 0
+      const counted = {
+        withSession: (constraint?: string) => {
+          const session = client.withSession(constraint)
+          return {
+            prepare: (query: string) => session.prepare(query),
+            getBookmark: () => session.getBookmark(),
+            batch: (statements: D1PreparedStatement[]) => {
+              sent += statements.length
+              return session.batch(statements)
+            },
+          }
+        },
+      }
+      await workOff({ ...env, [tenant.shards[0]!]: counted } as unknown as Env, shardName(tenant, 0))
+      expect(sent).toBeLessThan(1_000)
+    }
+    expect(looks).toBeGreaterThan(1)
+    expect(await left()).toBe(0)
+  })
+})
