@@ -1,11 +1,26 @@
 // Reports by the calendar: when a schedule runs next, in the tenant's time zone.
-import { add, dayStart, type Instant, isoDay, startOfDay, type TimeZone } from '../kernel/time.ts'
+import { add, dayStart, type Instant, isoDay, localParts, startOfDay, type TimeZone } from '../kernel/time.ts'
 import type { Calendar } from './contract.ts'
 
 const HOUR_MS = 3_600_000
 
-/** The hour of the day; on a day on which clocks change, as many hours after its start. */
-const atHour = (day: Instant, hour: number): Instant => (day + hour * HOUR_MS) as Instant
+const MINUTE_MS = 60_000
+const MINUTES_A_DAY = 1_440
+
+/** When clocks show the hour, the first time; on a day that lacks it, as much after the change as it was to be before. */
+function atHour(day: Instant, hour: number, zone: TimeZone): Instant {
+  const minutesShown = (at: Instant): number => {
+    const { hour: hours, minute } = localParts(at, zone)
+    return hours * 60 + minute
+  }
+  const wanted = hour * 60
+  const elapsed = (day + hour * HOUR_MS) as Instant
+  // Across midnight where the day is shorter.
+  const off = wanted - minutesShown(elapsed)
+  const minutes = off > MINUTES_A_DAY / 2 ? off - MINUTES_A_DAY : off
+  const moved = (elapsed + minutes * MINUTE_MS) as Instant
+  return minutesShown(moved) === wanted ? moved : elapsed
+}
 
 /** Of a month in which there is no such day: its last. */
 function dayOfMonth(year: number, month: number, day: number, zone: TimeZone): Instant {
@@ -25,13 +40,14 @@ export function nextTime({ every, day = 1, hour }: Calendar, at: Instant, zone: 
     const [year, month] = isoDay(at, zone).split('-').map(Number) as [number, number]
     for (let ahead = 0; ; ahead += 1) {
       const index = month - 1 + ahead
-      const found = atHour(dayOfMonth(year + Math.floor(index / 12), (index % 12) + 1, day, zone), hour)
+      const found = atHour(dayOfMonth(year + Math.floor(index / 12), (index % 12) + 1, day, zone), hour, zone)
       if (found > at) return found
     }
   }
   for (let ahead = 0; ; ahead += 1) {
     const one = add(today, ahead, 'day', zone)
     const isDay = every === 'day' || weekday(one, zone) === day
-    if (isDay && atHour(one, hour) > at) return atHour(one, hour)
+    const found = isDay ? atHour(one, hour, zone) : at
+    if (found > at) return found
   }
 }
