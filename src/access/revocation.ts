@@ -209,15 +209,23 @@ type Known = { readonly found: FoundToken | undefined; readonly readAt: Instant 
 
 const known = new Memo<string, Known>(1_000)
 
+/** By their texts: those that were there when this isolate last looked. They are looked up again; others may have to wait. */
+const seen = new Memo<string, true>(1_000)
+
+export const wasSeen = (token: string): boolean => seen.get(token) ?? false
+
 export async function knownAuthToken(
-  key: string,
+  scope: string,
+  token: string,
   lookUp: () => Promise<FoundToken | undefined>,
 ): Promise<FoundToken | undefined> {
+  const key = `${scope} ${token}`
   const before = known.get(key)
   if (before && now() - before.readAt < TENANT_TRUST_MS) return before.found
   const readAt = now()
   const found = await lookUp()
   known.set(key, { found, readAt })
+  if (found) seen.set(token, true)
   return found
 }
 

@@ -5,6 +5,7 @@ import type { Instant } from '../kernel/time.ts'
 import type { Exchange } from '../platform/http/exchange.ts'
 import type { SignedIn } from '../platform/http/permissions.ts'
 import { grants, permissionsHeld } from '../platform/http/permissions.ts'
+import { requireUnrefused } from '../platform/http/rate-limits.ts'
 import {
   ADMINISTRATION,
   controlDatabase,
@@ -14,7 +15,7 @@ import {
   requireServed,
 } from '../platform/tenancy.ts'
 import { findAdministrationToken, findToken } from './auth-tokens/store.ts'
-import { knownAuthToken } from './revocation.ts'
+import { knownAuthToken, wasSeen } from './revocation.ts'
 import { isAuthToken, NO_TENANT, tenantOfAuthToken, tokenOf } from './tokens.ts'
 
 /** 401 without a valid token. `requireAccess` decides what the caller may do. */
@@ -54,14 +55,15 @@ const unknown = () =>
  * that is unknown or has expired, or whose account was deleted or disabled. A locked account's tokens work: otherwise guessing
  * passwords could stop a program that uses a token.
  */
-async function withAuthToken({ calls, now }: Exchange, env: Env, token: string): Promise<SignedIn> {
+async function withAuthToken({ calls, now, request }: Exchange, env: Env, token: string): Promise<SignedIn> {
   const locator = tenantOfAuthToken(token)
   if (locator === undefined) throw unknown()
+  if (!wasSeen(token)) requireUnrefused(env, request)
   const isAdministration = locator === NO_TENANT
   const tenant = isAdministration ? undefined : await findTenant(env, { locator }, calls)
   if (!isAdministration && !tenant) throw unknown()
   if (tenant) requireServed(tenant)
-  const found = await knownAuthToken(`${tenant?.generation ?? ''} ${token}`, () =>
+  const found = await knownAuthToken(String(tenant?.generation ?? ''), token, () =>
     tenant
       ? findToken(homeDatabase({ env, tenant, calls }), token, tenant)
       : findAdministrationToken(controlDatabase(env, calls), token),

@@ -3,6 +3,7 @@ import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { z } from '@hono/zod-openapi'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { hashOfAuthToken, newAuthToken } from '../../src/access/tokens.ts'
 import { newUuid } from '../../src/kernel/locators.ts'
 import { mount } from '../../src/platform/http/mount.ts'
 import { addressKey, clientAddress } from '../../src/platform/http/rate-limits.ts'
@@ -120,6 +121,32 @@ describe('more requests than there may be are answered 429 with a time to wait',
     expect((await call('GET', '/read', { 'cf-connecting-ip': '203.0.113.3', authorization })).status).toBe(
       200,
     )
+  })
+
+  it('of an address, before a long-lived token is looked up that nobody has shown yet', async () => {
+    const call = caller({ ADDRESS_LIMIT: three })
+    const read = (token: string, address = '203.0.113.8') =>
+      call('GET', '/read', { 'cf-connecting-ip': address, authorization: `Bearer ${token}` })
+    const valid = newAuthToken(TENANT)
+    await env.TENANT_001.batch([
+      env.TENANT_001.prepare(
+        `insert into account (locator, username, name, type, source, created_at) values ('program', 'program', 'A program', 'account.tenant.employee', 'interface', 0)`,
+      ),
+      env.TENANT_001.prepare(
+        `insert into auth_token (locator, account_locator, name, hash, permissions, tenants, created_at, expires_at) values ('t', 'program', 't', ?, '["policies.read"]', '["limited"]', 0, ?)`,
+      ).bind(hashOfAuthToken(valid), Date.now() + 3_600_000),
+    ])
+    expect((await read(valid)).status).toBe(200)
+    const guesses: [number, string][] = []
+    for (let at = 0; at < 6; at += 1) {
+      const { status, headers } = await read(newAuthToken(TENANT))
+      guesses.push([status, /d1;desc="(\d+)"/.exec(headers.get('server-timing')!)![1]!])
+    }
+    expect(guesses.map(([status]) => status)).toEqual([401, 401, 401, 429, 429, 429])
+    expect(guesses.slice(4).map(([, d1]) => d1)).toEqual(['0', '0'])
+    // Others at the same address that have one, and other addresses, are not kept out.
+    expect((await read(valid)).status).toBe(200)
+    expect((await read(newAuthToken(TENANT), '203.0.113.9')).status).toBe(401)
   })
 
   it('of an address, to sign in', async () => {

@@ -2,6 +2,8 @@
 // colleagues behind one address do not slow each other down, and guessing does not use up a tenant's share. The platform counts
 // in memory in each location: no round trip.
 import { Refusal } from '../../kernel/errors.ts'
+import { Memo } from '../../kernel/maps.ts'
+import { type Instant, now } from '../../kernel/time.ts'
 import { entityTag } from './entity-tags.ts'
 import type { SignedIn } from './permissions.ts'
 import type { Route } from './route.ts'
@@ -72,16 +74,33 @@ const hasRoom = (limiter: RateLimit, key: string): Promise<boolean> =>
 
 const isSignIn = ({ path }: Pick<Route, 'path'>): boolean => path.startsWith('/account/authenticate')
 
+/** When this isolate last refused an address, but for sign-ins. */
+const refusals = new Memo<string, Instant>(10_000)
+
+const keyOf = ({ TRUSTED_PROXIES }: Limits, { headers }: Request): string =>
+  addressKey(clientAddress(headers, TRUSTED_PROXIES))
+
+/**
+ * For a request whose token must be looked up, and that nobody has shown yet: refuses (429) when its address has just been refused. What is
+ * looked up would cost the same whether it is refused afterwards or not.
+ */
+export function requireUnrefused(limits: Limits, request: Request): void {
+  const at = isUnlimited(limits) ? undefined : refusals.get(keyOf(limits, request))
+  if (at !== undefined && now() - at < PERIOD_SECONDS * 1_000) throw tooMany('your address')
+}
+
 /** For a request without a valid token: refuses (429) when its address sent too many. */
 export async function limitAddress(
   limits: Limits,
-  { headers }: Request,
+  request: Request,
   route: Pick<Route, 'path'>,
 ): Promise<void> {
   if (isUnlimited(limits)) return
-  const key = addressKey(clientAddress(headers, limits.TRUSTED_PROXIES))
-  const limiter = isSignIn(route) ? limits.SIGN_IN_LIMIT : limits.ADDRESS_LIMIT
-  if (!(await hasRoom(limiter, key))) throw tooMany('your address')
+  const key = keyOf(limits, request)
+  const isOfSignIns = isSignIn(route)
+  if (await hasRoom(isOfSignIns ? limits.SIGN_IN_LIMIT : limits.ADDRESS_LIMIT, key)) return
+  if (!isOfSignIns) refusals.set(key, now())
+  throw tooMany('your address')
 }
 
 /** For a signed-in caller: refuses (429) when the account or tenant sent too many. */
