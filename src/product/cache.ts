@@ -12,6 +12,7 @@ import type { ArchiveFile } from './archive/read.ts'
 import {
   type Configuration,
   isLookupTable,
+  keyInLookupTable,
   type LookupTable,
   lineOfRow,
   type TemplateSource,
@@ -85,12 +86,12 @@ export function loadedConfiguration(
       const lookup: Lookup = (name, key) => {
         const table = tableNamed(name)
         if (!table || !isLookupTable(table.columns)) return 'noSuchTable'
-        const value = indexOf(table).get(key)
+        const value = indexOf(table).get(keyInLookupTable(key))
         return value === undefined ? 'noSuchKey' : { value }
       }
       lookup.rowOf = (name, key) => {
         const table = tableNamed(name)
-        const row = table && rowIndexOf(table).get(key)
+        const row = table && rowIndexOf(table).get(keyInLookupTable(key))
         return row === undefined ? undefined : { path: table!.path, line: lineOfRow(table!, row) }
       }
       return lookup

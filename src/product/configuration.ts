@@ -284,6 +284,10 @@ export const documentDefinitions = ({
 export const isLookupTable = (columns: readonly string[]): boolean =>
   columns.includes('key') && columns.includes('value')
 
+/** Of a look-up's text (`lookUpKey` of templates/effects.ts), which may name the column `value`, as it may of a table that is a resource. */
+export const keyInLookupTable = (text: string): string =>
+  text.endsWith('\u001evalue') ? text.slice(0, -'\u001evalue'.length) : text
+
 /** Brief 5.6. */
 export const PLUGIN_FUNCTIONS = [
   'getPerilRates',

@@ -251,7 +251,7 @@ export async function getPerilRates(data) {
     const program = programOf(
       {
         'main/rater.js':
-          "exports.getPerilRates = () => ['car', 'none', 'twice'].map(key => socotraApi.tableLookup(0, 'rates', key)).concat(socotraApi.tableLookup(0, 'unknown', 'car'), socotraApi.tableLookup(0, 'constructor', 'x'))",
+          "exports.getPerilRates = () => ['car', 'none', 'twice'].map(key => socotraApi.tableLookup(0, 'rates', key)).concat(socotraApi.tableLookup(0, 'unknown', 'car'), socotraApi.tableLookup(0, 'constructor', 'x'), socotraApi.tableLookup(0, 'rates', 'car', 'value'), socotraApi.tableLookup(0, 'rates', ['twice'], 'value'), socotraApi.tableLookup(0, 'rates', 'car', 'rate'))",
       },
       {
         rates: table('rates', [
@@ -261,7 +261,9 @@ export async function getPerilRates(data) {
         ]),
       },
     )
-    expect(await runner.run(program, callOf())).toMatchObject({ value: ['1.5', '', 'first', '', ''] })
+    expect(await runner.run(program, callOf())).toMatchObject({
+      value: ['1.5', '', 'first', '', '', '1.5', 'first', ''],
+    })
   })
 
   it('looks tables up as of a time, also where older scripts give it: in the place of the column', async () => {
@@ -277,7 +279,7 @@ export async function getPerilRates(data) {
       '[1798758000000], ["1798758000000"], [new Date(1798758000000)], [null], [undefined, 1798758000000], [null, null]'
     expect(await outcome(asked(now))).toMatchObject({ value: Array(6).fill('1.5') })
     // A column is one still.
-    expect(await outcome(asked('["value"], [2027], ["2027"]'))).toMatchObject({ value: ['', '', ''] })
+    expect(await outcome(asked('["value"], [2027], ["2027"]'))).toMatchObject({ value: ['1.5', '', ''] })
     const dated = await outcome(asked('[1798758000000]'), { datedTables: ['rates'] })
     expect(dated.missing).toEqual([{ kind: 'row', table: 'rates', key: 'car\u001d1798758000000' }])
     const both = await outcome(asked('["rate", "1798758000000"]'), { datedTables: ['rates'] })

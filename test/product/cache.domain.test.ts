@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { compiledText, loadedConfiguration, readCompiledText } from '../../src/product/cache.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
+import { lookUpKey } from '../../src/product/templates/effects.ts'
 import { compileTemplate } from '../../src/product/templates/liquid.ts'
 import { compileWith, minimal } from './minimal-archive.ts'
 
@@ -42,6 +43,14 @@ test('of rows with the same key the first counts; what is not there is told apar
   expect(boat('unknown', 'a')).toBe('noSuchTable')
   expect(boat('models', 'A')).toBe('noSuchTable')
   expect(boat('__proto__', 'a')).toBe('noSuchTable')
+})
+
+test('a look-up may name the column that has the value, and no other', () => {
+  const boat = loadedConfiguration(configuration, 'hash', compileTemplate).lookup('boat')
+  expect(boat('rate', lookUpKey(['large'], 'value'))).toEqual({ value: '2' })
+  expect(boat.rowOf!('rate', lookUpKey(['large'], 'value'))).toMatchObject({ line: 3 })
+  expect(boat('rate', lookUpKey(['large'], 'rate'))).toBe('noSuchKey')
+  expect(boat('rate', lookUpKey(['huge'], 'value'))).toBe('noSuchKey')
 })
 
 test('the row of a look-up is told with its file and line, across blank lines and breaks within quotes', () => {

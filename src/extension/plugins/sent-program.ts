@@ -112,6 +112,7 @@ export function lookupIn(
     const index = tables[name]
     if (!index) return undefined
     index.rows ??= rowsOf(index.text)
-    return index.rows[key] ?? null
+    // As `keyInLookupTable` of product/configuration.ts.
+    return index.rows[key.endsWith('\u001evalue') ? key.slice(0, -6) : key] ?? null
   }
 }
