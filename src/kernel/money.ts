@@ -149,3 +149,13 @@ export function toText({ minor, currency }: Money): string {
 
 /** The JSON number of answers (brief 0.2). Both operands are exact, so the quotient equals the parsed decimal text. */
 export const toNumber = ({ minor, currency }: Money): number => minor / 10 ** minorDigits(currency)
+
+/**
+ * The property of an answer that has the currency of an amount of it. The contract gives the technical premium of a segment none of its own:
+ * it stands beside the premium.
+ */
+export function currencyNameOf(name: string, record: object): string | undefined {
+  const own = `${name}Currency`
+  if (own in record) return own
+  return name === 'technicalPremium' && 'premiumCurrency' in record ? 'premiumCurrency' : undefined
+}

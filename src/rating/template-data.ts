@@ -4,7 +4,7 @@
 import { DataAmount } from '../../packages/liquid/values.ts'
 import { NUMBER_MEMBERS } from '../../packages/velocity/data.ts'
 import { Memo, memoByObject } from '../kernel/maps.ts'
-import { toNumber } from '../kernel/money.ts'
+import { currencyNameOf, toNumber } from '../kernel/money.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
 import { lazyNames, withLazy } from '../policy/projection/characteristics.ts'
 import type {
@@ -162,7 +162,8 @@ function templateValue(value: unknown, name: string): TemplateValue {
  */
 function templateMember(record: object, name: string): TemplateValue {
   const value = (record as Record<string, unknown>)[name]
-  const isAmount = typeof value === 'number' && (`${name}Currency` in record || MONTH_RATES.has(name))
+  const isAmount =
+    typeof value === 'number' && (currencyNameOf(name, record) !== undefined || MONTH_RATES.has(name))
   return isAmount ? new DataAmount(value) : templateValue(value, name)
 }
 

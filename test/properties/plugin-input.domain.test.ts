@@ -15,7 +15,8 @@ import { tell } from '../support/story-telling.ts'
 const textual = (answer: object): string =>
   JSON.stringify(answer, function (this: Record<string, unknown>, name, value: unknown) {
     if (typeof value !== 'number') return value
-    const currency = this[`${name}Currency`]
+    const currency =
+      this[`${name}Currency`] ?? (name === 'technicalPremium' ? this.premiumCurrency : undefined)
     return typeof currency === 'string' ? value.toFixed(minorDigits(currency as CurrencyCode)) : String(value)
   })
 

@@ -1,6 +1,7 @@
 // What templates are given of answers: names, times and amounts.
 import { expect, test } from 'vitest'
 import { output, rendering } from '../../packages/liquid/test/rendering.ts'
+import { asPluginInput } from '../../src/extension/plugins/translation.ts'
 import { templateRecord } from '../../src/rating/template-data.ts'
 
 const RECORD = {
@@ -20,6 +21,16 @@ test('amounts and rates are decimals also where they are whole: parts of them ar
   expect(
     output('{{ data.number | divided_by: 2 }} {{ data.issued_timestamp | divided_by: 1000 }}', data),
   ).toBe('3 1790838000')
+})
+
+test('a technical premium beside a premium is an amount, too', () => {
+  const data = templateRecord({ ...RECORD, technicalPremium: 879 })
+  expect(output('{{ data.technical_premium | divided_by: 12 }}', data)).toBe('73.25')
+  expect(asPluginInput({ ...RECORD, technicalPremium: 879.5 })).toMatchObject({
+    ...{ premium: '879.00', technicalPremium: '879.50', monthPremium: '73', number: '7' },
+  })
+  const yen = { premium: 500, premiumCurrency: 'JPY', technicalPremium: 480 }
+  expect(asPluginInput(yen)).toMatchObject({ premium: '500', technicalPremium: '480' })
 })
 
 test('a whole amount prints, compares and adds up as before', () => {

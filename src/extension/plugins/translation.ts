@@ -2,7 +2,7 @@
 // times faster than by the schema, which reads the rest (contract.ts).
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
-import { type CurrencyCode, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
+import { type CurrencyCode, currencyNameOf, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import type { PluginFunction } from '../../product/configuration.ts'
@@ -149,7 +149,7 @@ export function asPluginInput(value: unknown): unknown {
   for (const name in record) {
     const part = record[name]
     if (typeof part === 'string' || part === undefined) continue
-    const text = typeof part === 'number' ? numberText(part, record[`${name}Currency`]) : asPluginInput(part)
+    const text = typeof part === 'number' ? numberText(part, name, record) : asPluginInput(part)
     if (text === part) continue
     input ??= { ...record }
     input[name] = text
@@ -157,5 +157,7 @@ export function asPluginInput(value: unknown): unknown {
   return input ?? value
 }
 
-const numberText = (number: number, currency: unknown): string =>
-  typeof currency === 'string' ? number.toFixed(minorDigits(currency as CurrencyCode)) : String(number)
+function numberText(number: number, name: string, record: Readonly<Record<string, unknown>>): string {
+  const currency = record[currencyNameOf(name, record) ?? '']
+  return typeof currency === 'string' ? number.toFixed(minorDigits(currency as CurrencyCode)) : String(number)
+}

@@ -1,5 +1,6 @@
 // Nodes of the tree from the zod schemas of answers: the contracts stay the only source of names and types.
 import type { z } from 'zod'
+import { currencyNameOf } from '../../kernel/money.ts'
 import type { DataNode, DataType } from '../../product/templates/data-tree.ts'
 import { MONTH_RATES, snakeCase } from '../../rating/template-data.ts'
 import { describe } from './descriptions.ts'
@@ -90,7 +91,7 @@ function membersOf(
   const inside: Context = { ...context, without: new Set(), around: [...context.around, schema] }
   const members = Object.entries(shape).flatMap(([name, member]): [string, DataNode][] => {
     if (context.without.has(name) || ONLY_ANSWERED.has(name)) return []
-    const isAmount = `${name}Currency` in shape || MONTH_RATES.has(name)
+    const isAmount = currencyNameOf(name, shape) !== undefined || MONTH_RATES.has(name)
     const shown = context.naming === 'snake_case' ? snakeCase(name) : name
     return [[shown, nodeOf(member, name, inside, isAmount)]]
   })
