@@ -197,9 +197,11 @@ function checkConditions(
         continue
       }
       const offered = byName.get(condition.field)?.values
-      const never = condition.values.filter(value => offered !== undefined && !offered.includes(value))
-      const message =
-        condition.values.length === 0
+      // Requests and templates take an empty text for no value.
+      const never = condition.values.filter(value => value === '' || (offered && !offered.includes(value)))
+      const message = never.includes('')
+        ? `The condition of '${field.name}' on '${condition.field}' lists an empty text, which no value is: it does not hold while '${condition.field}' has none. Take it out.`
+        : condition.values.length === 0
           ? `The condition of '${field.name}' on '${condition.field}' lists no values and never holds. List the values.`
           : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`
       if (condition.values.length === 0 || never.length > 0) report.warning('conditionNeverHolds', message)

@@ -245,6 +245,18 @@ describe('what looks like a slip is a warning', () => {
   })
 })
 
+describe('a condition on an empty text, which no value is, is a warning', () => {
+  test.each(['string', 'number', 'date', 'select'])('of a field of the type %s', type => {
+    const asked = { name: 'a', type, optional: true, values: ['x'], precision: 'day' }
+    const on = (condition: string[]) => ({ name: 'b', type: 'string', condition: { a: condition } })
+    const found = (condition: string[]) =>
+      foundWith(asked, on(condition)).filter(one => one.includes('condition'))
+    expect(found([''])).toEqual(['WARNING conditionNeverHolds'])
+    expect(found(['x', ''])).toEqual(['WARNING conditionNeverHolds'])
+    expect(found(['x'])).toEqual([])
+  })
+})
+
 test('policyholders have no groups, look-ups or media, payments no groups or look-ups', () => {
   const fields = [
     { name: 'a', type: 'group', fields: [{ name: 'x', type: 'string' }] },
