@@ -288,6 +288,48 @@ it('gives no value that was overwritten, in records, changes and journal', async
   for (const row of await exported('journal', 1_000)) expect(withoutAddresses(row)).not.toContain(name)
 })
 
+it('tells of policies from whose texts values of their policyholder were overwritten, however many there are', async () => {
+  const policyholderLocator = await motor.newPolicyholder()
+  const holder = await callOk<{ entity: { values: { last_name: string[] } } }>(
+    'GET',
+    `/policyholder/${policyholderLocator}`,
+    { token },
+  )
+  const name = holder.entity.values.last_name[0]!
+  const noted: string[] = []
+  for (let at = 0; at < 52; at += 1) {
+    const { body } = await motor.createPolicy({ policyholderLocator, finalize: false })
+    const [quote] = (await motor.get<{ locator: string }[]>(`/policies/${body.locator}/quotes`)).body
+    await callOk('PATCH', `/quotes/${quote!.locator}/quote`, { token })
+    await callOk('POST', `/quotes/${quote!.locator}/underwriting`, {
+      ...{ token, body: { decision: 'reject', note: `${name} called` } },
+    })
+    noted.push(body.locator)
+  }
+  let { cursor } = await callOk<ExportResponse>('GET', '/export', { token })
+  await callOk('PATCH', `/policyholder/${policyholderLocator}/overwriteData`, {
+    ...{ token, body: { overwrites: { last_name: 'ERASED' } } },
+  })
+  const told: string[] = []
+  for (let isCompleted = false; !isCompleted; ) {
+    const lines = await linesOf(`/export/changes?cursor=${cursor}`)
+    const last = lines.pop()!
+    for (const { kind, record } of lines) {
+      const text = withoutAddresses(record)
+      if (kind === 'policyholder') expect(text).toContain('ERASED')
+      if (kind !== 'policy') continue
+      expect(['ERASED', name].map(one => text.includes(`${one} called`))).toEqual([true, false])
+      told.push(String(record.locator))
+    }
+    cursor = last.cursor!
+    isCompleted = last.isCompleted!
+  }
+  expect(told).toEqual(noted)
+  expect(await linesOf(`/export/changes?cursor=${cursor}`)).toEqual([
+    { kind: 'cursor', cursor, isCompleted: true },
+  ])
+})
+
 it.each<[path: string, status: number, message: RegExp]>([
   ['/export/policy/records', 404, /There are: policyholders, policies/],
   ['/export/policies/records?pagingToken=x', 400, /pagingToken/],
@@ -300,6 +342,7 @@ it.each<[path: string, status: number, message: RegExp]>([
   ['/export/disbursements/records?pagingToken=0-100000064513', 400, /pagingToken/],
   ['/export/quickQuotes/records?pagingToken=0-zz', 400, /pagingToken/],
   ['/export/changes?cursor=1', 400, /cursor/],
+  ['/export/changes?cursor=1.1.1.1', 400, /cursor/],
   ['/export/changes?cursor=0.0_0.0_0.0', 400, /cursor/],
 ])('%s is refused', async (path, status, message) => {
   const answer = await callApi<{ message: string }>('GET', path, { token })

@@ -30,7 +30,7 @@ export async function exportChanges(
   { cursor: text }: ExportChangesQuery,
 ): Promise<ReadyAnswer> {
   const { env, tenant, calls } = context
-  const cursor = readCursor(text, tenant)
+  const cursor = [...readCursor(text, tenant)]
   const room: Room = {
     ...{ rows: MOST_ROWS, policies: MOST_POLICIES, perils: MOST_PERILS, bytes: LARGEST_PAGE_BYTES },
   }
@@ -42,7 +42,7 @@ export async function exportChanges(
     const { found, isAll } = await findChanges(place, from, room)
     const shown = await showChanges(place, withinRoom(found, room), room, lines.length === 0)
     lines.push(...shown.lines)
-    cursor[shard] = [...(shown.at ?? from)]
+    cursor[shard] = shown.at ?? from
     isCompleted = isAll && shown.count === found.length
   }
   return jsonLines([
@@ -54,26 +54,30 @@ export async function exportChanges(
 /** Events first, then rows of the journal, each in their order. */
 async function findChanges(
   { shard, database }: Place,
-  [event, journal]: Cursor[number],
+  from: Cursor[number],
   room: Room,
 ): Promise<{ found: Change[]; isAll: boolean }> {
   const most = Math.max(1, room.rows)
+  const [event, journal, policy] = from
   const [result, rows] = await database.batch([
-    store.eventRowsQuery(database, event, most),
+    store.eventRowsQuery(database, from, most),
     store.journalQuery(database, journal, most),
   ])
   const events = (result as unknown as D1Result<store.EventRow>).results
-  const last = events.at(-1)?.sequence ?? event
+  const placeOf = (sequence: number, journal: number, own: number | null = null): Cursor[number] =>
+    own === null ? [sequence, journal] : [sequence, journal, own]
+  const last = events.at(-1) ?? { sequence: event, own: policy }
   const found = [
     ...events.map(
-      ({ sequence, policy, holder, perils }): Change => ({
-        ...{ at: [sequence, journal], policy: policy ?? undefined, holder: holder ?? undefined },
-        perils: perils ?? 0,
+      (row): Change => ({
+        at: placeOf(row.sequence, journal, row.own),
+        ...{ policy: row.policy ?? undefined, holder: row.holder ?? undefined },
+        perils: row.perils ?? 0,
       }),
     ),
     ...rows.map(
       (row): Change => ({
-        at: [last, row.id],
+        at: placeOf(last.sequence, row.id, last.own),
         policy: row.policyLocator ?? undefined,
         holder: row.policyholderLocator,
         perils: row.perils ?? 0,

@@ -7,6 +7,7 @@ import { journalRows } from '../../policy/tables/journal.ts'
 import { policies } from '../../policy/tables/policies.ts'
 import { policyholders } from '../../policyholders/tables.ts'
 import { notes } from '../../servicing/notes/tables.ts'
+import type { Cursor } from './tokens.ts'
 
 /** How far a shard's stream and journal are. */
 /** `keepsNotes`: whether the database has their table. */
@@ -156,19 +157,36 @@ const perilsOf = sql<
 
 export type JournalPageRow = typeof journalRows.$inferSelect & { readonly perils: number | null }
 
-/** Rows of events after a number, each with whom its events concern (platform/events/rows.ts). */
-export const eventRowsQuery = (database: Database, after: number, most: number) =>
+/** No policy has a locator beyond it. */
+const PAST_ALL = Number.MAX_SAFE_INTEGER
+
+/**
+ * Rows of events after a number, each with whom its events concern (platform/events/rows.ts). A change of a policyholder concerns each of its
+ * policies, since an erasure takes values out of their texts, too; `policy`: of the row with that number, those after this one are left.
+ */
+export const eventRowsQuery = (
+  database: Database,
+  [after, , policy = PAST_ALL]: Cursor[number],
+  most: number,
+) =>
   database.effect(
-    `select sequence, policy_locator as policy, policyholder_locator as holder,
-      (select peril_count from policy where policy.locator = event.policy_locator) as perils
-    from event where sequence > ?1 order by sequence limit ?2`,
+    `select event.sequence, coalesce(event.policy_locator, own.locator) as policy, own.locator as own,
+      event.policyholder_locator as holder,
+      (select peril_count from policy where policy.locator = coalesce(event.policy_locator, own.locator)) as perils
+    from event left join policy own
+      on event.type = 'policyholder.update' and own.policyholder_locator = event.policyholder_locator
+    where event.sequence >= ?1 and (event.sequence > ?1 or own.locator > ?2)
+    order by event.sequence, own.locator limit ?3`,
     after,
+    policy,
     most,
   )
 
 export type EventRow = {
   readonly sequence: number
   readonly policy: number | null
+  /** A policy of the policyholder that the row is of. */
+  readonly own: number | null
   readonly holder: string | null
   readonly perils: number | null
 }

@@ -16,8 +16,11 @@ export function readPageToken(token: string | undefined, shards: number): { shar
   return { shard: Number(shard), after }
 }
 
-/** Of each shard: the last event and the last row of the journal. */
-export type Cursor = readonly (readonly [event: number, journal: number])[]
+/**
+ * Of each shard: the last row of events and of the journal. `policy`: of that row of events, which changed a policyholder, the policies up to
+ * this one; without it, all.
+ */
+export type Cursor = readonly (readonly [event: number, journal: number, policy?: number])[]
 
 type Restorable = Pick<Tenant, 'shards' | 'restores'>
 
@@ -29,14 +32,13 @@ export const cursorText = (cursor: Cursor, { restores = [] }: Restorable): strin
  * Shards that came since begin at their start. Refuses (409 `exportRestored`) a cursor from before a restore: what it was given out for has
  * records that are undone, of which no change tells, and rows of the journal take numbers again.
  */
-export function readCursor(
-  text: string | undefined,
-  { shards, restores = [] }: Restorable,
-): [number, number][] {
+export function readCursor(text: string | undefined, { shards, restores = [] }: Restorable): Cursor {
   const [numbers = '', count = '0', ...more] = text?.split('-') ?? []
   const parts = text === undefined ? [] : numbers.split('_')
   const isOne =
-    more.length === 0 && /^\d{1,6}$/.test(count) && parts.every(part => /^\d{1,15}\.\d{1,15}$/.test(part))
+    more.length === 0 &&
+    /^\d{1,6}$/.test(count) &&
+    parts.every(part => /^\d{1,15}\.\d{1,15}(?:\.\d{1,15})?$/.test(part))
   if (parts.length > shards.length || !isOne) throw wrongToken('cursor')
   if (text !== undefined && Number(count) < restores.length)
     throw new Refusal(
@@ -44,7 +46,7 @@ export function readCursor(
       "The tenant was restored to an earlier time since this 'cursor' was given out: what happened after that time is undone. Take a new one from GET /export, and export everything again.",
     )
   return Array.from(shards, (_, shard) => {
-    const [event = 0, journal = 0] = (parts[shard] ?? '0.0').split('.').map(Number)
-    return [event, journal]
+    const [event = 0, journal = 0, policy] = (parts[shard] ?? '0.0').split('.').map(Number)
+    return policy === undefined ? [event, journal] : [event, journal, policy]
   })
 }
