@@ -45,6 +45,24 @@ const CLEAN = {
 
 /** What a script can undo nothing of, but can be put back. */
 const MARKS: [what: string, harm: string][] = [
+  [
+    'methods that a library adds and says to be lasting',
+    'Object.defineProperty(Array.prototype, "left", { value: function () { return this.length } }); if ([1, 2].left() !== 2) throw "not added"; Object.defineProperties(String.prototype, { left: { get: () => 1 }, of: { value: 2, enumerable: true } }); if ("".left + "".of !== 3) throw "not added"',
+  ],
+  [
+    'a method that is replaced for good',
+    'Object.defineProperty(Math, "max", { value: () => 9, configurable: false, writable: false })',
+  ],
+  ['a global', 'Reflect.defineProperty(globalThis, "left", { value: 9 })'],
+  [
+    'what a script is given',
+    'Object.defineProperty(globalThis, "socotraApi", { value: { tableLookup: () => "99" }, configurable: false, writable: false })',
+  ],
+  ['how JSON is written', 'Object.defineProperty(Array.prototype, "toJSON", { value: () => ["forged"] })'],
+  [
+    'how properties are defined',
+    'Object.defineProperty = Reflect.defineProperty = WeakSet.prototype.has = () => { throw "mine" }',
+  ],
   ['iterators', 'Object.getPrototypeOf([][Symbol.iterator]()).next = () => ({ done: true })'],
   ['iterators of maps', 'Object.getPrototypeOf(new Map().entries()).next = () => ({ done: true })'],
   ['generators', 'Object.getPrototypeOf(function* () {}).prototype.next = () => ({ done: true })'],
@@ -86,23 +104,8 @@ const MARKS: [what: string, harm: string][] = [
 
 /** What nobody can put back. */
 const FOR_GOOD: [what: string, harm: string, named: string][] = [
-  [
-    'a function',
-    'Object.defineProperty(Math, "max", { value: () => 9, configurable: false, writable: false })',
-    'Math.max',
-  ],
-  ['a global', 'Object.defineProperty(globalThis, "left", { value: 9 })', 'globalThis.left'],
-  [
-    'what a script is given',
-    'Object.defineProperty(globalThis, "socotraApi", { value: { tableLookup: () => "99" }, configurable: false, writable: false })',
-    'globalThis.socotraApi',
-  ],
-  [
-    'how JSON is written',
-    'Object.defineProperty(Array.prototype, "toJSON", { value: () => ["forged"] })',
-    'Array.prototype.toJSON',
-  ],
   ['a frozen prototype', 'Object.freeze(Array.prototype)', 'Array.prototype'],
+  ['a sealed one', 'Object.seal(String.prototype)', 'String.prototype'],
   ['one that takes nothing more', 'Object.preventExtensions(Math)', 'Math'],
 ]
 

@@ -2,11 +2,65 @@
 export type PutBack = () => string | undefined
 
 /**
+ * What a script defines on objects of the language can be deleted again, also where it does not say `configurable`: libraries add
+ * methods by `Object.defineProperty(Array.prototype, 'sum', { value })`. Returns the set of those objects, still empty. Runs inside
+ * the sandbox: it refers to nothing outside itself.
+ */
+export function keepDeletable(): WeakSet<object> {
+  const language = new WeakSet<object>()
+  const { ownKeys, defineProperty, getOwnPropertyDescriptor } = Reflect
+  const { defineProperty: define, defineProperties: defineAll } = Object
+  const textOf = String
+  const PARTS = ['enumerable', 'value', 'writable', 'get', 'set']
+  const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
+  const { has } = WeakSet.prototype
+  const isOfLanguage = (on: unknown): on is object => call(has, language, on) === true
+  const nameOf = (key: unknown): PropertyKey => (typeof key === 'symbol' ? key : textOf(key))
+  const deletable = <P>(on: unknown, name: PropertyKey, property: P): P => {
+    if (typeof property !== 'object' || property === null || !isOfLanguage(on)) return property
+    if (getOwnPropertyDescriptor(on, name)?.configurable === false) return property
+    const defined = { __proto__: null, configurable: true } as Record<string, unknown>
+    for (let at = 0; at < PARTS.length; at += 1) {
+      const part = PARTS[at]!
+      if (part in property) defined[part] = (property as Record<string, unknown>)[part]
+    }
+    return defined as P
+  }
+  const replace = (on: object, name: string, value: unknown): void => {
+    defineProperty(on, name, { value, writable: true, configurable: true, enumerable: false })
+  }
+  replace(Object, 'defineProperty', (on: object, key: unknown, property: PropertyDescriptor): object => {
+    const name = nameOf(key)
+    return define(on, name, deletable(on, name, property))
+  })
+  replace(Reflect, 'defineProperty', (on: object, key: unknown, property: PropertyDescriptor): boolean => {
+    const name = nameOf(key)
+    return defineProperty(on, name, deletable(on, name, property))
+  })
+  replace(
+    Object,
+    'defineProperties',
+    (on: object, properties: Record<PropertyKey, PropertyDescriptor>): object => {
+      if (!isOfLanguage(on)) return defineAll(on, properties)
+      const defined = { __proto__: null } as unknown as Record<PropertyKey, PropertyDescriptor>
+      const names = ownKeys(properties)
+      for (let at = 0; at < names.length; at += 1) {
+        const name = names[at]!
+        if (getOwnPropertyDescriptor(properties, name)!.enumerable)
+          defined[name] = deletable(on, name, properties[name]!)
+      }
+      return defineAll(on, defined)
+    },
+  )
+  return language
+}
+
+/**
  * Remembers every object of the language, including nameless ones such as iterators. Plain functions such as `Math.max` accept no further
  * properties from then on, so they need no check. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses
- * nothing that a script may have changed.
+ * nothing that a script may have changed. `language` gets those objects.
  */
-export function rememberLanguage(): PutBack {
+export function rememberLanguage(language: WeakSet<object>): PutBack {
   type Kept = {
     readonly on: object
     readonly name: string
@@ -54,6 +108,7 @@ export function rememberLanguage(): PutBack {
     const [on, name] = queue[next]!
     if (!isObject(on) || seen.has(on)) continue
     seen.add(on)
+    language.add(on)
     const prototype = getPrototypeOf(on)
     if (prototype !== null && !seen.has(prototype)) queue.push([prototype, `${name}.__proto__`])
     const names = ownKeys(on)
