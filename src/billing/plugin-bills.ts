@@ -5,8 +5,8 @@
 // Not called for legacy lapses and their reinstatements, which have arithmetic of their own
 // (transactions/lapses/lapse.ts): the installments that go on after one are those that the plugin planned. Nor for fees
 // changed by hand, which are billed at once, or when there is nothing to bill.
-import type { InstallmentsInput, PluginPolicy } from '../extension/plugins/contract.ts'
-import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
+import type { InstallmentsInput } from '../extension/plugins/contract.ts'
+import { pluginPolicy, readAnswer } from '../extension/plugins/translation.ts'
 import { notFound, Refusal, wrongState } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
 import { later, type Span } from '../kernel/time.ts'
@@ -178,11 +178,11 @@ async function ownPlan(
   const input: InstallmentsInput = {
     operation,
     transactionType: operation,
-    policy: asPluginInput(shown) as PluginPolicy,
+    policy: pluginPolicy(shown, currency),
     charges: pluginCharges(before, own, rests),
     plannedInvoices: pluginPlannedInvoices(before, open),
     paymentScheduleName,
-    ...(!quote && paymentScheduleName !== oldName && { oldPaymentScheduleName: oldName }),
+    oldPaymentScheduleName: quote ? paymentScheduleName : oldName,
     defaultPaymentTerms: {
       amount: String(product.defaultPaymentTerms.amount),
       unit: product.defaultPaymentTerms.unit,

@@ -69,7 +69,7 @@ export function planFromAnswer({ installments }: InstallmentsAnswer, request: Pl
   const sorted = [...installments].sort(
     (a, b) => a.issueTimestamp - b.issueTimestamp || a.startTimestamp - b.startTimestamp,
   )
-  if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.every(item => item.amount.eq(0)))
+  if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.length === 0)
     problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
   if (problems.length > 0)
     throw invalidAnswer('createInstallments', problems, request.product.plugins.createInstallments!.path)

@@ -1,8 +1,8 @@
 // Rates of the product's external rater (resources brief 6) or plugin (brief 5.6), in one call for all runs.
-import type { PerilRate, PerilRatesInput, PluginPolicy } from '../extension/plugins/contract.ts'
+import type { PerilRate, PerilRatesInput } from '../extension/plugins/contract.ts'
 import type { PluginExplained } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
-import { asPluginInput, invalidAnswer, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
+import { invalidAnswer, pluginPolicy, problemOf, readPerilRates } from '../extension/plugins/translation.ts'
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, type Decimal, sum, toDecimal } from '../kernel/money.ts'
@@ -40,7 +40,7 @@ export async function givenRates(
   const requested = [...stretches.values()].flat().map(one => one.characteristics)
   const input: PerilRatesInput = {
     operation,
-    policy: asPluginInput(policy) as PluginPolicy,
+    policy: pluginPolicy(policy, aggregate.policy.currency),
     policyExposurePerils: requested.map(one => ({
       policyCharacteristicsLocator: one.policyCharacteristicsLocator,
       exposureCharacteristicsLocator: one.exposureCharacteristicsLocator,

@@ -256,7 +256,7 @@ const pluginItem = (
   segmentStartTimestamp: String(split.start),
   segmentEndTimestamp: String(split.end),
   ...('fee' in split
-    ? { feeLocator: split.fee.locator, feeName: split.fee.name }
+    ? { fieldValues: {}, feeLocator: split.fee.locator, feeName: split.fee.name }
     : {
         perilCharacteristicsLocator: perilSegmentLocator(
           split.run.locator,
@@ -264,6 +264,7 @@ const pluginItem = (
           shardOfDigits(policy.locator),
         ),
         perilName: perils.get(split.run.perilLocator)!.name,
+        fieldValues: split.run.data.values,
       }),
 })
 

@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import type { PolicyInfo, UnderwritingInput } from '../extension/plugins/contract.ts'
 import type { PluginSession, PluginSubject } from '../extension/plugins/session.ts'
 import type { ExternalRater } from '../extension/plugins/sessions.ts'
-import { asPluginInput, readAnswer } from '../extension/plugins/translation.ts'
+import { asPluginInput, pluginPolicy, readAnswer } from '../extension/plugins/translation.ts'
 import { type ErrorCode, Refusal } from '../kernel/errors.ts'
 import type { LocatorSupply } from '../kernel/locators.ts'
 import { money, sumOf } from '../kernel/money.ts'
@@ -126,7 +126,7 @@ export async function underwriteQuote(
     if (context.unread) throw new NeedsWholePolicy()
     const input: UnderwritingInput = {
       operation,
-      policy: asPluginInput(context.project(aggregate, quote)) as UnderwritingInput['policy'],
+      policy: pluginPolicy(context.project(aggregate, quote), aggregate.policy.currency),
       policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
     }
     const contract = await import('../extension/plugins/contract.ts')

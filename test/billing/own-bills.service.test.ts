@@ -147,6 +147,7 @@ describe('new business', () => {
       ],
       plannedInvoices: [],
       paymentScheduleName: 'monthly',
+      oldPaymentScheduleName: 'monthly',
       defaultPaymentTerms: { amount: '10', unit: 'day' },
       coverageStartTimestamp: String(NEW_YEAR),
       coverageEndTimestamp: String(month(12)),
@@ -231,8 +232,11 @@ describe('a later transaction takes the place of what is planned', () => {
     expect(input.plannedInvoices.map(one => one.financialTransactions.map(item => item.amount))).toEqual(
       Array.from({ length: 6 }, () => ['100.00', '2.00']),
     )
-    expect(input).toMatchObject({ operation: 'endorsement', paymentScheduleName: 'monthly' })
-    expect(input.oldPaymentScheduleName).toBeUndefined()
+    expect(input).toMatchObject({
+      operation: 'endorsement',
+      paymentScheduleName: 'monthly',
+      oldPaymentScheduleName: 'monthly',
+    })
     const issued = await of.ok<EndorsementResponse>('PATCH', `/endorsements/${quoted.locator}`, {
       action: 'issue',
     })

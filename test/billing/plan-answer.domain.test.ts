@@ -233,7 +233,7 @@ describe('an answer that does not hold is refused', () => {
     [
       'for an endorsement with nothing at first',
       'the first installment of an endorsement has none of invoiceItems, and needs one',
-      [installment(1), installment(0, { invoiceItems: [{ chargeId: 'p', amount: 0 }] })],
+      [installment(1), installment(0, { invoiceItems: [] })],
       { operation: 'endorsement' },
     ],
     ['without installments', "'installments' must have an installment", []],

@@ -311,7 +311,6 @@ describe('getPostIssuanceResult', () => {
       JSON.stringify({ documentConsolidations: [packet(['terms.pdf', 'terms.pdf'])] }),
       /names [0-9a-f-]{36} twice/,
     ],
-    ['that names none', JSON.stringify({ documentConsolidations: [packet([])] }), /documentLocators/],
     [
       'that names no file',
       JSON.stringify({ documentConsolidations: [{ ...packet(['terms.pdf']), fileName: '' }] }),

@@ -226,7 +226,12 @@ describe('a cancellation at short rates', () => {
       segmentEndTimestamp: String(YEAR.end),
       followingAmount: '0.00',
     }
-    const peril = { ...segment, perilCharacteristicsLocator: characteristics!.locator, perilName: 'cover' }
+    const peril = {
+      ...segment,
+      perilCharacteristicsLocator: characteristics!.locator,
+      perilName: 'cover',
+      fieldValues: characteristics!.fieldValues,
+    }
     const [fee] = (await priceOf(policy)).fees
     expect(call).toEqual({
       operation: 'cancellation',
@@ -248,7 +253,15 @@ describe('a cancellation at short rates', () => {
         { ...peril, id: '1', type: 'technicalPremium', amount: '800.00' },
         { ...peril, id: '2', type: 'tax', taxName: 'vat', amount: '190.00' },
         { ...peril, id: '3', type: 'commission', commissionRecipient: 'house', amount: '100.00' },
-        { ...segment, id: '4', type: 'fee', feeLocator: fee!.locator, feeName: 'service', amount: '24.00' },
+        {
+          ...segment,
+          id: '4',
+          type: 'fee',
+          feeLocator: fee!.locator,
+          feeName: 'service',
+          fieldValues: {},
+          amount: '24.00',
+        },
       ],
     })
   })

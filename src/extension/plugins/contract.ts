@@ -54,7 +54,8 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
 /** Plugins get all numbers as text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
-export type PluginPolicy = Textual<PolicyResponse>
+/** Published scripts read the currency from it, as from the policy of plugins that get less. */
+export type PluginPolicy = Textual<PolicyResponse> & { currency: string }
 
 /** The common input of plugins that do not get the whole policy. */
 export type PolicyInfo = {
@@ -125,6 +126,8 @@ export type ProrationItem = {
   segmentEndTimestamp: string
   perilCharacteristicsLocator?: string
   perilName?: string
+  /** Of the peril in the segment; empty for a fee. */
+  fieldValues: FieldValues
   taxName?: string
   commissionRecipient?: string
   feeLocator?: string
@@ -157,7 +160,8 @@ export type InstallmentsInput = {
   /** The installments that the answer replaces; their amounts are among the charges. */
   plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
-  oldPaymentScheduleName?: string
+  /** Before the transaction; the same unless it changes. */
+  oldPaymentScheduleName: string
   defaultPaymentTerms: { amount: string; unit: 'day' }
   coverageStartTimestamp: string
   coverageEndTimestamp: string
@@ -350,9 +354,8 @@ export const PostIssuanceResult = z.object({
           fileName: DocumentName.describe('The name under which it is downloaded.'),
           documentLocators: z
             .array(z.string())
-            .min(1)
             .max(MOST_SOURCES)
-            .describe('Documents of the list, in the order of the PDF.'),
+            .describe('Documents of the list, in the order of the PDF; of none, there is no PDF.'),
           deleteSourceDocuments: optional(z.boolean()).describe('Whether they go when it is there.'),
         }),
       )

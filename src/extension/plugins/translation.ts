@@ -5,8 +5,9 @@ import { Refusal } from '../../kernel/errors.ts'
 import { type CurrencyCode, currencyNameOf, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
+import type { PolicyResponse } from '../../policy/contract/response.ts'
 import type { PluginFunction } from '../../product/configuration.ts'
-import type { PerilRate } from './contract.ts'
+import type { PerilRate, PluginPolicy } from './contract.ts'
 
 type PerilRates = {
   /** By locators of peril characteristics. */
@@ -156,6 +157,12 @@ export function asPluginInput(value: unknown): unknown {
   }
   return input ?? value
 }
+
+/** The policy as plugins and external raters get it. */
+export const pluginPolicy = (policy: PolicyResponse, currency: CurrencyCode): PluginPolicy => ({
+  ...(asPluginInput(policy) as PluginPolicy),
+  currency,
+})
 
 function numberText(number: number, name: string, record: Readonly<Record<string, unknown>>): string {
   const currency = record[currencyNameOf(name, record) ?? '']

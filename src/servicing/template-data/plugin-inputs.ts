@@ -57,12 +57,23 @@ const record = <Input>(description: string, members: MembersOf<Input>): DataNode
 
 const list = (description: string, items: DataNode): DataNode => ({ type: 'list', description, items })
 
+const fieldValues = (description: string): DataNode => ({
+  type: 'map',
+  description,
+  items: list('The values of a field.', text('One value.')),
+})
+
 const zone = (): DataNode => text('The time zone of the tenant, as config.json says it.')
 
-const policy = (): DataNode => ({
-  ...contractNode(PolicyResponse, 'policy', 'camelCase', ['billingTrigger']),
-  description: 'The policy, as GET /policy/{locator} shows it, with the transaction that is under way.',
-})
+const policy = (): DataNode => {
+  const shown = contractNode(PolicyResponse, 'policy', 'camelCase', ['billingTrigger'])
+  return {
+    ...shown,
+    description:
+      'The policy, as GET /policy/{locator} shows it, with the transaction that is under way, and its currency.',
+    members: { ...shown.members, currency: text('The currency of the policy, ISO 4217.') },
+  }
+}
 
 const policyInfo = (): DataNode =>
   record<PolicyInfo>('The policy.', {
@@ -121,6 +132,7 @@ const prorationInput = (): DataNode =>
         segmentEndTimestamp: time('When the segment ends.'),
         perilCharacteristicsLocator: maybe(text('Names the characteristics of the peril.')),
         perilName: maybe(text('The peril.')),
+        fieldValues: fieldValues('The values of the peril in the segment; none of a fee.'),
         taxName: maybe(text('The tax.')),
         commissionRecipient: maybe(text('Who gets the commission.')),
         feeLocator: maybe(text('Names the fee.')),
@@ -164,7 +176,7 @@ const installmentsInput = (): DataNode =>
       contractNode(FutureInvoiceResponse, 'plannedInvoices[]', 'camelCase'),
     ),
     paymentScheduleName: text('The payment schedule.'),
-    oldPaymentScheduleName: maybe(text('The payment schedule before, if it changes.')),
+    oldPaymentScheduleName: text('The payment schedule before the transaction, the same unless it changes.'),
     defaultPaymentTerms: record<InstallmentsInput['defaultPaymentTerms']>('The terms of policy.json.', {
       amount: text('How many days.'),
       unit: text('day.'),

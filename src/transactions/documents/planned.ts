@@ -275,7 +275,8 @@ export async function withPostIssuance(
         const problems = consolidationProblems(issuance, documentConsolidations)
         if (problems.length > 0)
           throw invalidAnswer('getPostIssuanceResult', problems, product.plugins.getPostIssuanceResult!.path)
-        return documentConsolidations
+        // Plugins that consolidate all documents answer an empty list where a transaction has none.
+        return documentConsolidations.filter(one => one.documentLocators.length > 0)
       },
       onFailure: isAttended ? undefined : 'The documents stay as they are.',
     })

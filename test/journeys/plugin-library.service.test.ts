@@ -1,0 +1,103 @@
+// Policies of a product whose plugins are written as shared libraries are (test/support/plugin-library.ts).
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { AuxDataResponse } from '../../src/extension/auxdata/contract.ts'
+import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
+import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import { prepareDatabases } from '../support/databases.ts'
+import { type Plain, plainTenant } from '../support/plain-product.ts'
+import { pluginLibraryFiles } from '../support/plugin-library.ts'
+
+const YEAR = { start: Date.UTC(2035, 0, 1), end: Date.UTC(2036, 0, 1) }
+
+let of: Plain
+beforeAll(async () => {
+  await prepareDatabases({ tenants: 1 })
+  of = await plainTenant('library', { timezone: 'UTC' }, pluginLibraryFiles())
+})
+
+const priceOf = ({ locator }: { locator: string }) =>
+  of.ok<PolicyPriceResponse>('GET', `/policy/${locator}/price`)
+
+const auxOf = async (locator: string, key: string): Promise<string> =>
+  (await of.ok<AuxDataResponse>('GET', `/auxData/${locator}/${key}`)).value
+
+const endorse = ({ locator, exposures }: PolicyResponse, month: number, yearly: string) =>
+  of.call<EndorsementResponse>('POST', `/policies/${locator}/endorsements`, {
+    endorsementName: 'always',
+    state: 'issued',
+    startTimestamp: String(Date.UTC(2035, month, 1)),
+    updateExposures: [{ exposureLocator: exposures[0]!.locator, fieldValues: { yearly } }],
+  })
+
+/** Totals of the bills that are made, and of those that are planned. */
+async function billsOf({ locator }: { locator: string }): Promise<[number[], number[]]> {
+  const { invoices, futureInvoices } = await of.ok<CheckInvoicesResponse>(
+    'GET',
+    `/policy/${locator}/checkInvoices`,
+  )
+  const planned = futureInvoices.map(one =>
+    Number(one.financialTransactions.reduce((sum, { amount }) => sum + amount, 0).toFixed(2)),
+  )
+  return [invoices.map(one => one.totalDue), planned]
+}
+
+const times = (count: number, amount: number): number[] => Array.from({ length: count }, () => amount)
+
+describe('plugins as a library has them', () => {
+  it('rate with methods that they add to lists by Object.defineProperty, at each call', async () => {
+    for (const yearly of ['1200', '600']) {
+      const policy = await of.issue(YEAR, yearly)
+      expect((await priceOf(policy)).grossPremium).toBe(Number(yearly))
+    }
+  })
+
+  it('find the currency in the policy, and the payment schedule before and after in any transaction', async () => {
+    const { locator } = await of.issue(YEAR, '1200')
+    expect(JSON.parse(await auxOf(locator, 'rated'))).toEqual({ currency: 'EUR' })
+    expect(await auxOf(locator, 'schedules')).toBe('monthly to monthly')
+  })
+
+  it('bill an endorsement with an item of nothing on its first installment, whose bill is made already', async () => {
+    const policy = await of.issue(YEAR, '1200')
+    await of.ok('POST', `/policy/${policy.locator}/issueNextInvoice`)
+    expect(await billsOf(policy)).toEqual([[100], times(11, 100)])
+    const { status } = await endorse(policy, 6, '2400')
+    expect(status).toBe(200)
+    const [made, planned] = await billsOf(policy)
+    expect(made).toEqual([100])
+    expect(planned).toHaveLength(11)
+    const { grossPremium } = await priceOf(policy)
+    expect(planned.reduce((sum, amount) => sum + amount, 100)).toBeCloseTo(grossPremium, 2)
+  })
+
+  it('split amounts by the values of the peril, which each item has', async () => {
+    const spread = await of.issue(YEAR, '1200')
+    const atOnce = await of.issue(YEAR, '1200', [
+      {
+        exposureName: 'thing',
+        fieldValues: { yearly: '1200' },
+        perils: [{ name: 'cover', fieldValues: { earned: 'at once' } }],
+      },
+    ])
+    const cancelled = async ({ locator }: PolicyResponse): Promise<number> => {
+      const { status } = await of.call<CancellationResponse>('POST', `/policies/${locator}/cancellations`, {
+        name: 'wish',
+        effectiveTimestamp: Date.UTC(2035, 6, 2, 12),
+        issue: true,
+      })
+      expect(status).toBe(200)
+      return (await priceOf({ locator })).grossPremium
+    }
+    expect(await cancelled(spread)).toBe(600)
+    expect(await cancelled(atOnce)).toBe(1200)
+  })
+
+  it('consolidate all documents of a transaction, and none where it has none', async () => {
+    const policy = await of.issue(YEAR, '1200')
+    const { status, body } = await endorse(policy, 3, '1300')
+    expect([status, body.state, body.documents]).toEqual([200, 'issued', []])
+    expect(policy.documents).toEqual([])
+  })
+})
