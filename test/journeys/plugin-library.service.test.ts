@@ -5,6 +5,7 @@ import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/polic
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant } from '../support/plain-product.ts'
 import { pluginLibraryFiles } from '../support/plugin-library.ts'
@@ -92,6 +93,24 @@ describe('plugins as a library has them', () => {
     }
     expect(await cancelled(spread)).toBe(600)
     expect(await cancelled(atOnce)).toBe(1200)
+  })
+
+  it('plan the bills of a reinstatement from later on, so that it asks for nothing at once', async () => {
+    const policy = await of.issue(YEAR, '1200')
+    const { body: cancellation } = await of.call<CancellationResponse>(
+      'POST',
+      `/policies/${policy.locator}/cancellations`,
+      { name: 'wish', effectiveTimestamp: Date.UTC(2035, 6, 1), issue: true },
+    )
+    const { status, body } = await of.call<ReinstatementResponse>(
+      'PATCH',
+      `/cancellations/${cancellation.locator}/reinstate`,
+      { issue: true },
+    )
+    expect([status, body.state]).toEqual([200, 'issued'])
+    expect([body.reinstatementPaymentAmount, body.invoiceLocator]).toEqual([0, undefined])
+    const [made, planned] = await billsOf(policy)
+    expect([made, planned.reduce((sum, amount) => sum + amount, 0)]).toEqual([[], 1200])
   })
 
   it('consolidate all documents of a transaction, and none where it has none', async () => {

@@ -50,6 +50,8 @@ export function reinstatementResponse(
 /** The amount of the reinstatement's own invoice; 0 without one. */
 function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
   const none = zero(aggregate.policy.currency)
-  if (planOf(aggregate, modification)[0]?.replans?.bill === 'planned') return none
+  const [first] = planOf(aggregate, modification)
+  // The plan of a plugin may begin later, and then nothing is asked for at once.
+  if (!first || first.replans?.bill === 'planned' || first.issueAt > modification.createdAt) return none
   return amountsDue(aggregate, modification)[0] ?? none
 }
