@@ -1,6 +1,6 @@
 // Policies of a product whose plugins are written as shared libraries are (test/support/plugin-library.ts).
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { AuxDataResponse } from '../../src/extension/auxdata/contract.ts'
+import type { AuxDataKeySetResponse, AuxDataResponse } from '../../src/extension/auxdata/contract.ts'
 import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
@@ -23,6 +23,9 @@ const priceOf = ({ locator }: { locator: string }) =>
 
 const auxOf = async (locator: string, key: string): Promise<string> =>
   (await of.ok<AuxDataResponse>('GET', `/auxData/${locator}/${key}`)).value
+
+const keysOf = async (locator: string): Promise<string[]> =>
+  (await of.ok<AuxDataKeySetResponse>('GET', `/auxData/${locator}?page=0`)).keys.map(one => one.key)
 
 const endorse = ({ locator, exposures }: PolicyResponse, month: number, yearly: string) =>
   of.call<EndorsementResponse>('POST', `/policies/${locator}/endorsements`, {
@@ -118,5 +121,18 @@ describe('plugins as a library has them', () => {
     const { status, body } = await endorse(policy, 3, '1300')
     expect([status, body.state, body.documents]).toEqual([200, 'issued', []])
     expect(policy.documents).toEqual([])
+  })
+
+  it('delete auxiliary data with the transaction, or not at all', async () => {
+    const policy = await of.issue(YEAR, '1200')
+    const { locator } = policy
+    const note = { auxData: [{ key: 'note', value: 'as agreed by telephone' }] }
+    await of.ok('PUT', `/auxData/${locator}`, note)
+    expect((await endorse(policy, 3, 'no number')).status).toBe(400)
+    expect(await keysOf(locator)).toEqual(['note', 'rated', 'schedules'])
+    const { status, body } = await endorse(policy, 3, '1300')
+    expect([status, body.fieldValues]).toEqual([200, { note: ['as agreed by telephone'] }])
+    expect(await keysOf(locator)).toEqual(['rated', 'schedules'])
+    expect(await auxOf(locator, 'note')).toBe('')
   })
 })

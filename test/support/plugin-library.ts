@@ -105,6 +105,15 @@ class Consolidator {
   }
 }
 module.exports = { getPostIssuanceResult: data => (new Consolidator(data)).getPostIssuanceResult() }`,
+  'main/dataAutofill.js': `
+function getDataAutofill(data) {
+  const locator = data.policyLocator || data.policyholderLocator
+  const asked = socotraApi.getAuxData(locator, 'note')
+  if (!asked) return {}
+  socotraApi.deleteAuxData(locator, 'note')
+  return { fieldValues: { note: asked } }
+}
+module.exports = { getDataAutofill }`,
 }
 
 /** The functions that are called, by the file that has each. */
@@ -113,6 +122,7 @@ const PLUGINS = {
   getProrationResult: 'prorater',
   createInstallments: 'installments',
   getPostIssuanceResult: 'postIssuance',
+  getDataAutofill: 'dataAutofill',
 }
 
 export function pluginLibraryFiles(): ArchiveFiles {

@@ -103,6 +103,15 @@ function merged(changes: readonly AuxChange[]): Iterable<AuxChange> {
 export const deleteAuxData = ({ build }: Database, locator: string, key: string): Query =>
   build.delete(auxData).where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
+export const deleteAllAuxData = (
+  { build }: Database,
+  pairs: readonly { readonly locator: string; readonly key: string }[],
+): Query[] =>
+  jsonLists(pairs.map(({ locator, key }) => JSON.stringify([locator, key]))).map(list =>
+    build.run(sql`
+      delete from ${auxData} where (locator, key) in (select value ->> 0, value ->> 1 from json_each(${list}))`),
+  )
+
 /** The audit entry of a deletion, written before it; none if there is nothing to delete. */
 export const auditDeletion = (
   { build }: Database,
@@ -122,7 +131,10 @@ const MOST_KEYS = 200
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }
 
 /** Simultaneous writes share one entry for each locator and plugin, or several for many keys. */
-export function auditOf(changes: readonly Change[]): AuditEntry[] {
+export function auditOf(
+  changes: readonly Change[],
+  action: 'auxdata.write' | 'auxdata.delete' = 'auxdata.write',
+): AuditEntry[] {
   const groups = Map.groupBy(changes, ({ locator, plugin }) => JSON.stringify([locator, plugin]))
   return [...groups.values()].flatMap(group => {
     const { locator, plugin } = group[0]!
@@ -130,7 +142,7 @@ export function auditOf(changes: readonly Change[]): AuditEntry[] {
     const entries: AuditEntry[] = []
     for (let at = 0; at < keys.length; at += MOST_KEYS)
       entries.push({
-        action: 'auxdata.write',
+        action,
         subject: locator,
         details: { keys: keys.slice(at, at + MOST_KEYS), ...(plugin !== undefined && { plugin }) },
       })

@@ -79,6 +79,8 @@ export type AuxWrite = {
   readonly key: string
   readonly value: string
   readonly uiType?: UiType
+  /** Whether what is stored is to go; `value` is empty then. */
+  readonly removes?: true
 }
 export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
 
@@ -186,8 +188,12 @@ const isFailure = (one: unknown): boolean =>
 const isMissing = (one: Unread): boolean =>
   isText(one.kind) && Object.hasOwn(ASKED, one.kind) && ASKED[one.kind]!.every(name => isText(one[name]))
 
-const isWrite = ({ locator, key, value, uiType }: Unread): boolean =>
-  isText(locator) && isText(key) && isText(value) && UI_TYPES.has(uiType)
+const isWrite = ({ locator, key, value, uiType, removes }: Unread): boolean =>
+  isText(locator) &&
+  isText(key) &&
+  isText(value) &&
+  UI_TYPES.has(uiType) &&
+  (removes === undefined || (removes === true && value === ''))
 
 const isEvent = ({ type, data }: Unread): boolean =>
   isText(type) && CUSTOM_TYPE.test(type) && isRecord(data) && Object.values(data).every(isText)

@@ -67,6 +67,8 @@ export type SocotraApi = {
     value: string | number | boolean | null,
     uiType?: 'normal' | 'hidden' | 'readonly',
   ): void
+  /** Removes text that is stored under a locator, with the transaction or not at all. Nothing happens where there is none. */
+  deleteAuxData(locator: string, key: string): void
   /** An event of the stream and of webhooks. Its type begins with `custom.`. */
   createCustomEvent(type: string, data?: { readonly [name: string]: unknown }): void
   /**

@@ -28,6 +28,7 @@ import {
   auditOf,
   auxPairsQuery,
   auxRowsQuery,
+  deleteAllAuxData,
   putAuxData,
   shardOfAuxData,
 } from '../auxdata/store.ts'
@@ -126,9 +127,10 @@ async function recordOf(context: RequestContext, entity: string, locator: string
 
 type Asked = { readonly locator: string; readonly key: string }
 
+const nameOf = ({ locator, key }: Asked): string => JSON.stringify([locator, key])
+
 /** The requested keys with their values; `''` if there is none. */
 function knownAux(asked: readonly Asked[], rows: readonly AuxRow[]): Known['aux'] {
-  const nameOf = ({ locator, key }: Asked): string => JSON.stringify([locator, key])
   const values = new Map(rows.map(row => [nameOf(row), row.value]))
   return asked.map(one => [one.locator, one.key, values.get(nameOf(one)) ?? ''] as const)
 }
@@ -192,10 +194,20 @@ export class PluginSessions {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
     if (writes.length === 0) return []
-    const changes = writes.map(({ plugin: _, ...change }) => change)
+    // Of one key, what was set before it was removed does not count.
+    const removedAt = new Map<string, number>()
+    for (const [at, one] of writes.entries()) if (one.removes) removedAt.set(nameOf(one), at)
+    const removals = writes.filter(one => one.removes)
+    const changes = writes.filter((one, at) => !one.removes && at > (removedAt.get(nameOf(one)) ?? -1))
+    const audits = [...auditOf(removals, 'auxdata.delete'), ...auditOf(changes)]
     return [
-      ...putAuxData(database, changes, context.now),
-      ...auditRows(database, context, shard, auditOf(writes)),
+      ...deleteAllAuxData(database, removals),
+      ...putAuxData(
+        database,
+        changes.map(({ plugin: _, ...change }) => change),
+        context.now,
+      ),
+      ...auditRows(database, context, shard, audits),
     ]
   }
 

@@ -421,6 +421,13 @@ export function realm(
         append(writes, { locator: whose, key: which, value: text, ...type })
         aux.set(pair(whose, which), text)
       },
+      deleteAuxData(locator: unknown, key: unknown): void {
+        assertGoingOn()
+        const [whose, which] = auxNames(locator, key)
+        assertMayWrite(whose.length + which.length)
+        append(writes, { locator: whose, key: which, value: '', removes: true })
+        aux.set(pair(whose, which), '')
+      },
       createCustomEvent(type: unknown, data: unknown = {}): void {
         assertGoingOn()
         const kind = textOf(type)
