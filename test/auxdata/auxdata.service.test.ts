@@ -54,6 +54,22 @@ describe('auxiliary data', () => {
     expect(await read('global', 'a')).toMatchObject({ value: '' })
   })
 
+  it('keeps numbers and truth values as their text, as plugins may set them; lists and objects are refused', async () => {
+    const { status } = await put('scalars', [
+      { key: 'count', value: 5 },
+      { key: 'rate', value: 0.25 },
+      { key: 'isNew', value: true },
+    ])
+    expect(status).toBe(200)
+    const values = await Promise.all(['count', 'rate', 'isNew'].map(key => read('scalars', key)))
+    expect(values.map(one => one.value)).toEqual(['5', '0.25', 'true'])
+    const refused = await put('scalars', [{ key: 'count', value: { of: 5 } }])
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      "'auxData[0].value' must be text, not an object.",
+    ])
+  })
+
   it('of one key twice in a request, the last one counts', async () => {
     await put('twice', [
       { key: 'a', value: '1', uiType: 'hidden' },

@@ -9,15 +9,24 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
+/** As plugins may set it: clients written for typed platforms send numbers as they are. */
+const scalarText = (value: unknown): unknown =>
+  typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+
 /** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
 const AuxDataCreateRequest = component('AuxDataCreateRequest', {
   key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
   value: z
-    .string()
-    .max(LONGEST_AUX_VALUE)
-    .refine(isStorable, UNSTORABLE)
-    .nullish()
-    .transform(value => value ?? undefined),
+    .preprocess(
+      scalarText,
+      z
+        .string()
+        .max(LONGEST_AUX_VALUE)
+        .refine(isStorable, UNSTORABLE)
+        .nullish()
+        .transform(value => value ?? undefined),
+    )
+    .openapi({ type: ['string', 'number', 'boolean', 'null'], maxLength: LONGEST_AUX_VALUE }),
   uiType: optional(UiType),
 })
 
