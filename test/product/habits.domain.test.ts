@@ -71,6 +71,20 @@ describe('files', () => {
   })
 })
 
+test('files whose endings are in capitals are named with the ending that is read', () => {
+  const { findings } = compiled({
+    'policy/exposures/hull/perils/Fire.JSON': { name: 'Fire', fields: [] },
+    'policy/exposures/hull/perils/Fire.premium.LIQUID': '{{ 1 | set_year_premium }}',
+    'policy/tables/rates.CSV': 'key,value\na,1\n',
+    'scripts/main/rater.JS': 'exports.getPerilRates = () => ({})',
+  })
+  expect(findings.map(({ message }) => /Did you mean '(.*)'/.exec(message)?.[1])).toEqual([
+    'products/boat/policy/exposures/hull/perils/Fire.json',
+    'products/boat/policy/exposures/hull/perils/Fire.premium.liquid',
+    'scripts/main/rater.js',
+  ])
+})
+
 test('fields with names that begin with a digit or an underscore, properties of other types, and those of screens', () => {
   const field = { title: 'A', type: 'select', values: ['No', 'Yes'] }
   expect(

@@ -138,10 +138,16 @@ export function checkLeftOver({ leftOver, report }: Archive, knownFolders: Reado
   }
 }
 
-/** Corrects names of the format that are nearly right, such as `Perils`. */
+/** Case counts in endings, apart from `.csv`. */
+const ENDING = /\.(json|liquid|js|cjs|mjs|vm|velocity)$/i
+
+/** Corrects names of the format that are nearly right, such as `Perils`, and endings such as `.JSON`. */
 function pathSuggestion(path: string, report: ArchiveReport): string {
   const names = path.split('/')
   if (!report.afford('comparisons', names.length * NAMES.length)) return ''
-  const meant = names.map(name => (KNOWN_NAMES.has(name) ? name : (nearest(name, NAMES) ?? name))).join('/')
+  const known = (name: string): string | undefined => (KNOWN_NAMES.has(name) ? name : nearest(name, NAMES))
+  const meant = names
+    .map(name => known(name) ?? name.replace(ENDING, ending => ending.toLowerCase()))
+    .join('/')
   return meant === path ? '' : ` Did you mean '${meant}'?`
 }

@@ -87,8 +87,13 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
     BLANKS.lastIndex = at
     BLANKS.test(text)
     at = BLANKS.lastIndex
+    if (text[at] === '/') refuseComment()
   }
   const shown = (): string => (at >= text.length ? 'the end of the file' : `'${text[at]}'`)
+  const refuseComment = (): void => {
+    if (text.startsWith('//', at) || text.startsWith('/*', at))
+      throw new Malformed(at, 'JSON has no comments. Take this one out.')
+  }
 
   function readValue(): unknown {
     values += 1

@@ -72,6 +72,8 @@ test('a key __proto__ is a key like any other', () => {
 describe('a syntax error names its place and the remedy', () => {
   test.each([
     ['{"a": 1,}', "1:9 The comma before this '}' must go."],
+    ['{\n  // the fields\n  "a": 1 }', '2:3 JSON has no comments. Take this one out.'],
+    ['{"a": /* one */ 1}', '1:7 JSON has no comments. Take this one out.'],
     ['[1 2]', "1:4 ',' or ']' is expected here, not '2'."],
     ['{\n  "a" 1}', "2:7 ':' is expected here, not '1'."],
     ["{'a': 1}", "1:2 A name in double quotes is expected here, not '''."],
