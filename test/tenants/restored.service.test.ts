@@ -1,9 +1,13 @@
 // A tenant that was restored, through HTTP: who comes in, what readers of its data are told, and what of the time that is undone stays.
+import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ExportResponse } from '../../src/reporting/export/contract.ts'
+import type { MigrationResponse } from '../../src/servicing/migration/contract.ts'
+import { generateAccount } from '../../tools/book/account.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
+import { settledMigration } from '../support/settled-migration.ts'
 import { rememberTenant, restoreTo } from '../support/time-travel.ts'
 
 beforeAll(() => prepareDatabases({ tenants: 8 }))
@@ -92,6 +96,38 @@ describe('what a restore undoes', () => {
     // Nothing of before, and nothing that is as it was.
     const again = await restoreTo(motor.tenantLocator, await rememberTenant(motor.tenantLocator))
     expect(again).toMatchObject([{ erasures: [], audit: [], events: [] }])
+  })
+})
+
+describe('a migration that was finished in the time that a restore undoes', () => {
+  it('ends soon, and says of its accounts that they are to be sent again', async () => {
+    const root = `/migration/${motor.tenantLocator}/migrations`
+    const accounts = Array.from({ length: 4 }, (_, at) =>
+      generateAccount({ seed: 'restored', policies: 1 }, at),
+    )
+    const { locator } = await callOk<MigrationResponse>('POST', root, { token: admin, body: accounts })
+    const path = `${root}/${locator}`
+    await callOk('PATCH', `${path}/pause`, { token: admin })
+    const moment = await rememberTenant(motor.tenantLocator)
+    await callOk('PATCH', `${path}/resume`, { token: admin })
+    expect(await settledMigration(path, admin)).toMatchObject({ migrationState: 'finished' })
+    const sent = async (): Promise<string[]> =>
+      (await env.FILES.list({ prefix: `${motor.tenantLocator}/1/migrations/` })).objects.map(({ key }) => key)
+    await expect.poll(sent, { timeout: 10_000 }).toEqual([])
+    await restoreTo(motor.tenantLocator, moment)
+
+    await callOk('PATCH', `${path}/resume`, { token: admin })
+    expect(await settledMigration(path, admin, 8_000)).toMatchObject({
+      migrationState: 'error',
+      accounts: { error: accounts.length },
+    })
+    const failures = await callOk('GET', `${path}/failures/list`, { token: admin })
+    expect(JSON.stringify(failures)).toContain('send the account again')
+    // They are not taken for accounts that are there already.
+    const again = await callOk<MigrationResponse>('POST', root, { token: admin, body: accounts })
+    expect(await settledMigration(`${root}/${again.locator}`, admin)).toMatchObject({
+      migrationState: 'finished',
+    })
   })
 })
 

@@ -26,6 +26,9 @@ export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): stri
 
 type Place = Pick<store.MigrationAccount, 'source' | 'start' | 'length'>
 
+/** What was sent is not in its file any more, and trying again does not bring it back. */
+export class SourceGone extends Error {}
+
 /** Bytes per read, so that one R2 call serves several small accounts. */
 const WINDOW_BYTES = 1_048_576
 
@@ -57,7 +60,7 @@ export class Sources {
     const object = await tenantFiles(env, tenant).get(sourceKey(tenant, this.#migration, source), {
       range: { offset, length: Math.max(length, WINDOW_BYTES) },
     })
-    if (!object) throw new Error(`The file ${source} of migration ${this.#migration} is not there.`)
+    if (!object) throw new SourceGone(`The file ${source} of migration ${this.#migration} is not there.`)
     return new Uint8Array(await object.arrayBuffer())
   }
 }

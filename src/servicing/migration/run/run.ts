@@ -15,7 +15,7 @@ import {
 } from '../../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../../product/cache.ts'
 import { tableReader } from '../../../reference/constraints/force.ts'
-import { deletedAt, deleteSources, Sources } from '../files.ts'
+import { deletedAt, deleteSources, SourceGone, Sources } from '../files.ts'
 import { itemFailure } from '../request.ts'
 import { commitChange, runningQuery } from '../service.ts'
 import * as store from '../store.ts'
@@ -191,12 +191,20 @@ async function afterFailedRecord(
   return RETRY_MS[0]!
 }
 
+/** Of a migration that was finished, and then its tenant was restored to a time before. */
+const SOURCE_GONE =
+  'What was sent of the account was deleted when the migration was finished, and the tenant was restored to a time before that; send the account again.'
+
 /** Retries the account up to `MOST_TRIES` times; then it is in error, and the others continue. */
 async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   const { database, tenant } = run
   const { account } = fault
   const tries = account.tries + 1
   logFault(fault)
+  if (fault.problem instanceof SourceGone) {
+    await giveUp(run, { ...account, tries }, SOURCE_GONE)
+    return 0
+  }
   if (tries < MOST_TRIES) {
     const changes = { tries, updatedAt: tenantNow(tenant) }
     await database.batch([store.changeAccountQuery(database, account, changes)])
