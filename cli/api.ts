@@ -62,8 +62,14 @@ export function failureOf(problem: unknown): Failure | undefined {
   return undefined
 }
 
+/** Of a file that is open: such problems name no path. */
+const OF_OPEN_FILES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EISDIR', 'EIO', 'EROFS'])
+
 const isOfFiles = (problem: unknown): problem is NodeJS.ErrnoException =>
-  problem instanceof Error && 'syscall' in problem && 'path' in problem && typeof problem.path === 'string'
+  problem instanceof Error &&
+  'syscall' in problem &&
+  (('path' in problem && typeof problem.path === 'string') ||
+    ('code' in problem && OF_OPEN_FILES.has(problem.code)))
 
 function exitOf(status: number): ExitCode {
   if (status === 401 || status === 403) return EXIT.signedOut

@@ -1,10 +1,10 @@
-import { closeSync, existsSync, openSync, truncateSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, truncateSync, writeSync } from 'node:fs'
 import type { BinderyClient, components } from '../../client/index.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
 import { now } from '../../src/kernel/time.ts'
 import { bookedPolicy, termsOf } from '../../src/servicing/impact/booked.ts'
 import { failureOf } from '../api.ts'
-import { EXIT, type ExitCode, Failure } from '../exit.ts'
+import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { linesOf } from '../lines.ts'
 import { BOOK, BOOK_END } from '../offline/book.ts'
 import { signedIn } from '../sign-ins.ts'
@@ -60,7 +60,10 @@ export async function exportBook(
 
 /** Undefined where there is no file. What follows the last whole page is cut off. */
 async function begunIn(file: string, tenantLocator: string): Promise<Begun | 'whole' | undefined> {
-  if (!existsSync(file)) return undefined
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (stat?.isDirectory()) throw usage(`'${file}' is a folder. Name the file to write.`)
+  // An empty one was cut off before its first line.
+  if (!stat || stat.size === 0) return undefined
   let begun: Begun | undefined
   let [whole, policies] = [0, 0]
   for await (const { text, start, length, isEnded } of linesOf(file)) {

@@ -1,6 +1,7 @@
 // A book of policies from files: lines of `bindery book export`, or requests of a migration.
 import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Refusal } from '../../src/kernel/errors.ts'
 import { newUuid, transientLocators, type Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration } from '../../src/product/configuration.ts'
@@ -111,9 +112,9 @@ async function* migratedPolicies(
   const splitter = new ElementSplitter({ single: false })
   let number = 0
   for await (const piece of createReadStream(file, { highWaterMark: 1_048_576 }))
-    for (const { text } of splitter.push(piece as Uint8Array)) {
+    for (const { text } of asRequest(file, () => splitter.push(piece as Uint8Array))) {
       number += 1
-      const sent = JSON.parse(text) as SentAccount
+      const sent = asRequest(file, () => JSON.parse(text) as SentAccount)
       if (!('accountData' in sent || 'policies' in sent))
         throw new Failure(
           EXIT.refused,
@@ -121,7 +122,17 @@ async function* migratedPolicies(
         )
       yield* policiesOf(sent, configuration, now)
     }
-  splitter.end()
+  asRequest(file, () => splitter.end())
+}
+
+/** What is no JSON, or no list of accounts, is said of its file. */
+function asRequest<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (problem) {
+    if (!(problem instanceof Refusal || problem instanceof SyntaxError)) throw problem
+    throw new Failure(EXIT.refused, `${file} is no request of a migration: ${problem.message}`)
+  }
 }
 
 /** Converted as a migration converts it. A policy is known by the ids of the other system. */

@@ -1,4 +1,4 @@
-// Folders of exports that somebody or something damaged: a clear message, or what is missing is got again, and nothing is half written.
+// Files that somebody or something damaged, and those that cannot be written: a clear message, and nothing is half written.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +56,18 @@ describe.each([
     const { exit, err } = await run('import', folder, '--validate-only')
     expect([exit, err]).toEqual([2, expect.stringMatching(/export\.json' cannot be read/)])
     expect(existsSync(join(folder, `import-${TENANT}.progress`))).toBe(false)
+  })
+})
+
+it.skipIf(!existsSync('/dev/full'))('a full disk ends a command with what is wrong', async () => {
+  expect(await run('types', '--out', '/dev/full')).toMatchObject({
+    ...{ exit: 2, err: 'bindery: ENOSPC: no space left on device, write.\n' },
+  })
+})
+
+it('a book is not written over a folder', async () => {
+  expect(await run('book', 'export', '--out', folder)).toMatchObject({
+    ...{ exit: 2, err: `bindery: '${folder}' is a folder. Name the file to write.\n` },
   })
 })
 

@@ -93,6 +93,12 @@ describe('bindery impact', () => {
       [fileOf('other', '{"kind": "other"}\n'), "its first line must have the kind 'bindery.book'"],
       [fileOf('one', '{\n  "policy": {}\n}\n'), ':1: This is no book'],
       [fileOf('requests', '[\n  { "policy": {} }\n]\n'), 'Entry 1 is no account of a migration'],
+      [fileOf('cut-requests', '[{"accountData": {"id": "a"}, '), 'cut-requests is no request of a migration'],
+      [
+        fileOf('wrong-requests', '[{"accountData": {"id" "a"}}]'),
+        'wrong-requests is no request of a migration',
+      ],
+      [fileOf('text', 'policies'), 'text is no request of a migration'],
       [fileOf('empty', ''), 'is empty'],
       [
         fileOf('wrong', bookOf([linesOf([])[0]!, { kind: 'policy', policy: { locator: 'x' } }])),
