@@ -26,7 +26,7 @@ export const sourceKey = (tenant: Tenant, migration: Uuid, source: string): stri
 
 type Place = Pick<store.MigrationAccount, 'source' | 'start' | 'length'>
 
-/** What was sent is not in its file any more, and trying again does not bring it back. */
+/** What was sent is not in its file. */
 export class SourceGone extends Error {}
 
 /** Bytes per read, so that one R2 call serves several small accounts. */

@@ -191,7 +191,10 @@ async function afterFailedRecord(
   return RETRY_MS[0]!
 }
 
-/** Of a migration that was finished, and then its tenant was restored to a time before. */
+/** Whether its tenant was restored since it was sent. Then a file that is missing was deleted when it was finished, and does not come back. */
+const wasRestored = ({ tenant: { restores = [] }, migration }: RunContext): boolean =>
+  restores.some(({ at }) => at > migration.createdAt)
+
 const SOURCE_GONE =
   'What was sent of the account was deleted when the migration was finished, and the tenant was restored to a time before that; send the account again.'
 
@@ -201,7 +204,7 @@ async function afterFault(run: RunContext, fault: Fault): Promise<number> {
   const { account } = fault
   const tries = account.tries + 1
   logFault(fault)
-  if (fault.problem instanceof SourceGone) {
+  if (fault.problem instanceof SourceGone && wasRestored(run)) {
     await giveUp(run, { ...account, tries }, SOURCE_GONE)
     return 0
   }
