@@ -100,6 +100,15 @@ describe('rates that a plugin answered', () => {
     expect(plain).toBeGreaterThan(500)
   })
 
+  it('are refused at once where an amount has very many digits', () => {
+    const began = performance.now()
+    const yearlyPremium = `${'1'.repeat(40_000)}x`
+    expect(PerilRatesResult.safeParse({ pricedPerilCharacteristics: { a: { yearlyPremium } } }).success).toBe(
+      false,
+    )
+    expect(performance.now() - began).toBeLessThan(1_000)
+  })
+
   it('are plain where a script writes them as the example does, in text or numbers', () => {
     const rates = {
       a: { yearlyPremium: '120.84', commissions: [{ recipient: 'b', exactAmount: 3.5 }] },

@@ -546,6 +546,17 @@ describe('what is referred to exists', () => {
     else expect(finding).toBeUndefined()
   })
 
+  test('comments of a script that begin again and again and never end are passed over at once', () => {
+    const began = performance.now()
+    const { findings } = compileWith({
+      ...policyWith({ plugins: { getPerilRates: { path: 'main/rater.js', enabled: true } } }),
+      'scripts/main/rater.js': `exports.rates = 1\n${'/* '.repeat(100_000)}exports.getPerilRates = 1`,
+    })
+    const [finding] = findings.filter(one => one.code === 'missingFunction')
+    expect(finding?.message).toContain('It exports rates.')
+    expect(performance.now() - began).toBeLessThan(5_000)
+  })
+
   test('plugins of grace periods in a product that has none', () => {
     const plugins = {
       getPreGraceResult: { path: 'main/grace.js', enabled: true },
