@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PerilRatesResult } from '../../src/extension/plugins/contract.ts'
 import { plainRates, readPerilRates } from '../../src/extension/plugins/translation.ts'
+import { processorClock } from '../support/times-as-long.ts'
 
 const plainAmount = fc.oneof(
   fc.constantFrom<unknown>(undefined, null, 0, 12.5, '0', '007.10', '999999999999.99', 1e-7),
@@ -101,12 +102,12 @@ describe('rates that a plugin answered', () => {
   })
 
   it('are refused at once where an amount has very many digits', () => {
-    const began = performance.now()
+    const taken = processorClock()
     const yearlyPremium = `${'1'.repeat(40_000)}x`
     expect(PerilRatesResult.safeParse({ pricedPerilCharacteristics: { a: { yearlyPremium } } }).success).toBe(
       false,
     )
-    expect(performance.now() - began).toBeLessThan(1_000)
+    expect(taken()).toBeLessThan(1_000)
   })
 
   it('are plain where a script writes them as the example does, in text or numbers', () => {

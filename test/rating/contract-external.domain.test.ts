@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RaterReply, SegmentRateReply } from '../../src/rating/contract-external.ts'
+import { processorClock } from '../support/times-as-long.ts'
 
 const yearly = (wire: unknown): string | undefined => {
   const read = SegmentRateReply.safeParse({ yearlyPremium: wire })
@@ -38,9 +39,9 @@ describe('an amount of a rater', () => {
   ])('%j is refused', wire => expect(yearly(wire)).toBeUndefined())
 
   it('that is very long is refused at once', () => {
-    const began = performance.now()
+    const taken = processorClock()
     expect(yearly(`${'1'.repeat(40_000)}x`)).toBeUndefined()
-    expect(performance.now() - began).toBeLessThan(1_000)
+    expect(taken()).toBeLessThan(1_000)
   })
 })
 
