@@ -49,6 +49,7 @@ describe.runIf(asked.runs === undefined)('the checker', () => {
       ...planOf(1_000_000_000),
       policies: 4,
       steps: STEPS_OF_PLANTED,
+      clerks: 1,
       isRated: false,
       hasPapers: false,
       accounts: [1],

@@ -14,7 +14,7 @@ type Shown = {
   originalContractStartTimestamp: string
   effectiveContractEndTimestamp: string
   modifications: { name: string; premiumChange?: number }[]
-  invoices: { locator: string; settlementStatus: string }[]
+  invoices: { locator: string; settlementStatus: string; outstandingAmount?: number }[]
   documents: { locator: string; displayName: string; url?: string }[]
   cancellation?: unknown
 }
@@ -25,6 +25,8 @@ export type Samples = { readonly policyholder: object; readonly policy: object }
 export type Life = {
   readonly client: Client
   readonly random: Random
+  /** Whether nobody else changes the policy meanwhile. */
+  readonly isAlone: boolean
   readonly samples: Samples
   readonly policyholder: string
   policy: string
@@ -125,8 +127,17 @@ const reinstate: Move = async life => {
 const pay: Move = async (life, policy) => {
   const open = policy.invoices.filter(one => one.settlementStatus === 'outstanding')
   if (open.length === 0) return
-  const { locator } = life.random.pick(open)
-  await made(life.payments, post(life, 'pay', `/invoice/${locator}/pay`, { fieldValues: { method: 'card' } }))
+  const { locator, outstandingAmount = 0 } = life.random.pick(open)
+  const terms = life.random.pick([
+    {},
+    {},
+    // A part, more than is due, and what the policyholder has left.
+    { amount: (outstandingAmount / 2).toFixed(2) },
+    { amount: (outstandingAmount + 50).toFixed(2) },
+    { source: 'credit' },
+  ])
+  const body = { fieldValues: { method: 'card' }, ...terms }
+  await made(life.payments, post(life, 'pay', `/invoice/${locator}/pay`, body))
 }
 
 const reverse: Move = async life => {
@@ -147,11 +158,13 @@ const addFee: Move = (life, policy) =>
     ],
   })
 
-/** To another one: to the one that it has is nothing to do. */
-const reschedule: Move = (life, policy) =>
-  post(life, 'change schedule', `/policy/${life.policy}/paymentSchedule`, {
+/** To another one: to the one that it has is nothing to do, and so it is where another clerk was first. */
+const reschedule: Move = async (life, policy) => {
+  if (!life.isAlone) return
+  await post(life, 'change schedule', `/policy/${life.policy}/paymentSchedule`, {
     newPaymentScheduleName: life.random.pick(SCHEDULES.filter(name => name !== policy.paymentScheduleName)),
   })
+}
 
 const invoiceNext: Move = life => post(life, 'invoice next', `/policy/${life.policy}/issueNextInvoice`)
 
@@ -234,17 +247,21 @@ async function step(life: Life): Promise<void> {
   else await post(life, 'finalize', `/policy/${life.policy}/finalize`)
 }
 
-/** One policy from its request on, in so many steps. */
+/**
+ * One policy from its request on, in so many steps of each clerk. Several are at it at once, and do not know of each other: what one looks
+ * at may be another policy when its wish comes.
+ */
 export async function live(
   client: Client,
-  random: Random,
+  randoms: readonly [Random, ...Random[]],
   samples: Samples,
   policyholder: string,
   steps: number,
 ): Promise<void> {
   const life: Life = {
     client,
-    random,
+    random: randoms[0],
+    isAlone: true,
     samples,
     policyholder,
     policy: '',
@@ -256,7 +273,10 @@ export async function live(
   }
   for (let tries = 0; tries < 3 && life.policy === ''; tries += 1) await newPolicy(life)
   if (life.policy === '') return
-  for (let at = 0; at < steps; at += 1) await step(life)
+  const clerk = async (random: Random): Promise<void> => {
+    for (let at = 0; at < steps; at += 1) await step({ ...life, random, isAlone: randoms.length === 1 })
+  }
+  await Promise.all(randoms.map(clerk))
 }
 
 /** A new policyholder; undefined when none could be had. */

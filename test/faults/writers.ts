@@ -10,6 +10,8 @@ export type Plan = {
   readonly seed: number
   readonly policies: number
   readonly steps: number
+  /** Who change each policy at once. */
+  readonly clerks: number
   readonly isRated: boolean
   readonly hasPapers: boolean
   /** Accounts of each migration, one of which begins with the rest and others later. */
@@ -31,6 +33,7 @@ export function planOf(seed: number, isShort = false): Plan {
     seed,
     policies: isShort ? 2 : random.between(2, 4),
     steps: isShort ? 6 : random.between(8, 14),
+    clerks: randomOf(`clerks ${seed}`).pick([1, 1, 2, 3]),
     isRated: random.chance(0.75),
     hasPapers: random.chance(isShort ? 0.15 : 0.3),
     accounts: Array.from({ length: isShort ? 1 : random.between(1, 3) }, () => random.between(1, 3)),
@@ -91,12 +94,18 @@ export async function writeAll(writing: Writing): Promise<void> {
   // A move is many steps, of which each may fail, and goes on from where it was: the more databases, the more tries.
   const clock = new Client(writing.agent, faults, ledger, { ...patience, tries: patience.tries * 4 })
   const randomFor = (name: string): Random => randomOf(`${name} ${plan.seed}`)
+  const clerksOf = (name: string): [Random, ...Random[]] => [
+    randomFor(name),
+    ...Array.from({ length: plan.clerks - 1 }, (_, at) => randomFor(`${name} clerk ${at}`)),
+  ]
+  /** Fewer the more there are, and more in all. */
+  const stepsOfEach = (steps: number): number => Math.ceil((2 * steps) / (plan.clerks + 1))
   // Two policies have one policyholder: what one of them is paid too much is credit of the other.
   const couple = async (name: string, policies: number, steps: number): Promise<void> => {
     const holder = await newPolicyholder(client, samples)
     if (holder === undefined) return
     const lives = Array.from({ length: policies }, (_, at) =>
-      live(client, randomFor(`policy ${name} ${at}`), samples, holder, steps),
+      live(client, clerksOf(`policy ${name} ${at}`), samples, holder, stepsOfEach(steps)),
     )
     await Promise.all(lives)
   }
