@@ -1,5 +1,5 @@
 // Scheduled work beside wiping (wipe.ts) and upgrading (upgrades.ts): wakes objects and measures databases.
-import { and, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
@@ -127,8 +127,7 @@ export async function measureShards(env: Env, calls: Calls = noCalls(), at: Inst
       )
   }
   await Promise.all(Array.from({ length: MEASURED_AT_ONCE }, work))
-  const queries = measurements.flatMap(database => noteQueries(control, database))
-  if (queries.length > 0) await control.batch(queries as [Query, ...Query[]])
+  if (measurements.length > 0) await control.batch([noteQuery(control, measurements)])
   if (at % HOUR_MS < MINUTES * MINUTE_MS) warn(measurements)
 }
 
@@ -139,15 +138,18 @@ async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): P
   return database.bytes()
 }
 
-function noteQueries(control: Database, { tenant, shard, bytes }: Measurement): Query[] {
-  const isThis = and(eq(shards.tenantLocator, tenant.locator), eq(shards.number, shard))
-  const noted = control.build.update(shards).set({ bytes }).where(isThis)
-  if (!isClosedAt(shareOf(tenant, bytes))) return [noted]
-  const closed = control.build
-    .update(shards)
-    .set({ closesAt: now() + CLOSES_AFTER_MS })
-    .where(and(isThis, isNull(shards.closesAt)))
-  return [noted, closed]
+/** One statement: a tick of a large cell measures hundreds of databases, and may send a thousand statements. */
+function noteQuery(control: Database, measurements: readonly Measurement[]): Query {
+  const rows = measurements.map(({ tenant, shard, bytes }) => [
+    ...[tenant.locator, shard, bytes],
+    isClosedAt(shareOf(tenant, bytes)) ? now() + CLOSES_AFTER_MS : null,
+  ])
+  // In this order each shard is searched by its key.
+  return control.build.run(sql`
+    update ${shards} as s set bytes = m.value ->> 2, closes_at = coalesce(s.closes_at, m.value ->> 3)
+    from json_each(${JSON.stringify(rows)}) m cross join ${shards} found
+    where found.tenant_locator = m.value ->> 0 and found.number = m.value ->> 1
+      and s.tenant_locator = found.tenant_locator and s.number = found.number`)
 }
 
 /** Logs a line for each database that fills up: `{"at":"room","tenant":"acme","binding":"TENANT_007","percent":64}`. */

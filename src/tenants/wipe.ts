@@ -24,6 +24,11 @@ import {
 import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store.ts'
 
 const DATABASES_A_RUN = 8
+/**
+ * After so many no further database is begun; one takes a hundred or two. An invocation may send a thousand, and in a large cell half of them
+ * measure databases.
+ */
+const MOST_STATEMENTS = 200
 /** For one database. */
 const BATCHES_A_RUN = 10
 /** For each table. */
@@ -47,6 +52,7 @@ export async function wipeReturned(
   const [rows] = await control.batch([returnedQuery(control, DATABASES_A_RUN)])
   const result: WipeResult = { freed: [], emptied: [] }
   for (const returned of rows.map(readReturned)) {
+    if ((calls.statements ?? 0) > MOST_STATEMENTS) break
     const { binding, place, returnedAt, former } = returned
     const client = boundDatabase(env, binding)
     const bucket = boundBucket(env, place)

@@ -1,0 +1,57 @@
+// What one tick of the clock asks of databases, where much waits: an invocation may send a thousand statements.
+import { env } from 'cloudflare:workers'
+import { beforeAll, expect, it } from 'vitest'
+import type { Instant } from '../../src/kernel/time.ts'
+import { noCalls } from '../../src/platform/calls.ts'
+import { measureShards } from '../../src/tenants/housekeeping.ts'
+import { createTenant, deleteTenant } from '../../src/tenants/service.ts'
+import { wipeReturned } from '../../src/tenants/wipe.ts'
+import { boundDatabase, prepareDatabases } from '../support/databases.ts'
+
+const TENANTS = 24
+
+beforeAll(() => prepareDatabases({ tenants: TENANTS }))
+
+/** A tick of the largest cell measures 450 databases, a tenth of them. */
+const MOST_OF_WIPING = 450
+
+const free = async () =>
+  (await env.CONTROL.prepare(
+    `select count(*) as n from pool_database where state = 'free' and binding in (select binding from pool_database order by binding limit ${TENANTS})`,
+  ).first<{ n: number }>())!.n
+
+it('measuring notes all databases with one statement beside one for each', async () => {
+  for (let at = 0; at < TENANTS; at += 1) await createTenant(env, { name: `measured${at}`, type: 'test' })
+  let measured = 0
+  for (let minute = 0; minute < 10; minute += 1) {
+    const calls = noCalls()
+    const due = await env.CONTROL.prepare('select count(*) as n from tenant where rowid % 10 = ?')
+      .bind(minute)
+      .first<{ n: number }>()
+    await measureShards(env, calls, (minute * 60_000) as Instant)
+    expect(calls.statements).toBeLessThanOrEqual(due!.n + 2)
+    measured += due!.n
+  }
+  expect(measured).toBe(TENANTS)
+  const noted = await env.CONTROL.prepare('select count(*) as n from shard where bytes > 0').first()
+  expect(noted).toEqual({ n: TENANTS })
+})
+
+it('wiping ends after some databases, and the next ticks wipe the others', async () => {
+  const { results } = await env.CONTROL.prepare('select binding from shard').all<{ binding: string }>()
+  for (const { binding } of results) {
+    const client = boundDatabase(binding)
+    await client.exec(
+      `insert into write (key, body_hash, status, subject, at) with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000) select 'k' || i, '', 200, '', 0 from n`,
+    )
+  }
+  for (let at = 0; at < TENANTS; at += 1) await deleteTenant(env, `measured${at}`)
+  const later = (Date.now() + 600_000) as Instant
+  let ticks = 0
+  for (; (await free()) < TENANTS && ticks < 60; ticks += 1) {
+    const calls = noCalls()
+    await wipeReturned(env, calls, later)
+    expect(calls.statements).toBeLessThan(MOST_OF_WIPING)
+  }
+  expect(await free()).toBe(TENANTS)
+})
