@@ -1,5 +1,5 @@
 // Media through HTTP: uploaded, named by fields, shown with addresses wherever they are named.
-import { env } from 'cloudflare:workers'
+import { env, exports } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { PaymentResponse, PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import type { Media } from '../../src/policy/contract/documents.ts'
@@ -182,6 +182,17 @@ describe('POST /media and GET /media/{locator}', () => {
         .mockRejectedValueOnce(new Error('get: We encountered an internal error. (10001)'))
       expect(await statusOf(range)).toBe(expected[index] === 416 ? 416 : 500)
       failing.mockRestore()
+    }
+  })
+
+  it('a range is of GET alone: HEAD says what the whole file is', async () => {
+    const { body } = await upload()
+    for (const range of ['bytes=0-4', 'bytes=100-']) {
+      const request = new Request(body.url, { method: 'HEAD', headers: { range } })
+      const { status, headers } = await exports.default.fetch(request)
+      expect([status, headers.get('content-length'), headers.get('content-range')]).toEqual([
+        ...[200, String(PNG.length), null],
+      ])
     }
   })
 

@@ -27,7 +27,7 @@ async function signedFile(token: string, context: PublicContext): Promise<Respon
   if (!tenant || !key) throw noFile()
   requireServed(tenant)
   const bucket = tenantFiles(env, tenant)
-  const range = wantedRange(requestHeaders)
+  const range = wantedRange(context)
   calls.r2 += 1
   let object: R2ObjectBody | R2Object | null
   try {
@@ -57,8 +57,10 @@ const noFile = (): Refusal =>
 
 type Range = { offset: number } | { offset: number; length: number } | { suffix: number }
 
-/** A single requested range. Undefined, for the whole file, without the header, with several ranges and with `If-Range`. */
-function wantedRange(headers: Headers): Range | undefined {
+/** A single requested range. Undefined, for the whole file, without the header, with several ranges, with `If-Range` and for HEAD. */
+function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range | undefined {
+  // RFC 9110, 14.2.
+  if (isHead) return undefined
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get('range')?.trim() ?? '')
   if (!match || headers.has('if-range')) return undefined
   const [first, last] = [match[1]!, match[2]!]

@@ -20,6 +20,8 @@ export type Access =
   | { readonly kind: 'public' }
 
 export type PublicContext = Omit<AdministrationContext, 'caller' | 'idempotency'> & {
+  /** GET routes answer HEAD, too. */
+  readonly isHead: boolean
   readonly requestHeaders: Headers
   /** Scheme and host that the request was sent to, as the caller chose them. */
   readonly requestOrigin: string

@@ -67,7 +67,12 @@ export async function serve(
           previewToken: previewTokenOf(route, exchange),
           ...(mayAdd(route) && { adds: true }),
         }
-      : { ...open, requestHeaders: exchange.request.headers, requestOrigin: exchange.url.origin }
+      : {
+          ...open,
+          isHead: exchange.request.method === 'HEAD',
+          requestHeaders: exchange.request.headers,
+          requestOrigin: exchange.url.origin,
+        }
     const input = { params, query, body, file, asksForFile: asksForFile(exchange.request, route) }
     const value = await route.handle(input as never, context as never)
     const tenant = who?.tenant
