@@ -180,7 +180,7 @@ describe('POST /media and GET /media/{locator}', () => {
       const failing = vi
         .spyOn(Object.getPrototypeOf(env.FILES) as R2Bucket, 'get')
         .mockRejectedValueOnce(new Error('get: We encountered an internal error. (10001)'))
-      expect(await statusOf(range)).toBe(expected[index] === 416 ? 416 : 500)
+      expect(await statusOf(range)).toBe(expected[index] === 416 ? 416 : 503)
       failing.mockRestore()
     }
   })
