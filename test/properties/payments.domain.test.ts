@@ -196,7 +196,7 @@ describe.each(BOOKS)(
         for (const count of Object.values(payments)) expect(count).toBeGreaterThan(10)
         for (const count of [out, offsets]) expect(count).toBeGreaterThan(0)
       },
-      size(120_000, 3_000_000),
+      size(240_000, 3_000_000),
     )
   },
 )
@@ -238,6 +238,6 @@ describe('the payments of a policyholder whose policies were migrated', () => {
       )
       for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
     },
-    size(120_000, 3_000_000),
+    size(240_000, 3_000_000),
   )
 })
