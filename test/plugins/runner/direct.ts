@@ -26,6 +26,7 @@ export async function directRunner(settings: Parameters<typeof startPluginRunner
 }
 
 const RETRY_MS = 200
+const LONGEST_PAUSE_MS = 5_000
 
 let programs = 0
 
@@ -63,8 +64,8 @@ export async function timed(
       return { outcome, ms: performance.now() - began }
     } catch (problem) {
       if ((problem as { code?: string }).code !== 'unavailable' || tried === 300) throw problem
-      // Each try takes a process, which the machine is too busy for.
-      await sleep(RETRY_MS)
+      // Each try takes a process, which the machine is too busy for, and may be all that it is busy with.
+      await sleep(Math.min(LONGEST_PAUSE_MS, RETRY_MS * 2 ** tried))
     }
   }
 }
