@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { usage } from '../exit.ts'
+import { isJsonObject, jsonIn } from '../json.ts'
 import type { FileFigures } from './changed.ts'
 
 /** The command follows changes in the place of events. */
@@ -23,34 +24,23 @@ export type Progress = {
 /** Undefined without the file. Refuses one that was cut off or changed. */
 export function readProgress(path: string): Progress | undefined {
   if (!existsSync(path)) return undefined
-  const progress = parsed(readFileSync(path, 'utf8'))
+  const progress = jsonIn(readFileSync(path, 'utf8'))
   if (isProgress(progress)) return progress
   throw usage(
     `'${path}' cannot be read: it was cut off or changed. Remove it to export everything again, into the same folder.`,
   )
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function isProgress(value: unknown): value is Progress {
-  if (!isObject(value)) return false
+  if (!isJsonObject(value)) return false
   const { tenantLocator, cursor, kinds, files = {} } = value
   return (
     typeof tenantLocator === 'string' &&
     typeof cursor === 'string' &&
-    isObject(kinds) &&
-    Object.values(kinds).every(one => one === null || (isObject(one) && isCount(one.bytes))) &&
-    isObject(files) &&
-    Object.values(files).every(one => isObject(one) && typeof one.sha256 === 'string')
+    isJsonObject(kinds) &&
+    Object.values(kinds).every(one => one === null || (isJsonObject(one) && isCount(one.bytes))) &&
+    isJsonObject(files) &&
+    Object.values(files).every(one => isJsonObject(one) && typeof one.sha256 === 'string')
   )
 }
 

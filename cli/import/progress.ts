@@ -3,6 +3,7 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { usage } from '../exit.ts'
+import { isJsonObject, jsonIn } from '../json.ts'
 
 type Step =
   /** A migration was sent. */
@@ -19,20 +20,14 @@ type Step =
 
 /** Undefined for a text that is no step. */
 function readStep(text: string): Step | undefined {
-  try {
-    const step = JSON.parse(text) as Record<string, unknown> | null
-    const [name = ''] = Object.keys(step ?? {})
-    const isStep = ['running', 'ended', 'account', 'withAuxData'].includes(name)
-    if (!isStep || typeof step?.[name] !== 'string') return undefined
-    const isWhole = name !== 'account' || (typeof step.locator === 'string' && isObject(step.policies))
-    return isWhole ? (step as Step) : undefined
-  } catch {
-    return undefined
-  }
+  const step = jsonIn(text)
+  if (!isJsonObject(step)) return undefined
+  const [name = ''] = Object.keys(step)
+  const isStep = ['running', 'ended', 'account', 'withAuxData'].includes(name)
+  if (!isStep || typeof step[name] !== 'string') return undefined
+  const isWhole = name !== 'account' || (typeof step.locator === 'string' && isJsonObject(step.policies))
+  return isWhole ? (step as Step) : undefined
 }
-
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export class ProgressFile {
   readonly #path: string

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { readJson } from '../../src/product/check/json/read.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
+import { isJsonObject, type JsonObject } from '../json.ts'
 
 /** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */
 export type PolicyCase = {
@@ -9,11 +10,6 @@ export type PolicyCase = {
   readonly policy: Readonly<Record<string, unknown>>
   readonly values: unknown
 }
-
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * Reads what POST /policy takes; or an object with that as `policy` beside a `policyholder`, as POST /policyholder/create takes
@@ -36,9 +32,9 @@ export function readPolicyFile(file: string): PolicyCase[] {
 }
 
 function policyCase(entry: unknown, place: string): PolicyCase {
-  const { name, request = entry } = isObject(entry) ? entry : {}
-  const { policyholder, policy = request } = isObject(request) ? request : {}
-  if (!isObject(policy) || (policyholder !== undefined && !isObject(policyholder)))
+  const { name, request = entry } = isJsonObject(entry) ? entry : {}
+  const { policyholder, policy = request } = isJsonObject(request) ? request : {}
+  if (!isJsonObject(policy) || (policyholder !== undefined && !isJsonObject(policyholder)))
     throw new Failure(
       EXIT.refused,
       `${place} is no policy: it must be an object, as the body of POST /policy, or have that as 'policy' beside 'policyholder'.`,
@@ -46,6 +42,6 @@ function policyCase(entry: unknown, place: string): PolicyCase {
   return {
     name: typeof name === 'string' ? name : undefined,
     policy,
-    values: (policyholder as Json | undefined)?.values ?? {},
+    values: (policyholder as JsonObject | undefined)?.values ?? {},
   }
 }

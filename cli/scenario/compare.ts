@@ -2,6 +2,7 @@
 // are compared whole, entry by entry.
 import { decimal } from '../../src/kernel/money.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
+import { isJsonObject } from '../json.ts'
 import type { Path } from './format.ts'
 import { isTimeName, readTime, timeText } from './times.ts'
 import type { ShownDocument } from './view.ts'
@@ -19,9 +20,6 @@ export type Mismatch = {
 
 /** Differences, in the order in which they are written; and how many values were compared. */
 export type Comparison = { readonly mismatches: Mismatch[]; compared: number }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?$/
 
@@ -76,8 +74,8 @@ export function compare(expected: unknown, got: unknown, path: Path, zone: TimeZ
     for (const [at, one] of expected.entries()) compare(one, got[at], [...path, at], zone, into)
     return
   }
-  if (isObject(expected)) {
-    if (!isObject(got))
+  if (isJsonObject(expected)) {
+    if (!isJsonObject(got))
       return void into.mismatches.push({ path, expected, got, canUpdate: got !== undefined })
     for (const [name, one] of Object.entries(expected))
       compare(one, Object.hasOwn(got, name) ? got[name] : undefined, [...path, name], zone, into)
@@ -93,10 +91,10 @@ const counted = (count: number): string => `${count} ${count === 1 ? 'entry' : '
 
 /** What came, with no more of each entry than was written of the entries before it. */
 function asWritten(expected: readonly unknown[], got: readonly unknown[]): unknown[] {
-  const written = new Set(expected.flatMap(one => (isObject(one) ? Object.keys(one) : [])))
+  const written = new Set(expected.flatMap(one => (isJsonObject(one) ? Object.keys(one) : [])))
   if (written.size === 0) return [...got]
   return got.map(one =>
-    isObject(one) ? Object.fromEntries(Object.entries(one).filter(([name]) => written.has(name))) : one,
+    isJsonObject(one) ? Object.fromEntries(Object.entries(one).filter(([name]) => written.has(name))) : one,
   )
 }
 
@@ -142,7 +140,7 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
     into.mismatches.push({ path, expected, got: { text }, isUnwritten: true, canUpdate: true })
     return
   }
-  const wanted = isObject(expected) ? expected : { contains: expected }
+  const wanted = isJsonObject(expected) ? expected : { contains: expected }
   if (!Object.hasOwn(wanted, 'state') && state !== 'ready') {
     into.mismatches.push({ path, expected: 'ready', got: state, canUpdate: false, note: failure })
     return
@@ -160,7 +158,7 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
       for (const [index, piece] of (Array.isArray(one) ? one : [one]).entries()) {
         into.compared += 1
         if (says.includes(plain(String(piece))) === (name === 'contains')) continue
-        const where = Array.isArray(one) ? [...at, index] : isObject(expected) ? at : path
+        const where = Array.isArray(one) ? [...at, index] : isJsonObject(expected) ? at : path
         into.mismatches.push({
           path: where,
           expected: piece,
