@@ -19,6 +19,7 @@ import {
 } from '../platform/commit.ts'
 import type { RequestContext } from '../platform/context.ts'
 import type { Query } from '../platform/database.ts'
+import { KEPT_MS, keptTimers } from '../platform/events/kept.ts'
 import type { TimerOwner } from '../platform/events/timers.ts'
 import { callObject, reportObject } from '../platform/objects.ts'
 import { readPagingToken, UUID_FORM, writePagingToken } from '../platform/paging.ts'
@@ -46,7 +47,6 @@ import { statusResponse, summaryResponse } from './response.ts'
 import { countQuery } from './run/reading.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
-import { KEPT_MS, timersOf } from './timers.ts'
 import { noTotals } from './totals.ts'
 
 /** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
@@ -132,7 +132,7 @@ export async function createReport(
         ...auditOf(context, report.locator, 'start', kind.name),
         ...more.facts,
       ],
-      timers: [...timersOf(report.locator, context.now), ...more.timers],
+      timers: [...keptTimers('report.run', report.locator, context.now), ...more.timers],
     })
     return locatorIn(committed)!
   } catch (problem) {
@@ -314,7 +314,7 @@ async function change(
         }),
         ...auditOf(context, report.locator, action, report.name),
       ],
-      timers: timersOf(report.locator, context.now),
+      timers: keptTimers('report.run', report.locator, context.now),
     })
     return report
   }

@@ -5,6 +5,7 @@ import { newUuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
+import { KEPT_MS } from '../platform/events/kept.ts'
 import { armDispatcherAt } from '../platform/objects.ts'
 import { type TimerKind, timers } from '../platform/tables.ts'
 import { shards, tenants } from '../platform/tenancy/control-tables.ts'
@@ -20,9 +21,7 @@ import {
   tenantsQuery,
 } from '../platform/tenancy.ts'
 import { reports } from '../reporting/tables.ts'
-import { KEPT_MS as REPORTS_KEPT_MS } from '../reporting/timers.ts'
 import { impacts } from '../servicing/impact/tables.ts'
-import { KEPT_MS as IMPACTS_KEPT_MS } from '../servicing/impact/timers.ts'
 import { migrations } from '../servicing/migration/tables.ts'
 import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
@@ -67,7 +66,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
 
 /** Dispatchers find due timers, deliveries and documents; what is done in portions needs a timer to wake its object. */
 async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
-  const over = (keptMs: number): SQL => sql`state = 'running' or updated_at <= ${tenantNow(tenant) - keptMs}`
+  const needsWaking = sql`state = 'running' or updated_at <= ${tenantNow(tenant) - KEPT_MS}`
   await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
@@ -82,8 +81,8 @@ async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
       // Databases that keep books have both tables.
       if (shard === HOME_SHARD && tenant.keepsBooks)
         queries.push(
-          timersFor('report.run', reports, over(REPORTS_KEPT_MS)),
-          timersFor('impact.run', impacts, over(IMPACTS_KEPT_MS)),
+          timersFor('report.run', reports, needsWaking),
+          timersFor('impact.run', impacts, needsWaking),
         )
       await database.batch(queries)
       await armDispatcherAt({ env, tenant, calls }, shard, now() + WOKEN_AFTER_MS)

@@ -6,6 +6,7 @@ import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { removalTimer } from '../../platform/events/kept.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { systemContext } from '../../platform/system-context.ts'
 import {
@@ -26,7 +27,6 @@ import { manifestOf, totalsCsv } from '../files/summary.ts'
 import type { Cell, ReportedPolicy, ReportKind, ReportSurroundings } from '../kind.ts'
 import { REPORT_KINDS } from '../kinds.ts'
 import * as store from '../store.ts'
-import { removalTimer } from '../timers.ts'
 import { addToTotals } from '../totals.ts'
 import { bringInPortion } from './bring-in.ts'
 import { type Needs, nextPortion, readDisbursements, readPortion } from './reading.ts'
@@ -221,7 +221,8 @@ async function record(
     ...{ shard: HOME_SHARD, subject: report.locator, isRepeatable: true, events },
     guards: [store.reportGuard(report)],
     facts: [store.changeReportQuery(database, report.locator, changes)],
-    timers: given.updatedAt === undefined ? [] : [removalTimer(report.locator, given.updatedAt)],
+    timers:
+      given.updatedAt === undefined ? [] : [removalTimer('report.run', report.locator, given.updatedAt)],
   })
   return { ...report, ...changes }
 }

@@ -8,6 +8,7 @@ import { letOthersRun } from '../../kernel/turns.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { commit, GuardTripped } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
+import { removalTimer } from '../../platform/events/kept.ts'
 import { systemContext } from '../../platform/system-context.ts'
 import {
   HOME_SHARD,
@@ -31,7 +32,6 @@ import { chosenFields, type GroupingField } from './groups.ts'
 import { csvRow } from './report/csv.ts'
 import type { Skipped } from './risk.ts'
 import * as store from './store.ts'
-import { removalTimer } from './timers.ts'
 import { addToTotals } from './totals.ts'
 
 /** Of one portion; a policy with more perils is a portion alone. */
@@ -148,7 +148,9 @@ async function record(
     guards: [store.impactGuard(impact)],
     facts: [store.changeImpactQuery(database, impact.locator, changes)],
     timers:
-      changes.updatedAt === undefined ? [] : [removalTimer(impact.locator, changes.updatedAt as Instant)],
+      changes.updatedAt === undefined
+        ? []
+        : [removalTimer('impact.run', impact.locator, changes.updatedAt as Instant)],
   })
   return { ...impact, ...changes }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import type { Query } from '../../platform/database.ts'
+import { KEPT_MS, keptTimers } from '../../platform/events/kept.ts'
 import type { TimerOwner } from '../../platform/events/timers.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'
@@ -39,7 +40,6 @@ import { impactPage } from './report/page.ts'
 import { impactResponse, summaryResponse } from './response.ts'
 import * as store from './store.ts'
 import { assertImpactAllows, type ImpactAction } from './tables.ts'
-import { KEPT_MS, timersOf } from './timers.ts'
 import { noTotals } from './totals.ts'
 
 /** Of a tenant. More are refused until one is removed. */
@@ -85,7 +85,7 @@ export async function createImpact(
       answer: { status: 200, text: JSON.stringify(answer) },
       guards: [store.roomGuard(MOST_IMPACTS)],
       facts: [...store.newImpactQueries(database, impact), ...auditOf(context, impact.locator, 'create')],
-      timers: timersOf(impact.locator, context.now),
+      timers: keptTimers('impact.run', impact.locator, context.now),
     })
     wakeLater(context, impact.locator)
     return isBySubject(committed) ? await createdAnswer(context, committed.subject) : jsonText(committed)
@@ -194,7 +194,7 @@ async function change(
         store.changeImpactQuery(database, impact.locator, { state, tries: 0, updatedAt: context.now }),
         ...auditOf(context, impact.locator, action),
       ],
-      timers: timersOf(impact.locator, context.now),
+      timers: keptTimers('impact.run', impact.locator, context.now),
     })
     return impact
   }
