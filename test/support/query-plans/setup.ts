@@ -4,5 +4,5 @@ import { afterAll, expect } from 'vitest'
 import { statementsThatRepeat } from './statements.ts'
 
 afterAll(async () => {
-  expect((await statementsThatRepeat()).problems).toEqual([])
+  expect(await statementsThatRepeat()).toEqual([])
 })
