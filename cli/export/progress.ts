@@ -1,8 +1,8 @@
 // `export.json`: how far an export is, and what its files are.
 import { existsSync, readFileSync } from 'node:fs'
+import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
 import { EXPORT_KINDS, type ExportKind } from '../../src/reporting/export/contract.ts'
 import { usage } from '../exit.ts'
-import { isJsonObject, jsonIn } from '../json.ts'
 import type { FileFigures } from './changed.ts'
 
 /** The command follows changes in the place of events. */

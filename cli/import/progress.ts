@@ -2,8 +2,8 @@
 // crash cut off is the last line, which then did not happen.
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject, jsonIn } from '../../src/kernel/json.ts'
 import { usage } from '../exit.ts'
-import { isJsonObject, jsonIn } from '../json.ts'
 
 type Step =
   /** A migration was sent. */

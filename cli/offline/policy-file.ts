@@ -1,8 +1,8 @@
 // The policy that is to be priced, as a file says it.
 import { readFileSync } from 'node:fs'
+import { isJsonObject, type JsonObject } from '../../src/kernel/json.ts'
 import { readJson } from '../../src/product/check/json/read.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
-import { isJsonObject, type JsonObject } from '../json.ts'
 
 /** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */
 export type PolicyCase = {

@@ -1,8 +1,9 @@
 // What was expected against what came. Only what is written is compared: properties that are left out may be anything. Lists
 // are compared whole, entry by entry.
+
+import { isJsonObject } from '../../src/kernel/json.ts'
 import { decimal } from '../../src/kernel/money.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'
-import { isJsonObject } from '../json.ts'
 import type { Path } from './format.ts'
 import { isTimeName, readTime, timeText } from './times.ts'
 import type { ShownDocument } from './view.ts'

@@ -1,8 +1,10 @@
 // What a provider publishes: its discovery document and its keys (OpenID Connect Discovery 1.0). An isolate remembers both by
 // issuer; they are the same for every tenant. Addresses are checked as those of webhooks, redirects are not followed, and the
 // number of bytes and the time are limited.
+
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { Refusal } from '../../kernel/errors.ts'
+import { isJsonObject } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { joined, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
@@ -101,7 +103,7 @@ async function readOnce(
 async function withKeys(env: Env, metadata: Metadata, metadataAt: Instant): Promise<Known> {
   const set = await fetchJson(env, metadata.keysUrl, 'keys')
   const list = set.keys
-  if (!Array.isArray(list) || list.length > MOST_KEYS || !list.every(isObject))
+  if (!Array.isArray(list) || list.length > MOST_KEYS || !list.every(isJsonObject))
     throw providerFailed(`The keys of the identity provider are no key set of at most ${MOST_KEYS} keys.`)
   const ids = new Set(list.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])))
   const keys = createLocalJWKSet({ keys: list } as unknown as JSONWebKeySet)
@@ -141,9 +143,6 @@ async function readMetadata(env: Env, issuer: string): Promise<Metadata> {
   }
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * Calls the provider and reads a JSON object of at most 256 KiB. `what` names it in the message of a 502. `accepts`: also the
  * object of an answer with this status.
@@ -179,7 +178,7 @@ export async function fetchJson(
       throw providerFailed(`The identity provider's ${what} has more than ${LARGEST_ANSWER_BYTES} bytes.`)
     }
     const value = jsonIn(utf8Text(joined(parts)))
-    if (!isObject(value)) throw providerFailed(`The identity provider's ${what} is no JSON object.`)
+    if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is no JSON object.`)
     return value
   } catch (problem) {
     if (problem instanceof Refusal) throw problem

@@ -1,5 +1,6 @@
 // A sandbox for tenant code: no network; clock and randomness are passed in. isolate.ts and process-runner.ts (which calls quickjs.ts in
 // a process beside the service) must behave the same (test/plugins/runners.service.test.ts).
+import { isJsonObject } from '../../kernel/json.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import {
@@ -146,7 +147,7 @@ export function readOutcome(text: unknown): CallOutcome {
 
 /** A script can change much of the language while it runs, so what the realm collected is checked again here. */
 function isOutcome(outcome: unknown): outcome is CallOutcome {
-  if (!isRecord(outcome)) return false
+  if (!isJsonObject(outcome)) return false
   const { failure, missing, logs, writes, events, explained } = outcome
   return (
     (failure === undefined || isFailure(failure)) &&
@@ -173,14 +174,11 @@ type Unread = Readonly<Record<string, unknown>>
 
 const isText = (one: unknown): one is string => typeof one === 'string'
 
-const isRecord = (one: unknown): one is Unread =>
-  typeof one === 'object' && one !== null && !Array.isArray(one)
-
 const isListOf = (list: unknown, most: number, isOne: (one: Unread) => boolean): boolean =>
-  Array.isArray(list) && list.length <= most && list.every(one => isRecord(one) && isOne(one))
+  Array.isArray(list) && list.length <= most && list.every(one => isJsonObject(one) && isOne(one))
 
 const isFailure = (one: unknown): boolean =>
-  isRecord(one) &&
+  isJsonObject(one) &&
   isText(one.reason) &&
   (one.at === undefined || isText(one.at)) &&
   (one.limit === undefined || typeof one.limit === 'boolean')
@@ -196,17 +194,17 @@ const isWrite = ({ locator, key, value, uiType, removes }: Unread): boolean =>
   (removes === undefined || (removes === true && value === ''))
 
 const isEvent = ({ type, data }: Unread): boolean =>
-  isText(type) && CUSTOM_TYPE.test(type) && isRecord(data) && Object.values(data).every(isText)
+  isText(type) && CUSTOM_TYPE.test(type) && isJsonObject(data) && Object.values(data).every(isText)
 
 const isExplanation = (one: unknown): boolean =>
-  isRecord(one) &&
+  isJsonObject(one) &&
   isListOf(
     one.lookups,
     MOST_EXPLAINED_LOOKUPS,
     ({ table, key, value }) => isText(table) && isText(key) && (value === null || isText(value)),
   ) &&
   isListOf(one.notes, MOST_EXPLAINED_NOTES, ({ label, value }) => isText(label) && isText(value)) &&
-  isRecord(one.more) &&
+  isJsonObject(one.more) &&
   Number.isSafeInteger(one.more.lookups) &&
   Number.isSafeInteger(one.more.notes)
 

@@ -1,7 +1,9 @@
 // Reads the answers of plugins. Those of getPerilRates have thousands of mostly plain rates for a fleet: plain ones are read here, several
 // times faster than by the schema, which reads the rest (contract.ts).
+
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
+import { isJsonObject } from '../../kernel/json.ts'
 import { type CurrencyCode, currencyNameOf, type Decimal, decimal, minorDigits } from '../../kernel/money.ts'
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
@@ -30,9 +32,9 @@ export async function readPerilRates(answer: unknown, path: string): Promise<Per
 
 /** The rates when all of them are plain: the same values as by the schema. */
 export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | undefined {
-  if (!isRecord(answer) || !isNone(answer.exceptionMessage)) return undefined
+  if (!isJsonObject(answer) || !isNone(answer.exceptionMessage)) return undefined
   const { pricedPerilCharacteristics: priced } = answer
-  if (!isRecord(priced)) return undefined
+  if (!isJsonObject(priced)) return undefined
   const rates = new Map<string, PerilRate>()
   for (const locator of Object.keys(priced)) {
     const rate = plainRate(priced[locator])
@@ -43,7 +45,7 @@ export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | un
 }
 
 function plainRate(one: unknown): PerilRate | undefined {
-  if (!isRecord(one) || !isNone(one.premium) || !isNone(one.technicalPremium)) return undefined
+  if (!isJsonObject(one) || !isNone(one.premium) || !isNone(one.technicalPremium)) return undefined
   const yearlyPremium = plainAmount(one.yearlyPremium)
   const exactPremium = plainAmount(one.exactPremium)
   const yearlyTechnicalPremium = plainAmount(one.yearlyTechnicalPremium)
@@ -59,7 +61,7 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
   if (!Array.isArray(list) || list.length > 50) return false
   const commissions: NonNullable<PerilRate['commissions']> = []
   for (const one of list as unknown[]) {
-    if (!isRecord(one) || !isNone(one.amount)) return false
+    if (!isJsonObject(one) || !isNone(one.amount)) return false
     const { recipient } = one
     const yearlyAmount = plainAmount(one.yearlyAmount)
     const exactAmount = plainAmount(one.exactAmount)
@@ -83,9 +85,6 @@ function plainAmount(wire: unknown): Decimal | undefined | false {
 }
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
 const MOST_LISTED = 5

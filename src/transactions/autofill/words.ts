@@ -1,7 +1,9 @@
 // The properties of requests that may be filled in, under the names that an update has for them. Fillers of a new
 // policy get and return its exposures and field groups as those that an update adds, so that one filler serves both.
 // Nothing here validates: the request's own contract reads the result.
+
 import { asPluginInput } from '../../extension/plugins/translation.ts'
+import { isJsonObject } from '../../kernel/json.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import { readFieldValues } from '../../product/fields/values.ts'
 
@@ -112,15 +114,13 @@ export const merged = (asked: Words, filled: Words): Words => {
   }
 }
 
-const isRecord = (value: unknown): value is Words =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function both(name: string, asked: unknown, filled: unknown): unknown {
-  if (name === 'fieldValues') return isRecord(asked) && isRecord(filled) ? { ...asked, ...filled } : filled
+  if (name === 'fieldValues')
+    return isJsonObject(asked) && isJsonObject(filled) ? { ...asked, ...filled } : filled
   if (!Array.isArray(asked) || !Array.isArray(filled)) return filled
   if (UNITED.has(name)) return [...new Set([...asked, ...filled])]
   const identity = IDENTITIES.get(name)
-  return identity === undefined || !filled.every(isRecord) ? filled : byIdentity(identity, asked, filled)
+  return identity === undefined || !filled.every(isJsonObject) ? filled : byIdentity(identity, asked, filled)
 }
 
 /** If the request changes a record twice, the later change is merged. */
@@ -141,7 +141,7 @@ const MOST_NAMED = 20
 export function named(filled: Words): string {
   const names = Object.entries(filled).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []
-    return name === 'fieldValues' && isRecord(value)
+    return name === 'fieldValues' && isJsonObject(value)
       ? Object.keys(value).map(field => pathText(['fieldValues', field]))
       : [name]
   })

@@ -1,6 +1,8 @@
 // Reads a transaction's tree of elements as policy data, exposures and perils (rules 2 and 6 of resources brief 9.3; 9.5). An
 // element below a coverage is a peril of the same exposure and names its parent.
+
 import { Refusal } from '../../../kernel/errors.ts'
+import { isJsonObject } from '../../../kernel/json.ts'
 import type { LocatorSupply } from '../../../kernel/locators.ts'
 import {
   type CurrencyCode,
@@ -213,9 +215,6 @@ const AMOUNT_TERMS: ReadonlySet<string> = new Set([
   ...['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'],
 ])
 
-const isGroup = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Objects, alone or in lists, are field groups. */
 function readData(
   data: Readonly<Record<string, unknown>>,
@@ -227,7 +226,7 @@ function readData(
   const addFieldGroups: { fieldName: string; fieldValues: unknown }[] = []
   for (const [fieldName, value] of Object.entries(data)) {
     const list: unknown[] = Array.isArray(value) ? value : [value]
-    if (list.length > 0 && list.every(isGroup))
+    if (list.length > 0 && list.every(isJsonObject))
       addFieldGroups.push(...list.map(one => ({ fieldName, fieldValues: one })))
     else fieldValues[fieldName] = value
   }

@@ -1,4 +1,4 @@
-// Of JSON that somebody may have changed or cut off.
+// JSON that somebody else wrote, or that somebody may have changed or cut off.
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
