@@ -283,6 +283,25 @@ describe('renderPolicyDocument', () => {
     )
   })
 
+  it('shows what a renewal changes, and no exposure that goes on as it was', async () => {
+    const { body: created } = await motor.createPolicy()
+    const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)
+    const { body: renewal } = await motor.post<{ locator: string }>(`/policies/${policy.locator}/renewals`, {
+      renewalEndTimestamp: Number(policy.effectiveContractEndTimestamp) + 365 * 24 * 3_600_000,
+      fieldValues: { claims_free_years: '3' },
+      state: 'quoted',
+    })
+    const answer = await render({
+      policyLocator: policy.locator,
+      renewalLocator: renewal.locator,
+      type: 'html',
+      template:
+        '{% for change in data.renewal.policy_updates.updated_field_values %}{{ change[0] }} {{ change[1].old_value }}>{{ change[1].new_value }} {{ change[1].endorsement_effect }}{% endfor %} {{ data.renewal.policy_updates.updated_exposures.size }}',
+    })
+    const { fieldValues } = policy.characteristics[0]!
+    expect(answer.body).toBe(`claims_free_years ${fieldValues.claims_free_years![0]}>3 updated 0`)
+  })
+
   it('shows which perils an endorsement adds, ends and changes, below their exposure', async () => {
     const { body: created } = await motor.createPolicy()
     const { body: policy } = await motor.post(`/policy/${created.locator}/issue`)

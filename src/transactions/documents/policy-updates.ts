@@ -1,6 +1,12 @@
 // Changes of an endorsement or renewal as templates read them (brief 5.3).
 
-import type { ExposureRun, Peril, PerilRun, PolicyAggregate } from '../../policy/records/aggregate.ts'
+import type {
+  ExposureRun,
+  Peril,
+  PerilRun,
+  PolicyAggregate,
+  PolicySegment,
+} from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
 import type { ExposureDefinition, FieldDefinition, ProductDefinition } from '../../product/configuration.ts'
 import { type FieldData, NO_FIELD_DATA } from '../../product/fields/groups.ts'
@@ -54,11 +60,25 @@ export function policyUpdates(
     .filter(one => one.madeBy === modificationLocator && one.end > startAt)
     .sort((a, b) => a.start - b.start)
   const now = newSegments.find(one => one.start >= startAt)
-  const was = now?.predecessor === undefined ? undefined : aggregate.segments.get(now.predecessor)
+  const was = now && segmentBefore(aggregate, now)
   return {
     ...dataChange(product.fields, was?.data ?? now?.data, now?.data),
     updated_exposures: exposureChanges(aggregate, modificationLocator, product),
   }
+}
+
+/** What the segment goes on from. That of a renewal follows the one that was in force at its start when it was made. */
+function segmentBefore(
+  { segments, modifications }: PolicyAggregate,
+  now: PolicySegment,
+): PolicySegment | undefined {
+  if (now.predecessor !== undefined) return segments.get(now.predecessor)
+  const numberOf = (one: PolicySegment): number => modifications.get(one.madeBy)?.number ?? 0
+  return [...segments.values()]
+    .filter(one => one.quoteLocator === now.quoteLocator && one.end === now.start)
+    .filter(one => numberOf(one) < numberOf(now))
+    .sort((a, b) => numberOf(a) - numberOf(b))
+    .at(-1)
 }
 
 function exposureChanges(
@@ -75,14 +95,17 @@ function exposureChanges(
     const { was, now, effect } = changeOf(runsOf.get(exposure.locator) ?? [], modification)
     const definition = product.exposures.find(one => one.name === exposure.name)
     const perils = perilChanges(perilsOf.get(exposure.locator) ?? [], perilRunsOf, modification, definition)
-    if (effect === 'unchanged' && Object.keys(perils).length === 0) continue
     const after = effect === 'unchanged' ? was : now
+    const data = dataChange(definition?.fields, was?.data, after?.data)
+    // A renewal makes a run of every exposure that goes on.
+    const isSame = effect === 'unchanged' || (effect === 'updated' && !isChanged(data))
+    if (isSame && Object.keys(perils).length === 0) continue
     addChange(changes, exposure.name, {
       locator: exposure.locator,
       name: exposure.name,
       display_name: definition?.displayName ?? exposure.name,
       endorsement_effect: effect === 'unchanged' ? 'updated' : effect,
-      ...dataChange(definition?.fields, was?.data, after?.data),
+      ...data,
       updated_perils: perils,
     })
   }
@@ -103,9 +126,7 @@ function perilChanges(
     const { locator, name } = group.at(-1)!
     const definition = exposure?.perils.find(one => one.name === name)
     const data = dataChange(definition?.fields, was?.data, now?.data)
-    const isSame =
-      Object.keys({ ...data.updated_field_values, ...data.updated_field_groups }).length === 0 &&
-      JSON.stringify(was?.amounts) === JSON.stringify(now?.amounts)
+    const isSame = !isChanged(data) && JSON.stringify(was?.amounts) === JSON.stringify(now?.amounts)
     if (effect === 'unchanged' || (effect === 'updated' && isSame)) continue
     const displayName = definition?.displayName ?? name
     addChange(changes, name, {
@@ -118,6 +139,9 @@ function perilChanges(
   }
   return changes
 }
+
+const isChanged = ({ updated_field_values: values, updated_field_groups: groups }: DataChange): boolean =>
+  Object.keys(values).length > 0 || Object.keys(groups).length > 0
 
 function addChange<Change>(changes: Record<string, Change[]>, name: string, change: Change): void {
   const list = changes[name] ?? []
