@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, callApi } from '../support/api.ts'
 import { afterBatches } from '../support/between-batches.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
+import { archiveOf, type DeployAnswer, deployForm, deployNextVersion } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { externallyRated, openRater } from '../support/rater.ts'
 import { administrator } from '../support/sign-in.ts'
@@ -320,8 +320,7 @@ describe('an integration that a product names', () => {
   })
 
   it('is not removed while the newest configuration names it, nor while policies are of one that does', async () => {
-    const suffix = 'integrations-use'
-    const own = await motorTenant(suffix, externallyRated('needed'))
+    const own = await motorTenant('integrations-use', externallyRated('needed'))
     const token = await own.signIn('anna.admin')
     const rater = await openRater()
     await call('POST', '/integrations', { name: 'needed', url: rater.url }, {}, token)
@@ -333,7 +332,7 @@ describe('an integration that a product names', () => {
     )
 
     expect((await own.createPolicy()).status).toBe(200)
-    await deploy(suffix, externallyRated('another'))
+    await deployNextVersion(own.tenantName, externallyRated('another'))
     const stillRefused = await removing()
     expect(stillRefused.status).toBe(409)
     expect(stillRefused.body.message).toMatch(

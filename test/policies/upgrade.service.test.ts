@@ -11,7 +11,7 @@ import type { PolicyUpgradeResponse } from '../../src/transactions/upgrade/contr
 import { deploy } from '../product/deploying.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { type ArchiveFiles, deployExample } from '../support/examples.ts'
+import { type ArchiveFiles, deployExample, deployNextVersion } from '../support/examples.ts'
 import { roundTrips } from '../support/motor.ts'
 import { YEARS_ON } from '../support/years.ts'
 
@@ -79,11 +79,9 @@ const without = (files: ArchiveFiles, ...paths: string[]): ArchiveFiles =>
 type Problem = { message: string; code: string; policyFieldErrors?: unknown }
 
 /** A tenant with these versions of its configuration, and what tests ask of it. */
-async function tenantWith(suffix: string, ...versions: ArchiveFiles[]) {
-  let token = ''
-  let tenantName = ''
-  let tenantLocator = ''
-  for (const files of versions) ({ token, tenantName, tenantLocator } = await deployExample(files, suffix))
+async function tenantWith(suffix: string, first: ArchiveFiles, ...later: ArchiveFiles[]) {
+  const { token, tenantName, tenantLocator } = await deployExample(first, suffix)
+  for (const files of later) await deployNextVersion(tenantName, files)
   const call = <Body = PolicyResponse>(
     method: string,
     path: string,

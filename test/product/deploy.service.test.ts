@@ -327,9 +327,25 @@ describe('deployTest', () => {
     })
     const unnamed = await deploy(LEGACY, {})
     expect(unnamed.body.tenantName).toBe('administrator-configeditor')
-    const again = await deploy(LEGACY, { tenantNameSuffix: '' })
-    expect(again.body.logfile).toContain('Deployed version 2 to')
+    expect((await deploy(LEGACY, { tenantNameSuffix: '' })).body.success).toBe(true)
     expect(await tenantNamed('administrator-configeditor')).toMatchObject({ versioned: false })
+  })
+
+  test('replaces the one version, and refuses to take away what policies need', async () => {
+    const tenantNameSuffix = 'replaced'
+    await deploy(LEGACY, { tenantNameSuffix })
+    await insertPolicy('administrator-replaced', 1)
+    const changed = await deploy(LEGACY, { tenantNameSuffix }, boat(200))
+    expect(changed.body.logfile).toContain('Deployed version 1 to')
+    const without = boat(200, { 'products/boat/policy/policy.json': '{}' })
+    const refused = await deploy(LEGACY, { tenantNameSuffix }, without)
+    expect(refused.body).toMatchObject({
+      success: false,
+      logfile: expect.stringMatching(
+        /ERROR products\/boat\/policy\/policy\.json fieldRemoved The field 'harbour' is missing\. Policies need it, and the tenant keeps one version only/,
+      ),
+    })
+    expect(await deploymentsOf('administrator-replaced')).toEqual(['deploy 1', 'repair 1'])
   })
 
   test.each(['UP', 'a b', 'a.b', 'x'.repeat(41), 'a/../b', 'end-'])('refuses the suffix %j', async suffix => {

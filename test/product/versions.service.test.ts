@@ -42,8 +42,7 @@ beforeAll(async () => {
   other = await deployExample(files(2), 'other')
   ownAdmin = await administratorOf(own)
   otherAdmin = await administratorOf(other)
-  const fields = { tenantNameSuffix: 'own' }
-  await deploy('/configuration/deployTest', fields, files(3))
+  await deploy('/configuration/studio/deploy', { tenantName: own.tenantName }, files(3))
   await deploy('/configuration/studio/repair', { tenantName: own.tenantName, version: '1' }, files(4))
 })
 

@@ -5,7 +5,7 @@ import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { Worksheet } from '../../src/policy/contract/worksheet.ts'
 import { callApi } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type ArchiveFiles, deployExample, motorWithoutPapers } from '../support/examples.ts'
+import { type ArchiveFiles, deployNextVersion, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 import { pluginRated } from '../support/plugin-rated.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'
@@ -135,7 +135,7 @@ describe('rated by an earlier version of the configuration', () => {
     }
     const motor = await motorTenant('worksheet-version')
     const policy = await issued(motor)
-    await deployExample(dearer(), 'worksheet-version')
+    await deployNextVersion(motor.tenantName, dearer())
     const upgraded = await motor.post(`/policy/${policy.locator}/upgrade`)
     expect(upgraded.status, JSON.stringify(upgraded.body)).toBe(200)
     const sheet = await explained(motor, policy)

@@ -131,6 +131,15 @@ export async function deployExample(example: string | ArchiveFiles, suffix: stri
   }
 }
 
+/** Deploys files as the next version of the tenant's configuration. Policies keep the version that they have. */
+export async function deployNextVersion(tenantName: string, files: ArchiveFiles): Promise<void> {
+  const answer = await callOk<DeployAnswer>('POST', '/configuration/studio/deploy', {
+    token: await administrator(),
+    body: deployForm(archiveOf(files), { tenantName }),
+  })
+  if (!answer.success) throw new Error(`The deploy was refused:\n${answer.logfile}`)
+}
+
 function testUsers(files: ArchiveFiles): TestUser[] {
   const content = files['security/test_users.json']
   if (content === undefined) return []

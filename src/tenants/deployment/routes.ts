@@ -65,7 +65,7 @@ export const configurationRoutes: readonly Route[] = [
   }),
   post('/configuration/deployTest', {
     summary: "Deploy to one of the administrator's own test tenants (legacy)",
-    description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Not for tenants with product versioning. ${DESCRIPTION}`,
+    description: `The tenant \`<user>-<suffix>\` is made at the first deploy. Later deploys replace its configuration, for the policies that there are too, so what these are made of must still be there. Not for tenants with product versioning. ${DESCRIPTION}`,
     permission: 'deployments.deploy',
     form: withZip(contract.DeployTestForm),
     answer: deployedAs(contract.DeployTestConfigurationLegacyResponse),

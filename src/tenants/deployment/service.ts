@@ -87,7 +87,7 @@ export async function repair(
   return repairArchive(context, { route, tenant, version }, file)
 }
 
-/** The older deploy of test tenants: the administrator's own tenant, named by a suffix, without versions. */
+/** The older deploy of test tenants: the administrator's own tenant, named by a suffix, with one version that each deploy replaces. */
 export async function deployTest(
   { tenantNameSuffix }: DeployTestForm,
   file: FilePart | undefined,
@@ -167,7 +167,11 @@ async function deploy(
   const { tenant, isNew } = present
     ? { tenant: recreate ? await recreateAudited(context, present) : present, isNew: recreate }
     : await createOrFindTenant(context, name, isVersioned)
-  const released = await deployVersion({ ...context, tenant }, upload, { route, isNew })
+  const own = { ...context, tenant }
+  // Without versions every deploy takes the place of the one before, for all policies (resources brief 10.5).
+  const only = isVersioned || isNew ? undefined : await latestVersion(context, tenant)
+  if (only) return replaceVersion(own, { route, version: only.version }, { upload, findings, file })
+  const released = await deployVersion(own, upload, { route, isNew })
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
   return resultOf(tenant, released)
 }
@@ -197,7 +201,7 @@ async function createOrFindTenant(
     const audit = auditQueries(context, name, 'made')
     return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, audit), isNew: true }
   } catch (problem) {
-    // Another deploy created the tenant first: this one deploys its second version.
+    // Another deploy created the tenant first: this one comes after it.
     const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'
     const tenant = isTaken ? await tenantOfType('test', name, context) : undefined
     if (!tenant) throw problem
@@ -214,7 +218,20 @@ async function repairArchive(
   if (replay) return replay
   if (file) assertConfigurationSize(tenant, file.bytes.length)
   const { upload, findings } = await readUpload(file, tenant.type)
-  const own = { ...context, tenant }
+  return replaceVersion({ ...context, tenant }, { route, version }, { upload, findings, file })
+}
+
+/** Without `upload` the archive has errors, which are among the findings. */
+async function replaceVersion(
+  own: AdministrationContext & RequestContext,
+  { route, version }: { readonly route: string; readonly version: number },
+  archive: {
+    readonly upload: Upload | undefined
+    readonly findings: readonly Finding[]
+    readonly file: FilePart | undefined
+  },
+): Answer {
+  const { upload, findings, file } = archive
   const released = upload
     ? await repairVersion(own, upload, { route, version })
     : { refused: findings.slice() }
@@ -223,7 +240,7 @@ async function repairArchive(
       ...{ kind: 'repair', route, repaired: version, findings: released.refused },
       bytes: file?.bytes.length ?? 0,
     })
-  return resultOf(tenant, released)
+  return resultOf(own.tenant, released)
 }
 
 async function storedResult(context: RequestContext): Promise<DeployResult | JsonText | undefined> {

@@ -1,4 +1,5 @@
 // An archive that is deployed or repairs a version, and what is found of it beside its own mistakes.
+import type { Tenant } from '../../../platform/tenancy.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import type { IncompatibleChange } from './compatibility.ts'
 
@@ -21,8 +22,14 @@ export const deployFindings = (
   ...(version === 1 ? [] : lateBootstrap(upload)),
 ]
 
-export function repairProblems(version: number, inUse: readonly IncompatibleChange[]): Finding[] {
-  const advice = `Policies of version ${version} need it: put it back, or deploy a new version.`
+export function repairProblems(
+  { versioned }: Pick<Tenant, 'versioned'>,
+  version: number,
+  inUse: readonly IncompatibleChange[],
+): Finding[] {
+  const advice = versioned
+    ? `Policies of version ${version} need it: put it back, or deploy a new version.`
+    : 'Policies need it, and the tenant keeps one version only: put it back, or deploy with POST /configuration/studio/deploy, which keeps the version of each policy.'
   return inUse.map(change => finding('ERROR', change, advice))
 }
 

@@ -95,7 +95,7 @@ export function repairVersion(
     if (!present.asked) throw unknownVersion(version)
     const before = await configurationOf(context, present.asked)
     const { scopes, inUse } = await changesOf(context, before, upload, version)
-    if (inUse.length > 0) return { refused: repairProblems(version, inUse) }
+    if (inUse.length > 0) return { refused: repairProblems(context.tenant, version, inUse) }
     const holds: SQL[] = [store.versionHasHash(version, present.asked.hash)]
     if (scopes.length > 0) holds.push(store.noPolicyOf(scopes, version))
     return write({
@@ -128,7 +128,7 @@ export async function foreseenFindings(
   const isRepair = version !== undefined
   const before = await configurationOf(context, isRepair ? present.asked : present.latest)
   const { inUse } = await changesOf(context, before, upload, version)
-  if (isRepair && inUse.length > 0) return repairProblems(version, inUse)
+  if (isRepair && inUse.length > 0) return repairProblems(context.tenant, version, inUse)
   const accounts =
     !isRepair || present.latest?.version === version
       ? accountsOf(context, upload, present, before)

@@ -25,7 +25,12 @@ import { whenMade } from '../../../documents/waiting.ts'
 import { callApi, callOk } from '../../../support/api.ts'
 import { prepareDatabases } from '../../../support/databases.ts'
 import { type Caused, emitted } from '../../../support/emission/read.ts'
-import { type ArchiveFiles, deployExample, exampleFiles } from '../../../support/examples.ts'
+import {
+  type ArchiveFiles,
+  deployExample,
+  deployNextVersion,
+  exampleFiles,
+} from '../../../support/examples.ts'
 import { migratedAccount, migratedPolicy } from '../../../support/migrated.ts'
 import { motorTenant, plainYear, workedOf } from '../../../support/motor.ts'
 import { openProvider } from '../../../support/oidc.ts'
@@ -206,7 +211,7 @@ async function money(send: Send, issue: (more?: object) => Promise<PolicyRespons
 
 async function motorStory() {
   const files = motorFiles()
-  const { token, hostname, signIn } = await deployExample(files, 'emission')
+  const { token, hostname, tenantName, signIn } = await deployExample(files, 'emission')
   const send = sender(token)
   const underwriter = sender(await signIn('ulrich.underwriter'))
   const account = { hostName: hostname, username: 'alice.agent', password: 'password' }
@@ -251,10 +256,10 @@ async function motorStory() {
   await money(send, issue)
   const unpaid = await issue()
   const old = await issue()
-  await deployExample(
-    { ...files, 'products/private_motor/policy/fees.json': JSON.stringify({ fees: feesWithOneMore(files) }) },
-    'emission',
-  )
+  await deployNextVersion(tenantName, {
+    ...files,
+    'products/private_motor/policy/fees.json': JSON.stringify({ fees: feesWithOneMore(files) }),
+  })
   await send('POST', `/policy/${old.locator}/upgrade`, {})
   const clock = (days: number) =>
     send<{ failed: number }>('POST', '/test/clock', { advance: { amount: days, unit: 'day' } })
@@ -280,7 +285,7 @@ function feesWithOneMore(files: ArchiveFiles): object[] {
 
 /** The home example knows no cancellations: its policies lapse the legacy way. */
 async function homeStory() {
-  const { token } = await deployExample('home', 'emission')
+  const { token } = await deployExample('home', 'emission-home')
   const send = sender(token)
   const { policy, policyholder } = workedOf('home')[0]!.request
   const { locator } = await send<PolicyholderResponse>('POST', '/policyholder/create', {
