@@ -381,12 +381,20 @@ describe('what a quote’s state forbids is 409 and says what it allows', () => 
     expect(empty.status).toBe(400)
     const wrong = await patch<{ message: string; policyFieldErrors: object }>(`/quotes/${quote}`, {
       fieldValues: { nonsense: 'x', claims_free_years: 'many' },
-      addExposures: [{ exposureName: 'boat' }],
+      addExposures: [
+        { exposureName: 'boat' },
+        { exposureName: 'vehicle', fieldValues: { usage: 'fun' }, perils: [{ name: 'sinking' }] },
+      ],
     })
     expect(wrong.status).toBe(400)
+    const usage = { fieldName: 'usage', code: 'INVALID_VALUE' }
+    const peril = { name: 'sinking', fieldErrors: { errors: [{ code: 'INVALID_FIELD' }] } }
     expect(wrong.body.policyFieldErrors).toMatchObject({
       policyFieldErrors: { hasErrors: true },
-      exposureValidationErrors: [{ exposureName: 'boat' }],
+      exposureValidationErrors: [
+        { index: 1, exposureFieldErrors: { errors: [usage] }, perilValidationErrors: [peril] },
+        { exposureName: 'boat' },
+      ],
     })
     expect((await patch('/quotes/100000001', { name: 'x' })).status).toBe(404)
     expect((await patch(`/quotes/${quote}`, { policyEndTimestamp: 1 })).status).toBe(400)

@@ -1,4 +1,5 @@
 // Collects all problems of a draft at once (brief 6 and 8: PolicyValidationErrors).
+import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
@@ -125,7 +126,14 @@ export function validateContent(
     })
   }
 
-  const exposureValidationErrors = [...errors.values(), ...reported.strays.map(strayErrors)]
+  const strays: ExposureValidationErrors[] = []
+  for (const stray of reported.strays) {
+    const exposure = aggregate.exposures.get(stray.exposureLocator as Uuid)
+    const isOfAdded = exposure !== undefined && reported.added.has(exposure.locator)
+    if (isOfAdded) errorsOf(exposure).perilValidationErrors.push(...strayPerils(stray))
+    else strays.push(strayErrors(stray))
+  }
+  const exposureValidationErrors = [...errors.values(), ...strays]
   const policyFieldErrors = parts.policy
     .map(data => check(parts.owner, product.fields, data))
     .reduce(joinFieldErrors, fieldErrors([]))
@@ -145,8 +153,14 @@ function strayErrors(stray: ReportedProblems['strays'][number]): ExposureValidat
     index,
     hasErrors: true,
     ...(perilName === undefined ? { message } : {}),
-    perilValidationErrors: perilName === undefined ? [] : [{ name: perilName, hasErrors: true, message }],
+    perilValidationErrors: strayPerils(stray),
   }
+}
+
+function strayPerils({ perilName, message }: ReportedProblems['strays'][number]): PerilValidationErrors[] {
+  if (perilName === undefined) return []
+  const found = fieldErrors([{ fieldName: 'name', code: 'INVALID_FIELD', message }])
+  return [{ name: perilName, hasErrors: true, message, fieldErrors: found }]
 }
 
 /** The first messages as one text, for clients that show only the message. */
@@ -166,7 +180,7 @@ export function summary(errors: PolicyValidationErrors): string {
     fromFields(exposure.exposureFieldErrors, where)
     for (const peril of exposure.perilValidationErrors) {
       if (peril.message) messages.push(peril.message)
-      fromFields(peril.fieldErrors, `${where}peril '${peril.name}': `)
+      else fromFields(peril.fieldErrors, `${where}peril '${peril.name}': `)
     }
   }
   const shown = messages.slice(0, 5).join(' ')

@@ -12,8 +12,9 @@ export function reasonsOf(refusal: Refusal): string[] {
       ...(exposure.message === undefined ? [] : [exposure.message]),
       ...fieldReasons(exposure.exposureFieldErrors, `exposure '${exposure.exposureName}': `),
       ...exposure.perilValidationErrors.flatMap(({ name, message, fieldErrors }) => [
-        ...(message === undefined ? [] : [message]),
-        ...fieldReasons(fieldErrors, `peril '${name}' of '${exposure.exposureName}': `),
+        ...(message === undefined
+          ? fieldReasons(fieldErrors, `peril '${name}' of '${exposure.exposureName}': `)
+          : [message]),
       ]),
     ]),
   ]
