@@ -4,7 +4,7 @@
 import type { Uuid } from '../kernel/locators.ts'
 import { type CurrencyCode, money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
-import { openAfter, openInstallments, restsOf, restsOfEach } from '../policy/bills/amounts-due.ts'
+import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import type { PolicyAggregate } from '../policy/records/aggregate.ts'
@@ -209,7 +209,7 @@ export function replan(
 ): BillPlan {
   const { timeZone, currency } = before.policy
   const open = openAfter(before, from)
-  const charges = [...own, ...restsOf(before, open)]
+  const charges = [...own, ...restsToSpread(before, open)]
   if (charges.length === 0) return { charges, plan: [], open }
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule = scheduleFor(charges, type)
@@ -235,7 +235,8 @@ function plannedFrom(
   const { now, timeZone, currency } = context
   const endOfToday = endOfDay(now, timeZone)
   const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
-  let plan = numbered([{ ...first!, periods: [...first!.periods, ...beyond] }, ...others])
+  const drafts = [{ ...first!, periods: [...first!.periods, ...beyond] }, ...others]
+  let plan = numbered(drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })))
   // Removing an installment can move a few minor units to others, so repeat until stable.
   for (;;) {
     const items = installmentItems(plan, charges)

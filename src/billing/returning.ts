@@ -28,7 +28,10 @@ export function returningBills(
 ): PlannedInstallment[] {
   const made = standingInvoices(before).map(invoice => installmentOf(before, invoice))
   const isMade = (one: PlannedInstallment): boolean =>
-    made.some(({ start, dueAt, replans }) => replans && start === one.start && dueAt === one.dueAt)
+    made.some(
+      ({ start, dueAt, replans }) =>
+        replans && replans.bill !== 'spread' && start === one.start && dueAt === one.dueAt,
+    )
   return lostBy(before, cancellation)
     .filter(one => one.dueAt > now && !isMade(one))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)

@@ -381,6 +381,42 @@ describe('a reinstatement', () => {
   })
 })
 
+describe('another payment schedule', () => {
+  const quarters = [['2030-06-01', 30_000] as const]
+  const billedAtOnce = [
+    ['newBusiness', 10_000],
+    ['installment', 20_000],
+  ]
+  const billedBy = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, minor])
+
+  it('of a policy that is cancelled later bills each quarter for what is in force then', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.cancel('2030-10-15')
+    await boat.reschedule('quarterly')
+    expect(billedBy(boat)).toEqual(billedAtOnce)
+    expect(boat.planned).toEqual([...quarters, ['2030-09-01', 10_000 + 4_516]])
+    addsUp(boat)
+  })
+
+  it('of a policy that gets cheaper later bills each quarter for what is in force then', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-15', '600')
+    await boat.reschedule('quarterly')
+    expect(billedBy(boat)).toEqual(billedAtOnce)
+    const third = 10_000 + 7_240 + 4_968
+    expect(boat.amounts).toEqual([third, 3 * 4_968, 3 * 4_968].map(minor => (minor / 100).toFixed(2)))
+    addsUp(boat)
+  })
+
+  it('with an endorsement after another one bills the months as they were', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'quarterly' })
+    await boat.endorse('2030-09-01', '1800')
+    await boat.endorse('2030-06-01', undefined, { newPaymentScheduleName: 'monthly' })
+    expect(boat.amounts).toEqual([...hundreds(3), ...Array.from({ length: 6 }, () => '150.00')])
+    addsUp(boat)
+  })
+})
+
 it('bills that an accepted change kept back are due by the end of the day on which the next change has them made', async () => {
   const boat = await BoatInUtc.issued()
   await boat.endorse('2030-03-15', '1400', { state: 'accepted', newPaymentScheduleName: 'upfront' })

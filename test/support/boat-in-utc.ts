@@ -23,6 +23,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
+import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { boatGround } from './boat-ground.ts'
 import { attemptAt } from './policy-story.ts'
 import { totalDue } from './total-due.ts'
@@ -180,6 +181,10 @@ export class BoatInUtc {
     await this.record(
       (await decideEndorsement(this.loaded, { action: 'create', request }, this.attempt)).planned,
     )
+  }
+
+  async reschedule(name: string): Promise<void> {
+    await this.record(await decideScheduleChange(this.loaded, name, this.attempt))
   }
 
   async changeFees(request: object): Promise<void> {

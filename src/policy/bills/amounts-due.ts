@@ -2,10 +2,9 @@
 // Amounts of issued invoices follow from these formulas: never change them. A change would alter what an invoice that
 // was already sent or paid says it bills.
 import type { Uuid } from '../../kernel/locators.ts'
-import { fromMinor, type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
+import { type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
-import { splitBy } from '../fold/shares.ts'
 import { type Modification, type PolicyAggregate, recordsWhere } from '../records/aggregate.ts'
 import type { InstallmentFee, Invoice, PlannedInstallment } from '../records/invoice.ts'
 import { applied, invoiceStatus, isSilent, standingPayments } from '../records/invoice.ts'
@@ -15,11 +14,12 @@ import {
   feeReversals,
   installmentFeeCharges,
   installmentFeeReversals,
-  isPayable,
   netCharges,
+  paidParts,
   perilCharges,
+  unpaidPart,
 } from './charge.ts'
-import { isContinued, restOf, restsByInstallment, totalsDue } from './items.ts'
+import { isContinued, isSpread, restOf, restsByInstallment, totalsDue } from './items.ts'
 
 export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
   const { kind, locator } = modification
@@ -167,6 +167,8 @@ export function billedCharges(
       ...restsOfEach(aggregate, absorbed, known),
       ...installmentFeeCharges(plan),
     ]
+  if (isSpread(plan))
+    return [...chargesOf(aggregate, modification), ...restsToSpread(aggregate, absorbed, known)]
   const paidBefore = plan[0]?.paidBefore ?? {}
   const inPart = absorbed.filter(one => paidBefore[one.locator] !== undefined)
   const whole = inPart.length === 0 ? absorbed : absorbed.filter(one => !inPart.includes(one))
@@ -192,22 +194,6 @@ const bouncedCharges = (
     const paid = paidParts(rests, minor)
     return rests.map((one, at) => ({ ...one, amount: paid[at]! })).filter(one => one.amount.minor !== 0)
   })
-
-/** The charges without the paid part. */
-function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
-  const paid = paidParts(charges, paidMinor)
-  return charges
-    .map((one, at): Charge => ({ ...one, amount: minus(one.amount, paid[at]!) }))
-    .filter(one => one.amount.minor !== 0)
-}
-
-/** The paid part of each charge, in proportion to their payable amounts; nothing where none is payable. */
-function paidParts(charges: readonly Charge[], paidMinor: number): Money[] {
-  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
-  const [first] = charges
-  if (weights.every(weight => weight === 0n)) return charges.map(one => fromMinor(0, one.amount.currency))
-  return splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
-}
 
 /** Memo for charges of other modifications: a plan may take over from a plan that itself took over. */
 export type BilledCharges = Map<Uuid, Charge[]>
@@ -251,6 +237,25 @@ export const restsOfEach = (
     restsIn(aggregate, installments, restsByInstallment, known, () => false),
     ({ rest, by }) => (by ? { ...rest, from: by.locator } : rest),
   )
+
+/**
+ * What the installments bill, for another payment schedule to spread: each over its own time, so no period comes to less
+ * than nothing. A changed charge is uneven: its reversal is on several bills, what is kept of it on one.
+ */
+export const restsToSpread = (
+  aggregate: PolicyAggregate,
+  installments: readonly PlannedInstallment[],
+  known: BilledCharges = new Map(),
+): Charge[] => {
+  const spans = new Map(installments.map(({ locator, start, end }) => [locator, { start, end }]))
+  const isEven = (plan: readonly PlannedInstallment[]) => plan.every(one => !one.replans && !one.items)
+  const restsOn: typeof restOf = (plan, charges, numbers) =>
+    isEven(plan) ? restOf(plan, charges, numbers) : restsByInstallment(plan, charges, numbers)
+  return Array.from(
+    restsIn(aggregate, installments, restsOn, known, () => false),
+    ({ rest, by }) => ({ ...rest, rest: spans.get(by?.locator ?? rest.from!) ?? rest.rest }),
+  )
+}
 
 /**
  * Rests of each plan by `restsOn`, then those of installments that one (`by`) also bills or leaves out. One that is among

@@ -1,12 +1,12 @@
 // What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change,
 // so charges have no rows.
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, minus, negated, plus, sumOf, zero } from '../../kernel/money.ts'
+import { fromMinor, type Money, minus, negated, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
 import { type Piece, piecesOf } from '../fold/pieces.ts'
 import { reaches } from '../fold/premium.ts'
-import { amountsOf, each, plusAmounts } from '../fold/shares.ts'
+import { amountsOf, each, plusAmounts, splitBy } from '../fold/shares.ts'
 import type { Amounts, Fee, Holdback, Modification, PerilRun, PolicyAggregate } from '../records/aggregate.ts'
 import { acceptedQuote } from '../records/aggregate.ts'
 import type { PlannedInstallment } from '../records/invoice.ts'
@@ -128,6 +128,22 @@ export function lineOfCharge(charge: Charge): string {
 
 /** Whether the policyholder pays it. Commissions are itemised but belong to no total (brief 3.1). */
 export const isPayable = (charge: Charge): boolean => charge.type !== 'commission'
+
+/** The charges without the paid part. */
+export function unpaidPart(charges: readonly Charge[], paidMinor: number): Charge[] {
+  const paid = paidParts(charges, paidMinor)
+  return charges
+    .map((one, at): Charge => ({ ...one, amount: minus(one.amount, paid[at]!) }))
+    .filter(one => one.amount.minor !== 0)
+}
+
+/** The paid part of each charge, in proportion to their payable amounts; nothing where none is payable. */
+export function paidParts(charges: readonly Charge[], paidMinor: number): Money[] {
+  const weights = charges.map(one => (isPayable(one) ? BigInt(Math.max(0, one.amount.minor)) : 0n))
+  const [first] = charges
+  if (weights.every(weight => weight === 0n)) return charges.map(one => fromMinor(0, one.amount.currency))
+  return splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
+}
 
 // Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
 // are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one

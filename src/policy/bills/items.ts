@@ -22,7 +22,7 @@ export function installmentItems(
   for (const charge of charges)
     for (const [index, amount] of split(charge).entries())
       if (amount.minor !== 0) items[index]!.push({ charge, amount })
-  return isContinued(plan) ? items.map(joinedByCharge) : items
+  return isContinued(plan) || isSpread(plan) ? items.map(joinedByCharge) : items
 }
 
 /** Merges rests that several installments left of one charge into one item. */
@@ -179,7 +179,11 @@ function weightsOver(plan: readonly Installment[], span: Span): bigint[] {
 //
 // Amounts of issued invoices are derived by this formula: it may never change.
 export const isContinued = (plan: readonly Installment[]): boolean =>
-  plan.some(one => one.replans !== undefined)
+  plan.some(one => one.replans !== undefined && one.replans.bill !== 'spread')
+
+/** A plan by another payment schedule. Those of earlier releases have no mark, and keep their formula. */
+export const isSpread = (plan: readonly Installment[]): boolean =>
+  plan.some(one => one.replans?.bill === 'spread')
 
 /** `charges` are all that the plan bills; rests that it took over are apart (`from`). */
 function splitContinued(

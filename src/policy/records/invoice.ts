@@ -222,11 +222,14 @@ export type Installment = Span & {
   readonly replans?: Replanned
 }
 
-/** The role of an installment in a plan that continues an earlier one (brief 4.5, bills/continued-plan.ts). */
+/** The role of an installment in a plan that replaces an earlier one (brief 4.5, bills/items.ts). */
 export type Replanned = {
-  /** `atOnce` bills immediate charges and refunds; `planned` keeps the dates of the earlier plan. */
-  readonly bill: 'atOnce' | 'planned'
-  /** Planned installments that it replaces. */
+  /**
+   * `atOnce` bills immediate charges and refunds; `planned` keeps the dates of the earlier plan. `spread` is of another
+   * payment schedule: it bills its periods' share of what the replaced installments billed, each spread over its own time.
+   */
+  readonly bill: 'atOnce' | 'planned' | 'spread'
+  /** Planned installments that it replaces; empty where they are spread. */
   readonly open: readonly Uuid[]
   /** It comes to zero and is never invoiced. */
   readonly isSilent?: true
