@@ -224,7 +224,7 @@ type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: 
 
 /**
  * One installment per period with items, past periods as one. Each invoice is made when the payment terms say, the
- * first too. Nobody waits for a refund: everything up to the last negative installment becomes one, made at once.
+ * first too. Nobody waits for a refund: negative installments become one, made at once.
  */
 function plannedFrom(
   periods: readonly BillingPeriod[][],
@@ -241,10 +241,12 @@ function plannedFrom(
   for (;;) {
     const items = installmentItems(plan, charges)
     const billing = plan.filter((_, index) => items[index]!.length > 0)
-    const last = totalsDue(billing, charges, currency).findLastIndex(total => total.minor < 0)
-    const isSettled = last < 0 || (last === 0 && billing[0]!.issueAt === now)
+    const totals = totalsDue(billing, charges, currency)
+    const refunds = billing.filter((_, at) => totals[at]!.minor < 0)
+    const [only] = refunds.length === 1 ? refunds : []
+    const isSettled = refunds.length === 0 || (only === billing[0] && only!.issueAt === now)
     if (billing.length === plan.length && isSettled) return plan
-    plan = numbered(isSettled ? billing : [atOnce(billing.slice(0, last + 1)), ...billing.slice(last + 1)])
+    plan = numbered(isSettled ? billing : [atOnce(refunds), ...billing.filter(one => !refunds.includes(one))])
   }
 
   function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {

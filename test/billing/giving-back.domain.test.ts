@@ -415,6 +415,20 @@ describe('another payment schedule', () => {
     expect(boat.amounts).toEqual([...hundreds(3), ...Array.from({ length: 6 }, () => '150.00')])
     addsUp(boat)
   })
+
+  it('gives back at once what a bill of the next term charges too much, and asks for nothing before its time', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.renew('2032-03-01')
+    await boat.endorse('2030-07-01', '600', { newPaymentScheduleName: 'monthly' })
+    expect(billedBy(boat)).toEqual([
+      ['newBusiness', 10_000],
+      ['renewal', 10_000],
+      ['endorsement', -5_000],
+    ])
+    const fifties = Array.from({ length: 8 + 11 }, () => '50.00')
+    expect(boat.amounts).toEqual([...hundreds(3), ...fifties])
+    addsUp(boat)
+  })
 })
 
 it('bills that an accepted change kept back are due by the end of the day on which the next change has them made', async () => {

@@ -23,6 +23,7 @@ import { decideCreation, decideIssue } from '../../src/transactions/new-business
 import { decidePayment, RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
+import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { boatGround } from './boat-ground.ts'
 import { attemptAt } from './policy-story.ts'
@@ -180,6 +181,13 @@ export class BoatInUtc {
     })
     await this.record(
       (await decideEndorsement(this.loaded, { action: 'create', request }, this.attempt)).planned,
+    )
+  }
+
+  async renew(end: string): Promise<void> {
+    const request = RenewalCreateRequest.parse({ renewalEndTimestamp: utc(end), state: 'issued' })
+    await this.record(
+      (await decideEndorsement(this.loaded, { action: 'renew', request }, this.attempt)).planned,
     )
   }
 
