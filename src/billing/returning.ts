@@ -104,16 +104,28 @@ function planAfterGap(
     .map(tile => ({ ...tile, end: earlier(tile.end, from) }))
   const billOf = (at: Instant): PlannedInstallment | undefined =>
     returning.find(one => one.start <= at && at < one.end)
-  const bills: PlannedBill[] = [
-    { ...own, periods: tiles.filter(tile => !billOf(tile.start)), replans: { bill: 'atOnce', open: [] } },
-    ...comingBack(returning).map(({ takesOver: _, ...one }, at) => ({
-      ...one,
-      start: later(one.start, from),
-      periods: tiles.filter(tile => billOf(tile.start) === returning[at]),
-    })),
-  ]
-  const next = bills.find(one => one.periods.length > 0)
-  const plan = bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
+  const joining = (count: number): PlannedBill[] => {
+    const others = returning.slice(count)
+    const { start, end, issueAt, dueAt } = returning[count - 1] ?? own
+    const bills: PlannedBill[] = [
+      {
+        ...own,
+        ...{ start: count === 0 ? start : later(start, from), end, issueAt, dueAt },
+        periods: tiles.filter(tile => !others.some(one => one === billOf(tile.start))),
+        replans: { bill: count === 0 ? 'atOnce' : 'planned', open: [] },
+      },
+      ...comingBack(others).map(({ takesOver: _, ...one }, at) => ({
+        ...one,
+        start: later(one.start, from),
+        periods: tiles.filter(tile => billOf(tile.start) === others[at]),
+      })),
+    ]
+    const next = bills.find(one => one.periods.length > 0)
+    return bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
+  }
+  // The first of the returning bills absorbs a surplus, such as a holdback that is reversed.
+  const plans = [...returning.keys(), returning.length].map(joining)
+  const plan = plans.find(one => firstDue(before, modification, one) >= 0) ?? plans[0]!
   return { plan: firstDue(before, modification, plan) === 0 ? silent(plan) : plan, open: [] }
 }
 

@@ -370,6 +370,20 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('with a gap takes the holdback back from the first bill that returns, not at once', async () => {
+    const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 10 } }]
+    const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
+    const boat = await BoatInUtc.issued({ files })
+    await boat.pay(boat.invoices[0]!)
+    const cancellation = await boat.cancel('2030-10-15')
+    // 45.48 of the 454.84 are held back.
+    expect(boat.amounts).toEqual([...hundreds(6), '90.64'])
+    await boat.reinstate(cancellation, '2030-12-01')
+    expect(boat.amounts).toEqual([...hundreds(6), '90.64', '55.60', '101.08', '101.07'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
   it('twice restores the plan twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned
