@@ -7,7 +7,7 @@ import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
 import { amountsDue, installmentOf, openAfter, standingInvoices } from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
-import type { Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
+import type { BillingPeriod, Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
 import {
   type BilledChange,
@@ -96,7 +96,11 @@ function planAfterGap(
   const returning = lost.filter(one => one.end > from)
   const { timeZone } = before.policy
   const terms = termsOf(before, policyEnd)
-  const tiles = periodsFrom(terms, schedule, timeZone, from).flat()
+  // The bills may be of another schedule than the policy has by now.
+  const ends = new Set(returning.flatMap(one => [one.start, one.end]))
+  const tiles = periodsFrom(terms, schedule, timeZone, from)
+    .flat()
+    .flatMap(tile => cutAt(tile, ends))
   const earliestStart = charges.map(one => one.start).reduce(earlier, from)
   const gap = periodsFrom(terms, schedule, timeZone, earliestStart)
     .flat()
@@ -127,6 +131,12 @@ function planAfterGap(
   const plans = [...returning.keys(), returning.length].map(joining)
   const plan = plans.find(one => firstDue(before, modification, one) >= 0) ?? plans[0]!
   return { plan: firstDue(before, modification, plan) === 0 ? silent(plan) : plan, open: [] }
+}
+
+/** The parts of a period between these times. */
+function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): BillingPeriod[] {
+  const cuts = [...times].filter(at => period.start < at && at < period.end).sort((a, b) => a - b)
+  return [period.start, ...cuts].map((start, at) => ({ ...period, start, end: cuts[at] ?? period.end }))
 }
 
 const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [

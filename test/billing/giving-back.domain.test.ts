@@ -384,6 +384,20 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('with a gap, after another payment schedule, spreads what comes back over all bills that do', async () => {
+    for (const schedule of ['upfront', 'weekly']) {
+      const boat = await BoatInUtc.issued()
+      const cancellation = await boat.cancel('2030-10-15')
+      await boat.reschedule(schedule)
+      const kept = boat.planned.length
+      await boat.reinstate(cancellation, '2030-12-01')
+      // By days or weeks: 303.23 for the 31, 31 and 28 days of three months.
+      const back = boat.planned.slice(kept).map(one => one[1])
+      expect(back.map(minor => Math.round((minor / 30_323) * 90))).toEqual([31, 31, 28])
+      addsUp(boat)
+    }
+  })
+
   it('twice restores the plan twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned
