@@ -3,6 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
+import { openInstallments, restsToSpread } from '../../src/policy/bills/amounts-due.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
@@ -433,6 +434,20 @@ describe('another payment schedule', () => {
     expect(billedBy(boat)).toEqual(billedAtOnce)
     const third = 10_000 + 7_240 + 4_968
     expect(boat.amounts).toEqual([third, 3 * 4_968, 3 * 4_968].map(minor => (minor / 100).toFixed(2)))
+    addsUp(boat)
+  })
+
+  it('again and again keeps no more rests of a charge than there are bills', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-15', '600')
+    const before = boat.planned.reduce((sum, one) => sum + one[1], 0)
+    for (const schedule of ['weekly', 'monthly', 'fortnightly', 'monthly', 'weekly', 'monthly'])
+      await boat.reschedule(schedule)
+    const bills = openInstallments(boat.aggregate)
+    const perCharge = Map.groupBy(restsToSpread(boat.aggregate, bills), one => one.id)
+    for (const rests of perCharge.values()) expect(rests.length).toBeLessThanOrEqual(bills.length)
+    const made = boat.billed.slice(1).reduce((sum, one) => sum + one[1], 0)
+    expect(made + boat.planned.reduce((sum, one) => sum + one[1], 0)).toBe(before)
     addsUp(boat)
   })
 

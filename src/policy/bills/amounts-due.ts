@@ -2,8 +2,8 @@
 // Amounts of issued invoices follow from these formulas: never change them. A change would alter what an invoice that
 // was already sent or paid says it bills.
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Money, minus, negated, plus, sum } from '../../kernel/money.ts'
-import { earlier, type Instant, later } from '../../kernel/time.ts'
+import { type Money, minus, negated, sum } from '../../kernel/money.ts'
+import type { Instant } from '../../kernel/time.ts'
 import { isStanding } from '../fold/line.ts'
 import { type Modification, type PolicyAggregate, recordsWhere } from '../records/aggregate.ts'
 import type { InstallmentFee, Invoice, PlannedInstallment } from '../records/invoice.ts'
@@ -14,6 +14,7 @@ import {
   feeReversals,
   installmentFeeCharges,
   installmentFeeReversals,
+  joinedRests,
   netCharges,
   paidParts,
   perilCharges,
@@ -219,12 +220,8 @@ export function restsOf(
   known: BilledCharges = new Map(),
   isOnInvoice: IsOnInvoice = one => isInvoiced(aggregate, one),
 ): Charge[] {
-  const rests = new Map<string, Charge>()
-  for (const { rest } of restsIn(aggregate, installments, restOf, known, isOnInvoice)) {
-    const other = rests.get(rest.id)
-    rests.set(rest.id, other ? joined(other, rest) : rest)
-  }
-  return [...rests.values()].filter(rest => rest.amount.minor !== 0)
+  const rests = Array.from(restsIn(aggregate, installments, restOf, known, isOnInvoice), ({ rest }) => rest)
+  return joinedRests(rests, rest => rest.id)
 }
 
 /** Like `restsOf`, with the rests of each installment kept apart (`from`). */
@@ -251,9 +248,13 @@ export const restsToSpread = (
   const isEven = (plan: readonly PlannedInstallment[]) => plan.every(one => !one.replans && !one.items)
   const restsOn: typeof restOf = (plan, charges, numbers) =>
     isEven(plan) ? restOf(plan, charges, numbers) : restsByInstallment(plan, charges, numbers)
-  return Array.from(
-    restsIn(aggregate, installments, restsOn, known, () => false),
-    ({ rest, by }) => ({ ...rest, rest: spans.get(by?.locator ?? rest.from!) ?? rest.rest }),
+  // Joined by charge and time: a plan that splits what another one split would else have ever more of them.
+  return joinedRests(
+    Array.from(
+      restsIn(aggregate, installments, restsOn, known, () => false),
+      ({ rest, by }) => ({ ...rest, rest: spans.get(by?.locator ?? rest.from!) ?? rest.rest }),
+    ),
+    ({ id, rest }) => `${id} ${rest!.start} ${rest!.end}`,
   )
 }
 
@@ -287,13 +288,6 @@ function* restsIn(
     }
   }
 }
-
-/** Two rests of one charge, left by two plans. */
-const joined = (a: Charge, b: Charge): Charge => ({
-  ...a,
-  amount: plus(a.amount, b.amount),
-  rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
-})
 
 /** Whether a plan that counts took over the installment. */
 export const isAbsorbed = (

@@ -145,6 +145,24 @@ export function paidParts(charges: readonly Charge[], paidMinor: number): Money[
   return splitBy(weights)(fromMinor(paidMinor, first!.amount.currency))
 }
 
+/** Joins the rests with the same key, and omits those of zero. */
+export function joinedRests(all: Iterable<Charge>, keyOf: (rest: Charge) => string): Charge[] {
+  const rests = new Map<string, Charge>()
+  for (const rest of all) {
+    const key = keyOf(rest)
+    const other = rests.get(key)
+    rests.set(key, other ? joined(other, rest) : rest)
+  }
+  return [...rests.values()].filter(rest => rest.amount.minor !== 0)
+}
+
+/** Two rests of one charge, left by two plans. */
+const joined = (a: Charge, b: Charge): Charge => ({
+  ...a,
+  amount: plus(a.amount, b.amount),
+  rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
+})
+
 // Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
 // are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
 // (brief 4.3): the first two pay for the time from the change on.
