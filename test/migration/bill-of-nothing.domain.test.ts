@@ -1,4 +1,4 @@
-// A change of what is covered for which the other system made no bill, since nothing was to be paid.
+// Bills of changes that another system made: none, where nothing was to be paid; or parts of those that were planned before.
 import { describe, expect, it } from 'vitest'
 import { futureInstallments, totalDueOf } from '../../src/policy/bills/amounts-due.ts'
 import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
@@ -87,5 +87,64 @@ describe('a change without installments', () => {
     expect(failures).toEqual([])
     expect(policies[0]!.modifications.size).toBe(2)
     expect(policies[0]!.invoices.size).toBe(1)
+  })
+})
+
+describe('a change of what is billed in quarters', () => {
+  const QUARTERS = [0, 91, 182, 273].map((day, at) => ({
+    ...{ startTime: BOOK_BEGINS + day * DAY, dueTime: BOOK_BEGINS + (day + 14) * DAY },
+    ...(at < 3 && { invoiceId: `I${at + 1}` }),
+  }))
+
+  const parts = (amount: number, bills: number[]) => [
+    {
+      chargeType: 'premium',
+      installmentItems: bills.map(installmentNumber => ({ amount, installmentNumber })),
+    },
+  ]
+
+  /** What each bill bills of the change, and of what was there before. */
+  function billedOf(installments: Wire[], change: object): number[][] {
+    const wire = account({ coverageTerms: { deductible: 300 }, ...change })
+    const [issuance, changing] = wire.policies[0].terms[0].transactions
+    issuance.installments = QUARTERS
+    issuance.segment.rootElement.elements[0].elements[0].charges = parts(30, [1, 2, 3, 4])
+    changing.installments = installments
+    const bills = [...QUARTERS.slice(0, 3), ...installments.filter(one => one.invoiceId === 'I9')]
+    wire.invoices = bills.map(({ invoiceId: id, startTime, dueTime }) => {
+      return { id, startTime, endTime: startTime + 91 * DAY, dueTime }
+    })
+    const { policies, failures } = converted(wire)
+    expect(failures).toEqual([])
+    const aggregate = policies[0]!
+    itemsComeToCharges({ aggregate })
+    chargesAreBilledOnce({ aggregate })
+    const own = [...aggregate.installments.values()].slice(4).sort((a, b) => a.issueAt - b.issueAt)
+    return own.map(bill => billedItemsOf(aggregate)(bill).map(({ amount }) => amount.minor))
+  }
+
+  // As a live endorsement bills it. Otherwise the next one would refund at once what later bills are still to ask for.
+  it('on the same bills takes back from each what it still asks for', () => {
+    expect(billedOf(QUARTERS.slice(1), { charges: parts(-15, [1, 2, 3]) })).toEqual([
+      [-6_000, 3_310, 1_190, 3_000],
+      [-3_000, 1_500, 3_000],
+      [-3_000, 1_500, 3_000],
+    ])
+  })
+
+  it('on a bill of its own, or on none, takes the place of what was there on those that are to come', () => {
+    const installment = {
+      startTime: BOOK_BEGINS + 100 * DAY,
+      dueTime: BOOK_BEGINS + 101 * DAY,
+      invoiceId: 'I9',
+    }
+    // The nine days before the change are still billed as they were: 3.10 of the second quarter.
+    const later = [
+      [-2_690, 2_690, 3_000],
+      [-3_000, 3_000, 3_000],
+      [-3_000, 3_000, 3_000],
+    ]
+    expect(billedOf([installment], { charges: parts(40, [1]) })).toEqual([[-3_310, 3_310, 4_000], ...later])
+    expect(billedOf([], {})).toEqual([[-3_310, 3_310], ...later])
   })
 })

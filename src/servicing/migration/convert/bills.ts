@@ -2,7 +2,7 @@ import { type DisplayId, type LocatorSupply, type Uuid, uuidOfPolicy } from '../
 import { fromMinor, type Money, sumOf } from '../../../kernel/money.ts'
 import { endOfDay, type Instant, later, type Span } from '../../../kernel/time.ts'
 import { chargesOf } from '../../../policy/bills/amounts-due.ts'
-import { type Charge, isPayable } from '../../../policy/bills/charge.ts'
+import { type Charge, isPayable, lineOfCharge } from '../../../policy/bills/charge.ts'
 import {
   type InstallmentFee,
   type Invoice,
@@ -28,38 +28,123 @@ function toRecord(items: ReadonlyMap<string, number>): Record<string, number> {
   return named
 }
 
-/** Open installments are due at the end of today at the earliest. Returns a locator per installment; those of one invoice share it. */
+type Bill = Pick<PlannedInstallment, 'start' | 'end' | 'issueAt' | 'dueAt'> & {
+  readonly invoiceId: string | undefined
+}
+
+/** Installments of several transactions are on one bill by their invoice; where there is none yet, by their times (`joinPlanned`). */
+const keyOf = ({ invoiceId, issueAt, dueAt }: Bill): string =>
+  invoiceId === undefined ? `${issueAt} ${dueAt}` : `invoice ${invoiceId}`
+
+/** What plans of several bills bill so far: by the line of the charges (`lineOfCharge`), and by bill. */
+export class LinesOnBills {
+  readonly #lines = new Map<string, Map<string, { readonly bill: Bill; minor: number }>>()
+
+  /** `lineOf`: the line of each charge, by its id. */
+  add(lineOf: ReadonlyMap<string, string>, bill: Bill, { items }: Plan): void {
+    const key = keyOf(bill)
+    for (const [id, minor] of items) {
+      const line = lineOf.get(id)!
+      const bills = this.#lines.get(line) ?? new Map<string, { bill: Bill; minor: number }>()
+      this.#lines.set(line, bills)
+      const known = bills.get(key)
+      if (known) known.minor += minor
+      else bills.set(key, { bill, minor })
+    }
+  }
+
+  /** Bills that were not issued at that time and ask for something of the line, the last one first. */
+  after(at: Instant, line: string): { bill: Bill; minor: number }[] {
+    return [...(this.#lines.get(line)?.values() ?? [])]
+      .filter(({ bill, minor }) => bill.issueAt > at && minor > 0)
+      .sort((a, b) => b.bill.dueAt - a.bill.dueAt)
+  }
+}
+
+export type PlannedBills = {
+  /** A locator per installment; those of one invoice share it. */
+  readonly locators: readonly Uuid[]
+  /** By invoice. */
+  readonly invoiced: ReadonlyMap<string, Uuid>
+  /** What no bill bills, of a transaction without installments: it comes to nothing. */
+  readonly nothing: Plan | undefined
+}
+
+export type Planning = {
+  readonly supply: LocatorSupply
+  readonly now: Instant
+  readonly lines: LinesOnBills
+}
+
+/** Number of the installment that bills nothing (`billOfNothing`). */
+const NOTHING = 1
+
+const noPlan = (): Plan => ({ items: new Map(), fees: [] })
+
+/** Open installments are due at the end of today at the earliest. */
 export function planBills(
   making: Making,
-  { request: { installments }, term }: ReadTransaction,
+  { request: { installments, issuedTime }, term }: ReadTransaction,
   { modification, billed }: Applied,
-  { supply, now }: { readonly supply: LocatorSupply; readonly now: Instant },
-): readonly Uuid[] {
-  const plans = installments.map((): Plan => ({ items: new Map(), fees: [] }))
-  for (const one of billed) distributeAmounts(one, plans, supply, making.policy.currency)
-  const groups = Map.groupBy(installments.keys(), at => installments[at]!.invoiceId ?? at)
-  const locators: Uuid[] = []
+  { supply, now, lines }: Planning,
+): PlannedBills {
+  const groups = [...Map.groupBy(installments.keys(), at => installments[at]!.invoiceId ?? at).values()]
   const starts = [...new Set(installments.map(one => one.startTime))].sort((a, b) => a - b)
   const next = new Map(starts.map((start, at) => [start, starts[at + 1]]))
-  for (const [index, group] of [...groups.values()].entries()) {
-    const first = installments[group[0]!]!
-    const plan = group.map(at => plans[at]!).reduce(joinPlans)
-    const issueAt = first.generateTime ?? first.dueTime
-    const isLate = first.invoiceId === undefined && first.dueTime < now
-    const installment: PlannedInstallment = {
-      locator: supply.uuid(),
-      modificationLocator: modification.locator,
-      number: index + 1,
-      ...spanFrom(first.startTime, next.get(first.startTime) ?? term.endTime),
+  const bills = groups.map(([at]): Bill => {
+    const { startTime, dueTime, generateTime: issueAt = dueTime, invoiceId } = installments[at!]!
+    const isLate = invoiceId === undefined && dueTime < now
+    return {
+      ...spanFrom(startTime, next.get(startTime) ?? term.endTime),
       issueAt,
-      dueAt: isLate ? endOfDay(later(issueAt, now), making.policy.timeZone) : first.dueTime,
+      dueAt: isLate ? endOfDay(later(issueAt, now), making.policy.timeZone) : dueTime,
+      invoiceId,
+    }
+  })
+  const others = new Map<string, Bill>()
+  const plans = installments.length > 0 ? installments.map(noPlan) : [noPlan()]
+  const placeOf = new Map(bills.map((bill, index) => [keyOf(bill), plans[groups[index]![0]!]!]))
+  for (const one of billed)
+    distributeAmounts(one, plans, {
+      bills: line => lines.after(issuedTime, line),
+      planOn(bill) {
+        const key = keyOf(bill)
+        if (!placeOf.has(key)) others.set(key, bill)
+        const plan = placeOf.get(key) ?? noPlan()
+        placeOf.set(key, plan)
+        return plan
+      },
+      feeOf: (name, minor) => feeOf(supply, name, fromMinor(minor, making.policy.currency)),
+    })
+  const lineOf = new Map(billed.flatMap(one => one.charges.map(charge => [charge.id, lineOfCharge(charge)])))
+  const nothing = installments.length === 0 ? plans[0] : undefined
+  let number = nothing && nothing.items.size > 0 ? NOTHING : 0
+  const locators: Uuid[] = []
+  const invoiced = new Map<string, Uuid>()
+  const record = (bill: Bill, plan: Plan, isOfSeveral: boolean): Uuid => {
+    const locator = supply.uuid()
+    const { invoiceId, ...times } = bill
+    number += 1
+    making.installments.set(locator, {
+      locator,
+      modificationLocator: modification.locator,
+      number,
+      ...times,
       ...contentOf(plan),
       ...{ periods: [], absorbedBy: [] },
-    }
-    making.installments.set(installment.locator, installment)
-    for (const at of group) locators[at] = installment.locator
+    })
+    if (invoiceId !== undefined) invoiced.set(invoiceId, locator)
+    // Of many changes with one bill each, the last would else be on all of these.
+    if (isOfSeveral) lines.add(lineOf, bill, plan)
+    return locator
   }
-  return locators
+  for (const [index, group] of groups.entries()) {
+    const plan = group.map(at => plans[at]!).reduce(joinPlans)
+    const locator = record(bills[index]!, plan, groups.length > 1)
+    for (const at of group) locators[at] = locator
+  }
+  for (const [key, bill] of others) record(bill, placeOf.get(key)!, true)
+  return { locators, invoiced, nothing }
 }
 
 const spanFrom = (start: Instant, end: Instant): Span => ({
@@ -76,32 +161,51 @@ const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentF
   ...{ locator: supply.uuid(), name, description: name, amount },
 })
 
-/** Distributes the installments' amounts over the fold's charges. The first installment takes all charges but the last. */
-function distributeAmounts(
-  { stated, charges, name }: Billed,
-  plans: readonly Plan[],
-  supply: LocatorSupply,
-  currency: Money['currency'],
-): void {
-  if (plans.length === 0) return
+type Places = {
+  /** Bills that still ask for something of the line. */
+  readonly bills: (line: string) => { readonly bill: Bill; readonly minor: number }[]
+  readonly planOn: (bill: Bill) => Plan
+  readonly feeOf: (name: string, minor: number) => InstallmentFee
+}
+
+/**
+ * Distributes the installments' amounts over the fold's charges. What is given back of earlier charges comes off the bills that still ask
+ * for it, and the new charge takes its place there, as by a live endorsement: otherwise the next one would refund what was never billed.
+ * All else but the last charge is on the first installment.
+ */
+function distributeAmounts({ stated, charges, name }: Billed, plans: readonly Plan[], places: Places): void {
   const items = stated.flatMap(one => one.items)
-  const parts = plans.map(() => 0)
-  for (const { at, amount } of items) parts[at]! += amount.minor
-  const first = items[0]?.at ?? 0
   const main = charges.at(-1)
   if (!main) {
     // The amounts add up to zero: each installment then bills its part as a fee of its own.
+    const parts = plans.map(() => 0)
+    for (const { at, amount } of items) parts[at]! += amount.minor
     for (const [at, minor] of parts.entries())
       if (minor !== 0 && stated.some(one => one.kind !== 'commission'))
-        plans[at]!.fees.push(feeOf(supply, name, fromMinor(minor, currency)))
+        plans[at]!.fees.push(places.feeOf(name, minor))
     return
   }
-  for (const charge of charges) {
-    if (charge === main) continue
-    addAmount(plans[first]!, charge.id, charge.amount.minor)
-    parts[first]! -= charge.amount.minor
+  for (const { at, amount } of items) addAmount(plans[at]!, main.id, amount.minor)
+  /** What goes on a bill in addition is less of the last charge there. */
+  const put = (plan: Plan, { id }: Charge, minor: number): void => {
+    addAmount(plan, id, minor)
+    addAmount(plan, main.id, -minor)
   }
-  for (const [at, minor] of parts.entries()) addAmount(plans[at]!, main.id, minor)
+  if (charges.length === 1) return
+  const first = plans[items[0]?.at ?? 0]!
+  for (const charge of charges) if (charge !== main) put(first, charge, charge.amount.minor)
+  for (const [line, own] of Map.groupBy(charges, lineOfCharge)) {
+    const givenBack = own.find(one => one.amount.minor < 0)
+    if (!givenBack || line === lineOfCharge(main)) continue
+    let left = -own.reduce((sum, one) => sum + one.amount.minor, 0)
+    for (const { bill, minor } of places.bills(line)) {
+      const taken = Math.min(left, minor)
+      if (taken <= 0) break
+      left -= taken
+      put(first, givenBack, taken)
+      put(places.planOn(bill), givenBack, -taken)
+    }
+  }
 }
 
 function addAmount({ items }: Plan, id: string, minor: number): void {
@@ -213,10 +317,11 @@ export function billOfNothing(
   making: Making,
   { request: { issuedTime }, from, term }: ReadTransaction,
   { modification, billed }: Applied,
+  { items }: Plan,
   supply: LocatorSupply,
 ): void {
+  if (items.size === 0) return
   const charges = billed.flatMap(one => one.charges)
-  if (charges.length === 0) return
   const { currency, locator: policyLocator } = making.policy
   const total = sumOf(charges, charge => charge.amount, currency)
   if (total.minor !== 0)
@@ -224,10 +329,10 @@ export function billOfNothing(
   const installment: PlannedInstallment = {
     locator: supply.uuid(),
     modificationLocator: modification.locator,
-    number: 1,
+    number: NOTHING,
     ...spanFrom(from, term.endTime),
     ...{ issueAt: issuedTime, dueAt: issuedTime, periods: [], absorbedBy: [] },
-    items: Object.fromEntries(charges.map(({ id, amount }) => [id, amount.minor])),
+    items: toRecord(items),
   }
   making.installments.set(installment.locator, installment)
   const identity = {

@@ -19,7 +19,7 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import type { MappingNode, Problems } from '../item.ts'
-import { billOfNothing, joinPlanned, planBills } from './bills.ts'
+import { billOfNothing, joinPlanned, LinesOnBills, type PlannedBills, planBills } from './bills.ts'
 import { type AuxRow, type ConvertContext, ORIGIN_KEY, originRows, type Work } from './converted.ts'
 import type { ReadElement } from './elements.ts'
 import { keyInTerm, type ReadTransaction, readHistory } from './history.ts'
@@ -141,21 +141,26 @@ export function* convertPolicy(
   const invoiced = new Map<string, Uuid[]>()
   const transactions = new Map<string, MappingNode[]>()
   const origins: AuxRow[] = []
-  const unplanned: { transaction: ReadTransaction; applied: Applied }[] = []
+  const unplanned: {
+    transaction: ReadTransaction
+    applied: Applied
+    nothing: PlannedBills['nothing'] & {}
+  }[] = []
+  const lines = new LinesOnBills()
   for (const transaction of history) {
     const applied = applyTransaction({ making, quote, transaction, known, product, supply })
-    const { createdBy, preferences, installments } = transaction.request
+    const { createdBy, preferences } = transaction.request
     origins.push(...originRows(applied.modification.locator, { createdBy, preferences }))
-    const planned = planBills(making, transaction, applied, { supply, now })
-    const byInvoice = new Map(installments.map(({ invoiceId }, at) => [invoiceId, planned[at]!]))
-    for (const [id, installment] of byInvoice) if (id !== undefined) addTo(invoiced, id, installment)
-    if (installments.length === 0) unplanned.push({ transaction, applied })
-    const node = transactionNode(transaction, applied, known, planned, { shard, supply })
+    const planned = planBills(making, transaction, applied, { supply, now, lines })
+    for (const [id, installment] of planned.invoiced) addTo(invoiced, id, installment)
+    if (planned.nothing) unplanned.push({ transaction, applied, nothing: planned.nothing })
+    const node = transactionNode(transaction, applied, known, planned.locators, { shard, supply })
     addTo(transactions, `terms[${transaction.termAt}]`, node)
     yield applied.work
   }
   joinPlanned(making, new Set([...invoiced.values()].flat()))
-  for (const { transaction, applied } of unplanned) billOfNothing(making, transaction, applied, supply)
+  for (const { transaction, applied, nothing } of unplanned)
+    billOfNothing(making, transaction, applied, nothing, supply)
   const name = String(locator)
   return {
     making,
