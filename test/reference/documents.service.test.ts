@@ -296,6 +296,7 @@ describe.each([
       await call('POST', path, raw('text/plain', Uint8Array.from([0x41, 0xe4]))),
     ]
     expect([large.status, json.status, latin.status]).toEqual([413, 415, 400])
+    expect(refusal(large).message).toContain('larger than 5 MB')
   })
 
   it('have a static name that no resource of another type has', async () => {

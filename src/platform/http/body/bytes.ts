@@ -2,7 +2,8 @@
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { Seats } from '../../seats.ts'
 
-const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_048_576)} MiB`
+const megabytes = (bytes: number): string =>
+  bytes % 1_000_000 === 0 ? `${bytes / 1_000_000} MB` : `${Math.ceil(bytes / 1_048_576)} MiB`
 
 export const bodyTooLarge = (largestBytes: number): Refusal =>
   tooLarge(`The body is larger than ${megabytes(largestBytes)}, the most that this path takes.`)
