@@ -4,7 +4,7 @@ import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
-import { deployExample, motorWithoutPapers } from '../support/examples.ts'
+import { deployNextVersion, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
 import { readApi } from '../support/openapi.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   await prepareDatabases({ tenants: 1 })
   motor = await motorTenant('repeats')
   // A second version, which policies of the first can be brought to.
-  await deployExample(motorWithoutPapers(), 'repeats')
+  await deployNextVersion(motor.tenantName, motorWithoutPapers())
 })
 
 type Write = { method: 'POST' | 'PATCH'; path: string; body?: unknown }
