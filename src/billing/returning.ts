@@ -106,31 +106,38 @@ function planAfterGap(
     .flat()
     .filter(tile => tile.start < from)
     .map(tile => ({ ...tile, end: earlier(tile.end, from) }))
-  const billOf = (at: Instant): PlannedInstallment | undefined =>
-    returning.find(one => one.start <= at && at < one.end)
+  const placed = tiles.map(tile => ({
+    tile,
+    bill: returning.find(one => one.start <= tile.start && tile.start < one.end),
+  }))
+  const placedOn = Map.groupBy(placed, one => one.bill)
   const joining = (count: number): PlannedBill[] => {
     const others = returning.slice(count)
+    const apart = new Set<PlannedInstallment | undefined>(others)
     const { start, end, issueAt, dueAt } = returning[count - 1] ?? own
     const bills: PlannedBill[] = [
       {
         ...own,
         ...{ start: count === 0 ? start : later(start, from), end, issueAt, dueAt },
-        periods: tiles.filter(tile => !others.some(one => one === billOf(tile.start))),
+        periods: placed.filter(({ bill }) => !apart.has(bill)).map(({ tile }) => tile),
         replans: { bill: count === 0 ? 'atOnce' : 'planned', open: [] },
       },
       ...comingBack(others).map(({ takesOver: _, ...one }, at) => ({
         ...one,
         start: later(one.start, from),
-        periods: tiles.filter(tile => billOf(tile.start) === others[at]),
+        periods: placedOn.get(others[at])?.map(({ tile }) => tile) ?? [],
       })),
     ]
     const next = bills.find(one => one.periods.length > 0)
     return bills.map(one => (one === next ? { ...one, periods: [...gap, ...one.periods] } : one))
   }
   // The first of the returning bills absorbs a surplus, such as a holdback that is reversed.
-  const plans = [...returning.keys(), returning.length].map(joining)
-  const plan = plans.find(one => firstDue(before, modification, one) >= 0) ?? plans[0]!
-  return { plan: firstDue(before, modification, plan) === 0 ? silent(plan) : plan, open: [] }
+  for (let count = 0; count <= returning.length; count += 1) {
+    const plan = joining(count)
+    const due = firstDue(before, modification, plan)
+    if (due >= 0) return { plan: due === 0 ? silent(plan) : plan, open: [] }
+  }
+  return { plan: joining(0), open: [] }
 }
 
 /** The parts of a period between these times. */
