@@ -1,6 +1,5 @@
 // What was expected against what came. Only what is written is compared: properties that are left out may be anything. Lists
 // are compared whole, entry by entry.
-
 import { isJsonObject } from '../../src/kernel/json.ts'
 import { decimal } from '../../src/kernel/money.ts'
 import type { TimeZone } from '../../src/kernel/time.ts'

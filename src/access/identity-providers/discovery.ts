@@ -1,10 +1,9 @@
 // What a provider publishes: its discovery document and its keys (OpenID Connect Discovery 1.0). An isolate remembers both by
 // issuer; they are the same for every tenant. Addresses are checked as those of webhooks, redirects are not followed, and the
 // number of bytes and the time are limited.
-
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import { Refusal } from '../../kernel/errors.ts'
-import { isJsonObject } from '../../kernel/json.ts'
+import { isJsonObject, jsonIn } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import { joined, pieces, utf8Text } from '../../platform/http/body/bytes.ts'
@@ -177,7 +176,7 @@ export async function fetchJson(
       await body?.cancel()
       throw providerFailed(`The identity provider's ${what} has more than ${LARGEST_ANSWER_BYTES} bytes.`)
     }
-    const value = jsonIn(utf8Text(joined(parts)))
+    const value = jsonIn(utf8Text(joined(parts)) ?? '')
     if (!isJsonObject(value)) throw providerFailed(`The identity provider's ${what} is no JSON object.`)
     return value
   } catch (problem) {
@@ -187,13 +186,5 @@ export async function fetchJson(
         ? `The identity provider did not answer within ${CALL_TIMEOUT_MS / 1000} seconds.`
         : 'The identity provider cannot be reached.',
     )
-  }
-}
-
-function jsonIn(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
   }
 }

@@ -1,6 +1,5 @@
 // Reads the answers of plugins. Those of getPerilRates have thousands of mostly plain rates for a fleet: plain ones are read here, several
 // times faster than by the schema, which reads the rest (contract.ts).
-
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/json.ts'

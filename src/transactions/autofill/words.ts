@@ -1,7 +1,6 @@
 // The properties of requests that may be filled in, under the names that an update has for them. Fillers of a new
 // policy get and return its exposures and field groups as those that an update adds, so that one filler serves both.
 // Nothing here validates: the request's own contract reads the result.
-
 import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { isJsonObject } from '../../kernel/json.ts'
 import { pathText } from '../../platform/wire-problem.ts'

@@ -1,6 +1,5 @@
 // Reads a transaction's tree of elements as policy data, exposures and perils (rules 2 and 6 of resources brief 9.3; 9.5). An
 // element below a coverage is a peril of the same exposure and names its parent.
-
 import { Refusal } from '../../../kernel/errors.ts'
 import { isJsonObject } from '../../../kernel/json.ts'
 import type { LocatorSupply } from '../../../kernel/locators.ts'
