@@ -337,6 +337,8 @@ describe('deployTest', () => {
     await insertPolicy('administrator-replaced', 1)
     const changed = await deploy(LEGACY, { tenantNameSuffix }, boat(200))
     expect(changed.body.logfile).toContain('Deployed version 1 to')
+    // The three of a deploy, and the latest version, which is the one to replace.
+    expect(callsOf(changed, 'd1')).toBe(4)
     const without = boat(200, { 'products/boat/policy/policy.json': '{}' })
     const refused = await deploy(LEGACY, { tenantNameSuffix }, without)
     expect(refused.body).toMatchObject({
