@@ -2,7 +2,7 @@
 // is in force in its time. One invoice at once corrects what bills already made charged too much or too little. No
 // planned bill becomes negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
-import { type CurrencyCode, money } from '../kernel/money.ts'
+import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
 import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
@@ -147,13 +147,15 @@ function withoutEmptyBills(
   charges: readonly Charge[],
 ): Installment[] {
   const items = installmentItems(plan, charges)
-  const totals = totalsDue(plan, charges, currency)
-  const nothing = money(0, currency).minor
-  const bills = plan.map((one, at) =>
-    totals[at]!.minor === nothing ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
-  )
+  const bills = withoutZeroBills(plan, totalsDue(plan, charges, currency))
   return numbered(bills.filter((one, at) => one.replans!.bill === 'planned' || items[at]!.length > 0))
 }
+
+/** Installments that total zero become silent. */
+const withoutZeroBills = (plan: readonly Installment[], totals: readonly Money[]): Installment[] =>
+  plan.map((one, at) =>
+    totals[at]!.minor === 0 ? { ...one, replans: { ...one.replans!, isSilent: true as const } } : one,
+  )
 
 /** Keeps the dates, and drops what applies only to new plans (small amounts). */
 const draftOf = ({ locator, start, end, issueAt, dueAt, periods, writeOff }: PlannedInstallment): Draft => ({
@@ -224,7 +226,7 @@ type ReplanContext = Parameters<typeof installmentOf>[1] & { readonly currency: 
 
 /**
  * One installment per period with items, past periods as one. Each invoice is made when the payment terms say, the
- * first too. Nobody waits for a refund: negative installments become one, made at once.
+ * first too. Nobody waits for a refund: negative installments become one, made at once. Those that total zero are silent.
  */
 function plannedFrom(
   periods: readonly BillingPeriod[][],
@@ -245,7 +247,7 @@ function plannedFrom(
     const refunds = billing.filter((_, at) => totals[at]!.minor < 0)
     const [only] = refunds.length === 1 ? refunds : []
     const isSettled = refunds.length === 0 || (only === billing[0] && only!.issueAt === now)
-    if (billing.length === plan.length && isSettled) return plan
+    if (billing.length === plan.length && isSettled) return withoutZeroBills(plan, totals)
     plan = numbered(isSettled ? billing : [atOnce(refunds), ...billing.filter(one => !refunds.includes(one))])
   }
 

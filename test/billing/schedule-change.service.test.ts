@@ -206,6 +206,22 @@ describe('an endorsement with another payment schedule', () => {
     ])
   })
 
+  it.each(['quarterly', 'monthly', 'upfront'])('makes no bills of 0.00 for free months: %s', async name => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.until(month(5, 10))
+    const quoted = await endorse(of, policy, {
+      ...dearer(policy, '0'),
+      startTimestamp: month(6),
+      newPaymentScheduleName: name,
+      state: 'quoted',
+    })
+    expect(planOf(quoted)).toEqual([])
+    expect((await step(of, quoted, 'issue')).invoice).toBeUndefined()
+    await of.until(month(12))
+    expect(standing(await addsUp(of, policy)).map(one => one.totalDue)).toEqual(Array(6).fill(100))
+  })
+
   it('for the past asks for past periods at once, as one', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'annually' })
