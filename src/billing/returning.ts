@@ -5,7 +5,13 @@
 
 import type { Uuid } from '../kernel/locators.ts'
 import { earlier, type Instant, later } from '../kernel/time.ts'
-import { amountsDue, installmentOf, openAfter, standingInvoices } from '../policy/bills/amounts-due.ts'
+import {
+  amountsDue,
+  installmentOf,
+  openAfter,
+  openInstallments,
+  standingInvoices,
+} from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
 import type { BillingPeriod, Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
@@ -60,7 +66,7 @@ function planAsBefore(
 ): Pick<BillPlan, 'plan' | 'open'> {
   const since = lost.map(one => one.start).sort((a, b) => a - b)[0]
   const open = since === undefined ? [] : openAfter(before, since)
-  const absorbed = open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, modification.locator] }))
+  const absorbed = absorbedBy(open, modification)
   for (let kept = 0; ; kept += 1) {
     const others = returning.slice(kept)
     const { start, end, issueAt, dueAt } = returning[kept - 1] ?? own
@@ -137,8 +143,36 @@ function planAfterGap(
     const due = firstDue(before, modification, plan)
     if (due >= 0) return { plan: due === 0 ? silent(plan) : plan, open: [] }
   }
-  return { plan: joining(0), open: [] }
+  return borneByEarlier(before, modification, joining(returning.length)[0]!, own)
 }
+
+/**
+ * The one bill that comes back gives money back. Bills that are still planned bear it, the last one first; what none can bear is given
+ * back at once.
+ */
+function borneByEarlier(
+  before: PolicyAggregate,
+  modification: Modification,
+  surplus: PlannedBill,
+  own: Installment,
+): Pick<BillPlan, 'plan' | 'open'> {
+  const planned = openInstallments(before).sort((a, b) => b.start - a.start || b.dueAt - a.dueAt)
+  const open: PlannedInstallment[] = []
+  for (const one of planned) {
+    open.push(one)
+    const { start, issueAt, dueAt } = one
+    const end = open.map(bill => bill.end).reduce(later, surplus.end)
+    const replans: Replanned = { bill: 'planned', open: open.map(bill => bill.locator) }
+    const plan = [{ ...surplus, start, end, issueAt, dueAt, replans }]
+    const due = firstDue(before, modification, plan, absorbedBy(open, modification))
+    if (due >= 0) return { plan: due === 0 ? silent(plan) : plan, open }
+  }
+  const { start, end, issueAt, dueAt } = own
+  return { plan: [{ ...surplus, start, end, issueAt, dueAt, replans: { bill: 'atOnce', open: [] } }], open }
+}
+
+const absorbedBy = (open: readonly PlannedInstallment[], { locator }: Modification): PlannedInstallment[] =>
+  open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, locator] }))
 
 /** The parts of a period between these times. */
 function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): BillingPeriod[] {

@@ -385,6 +385,65 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  describe('with a gap, of which less comes back than was held back,', () => {
+    const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback: { percent: 90 } }]
+    const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
+
+    /** 409.36 of the 454.84 are held back, and lie on October. 303.23 come back: 106.13 less than was held back. */
+    async function cancelled(): Promise<[BoatInUtc, CancellationLocator]> {
+      const boat = await BoatInUtc.issued({ files })
+      await boat.pay(boat.invoices[0]!)
+      const cancellation = await boat.cancel('2030-10-15')
+      expect(boat.amounts).toEqual([...hundreds(6), '454.52'])
+      return [boat, cancellation]
+    }
+
+    it('takes the rest off the last bill that is planned', async () => {
+      const [boat, cancellation] = await cancelled()
+      await boat.reinstate(cancellation, '2030-12-01')
+      expect(boat.amounts).toEqual([...hundreds(6), '348.39'])
+      expect(boat.planned.at(-1)![0]).toBe('2030-10-01')
+      expect(boat.billed).toHaveLength(1)
+      addsUp(boat)
+      await boat.advance('2031-03-01')
+      expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['installment', 34_839])
+      addsUp(boat)
+    })
+
+    it.each(['weekly', 'fortnightly', 'quarterly'])(
+      'and of another payment schedule since: %s',
+      async schedule => {
+        const [boat, cancellation] = await cancelled()
+        await boat.reschedule(schedule)
+        await boat.reinstate(cancellation, '2030-12-01')
+        expect(boat.billed.every(([, minor]) => minor > 0)).toBe(true)
+        expect(boat.planned.every(([, minor]) => minor > 0)).toBe(true)
+        addsUp(boat)
+        await boat.advance('2031-03-01')
+        addsUp(boat)
+      },
+    )
+
+    it('gives back at once what no planned bill can bear', async () => {
+      const [boat, cancellation] = await cancelled()
+      await boat.advance('2030-10-01')
+      await boat.reinstate(cancellation, '2030-12-01')
+      expect(boat.planned).toEqual([])
+      expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['reinstatement', -10_613])
+      addsUp(boat)
+    })
+
+    it('and is not issued, gives the bills back as they were when it is invalidated', async () => {
+      const [boat, cancellation] = await cancelled()
+      const plan = boat.planned
+      const reinstatement = await boat.reinstate(cancellation, '2030-12-01', false)
+      expect(boat.amounts).toEqual([...hundreds(6), '348.39'])
+      await boat.onReinstatement('invalidate', reinstatement)
+      expect(boat.planned).toEqual(plan)
+      addsUp(boat)
+    })
+  })
+
   it('with a gap, after another payment schedule, spreads what comes back over all bills that do', async () => {
     for (const schedule of ['upfront', 'weekly']) {
       const boat = await BoatInUtc.issued()
