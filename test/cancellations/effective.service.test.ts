@@ -91,3 +91,56 @@ it('by the cancellation for a later time, once the one for an earlier time is re
   expect(await told(policy, 'policy.end')).toEqual([])
   expect(await told(policy, 'policy.end.reminder')).toEqual([])
 })
+
+it('late, when the cancellation for an earlier time is reinstated only after the time of the other; once, however often', async () => {
+  const at = (days: number): number => start + days * DAY_MS
+  const start = Date.now() + 500 * DAY_MS
+  await send('POST', '/test/clock', { timestamp: start })
+  const policyOf = async () => {
+    const span = { policyStartTimestamp: start, policyEndTimestamp: at(300) }
+    const { body } = await motor.createPolicy(span)
+    return await send<PolicyResponse>('POST', `/policy/${body.locator}/issue`)
+  }
+  const [policy, withGap, thrice] = [await policyOf(), await policyOf(), await policyOf()]
+  const first = await cancel(policy, at(100))
+  const second = await cancel(policy, at(50))
+  const other = await cancel(withGap, at(100))
+  const otherSecond = await cancel(withGap, at(50))
+  const chain = [await cancel(thrice, at(100)), await cancel(thrice, at(80)), await cancel(thrice, at(50))]
+  await send('POST', '/test/clock', { timestamp: at(120) })
+  for (const one of [policy, withGap, thrice]) expect(await told(one)).toHaveLength(1)
+  // The cover that comes back ended at the time of the first, 20 days ago.
+  await reinstate(second)
+  await send('PATCH', `/cancellations/${otherSecond.locator}/reinstate`, {
+    ...{ issue: true, effectiveTimestamp: at(60) },
+  })
+  expect(await told(policy)).toMatchObject([
+    { cancellationLocator: second.locator },
+    { cancellationLocator: first.locator, effectiveTimestamp: String(at(100)) },
+  ])
+  expect((await told(withGap)).map(one => one.cancellationLocator)).toEqual([
+    otherSecond.locator,
+    other.locator,
+  ])
+  // Cancelled again for the past and reinstated again, it has ended by the first already.
+  await reinstate(await cancel(policy, at(40)))
+  expect((await told(policy)).map(one => one.effectiveTimestamp)).toEqual(
+    [50, 100, 40].map(days => String(at(days))),
+  )
+  await reinstate(chain[2]!)
+  await reinstate(chain[1]!)
+  expect((await told(thrice)).map(one => one.effectiveTimestamp)).toEqual(
+    [50, 80, 100].map(days => String(at(days))),
+  )
+  // Each is told after the reinstatement that brought it back.
+  const { events } = await send<{ events: (Told & { type: string })[] }>(
+    'GET',
+    `/eventstream/events?startTimestamp=${start}&pageSize=1000`,
+  )
+  const types = events.filter(({ data }) => data.policyLocator === thrice.locator).map(({ type }) => type)
+  const back = types.filter(type => /effective|reinstatement.issue/.test(type))
+  expect(back.slice(-4)).toEqual(
+    Array.from({ length: 2 }, () => ['reinstatement.issue', 'cancellation.effective']).flat(),
+  )
+  expect(await told(policy, 'policy.end')).toEqual([])
+})

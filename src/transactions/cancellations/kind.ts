@@ -131,14 +131,39 @@ export function coverEnds(
   now: Instant,
 ): { events: NewEvent[]; timers: NewTimer[] } {
   if (before?.modifications === after.modifications) return { events: [], timers: [] }
-  const issued = [...after.modifications.values()].filter(one => {
-    const was = before?.modifications.get(one.locator)
-    return endsCover(one) && !(was && endsCover(was))
-  })
+  const isNew = (one: Modification): boolean =>
+    one.issuedAt !== undefined && before?.modifications.get(one.locator)?.issuedAt === undefined
+  const all = [...after.modifications.values()]
+  const issued = all.filter(one => endsCover(one) && isNew(one))
+  const again = endedBy(after)
+  const isTold = again && overtakers(after, again).some(one => isNew(one.undoneBy))
+  const ended = issued.filter(one => one.effectiveAt <= now)
   return {
-    events: issued.filter(one => one.effectiveAt <= now).map(one => effectiveEvent(after, one)),
+    events: [...ended, ...(isTold ? [again] : [])].map(one => effectiveEvent(after, one)),
     timers: issued.filter(one => one.effectiveAt > now).map(one => coverEndTimer(after, one)),
   }
+}
+
+/** The cancellation or withdrawal at whose time the policy's cover ends; undefined where it ends otherwise. */
+function endedBy(aggregate: PolicyAggregate): Modification | undefined {
+  const last = standingCancellations(aggregate).filter(endsCover).at(-1)
+  return last?.policyEnd === aggregate.policy.effectiveEnd ? last : undefined
+}
+
+/**
+ * What had ended cover earlier when the cancellation's time came, so that nothing was told of it then, and was undone since
+ * (`undoneBy`): the policy ends by the cancellation again, whose time has passed.
+ */
+function overtakers(
+  { modifications }: PolicyAggregate,
+  { number, effectiveAt }: Modification,
+): { undoneBy: Modification }[] {
+  return [...modifications.values()].flatMap(undoneBy => {
+    const overtaking = modifications.get(undoneBy.undoes!)
+    if (!overtaking || overtaking.number < number || undoneBy.issuedAt === undefined) return []
+    const stood = overtaking.issuedAt! <= effectiveAt && effectiveAt <= undoneBy.issuedAt
+    return stood ? [{ undoneBy }] : []
+  })
 }
 
 const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer => ({
@@ -151,11 +176,11 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
 
 /**
  * Handles the timer. Undefined when the policy does not end by that modification: it was reinstated since, or
- * cancelled for an earlier time.
+ * cancelled for an earlier time. Undefined too when it ends by that modification again, and that was told.
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
-  const last = standingCancellations(aggregate).filter(endsCover).at(-1)
-  if (last?.locator !== modification || aggregate.policy.effectiveEnd !== last.policyEnd) return undefined
+  const last = endedBy(aggregate)
+  if (last?.locator !== modification || overtakers(aggregate, last).length > 0) return undefined
   return { aggregate, events: [effectiveEvent(aggregate, last)] }
 }
 

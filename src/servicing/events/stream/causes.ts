@@ -22,8 +22,10 @@ const CONFLICTS = [
   'reinstatement.invalidate',
   ...VOID_BILLS,
 ] as const
+/** Cover may come back only up to an earlier cancellation, whose time may have passed. */
+const BACK_FROM_LAPSE = ['policy.reinstatement.issue', 'cancellation.effective'] as const
 /** When nothing is past due any more, the grace period moves or a lapsed policy is reinstated. */
-const PAID = ['policy.gracePeriod.update', 'policy.reinstatement.issue', ...BILLS] as const
+const PAID = ['policy.gracePeriod.update', ...BACK_FROM_LAPSE, ...BILLS] as const
 
 const DRAFTED = ['policy.create', 'policy.quote.create'] as const
 const FINALIZED = [
@@ -44,7 +46,7 @@ const issued = <K extends 'endorsement' | 'renewal'>(kind: K) =>
   [`${kind}.quote`, `${kind}.accept`, `${kind}.issue`, LEGACY[kind]] as const
 
 function transaction(kind: 'endorsement' | 'renewal'): Record<string, Cause> {
-  const mayFollow = [...CHANGES, 'policy.gracePeriod.update', 'policy.reinstatement.issue'] as const
+  const mayFollow = [...CHANGES, 'policy.gracePeriod.update', ...BACK_FROM_LAPSE] as const
   const path = `/${kind}s/{${kind}Locator}`
   const changed = [`${kind}.update`, ...issued(kind), `${kind}.invalidate`, `${kind}.discard`] as const
   return {
@@ -90,10 +92,13 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'PATCH /cancellations/{locator}/rescind': cause(['cancellation.rescind']),
   'PATCH /cancellations/{locator}/reinstate': cause(
     ['reinstatement.create'],
-    ['reinstatement.accept', 'reinstatement.issue', ...BILLS, ...CONFLICTS],
+    ['reinstatement.accept', 'reinstatement.issue', 'cancellation.effective', ...BILLS, ...CONFLICTS],
   ),
   'PATCH /reinstatements/{locator}/accept': cause(['reinstatement.accept'], CHANGES),
-  'PATCH /reinstatements/{locator}/issue': cause(['reinstatement.issue'], BILLS),
+  'PATCH /reinstatements/{locator}/issue': cause(
+    ['reinstatement.issue'],
+    ['cancellation.effective', ...BILLS],
+  ),
   'PATCH /reinstatements/{locator}/invalidate': cause(['reinstatement.invalidate'], REBILLED),
   'POST /policy/{policyLocator}/cancel': cause(CANCELLED, CHANGES),
   'POST /policy/{policyLocator}/withdraw': cause(CANCELLED, CHANGES),
@@ -101,7 +106,7 @@ export const CAUSES: Readonly<Record<string, Cause>> = {
   'POST /policy/{policyLocator}/createReinstatement': cause(['policy.reinstatement.open']),
   'POST /reinstatement/{reinstatementLocator}/invoice': cause(
     ['policy.reinstatement.invoice'],
-    ['policy.reinstatement.issue', ...BILLS],
+    [...BACK_FROM_LAPSE, ...BILLS],
   ),
   'POST /reinstatement/{reinstatementLocator}/close': cause(['policy.reinstatement.close'], PAID_ELSEWHERE),
   'POST /invoice/{invoiceLocator}/pay': cause(['payment.pay'], PAID),
