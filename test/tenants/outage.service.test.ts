@@ -5,15 +5,17 @@ import { noCalls } from '../../src/platform/calls.ts'
 import { forgetTenants, readTenant, shardName, tenantNow } from '../../src/platform/tenancy.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
+import { boatTenant } from '../support/boat.ts'
+import { boatFiles, month } from '../support/boat-product.ts'
 import { boundDatabase, prepareDatabases } from '../support/databases.ts'
-import { motorWithoutLapses, motorWithoutPapers } from '../support/examples.ts'
+import { type DeployedTenant, motorWithoutLapses, motorWithoutPapers } from '../support/examples.ts'
 import { type Motor, motorTenant } from '../support/motor.ts'
 
 const DAY_MS = 86_400_000
 
-beforeAll(() => prepareDatabases({ tenants: 8 }))
+beforeAll(() => prepareDatabases({ tenants: 12 }))
 
-const tenantOf = async ({ tenantLocator }: Motor) =>
+const tenantOf = async ({ tenantLocator }: DeployedTenant) =>
   (await readTenant(env, { locator: tenantLocator }, noCalls()))!
 
 /** A policy of a year from today, issued; nothing of it is paid. */
@@ -27,7 +29,7 @@ async function policyOf(motor: Motor): Promise<string> {
 }
 
 /** Time goes by, and no alarm comes. */
-async function sleep(motor: Motor, days: number): Promise<void> {
+async function sleep(motor: DeployedTenant, days: number): Promise<void> {
   await env.CONTROL.prepare('update tenant set clock_offset_ms = clock_offset_ms + ? where locator = ?')
     .bind(days * DAY_MS, motor.tenantLocator)
     .run()
@@ -35,7 +37,7 @@ async function sleep(motor: Motor, days: number): Promise<void> {
 }
 
 /** Alarms come again, until nothing is due. */
-async function wake(motor: Motor, most = 20): Promise<void> {
+async function wake(motor: DeployedTenant, most = 20): Promise<void> {
   for (let looks = 0; looks < most; looks += 1) {
     const due = await workOff(env, shardName(await tenantOf(motor), 0))
     if (due === undefined || due > Date.now()) return
@@ -85,6 +87,40 @@ describe('after an outage', () => {
     expect(seen[0]!.told).toContain('policy.cancel')
     expect(seen[0]!.told).not.toContain('policy.end')
   })
+
+  it.each([
+    ['lapse', ['products/boat/policy/cancellations.json'], ['policy.lapse']],
+    ['cancellation', [], ['policy.cancel', 'invoice.pastDue']],
+  ])(
+    'what is past due when the grace period ends is reported after the %s, if it is still owed',
+    async (name, without, most) => {
+      const path = 'products/boat/policy/policy.json'
+      const product = JSON.parse(boatFiles('EUR', false)[path]!) as object
+      const lapse = { gracePeriodDays: 7, reinstatementPeriodDays: 30 }
+      const files = { [path]: JSON.stringify({ ...product, lapse }) }
+      const seen = await Promise.all(
+        ['slept', 'walked'].map(async way => {
+          const boats = await boatTenant(`${name}${way}`, 'EUR', { files, without })
+          await boats.insured({ yearly: '5200', paymentScheduleName: 'weekly' })
+          // The bill of January 8 is made. That of January 1 is not paid, and its grace period ends when the other is past due.
+          await boats.until(month(-1, 31))
+          if (way === 'slept') {
+            await sleep(boats, 10)
+            await wake(boats)
+          } else for (let at = 1; at <= 10; at += 1) await boats.until(month(0, at))
+          const { events } = await boats.ok<{ events: Told[] }>(
+            'GET',
+            '/eventstream/events?startTimestamp=0&pageSize=1000',
+          )
+          return events
+            .map(({ type }) => type)
+            .slice(events.findIndex(one => one.type === 'policy.gracePeriod'))
+        }),
+      )
+      expect(seen[0]).toEqual(seen[1])
+      expect(seen[0]!.filter(type => /pastDue|policy.lapse|policy.cancel/.test(type))).toEqual(most)
+    },
+  )
 
   it('invoices that came late are due at the end of the day, one for each period', async () => {
     const motor = await motorTenant('late', motorWithoutLapses())

@@ -1,6 +1,6 @@
 // Timers: rows with a due time in the tenant's time. The dispatcher calls the owner of each due timer's kind; so does a
 // move of the tenant's clock (tenants/clock.ts).
-import { and, asc, desc, eq, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, lte, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { derivedUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -105,21 +105,26 @@ export async function fireClaim(place: ShardPlace): Promise<FiredClaim> {
 }
 
 /**
- * Whether a timer of the subject is due before this one: one that was claimed with it may have set it. A grace period whose end has
- * passed too lapses the policy before its next invoice, however late both are.
+ * Whether a timer of the subject comes before this one in the order of claims: one that was claimed with it may have set it. A grace
+ * period whose end has passed too lapses the policy before its next invoice, and before one that is past due at that same time, however
+ * late both are.
  */
-async function isPreceded(database: Database, { subject, dueAt }: Timer): Promise<boolean> {
+async function isPreceded(database: Database, { subject, dueAt, kind }: Timer): Promise<boolean> {
+  const isBefore = or(lt(timers.dueAt, dueAt), and(eq(timers.dueAt, dueAt), gt(timers.kind, kind)))
   const [rows] = await database.batch([
     database.build
       .select({ locator: timers.locator })
       .from(timers)
-      .where(and(eq(timers.subject, subject), lt(timers.dueAt, dueAt)))
+      .where(and(eq(timers.subject, subject), isBefore))
       .limit(1),
   ])
   return rows.length > 0
 }
 
-/** Oldest first; of a policy's end after the reminders of it. */
+/**
+ * Oldest first. Of one time, a policy's end comes after the reminders of it, and invoices that are past due after the end of a grace
+ * period: what a lapse settles is past due no more.
+ */
 async function claimDue(database: Database, at: Instant, leaseUntil: Instant): Promise<Timer[]> {
   const { build } = database
   const due = lte(timers.dueAt, at)
