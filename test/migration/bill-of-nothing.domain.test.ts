@@ -148,3 +148,75 @@ describe('a change of what is billed in quarters', () => {
     expect(billedOf([], {})).toEqual([[-3_310, 3_310], ...later])
   })
 })
+
+describe('a change of what is billed once, later', () => {
+  const later = (at: number, invoiceId?: string) => ({
+    ...{ startTime: BOOK_BEGINS + at * DAY, dueTime: BOOK_BEGINS + (at + 200) * DAY },
+    ...(invoiceId && { invoiceId }),
+  })
+
+  const premium = (amount: number) => [
+    { chargeType: 'premium', installmentItems: [{ amount, installmentNumber: 1 }] },
+  ]
+
+  /** What each bill bills of each change, in minor units; each change has a bill of its own, or none. */
+  function billedOf(
+    changes: { at: number; amount?: number; invoiceId?: string }[],
+    invoiceId?: string,
+  ): number[][][] {
+    const wire = account({})
+    const { transactions } = wire.policies[0].terms[0]
+    transactions.length = 1
+    transactions[0].installments = [later(0, invoiceId)]
+    for (const [count, { at, amount, invoiceId }] of changes.entries()) {
+      const [, change] = account({
+        coverageTerms: { deductible: 300 + count },
+        ...(amount !== undefined && { charges: premium(amount) }),
+      }).policies[0].terms[0].transactions
+      change.issuedTime = BOOK_BEGINS + at * DAY
+      change.segment.startTime = BOOK_BEGINS + at * DAY
+      change.installments = amount === undefined ? [] : [later(at, invoiceId)]
+      transactions.push(change)
+    }
+    wire.invoices = [
+      [0, invoiceId] as const,
+      ...changes.map(one => [one.at, one.invoiceId] as const),
+    ].flatMap(([at, id]) =>
+      id ? [{ id, ...later(at), endTime: BOOK_BEGINS + (at + 300) * DAY, invoiceId: undefined }] : [],
+    )
+    const { policies, failures } = converted(wire)
+    expect(failures).toEqual([])
+    const aggregate = policies[0]!
+    itemsComeToCharges({ aggregate })
+    chargesAreBilledOnce({ aggregate })
+    const items = billedItemsOf(aggregate)
+    return [...aggregate.modifications.values()].map(({ locator }) =>
+      [...aggregate.installments.values()]
+        .filter(one => one.modificationLocator === locator)
+        .sort((a, b) => a.issueAt - b.issueAt)
+        .map(bill => items(bill).map(({ amount }) => amount.minor)),
+    )
+  }
+
+  // 33.10 of the year of 120.00 lie before the change: its 86.90 are still to be asked for, and the next change gives back no more at once
+  // than what the change's own bill asked for.
+  it('takes its place there, and lies on its own bill with what that asks for', () => {
+    const place = [-8_690, 8_690, 12_000]
+    expect(billedOf([{ at: 100 }])).toEqual([[[12_000]], [[-3_310, 3_310], place]])
+    const own = [-3_310, 3_310, -3_000]
+    expect(billedOf([{ at: 100, amount: -30 }])).toEqual([[[12_000]], [place, own]])
+    const invoiced = billedOf([{ at: 100, amount: -30, invoiceId: 'I2' }], 'I1')
+    expect(invoiced).toEqual([[[12_000]], [place, own]])
+  })
+
+  it('that was made before leaves it alone', () => {
+    expect(billedOf([{ at: 201, amount: -30 }])).toEqual([[[12_000]], [[-12_000, 6_632, 2_368]]])
+  })
+
+  it('again and again takes a bounded number of bills', () => {
+    const changes = Array.from({ length: 40 }, (_, count) => ({ at: 1 + count, amount: 10 }))
+    const bills = billedOf(changes).map(one => one.length)
+    expect(bills.slice(0, 4)).toEqual([1, 2, 3, 4])
+    expect(Math.max(...bills)).toBe(25)
+  })
+})

@@ -76,6 +76,9 @@ export type Planning = {
   readonly lines: LinesOnBills
 }
 
+/** Of many changes with one bill each, the last would else be on all of these: a plan takes this many bills of others. */
+const MOST_SHARED = 24
+
 /** Number of the installment that bills nothing (`billOfNothing`). */
 const NOTHING = 1
 
@@ -121,7 +124,7 @@ export function planBills(
   let number = nothing && nothing.items.size > 0 ? NOTHING : 0
   const locators: Uuid[] = []
   const invoiced = new Map<string, Uuid>()
-  const record = (bill: Bill, plan: Plan, isOfSeveral: boolean): Uuid => {
+  const record = (bill: Bill, plan: Plan, isShared: boolean): Uuid => {
     const locator = supply.uuid()
     const { invoiceId, ...times } = bill
     number += 1
@@ -134,13 +137,12 @@ export function planBills(
       ...{ periods: [], absorbedBy: [] },
     })
     if (invoiceId !== undefined) invoiced.set(invoiceId, locator)
-    // Of many changes with one bill each, the last would else be on all of these.
-    if (isOfSeveral) lines.add(lineOf, bill, plan)
+    if (isShared) lines.add(lineOf, bill, plan)
     return locator
   }
   for (const [index, group] of groups.entries()) {
     const plan = group.map(at => plans[at]!).reduce(joinPlans)
-    const locator = record(bills[index]!, plan, groups.length > 1)
+    const locator = record(bills[index]!, plan, groups.length > 1 || others.size < MOST_SHARED)
     for (const at of group) locators[at] = locator
   }
   for (const [key, bill] of others) record(bill, placeOf.get(key)!, true)
