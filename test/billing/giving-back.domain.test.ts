@@ -458,6 +458,40 @@ describe('a reinstatement', () => {
     }
   })
 
+  it('of what is cancelled for the same time again leaves the bills as after the first cancellation', async () => {
+    const boat = await BoatInUtc.issued()
+    for (const date of ['2030-10-15', '2030-10-01']) {
+      const plan = boat.planned
+      const cancellation = await boat.cancel(date)
+      const after = boat.planned
+      for (let again = 0; again < 2; again += 1) {
+        await boat.reinstate(again === 0 ? cancellation : await boat.cancel(date))
+        expect(boat.planned).toEqual(plan)
+        const second = await boat.cancel(date)
+        expect(boat.planned).toEqual(after)
+        expect(boat.billed).toHaveLength(1)
+        addsUp(boat)
+        await boat.reinstate(second)
+      }
+    }
+    const cancellation = await boat.cancel('2030-10-15')
+    await boat.reinstate(cancellation, '2030-12-01')
+    await boat.cancel('2030-12-01')
+    expect(boat.amounts).toEqual([...hundreds(6), '45.16'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
+  it('of what is endorsed at that time leaves the bill of before as it is', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.reinstate(await boat.cancel('2030-10-15'))
+    await boat.endorse('2030-10-15', '2400')
+    // 45.16 for the days before, and 900.00 for four and a half months.
+    expect(boat.amounts).toEqual([...hundreds(6), '153.67', '197.87', '197.87', '197.87', '197.88'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
   it('twice restores the plan twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned

@@ -31,6 +31,8 @@ export type Charge = Span & {
   readonly from?: Uuid
   /** For a change of an earlier charge: that charge is unchanged until then; 0 if none of it stays. */
   readonly keptUntil?: Instant
+  /** Where `keptUntil` is 0: the start of the change, if cover of before a reinstatement stays (`Replanned.keepsCover`). */
+  readonly coverUntil?: Instant
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
@@ -199,7 +201,13 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
         ...runCharges(run, reversedTotal, by, { ...own, id: `${own.id}/reversal`, rest, keptUntil }),
         ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
       )
-    else charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil }))
+    else {
+      // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
+      const isStanding = ({ start, replacedBy }: Piece): boolean =>
+        replacedBy === undefined && start < replacedTotal.start
+      const coverUntil = !madeTotal && pieces.some(isStanding) ? { coverUntil: replacedTotal.start } : {}
+      charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil }))
+    }
   }
   const before = line.filter(step => step.modification.locator !== by)
   for (const fee of aggregate.fees.values()) {
@@ -244,7 +252,7 @@ const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
 /** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
-type RunChargeSource = { id: string; perilName: string; rest?: Span; keptUntil?: Instant }
+type RunChargeSource = Pick<Charge, 'rest' | 'keptUntil' | 'coverUntil'> & { id: string; perilName: string }
 
 /** `id` prefixes the ids of the charges. */
 function runCharges(

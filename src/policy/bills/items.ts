@@ -194,6 +194,7 @@ function splitContinued(
   const places = new Map(plan.flatMap(({ replans }, at) => (replans?.open ?? []).map(one => [one, at])))
   const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
   const lastPlanned = planned.at(-1)
+  const keepsCover = plan.some(one => one.replans?.keepsCover)
   const atOnce = plan.findIndex(one => one.replans?.bill === 'atOnce')
   // A plan without an immediate installment has nothing to bill at once; the last one stands in.
   const orAtOnce = (at: number | undefined): number => at ?? (atOnce >= 0 ? atOnce : plan.length - 1)
@@ -258,7 +259,7 @@ function splitContinued(
       return amounts()
     }
     if (charge.type === 'holdback') return allAt(orAtOnce(lastPlanned))
-    const { keptUntil } = charge
+    const keptUntil = (keepsCover ? charge.coverUntil : undefined) ?? charge.keptUntil
     if (keptUntil === undefined) return isNewFee(charge) ? allAt(orAtOnce(undefined)) : splitByTime(charge)
     const line = lineOfCharge(charge)
     const rests = restsOnPlan.get(line)

@@ -238,6 +238,11 @@ export type Replanned = {
    * (continued-plan.ts). Absent in plans of earlier releases.
    */
   readonly freesAfter?: Instant
+  /**
+   * Bills keep what they ask for time before a change that takes back all that a reinstatement brought (`Charge.coverUntil`). Absent
+   * in plans of earlier releases.
+   */
+  readonly keepsCover?: true
 }
 
 /**
