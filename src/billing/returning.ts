@@ -53,7 +53,7 @@ export function planAfterReinstatement(change: BilledChange): BillPlan {
   const hasGap = modification.effectiveAt > lostFrom(before, cancellation)
   const bills = hasGap
     ? planAfterGap(change, own, returning, type)
-    : planAsBefore(change, own, returning, lostBy(before, cancellation))
+    : planAsBefore(change, own, returning, replacing(before, cancellation))
   return { charges, ...bills }
 }
 
@@ -62,10 +62,8 @@ function planAsBefore(
   { before, modification }: BilledChange,
   own: Installment,
   returning: readonly PlannedInstallment[],
-  lost: readonly PlannedInstallment[],
+  open: readonly PlannedInstallment[],
 ): Pick<BillPlan, 'plan' | 'open'> {
-  const since = lost.map(one => one.start).sort((a, b) => a - b)[0]
-  const open = since === undefined ? [] : openAfter(before, since)
   const absorbed = absorbedBy(open, modification)
   for (let kept = 0; ; kept += 1) {
     const others = returning.slice(kept)
@@ -197,6 +195,16 @@ function firstDue(
   const drafts = recorded(plan, modification, { uuid: () => `draft/${++count}` as Uuid })
   const installments = putRecords(before.installments, [...absorbed, ...drafts])
   return amountsDue({ ...before, installments }, modification)[0]!.minor
+}
+
+/**
+ * Planned bills in place of those that the cancellation took over. Bills from its time on are of cover that another reinstatement
+ * brought back, and stay.
+ */
+function replacing(before: PolicyAggregate, cancellation: Modification): PlannedInstallment[] {
+  const since = lostBy(before, cancellation).map(one => one.start)
+  if (since.length === 0) return []
+  return openAfter(before, since.reduce(earlier)).filter(one => one.start < cancellation.effectiveAt)
 }
 
 const lostBy = ({ installments }: PolicyAggregate, { locator }: Modification): PlannedInstallment[] =>

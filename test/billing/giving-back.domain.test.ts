@@ -492,6 +492,27 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('of the first of two cancellations, and then of the second, restores each bill on its date', async () => {
+    const boat = await BoatInUtc.issued()
+    const plan = boat.planned
+    const first = await boat.cancel('2030-10-15')
+    const second = await boat.cancel('2030-08-15')
+    await boat.reinstate(first)
+    expect(boat.planned.slice(4)).toEqual([['2030-08-01', 4_516], ['2030-10-01', 5_484], ...plan.slice(7)])
+    await boat.reinstate(second)
+    // October is on two bills of that day: what each of the two had taken.
+    expect(boat.planned).toEqual([
+      ...plan.slice(0, 6),
+      ['2030-10-01', 5_484],
+      ['2030-10-01', 4_516],
+      ...plan.slice(7),
+    ])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+    await boat.advance('2031-03-01')
+    addsUp(boat)
+  })
+
   it('twice restores the plan twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned
