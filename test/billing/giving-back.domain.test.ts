@@ -513,6 +513,20 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('of cover that two reinstatements brought back brings all of it back, from the time of the cancellation on', async () => {
+    const boat = await BoatInUtc.issued()
+    const first = await boat.cancel('2030-10-15')
+    const second = await boat.cancel('2030-08-15')
+    await boat.reinstate(first)
+    await boat.reinstate(second)
+    const plan = boat.planned
+    await boat.reinstate(await boat.cancel('2030-09-01'))
+    expect([...boat.aggregate.modifications.values()].at(-1)).toMatchObject({ effectiveAt: utc('2030-09-01') })
+    expect(boat.planned).toEqual(plan)
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
   it('twice restores the plan twice', async () => {
     const boat = await BoatInUtc.issued({ fees: { reminder: 24, mooring: 60 }, yearly: '1000' })
     const plan = boat.planned

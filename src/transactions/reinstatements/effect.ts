@@ -40,7 +40,7 @@ export function reinstated(
   const segments = [...before.segments.values()]
   const lost = segments.filter(segment => segment.replacedBy === cancellation.locator)
   const locator = supply.uuid()
-  const back = lost.flatMap((segment): PolicySegment[] => {
+  const pieces = lost.flatMap((segment): PolicySegment[] => {
     const kept = segments.find(
       one => one.madeBy === cancellation.locator && one.predecessor === segment.locator,
     )
@@ -59,8 +59,10 @@ export function reinstated(
       },
     ]
   })
-  const end = back.at(-1)?.end
-  if (end === undefined)
+  // Two reinstatements may have made what was lost, the later part first.
+  const back = pieces.sort((a, b) => a.start - b.start)
+  const [first] = back
+  if (!first)
     throw wrongState(`The cancellation removed nothing from ${effectiveAt} on; choose an earlier time.`)
   const modification = newModification(
     before,
@@ -68,8 +70,8 @@ export function reinstated(
       locator,
       kind: 'reinstatement',
       name: 'modification.policy.reinstate',
-      effectiveAt: back[0]!.start,
-      policyEnd: back.reduce((latest, segment) => later(latest, segment.end), end),
+      effectiveAt: first.start,
+      policyEnd: back.map(segment => segment.end).reduce(later),
       acceptedAt: now,
       transactionLocator,
       undoes: cancellation.locator,
