@@ -139,17 +139,19 @@ async function claimLines(run: Run): Promise<QueuedLine[] | NothingDue> {
   return found.lines.map(line => ({ sender, line }))
 }
 
-/** Results that suspend the webhook are recorded before it is suspended. */
+/** Results that suspend the webhook are recorded before it is suspended. Only the failure that suspends it says so in an alert. */
 async function serve(run: Run, { sender, line }: QueuedLine): Promise<void> {
   const { place, recorder } = run
   const { results, alerts, suspendAt } = await serveLine(sender, line, () => run.isSuspended)
   recorder.add(line[0].event.sequence, results)
+  let hasSuspended = false
   if (suspendAt !== undefined) {
     run.isSuspended = true
     await recorder.flush()
-    await suspendWebhook(place, sender.webhook.locator, suspendAt)
+    hasSuspended = await suspendWebhook(place, sender.webhook.locator, suspendAt)
   }
-  run.alerts.push(...alerts.map(alert => sendAlert(place, sender.webhook, alert)))
+  const told = alerts.filter(({ suspended }) => hasSuspended || !suspended)
+  run.alerts.push(...told.map(alert => sendAlert(place, sender.webhook, alert)))
 }
 
 /** How long a result may wait for others, or for the next claim, which records it. */

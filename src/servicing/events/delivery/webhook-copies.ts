@@ -94,8 +94,11 @@ function settleDeliveries(database: Database, locator: string, at: Instant): Que
   ]
 }
 
-/** Changes the home shard first, since clients see that row. If cut off, the timer copies the change. Logs a line for the operator. */
-export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<void> {
+/**
+ * Changes the home shard first, since clients see that row. If cut off, the timer copies the change. Logs a line for the operator.
+ * Returns false if the webhook was suspended already: of failures at the same moment, one suspends it.
+ */
+export async function suspendWebhook(place: TenantPlace, locator: string, at: Instant): Promise<boolean> {
   const { tenant } = place
   const home = homeDatabase(place)
   const copies = copyTimers(tenant, locator, tenantNow(tenant))
@@ -111,9 +114,11 @@ export async function suspendWebhook(place: TenantPlace, locator: string, at: In
       copies.map(timer => ({ locator: newUuid(HOME_SHARD), ...timer })),
     ),
   ])
-  if ((suspended as D1Result).meta.changes > 0)
+  const hasSuspended = (suspended as D1Result).meta.changes > 0
+  if (hasSuspended)
     console.warn(JSON.stringify({ at: 'webhook suspended', tenant: tenant.name, webhook: locator }))
   await copyWebhook(place, locator)
+  return hasSuspended
 }
 
 /** Whether an unfinished delivery comes before the row `d` in its line. */

@@ -336,6 +336,26 @@ describe('a suspended webhook', () => {
     })
     expect(new Webhook(Buffer.from('alert secret'), { format: 'raw' }).verify(body, headers)).toBeTruthy()
   })
+
+  it('tells the alert endpoint once of failures at the same moment, in one shard and in two', async () => {
+    const wide = await makeTenant(2)
+    const client = await clientOf(wide)
+    const [receiver, alerts] = [await openReceiver({ status: 500, held: true }), await openReceiver()]
+    const failureHandling = { triggers: ['5xx'], suspend: true, alertEndpoint: { url: alerts.url } }
+    await client(
+      'POST',
+      `/event/${wide.locator}/webhooks`,
+      wish({ endpoint: { url: receiver.url }, failureHandling }),
+    )
+    await happen(wide, [{}, {}])
+    await happen(wide, [{}], 1)
+    const delivering = [deliver(wide), deliver(wide, 1)]
+    await receiver.wait(3)
+    await receiver.answer({ status: 500 })
+    // Alerts are awaited before a delivery ends.
+    await Promise.all(delivering)
+    expect((await alerts.received()).map(({ body }) => JSON.parse(body).suspended)).toEqual([true])
+  })
 })
 
 describe('in a tenant of several shards', () => {
