@@ -131,6 +131,18 @@ const TABLES_OF_POLICIES = [
   ...['invoice', 'installment', 'payment', 'document'],
 ]
 
+/** Of the records that the answer shows: values of `locator`, `…Locator`, `…Locators`, and names in `…ByLocator`. */
+function locatorsIn(answer: unknown, name = ''): string[] {
+  if (typeof answer === 'string')
+    return /^locator$|Locators?$/.test(name) && !/^(product|config|user)/.test(name) ? [answer] : []
+  if (typeof answer !== 'object' || answer === null) return []
+  if (Array.isArray(answer)) return answer.flatMap(one => locatorsIn(one, name))
+  return Object.entries(answer).flatMap(([property, value]) => [
+    ...(name.endsWith('ByLocator') ? [property] : []),
+    ...locatorsIn(value, property),
+  ])
+}
+
 const textOf = async (document: PolicyDocumentResponse): Promise<string | undefined> =>
   document.type === 'html'
     ? new TextDecoder().decode((await fileAt(document.url!)).bytes)
@@ -231,6 +243,60 @@ describe('overwriteData', () => {
     })
     await callOk('POST', '/test/clock', { token, body: { advance: { amount: 1, unit: 'minute' } } })
     await expect.poll(() => places(marker), { timeout: 60_000, interval: 250 }).toEqual([])
+  }, 180_000)
+
+  it('reaches auxiliary data of what has no row: characteristics, field groups, changes, taxes, commissions', async () => {
+    const marker = 'Basilisk'
+    const { token } = motor
+    const key = () => ({ 'idempotency-key': crypto.randomUUID() })
+    const { holder, policy } = await everythingOf(marker)
+    const shown = () => callOk<PolicyResponse>('GET', `/policy/${policy}`, { token })
+    const { originalContractStartTimestamp: start } = await shown()
+    const named = new Set<string>()
+    const name = async (paths: readonly string[]) => {
+      for (const path of paths)
+        for (const one of locatorsIn(await callOk('GET', path, { token }))) named.add(one)
+    }
+    const paths = [`/policy/${policy}`, `/policy/${policy}/checkInvoices`, `/policyholder/${holder}`]
+    // One after the other: the second shifts what the first cut, and is taken back.
+    for (const [days, state] of [
+      [100, 'issued'],
+      [40, 'accepted'],
+    ] as const) {
+      const { locator } = await callOk<EndorsementResponse>('POST', `/policies/${policy}/endorsements`, {
+        ...{ token, headers: key() },
+        body: {
+          endorsementName: 'change_of_risk',
+          fieldValues: { claims_free_years: '3' },
+          startTimestamp: String(Number(start) + days * 86_400_000),
+          conflictHandling: 'invalidate',
+          state,
+        },
+      })
+      await name(paths)
+      if (state === 'accepted')
+        await callOk('PATCH', `/endorsements/${locator}`, {
+          ...{ token, headers: key() },
+          body: { action: 'invalidate' },
+        })
+    }
+    await name(paths)
+    const versions = new Set([...named].map(one => (one.includes('-') ? one[14] : 'digits')))
+    expect([...versions].sort()).toEqual(['4', '5', '8', 'digits'])
+    for (const locator of named)
+      await callOk('PUT', `/auxData/${locator}`, {
+        token,
+        body: { auxData: [{ key: 'said', value: `by ${marker}` }] },
+      })
+    await callOk('PUT', '/auxData/global', { token, body: { auxData: [{ key: 'name', value: '-' }] } })
+    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+      token,
+      body: { overwrites: { last_name: 'Erased' } },
+    })
+    const values = await Promise.all(
+      [...named].map(one => callOk<{ value: string }>('GET', `/auxData/${one}/said`, { token })),
+    )
+    expect(values.filter(({ value }) => value !== 'by Erased')).toEqual([])
   }, 180_000)
 
   it('makes a document again for whom it was made: of changes since, only what is overwritten shows', async () => {

@@ -254,6 +254,11 @@ const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
 /** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
 type RunChargeSource = Pick<Charge, 'rest' | 'keptUntil' | 'coverUntil'> & { id: string; perilName: string }
 
+export const taxChargeId = (source: string, taxName: string): string => `${source}/tax/${taxName}`
+
+/** A recipient may have several commissions on one peril; the position distinguishes them. */
+export const commissionChargeId = (source: string, at: number): string => `${source}/commission/${at}`
+
 /** `id` prefixes the ids of the charges. */
 function runCharges(
   run: PerilRun,
@@ -274,13 +279,12 @@ function runCharges(
   return [
     { ...source, id: `${id}/premium`, type: 'premium', amount: amounts.premium },
     ...taxes.map(({ name: taxName }, at): Charge => {
-      return { ...source, id: `${id}/tax/${taxName}`, type: 'tax', amount: amounts.taxes[at]!, taxName }
+      return { ...source, id: taxChargeId(id, taxName), type: 'tax', amount: amounts.taxes[at]!, taxName }
     }),
-    // A recipient may have several commissions on one peril; the position distinguishes them.
     ...commissions.map(
       ({ recipient }, at): Charge => ({
         ...source,
-        id: `${id}/commission/${at}`,
+        id: commissionChargeId(id, at),
         type: 'commission',
         amount: amounts.commissions[at]!,
         commissionRecipient: recipient,

@@ -5,7 +5,7 @@
 // again from the policy as it was and the policyholder as it is now; one without its sources loses its file. Uploaded files stay: only the
 // uploader knows what they contain.
 
-import { type SQL, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { auxData } from '../../extension/auxdata/tables.ts'
 import { purgeCalls } from '../../extension/integrations/call/log.ts'
@@ -21,14 +21,18 @@ import type { TimerOwner } from '../../platform/events/timers.ts'
 import { writes } from '../../platform/tables.ts'
 import { removeNotes } from '../../platform/tenancy/restore-notes.ts'
 import { fileKey, shardDatabase, tenantFiles } from '../../platform/tenancy.ts'
+import { locatorsWithoutRows } from '../../policy/projection/locators-without-rows.ts'
 import type { PerilPrice } from '../../policy/records/aggregate.ts'
 import type { InstallmentFee } from '../../policy/records/invoice.ts'
 import { documentPath, type UnderwritingResult } from '../../policy/records/transactions.ts'
+import { aggregateQueries, readAggregates } from '../../policy/store/aggregates.ts'
+import { withinPerils } from '../../policy/store/portions.ts'
 import { disbursements, installments, invoices, payments } from '../../policy/tables/billing.ts'
-import { documentJobs, documents } from '../../policy/tables/documents.ts'
+import { documentJobs, documents, policyMedia } from '../../policy/tables/documents.ts'
 import {
   cancellations,
   endorsements,
+  exposureRuns,
   exposures,
   fees,
   gracePeriods,
@@ -38,11 +42,15 @@ import {
   perilRuns,
   perils,
   policies,
+  policySegments,
   quotes,
   reinstatements,
   type Stored,
 } from '../../policy/tables/policies.ts'
-import { formsOf, type StoredValue } from './overwrite.ts'
+import { policyholders } from '../../policyholders/tables.ts'
+import { eventSchedules } from '../../transactions/custom-events/tables.ts'
+import { quickQuotes } from '../quick-quotes/store.ts'
+import { everyEntity, formsOf, type StoredValue } from './overwrite.ts'
 
 /** Changes with every change of the policyholder's policies, and with a new policy. */
 const stampOf = (locator: Uuid): SQL =>
@@ -58,9 +66,79 @@ export const policiesGuard = (locator: Uuid, stamp: number): Guard => ({
 })
 
 /** Policies with documents that are made again. */
-export const remadeQuery = (database: Database, locator: Uuid) =>
+const remadeQuery = (database: Database, locator: Uuid) =>
   database.build.all<{ policy: PolicyLocator }>(sql`select distinct policy_locator as policy from ${documents}
     where policy_locator in ${policiesOf(locator)} and template_name is not null`)
+
+const ownPoliciesQuery = ({ build }: Database, locator: Uuid) =>
+  build
+    .select({ locator: policies.locator, perilCount: policies.perilCount })
+    .from(policies)
+    .where(eq(policies.policyholderLocator, locator))
+    .orderBy(policies.locator)
+
+/** What an erasure changes outside the policyholder: `texts` are of `TEXT_STORES`. */
+type Reached = {
+  readonly remade: readonly PolicyLocator[]
+  readonly texts: readonly (readonly TextRow[])[]
+}
+
+/** One batch; of a policyholder with policies some more, which grow with these. */
+export async function readReached(
+  database: Database,
+  locator: Uuid,
+  stored: readonly StoredValue[],
+): Promise<Reached> {
+  const [own, remade, ...texts] = await database.batch([
+    ownPoliciesQuery(database, locator),
+    remadeQuery(database, locator),
+    ...textQueries(database, locator, stored),
+  ])
+  const withoutRows = await auxDataWithoutRows(database, own, stored)
+  return {
+    remade: remade.map(({ policy }) => policy),
+    texts: texts.map((rows, at) => (TEXT_STORES[at] === AUX_DATA ? [...rows, ...withoutRows] : rows)),
+  }
+}
+
+/** Perils of the policies that are read at once: some 20 MB. */
+const MOST_PERILS_READ = 10_000
+
+/** Locators of one statement: with quotes and commas they stay below a parameter's 2 MB. */
+const MOST_LOOKED_UP = 20_000
+
+/** Auxiliary data of records that no table has: characteristics, field groups, changes, taxes and commissions. */
+async function auxDataWithoutRows(
+  database: Database,
+  own: readonly { readonly locator: number; readonly perilCount: number }[],
+  stored: readonly StoredValue[],
+): Promise<TextRow[]> {
+  const { plain } = formsIn(stored)
+  const found: TextRow[] = []
+  const lookUp = async (locators: readonly string[]): Promise<void> => {
+    const [rows] = await database.batch([
+      database.build.all<TextRow>(sql`select json_array(locator, key) as key, value as content from ${auxData}
+        where locator in (select value from json_each(${JSON.stringify(locators)})) and ${hasOneOf(sql`value`, plain)}`),
+    ])
+    found.push(...rows)
+  }
+  for (let left = own; left.length > 0; ) {
+    const portion = withinPerils(left, MOST_PERILS_READ)
+    left = left.slice(portion.length)
+    const chosen = { locators: JSON.stringify(portion.map(one => one.locator)) }
+    const aggregates = readAggregates(await database.batch(aggregateQueries(database, chosen)))
+    const locators = new Set<string>()
+    for (const aggregate of aggregates)
+      for (const one of locatorsWithoutRows(aggregate)) {
+        locators.add(one)
+        if (locators.size < MOST_LOOKED_UP) continue
+        await lookUp([...locators])
+        locators.clear()
+      }
+    if (locators.size > 0) await lookUp([...locators])
+  }
+  return found
+}
 
 const GONE = 'Its file was erased with values of the policyholder, and it cannot be made again.'
 
@@ -69,13 +147,11 @@ const isOrphaned = sql`sources is not null and exists (
   select 1 from json_each(sources) source where not exists (
     select 1 from ${documents} d where d.policy_locator = ${documents.policyLocator} and d.locator = source.value))`
 
-/** `texts` are the results of `textQueries`. */
 export function erasureQueries(
   { build }: Database,
   locator: Uuid,
   stored: readonly StoredValue[],
-  remade: readonly PolicyLocator[],
-  texts: readonly (readonly TextRow[])[],
+  { remade, texts }: Reached,
   scrub: Scrub,
 ): Query[] {
   const at = now()
@@ -181,6 +257,7 @@ const hasOneOf = (text: SQL, forms: string): SQL =>
 /** Records of a policy that have rows of their own, and so locators for auxiliary data. */
 const RECORDS_OF_POLICIES = [
   ...[exposures, perils, quotes, modifications, endorsements, cancellations, reinstatements, fees],
+  ...[policySegments, exposureRuns, perilRuns, policyMedia, eventSchedules],
   ...[gracePeriods, lapses, lapseReinstatements, invoices, installments, payments, documents],
 ]
 
@@ -189,6 +266,9 @@ const isOwnRecord = (column: SQL, locator: Uuid): SQL =>
   sql.join(
     [
       sql`${column} = ${locator}`,
+      sql`${column} in (select account_locator from ${policyholders} where locator = ${locator})`,
+      sql`${column} in (select s.value ->> '$.locator' from ${everyEntity(locator)} e, json_each(e.entity, '$.subEntities') s)`,
+      sql`${column} in (select locator from ${quickQuotes} where policyholder_locator = ${locator})`,
       sql`${column} in (select cast(locator as text) from ${policiesOf(locator)})`,
       sql`${column} in (select locator from ${disbursements} where policyholder_locator = ${locator})`,
       ...RECORDS_OF_POLICIES.map(
@@ -247,6 +327,16 @@ const printed = (
   clean,
 })
 
+/** Of records that have rows; `auxDataWithoutRows` adds that of the others. */
+const AUX_DATA: TextStore = {
+  table: auxData,
+  keys: ['locator', 'key'],
+  column: 'value',
+  where: (locator, { plain }) =>
+    sql`(${isOwnRecord(sql`locator`, locator)}) and ${hasOneOf(sql`value`, plain)}`,
+  clean: cleanText,
+}
+
 const TEXT_STORES: readonly TextStore[] = [
   printed(quotes, 'underwriting', '"notes":["', cleanNotes),
   printed(modifications, 'underwriting', '"notes":["', cleanNotes),
@@ -263,14 +353,7 @@ const TEXT_STORES: readonly TextStore[] = [
         and (type > 'custom.' and type < 'custom/' or type = 'document.failed') and ${hasOneOf(sql`data`, escaped)}`,
     clean: cleanEvent,
   },
-  {
-    table: auxData,
-    keys: ['locator', 'key'],
-    column: 'value',
-    where: (locator, { plain }) =>
-      sql`(${isOwnRecord(sql`locator`, locator)}) and ${hasOneOf(sql`value`, plain)}`,
-    clean: cleanText,
-  },
+  AUX_DATA,
 ]
 
 /** `key`: a JSON list of the key columns' values. */
@@ -278,7 +361,7 @@ type TextRow = { readonly key: string; readonly content: string }
 
 const columns = (names: readonly string[]): SQL => sql.join(names.map(sql.identifier), sql`, `)
 
-export const textQueries = (database: Database, locator: Uuid, stored: readonly StoredValue[]) => {
+const textQueries = (database: Database, locator: Uuid, stored: readonly StoredValue[]) => {
   const forms = formsIn(stored)
   return TEXT_STORES.map(({ table, keys, column, where }) =>
     database.build.all<TextRow>(sql`select json_array(${columns(keys)}) as key, ${sql.identifier(column)} as content

@@ -116,7 +116,7 @@ function isInsideWord(text: string, place: number): boolean {
 }
 
 /** The current version too. */
-const everyEntity = (locator: Uuid): SQL => sql`(
+export const everyEntity = (locator: Uuid): SQL => sql`(
   select entity from ${policyholders} where locator = ${locator}
   union all select entity from ${policyholderVersions} where policyholder_locator = ${locator})`
 

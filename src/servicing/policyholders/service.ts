@@ -170,13 +170,10 @@ export async function overwriteData(
     overwrite.assertKnown(replacements, dictionary, stored)
     overwrite.assertSize(sizes[0]!.largest)
     const response: contract.PolicyholderOverwriteDataResponse = { policyholderLocator: locator }
-    const [remadeRows, ...texts] = await database.batch([
-      erasure.remadeQuery(database, locator),
-      ...erasure.textQueries(database, locator, stored),
-    ])
+    const reached = await erasure.readReached(database, locator, stored)
     const scrub = overwrite.scrubber(stored, replacements)
     erased = stored
-    remade = remadeRows.map(({ policy }) => policy)
+    remade = reached.remade
     await eraseStaged(context, database, locator, scrub)
     return await commit(context, database, {
       ...writeOf({ ...policyholder, version: policyholder.version + 1 }, 'policyholder.update', shard),
@@ -188,7 +185,7 @@ export async function overwriteData(
           replacements,
           overwrite.termsAfter(policyholder, replacements, dictionary),
         ),
-        ...erasure.erasureQueries(database, locator, stored, remade, texts, scrub),
+        ...erasure.erasureQueries(database, locator, stored, reached, scrub),
         ...removeQuickQuotesOf(database, locator),
         ...(context.tenant.keepsNotes ? [deleteNotesOf(database, locator)] : []),
       ],
