@@ -16,7 +16,7 @@ import type { AuthenticateResponse } from './contract.ts'
 import { administratorMayEnter, failureQuery, isLocked, mayEnter, openQuery } from './lock-out.ts'
 import { isTooOld, type PasswordRules } from './password-rules/rules.ts'
 import { hashPassword, needsRehash, verifying } from './passwords.ts'
-import { ADMINISTRATION_ACCOUNT, replaceHash, type StoredAccount } from './store.ts'
+import { ADMINISTRATION_ACCOUNT, readAdministrator, replaceHash, type StoredAccount } from './store.ts'
 import { accounts } from './tables.ts'
 
 export type Credentials = { readonly username: string; readonly password: string }
@@ -63,13 +63,30 @@ const accountWithPassword = (
     ),
   )
 
-/** Does the same work as an existing tenant with this many candidates: the time must not show which tenants exist. */
+/**
+ * Makes as many hashes and round trips as an existing tenant with this many candidates: neither the answer nor its time must show which
+ * tenants exist. The trail of administration accounts has the attempt.
+ */
 export async function refuseUnknownTenant(
-  { password }: Credentials,
+  { username, password }: Credentials,
   candidates: number,
   context: PublicContext,
 ): Promise<never> {
-  await accountWithPassword(password, Array.from({ length: candidates }), context)
+  const { env, calls, requestId, now } = context
+  const nobodies = Array.from({ length: candidates }, () => undefined)
+  await Promise.all(nobodies.map(() => readAdministrator(env, { locator: NOBODY }, calls)))
+  await accountWithPassword(password, nobodies, context)
+  const control = controlDatabase(env, calls)
+  if (candidates > 1) await control.batch([failureQuery(control, administrators, NOBODY, now)])
+  const caller = { accountLocator: NOBODY, username, accountType: UNAUTHENTICATED }
+  const details = { reason: 'unknownTenant' }
+  await control.batch([
+    administrationAuditRow(
+      control,
+      { caller, requestId, now },
+      { action: 'login.failure', subject: NOBODY, details },
+    ),
+  ])
   throw signInFailed()
 }
 

@@ -241,6 +241,8 @@ describe('how people sign in', () => {
     expect(roundTrips(own)).toEqual({ d1: 2, object: 0, r2: 0, queue: 0 })
     const unknown = await options('tenantName=nobody')
     expect([unknown.status, unknown.body]).toEqual([200, { providers: [], passwords: true }])
+    expect(roundTrips(unknown)).toEqual(roundTrips(own))
+    for (const { headers } of [own, unknown]) expect(headers.get('server-timing')).not.toContain('rows')
     expect((await options('')).status).toBe(400)
   })
 
@@ -248,8 +250,13 @@ describe('how people sign in', () => {
     const begin = (body: object) =>
       callApi<Refused>('POST', '/account/authenticateByProvider/begin', { body })
     const { name: tenantName } = people.tenant
-    expect((await begin({ tenantName, provider: 'nobody' })).status).toBe(404)
-    expect((await begin({ tenantName: 'nobody', provider: 'acme' })).status).toBe(404)
+    const [noProvider, noTenant] = [
+      await begin({ tenantName, provider: 'nobody' }),
+      await begin({ tenantName: 'nobody', provider: 'nobody' }),
+    ]
+    expect([noProvider.status, noTenant.status]).toEqual([404, 404])
+    expect(noTenant.body.message).toBe(noProvider.body.message)
+    expect(roundTrips(noTenant)).toEqual(roundTrips(noProvider))
     expect((await begin({ provider: 'acme' })).status).toBe(400)
     const back = await callApi('GET', '/account/authenticateByProvider/callback/a/b?state=x&code=y')
     expect([back.status, back.headers.get('location')]).toEqual([302, '/console#/signed-in?failed=expired'])

@@ -196,6 +196,7 @@ describe('an ID token', () => {
     expect(there.status).toBe(200)
     const nowhere = await exchange(idToken, { tenantName: 'nobody-has-this' })
     expect([nowhere.status, nowhere.body.message]).toEqual([401, here.body.message])
+    expect(roundTrips(nowhere)).toEqual(roundTrips(here))
     const [noToken, noTokenNowhere] = await Promise.all([
       exchange('no.token'),
       exchange('no.token', { tenantName: 'nobody-has-this' }),

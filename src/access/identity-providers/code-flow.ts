@@ -10,7 +10,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { now } from '../../kernel/time.ts'
 import type { PublicContext } from '../../platform/http/route.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
-import { homeDatabase, readTenant, requireServed, type Tenant } from '../../platform/tenancy.ts'
+import { readTenant, requireServed, type Tenant } from '../../platform/tenancy.ts'
 import type { AuthenticateResponse } from '../contract.ts'
 import type {
   ProviderCallbackQuery,
@@ -19,8 +19,8 @@ import type {
   SignInOptionsResponse,
 } from './contract.ts'
 import { fetchJson, type Metadata, providerFailed, providerMetadata } from './discovery.ts'
-import { exchangeIdToken } from './exchange.ts'
-import { type Provider, providersQuery, secretPlace } from './service.ts'
+import { exchangeIdToken, providersOf } from './exchange.ts'
+import { type Provider, secretPlace } from './service.ts'
 import { tenantOf } from './sign-in.ts'
 
 const COOKIE = 'bindery-sign-in'
@@ -50,24 +50,16 @@ type Begun = {
 /** What the code holds. `state` binds it to the cookie. */
 type Ended = Pick<Begun, 'tenantLocator' | 'state' | 'nonce' | 'expiresAt'> & { readonly idToken: string }
 
-/** For an unknown tenant the same as for one without providers: which tenants exist is not said. */
+/** For an unknown tenant the same as for one without providers, after as many round trips: which tenants exist is not said. */
 export async function signInOptions(
   query: ProviderTenantQuery,
   context: PublicContext,
 ): Promise<SignInOptionsResponse> {
-  const tenant = await tenantOf(query, context)
-  const providers = tenant ? await providersOf(tenant, context) : []
+  const providers = await providersOf(await tenantOf(query, context), context)
   return {
     providers: providers.map(({ name, label }) => ({ name, label })),
     passwords: !providers.some(({ replacesPasswords }) => replacesPasswords),
   }
-}
-
-async function providersOf(tenant: Tenant, { env, calls }: PublicContext): Promise<Provider[]> {
-  if (!tenant.keepsProviders) return []
-  const database = homeDatabase({ env, tenant, calls })
-  const [rows] = await database.batch([providersQuery(database)])
-  return rows
 }
 
 /** The address at the provider to go to, with the cookie that the sign-in must come back with. */
@@ -77,7 +69,7 @@ export async function beginSignIn(
 ): Promise<Response> {
   const { env } = context
   const tenant = await tenantOf(query, context)
-  const provider = tenant && (await providersOf(tenant, context)).find(one => one.name === name)
+  const provider = (await providersOf(tenant, context)).find(one => one.name === name)
   if (!tenant || !provider) throw notFound('identity provider', name)
   const { authorizationUrl } = await flowMetadata(env, provider)
   const random = (): string => randomBytes(32).toString('base64url')

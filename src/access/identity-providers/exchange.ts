@@ -21,6 +21,7 @@ import { areUnchanged, type Role, rolesNamedQuery } from '../roles/store.ts'
 import { authentication, callerOf, type LoginEvent, signInFailed } from '../sign-in.ts'
 import {
   givenRolesQuery,
+  readAdministrator,
   rolesQueries,
   type StoredAccount,
   storedAccount,
@@ -37,18 +38,18 @@ import { type Provider, providersQuery } from './service.ts'
  * cannot be asked for its keys.
  */
 export async function exchangeIdToken(
-  tenant: Tenant,
+  tenant: Tenant | undefined,
   idToken: string,
   nonce: string | undefined,
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   const { env, calls } = context
+  // What is no token is refused as such for every tenant.
   const issuer = claimedIssuer(idToken)
+  const provider = (await providersOf(tenant, context)).find(one => one.issuer === issuer)
+  // The same for a tenant without providers, and for none: which tenants exist is not said.
+  if (!tenant || !provider) throw unknownIssuer()
   const database = homeDatabase({ env, tenant, calls })
-  const [providers] = tenant.keepsProviders ? await database.batch([providersQuery(database)]) : [[]]
-  const provider = providers.find(one => one.issuer === issuer)
-  // The same for a tenant without providers: which tenants exist is not said.
-  if (!provider) throw unknownIssuer()
   const verified = await verifyIdToken(env, provider, idToken, nonce)
   const entry = await retryOnConflict('The account', () =>
     enterOnce(tenant, provider, verified, database, context),
@@ -58,8 +59,20 @@ export async function exchangeIdToken(
   return authentication(context, account, { ...tenant, timeZone, rules: PLAIN_RULES }, context.now)
 }
 
-export const unknownIssuer = (): Refusal =>
+const unknownIssuer = (): Refusal =>
   unauthenticated('The ID token is refused: its issuer is no identity provider of the tenant.')
+
+/** Of an unknown tenant none, after as many round trips: the time must not show which tenants exist. */
+export async function providersOf(
+  tenant: Tenant | undefined,
+  { env, calls }: PublicContext,
+): Promise<Provider[]> {
+  if (!tenant) await readAdministrator(env, { locator: NOBODY }, calls)
+  if (!tenant?.keepsProviders) return []
+  const database = homeDatabase({ env, tenant, calls })
+  const [rows] = await database.batch([providersQuery(database)])
+  return rows
+}
 
 type Entry = { readonly account: StoredAccount; readonly timeZone: string } | { readonly refusal: Refusal }
 

@@ -6,8 +6,7 @@ import type { AuthenticateAdminQuery, AuthenticateResponse } from '../contract.t
 import { countNames, tenantNamed } from '../service.ts'
 import { readNamedTenant } from '../store.ts'
 import type { ProviderAuthenticateRequest } from './contract.ts'
-import { exchangeIdToken, unknownIssuer } from './exchange.ts'
-import { claimedIssuer } from './id-token.ts'
+import { exchangeIdToken } from './exchange.ts'
 
 /** Refuses as `exchangeIdToken`, and 400 unless exactly one property names the tenant. */
 export async function authenticateByProvider(
@@ -15,11 +14,7 @@ export async function authenticateByProvider(
   context: PublicContext,
 ): Promise<AuthenticateResponse> {
   if (idToken === undefined) return (await import('./code-flow.ts')).exchangeCode(code!, context)
-  // What is no token is refused as such for every name: which tenants exist is not said.
-  claimedIssuer(idToken)
-  const tenant = await tenantOf(request, context)
-  if (!tenant) throw unknownIssuer()
-  return exchangeIdToken(tenant, idToken, nonce, context)
+  return exchangeIdToken(await tenantOf(request, context), idToken, nonce, context)
 }
 
 export async function tenantOf(

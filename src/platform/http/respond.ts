@@ -29,8 +29,9 @@ export function conclude(exchange: Exchange, env: Env, { status, headers }: Resp
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
   if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
-  // The rows of a failed sign-in would show whether there is an account of that name.
-  headers.set('server-timing', serverTiming(calls, durationMs, status !== 401))
+  // Whom nobody signed in they would show which tenants and accounts there are.
+  const showsRows = status !== 401 && (tenant !== undefined || calls.d1 === 0)
+  headers.set('server-timing', serverTiming(calls, durationMs, showsRows))
   const bookmarks = tenant && writeBookmarks(calls, tenant)
   if (bookmarks !== undefined) headers.set(BOOKMARK_HEADER, bookmarks)
   protect(headers)
