@@ -5,12 +5,13 @@
 // trust the tenant: isolates trust what they read for some seconds, and a request may write a moment later. Each step is bound to
 // the return that the run read, by its time: if another run freed the database, and a tenant claimed it and gave it back, that is
 // another return. Deleting rows is also bound to the record of writes as it was before the pool said `returned`: every write of a
-// tenant adds a row to it, so the batch fails when a new tenant has written meanwhile.
+// tenant adds a row to it, so the batch fails when a new tenant has written meanwhile. And it is bound to the fence: a control database
+// that was brought back to a former time may say of a database that it was returned, and another tenant has it since.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
-import { guards, writes } from '../platform/tables.ts'
+import { fences, guards, writes } from '../platform/tables.ts'
 import { closeFence, removeFence } from '../platform/tenancy/fence.ts'
 import {
   boundBucket,
@@ -60,6 +61,10 @@ export async function wipeReturned(
     const hadFiles = await deleteFormerFiles(bucket, former, calls)
     const database = openDatabase(client, calls)
     const contents = await inspect(database, former)
+    if (contents.isOfAnother) {
+      console.error(JSON.stringify({ at: 'wipe', binding, problem: 'Another tenant has this database.' }))
+      continue
+    }
     const hasRows = contents.tablesWithRows.length > 0
     if (!hasRows && !hadFiles) {
       if (at - returnedAt < MAY_BE_WRITTEN_MS) continue
@@ -71,7 +76,7 @@ export async function wipeReturned(
     if (hasRows) {
       const [[isStill]] = await control.batch([isReturnedQuery(control, returned)])
       if (!isStill) continue
-      await empty(database, contents)
+      await empty(database, contents, former)
     }
     result.emptied.push(binding)
   }
@@ -82,12 +87,17 @@ type Contents = {
   tablesWithRows: FilledTable[]
   /** The newest row of the record of writes, and their number. */
   record: string
+  /** By the fence; a database without one is nobody's. */
+  isOfAnother: boolean
 }
 
 /** `key`: the columns that tell its rows apart, as SQL. */
 type FilledTable = { name: string; key: string }
 
 const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}), '') || '/' || coalesce(max(${writes.at}), 0) from ${writes})`
+
+const isOfAnother = ({ locator, generation }: TenantScope) =>
+  sql`exists (select 1 from ${fences} where tenant_locator <> ${locator} or generation <> ${generation})`
 
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
@@ -107,17 +117,17 @@ async function inspect(database: Database, former: TenantScope): Promise<Content
     ),
   ])) as [unknown, FilledTable[]]
   const [record, ...found] = (await database.batch([
-    database.build.all(sql`select ${recordOfWrites} as record`),
+    database.build.all(sql`select ${recordOfWrites} as record, ${isOfAnother(former)} as other`),
     ...tables.map(({ name, key }) =>
       database.build.all(
         sql`select ${name} as name, ${key} as key where exists (select 1 from ${quoted(name)})`,
       ),
     ),
-  ])) as [{ record: string }[], ...FilledTable[][]]
-  return { tablesWithRows: found.flat(), record: record[0]!.record }
+  ])) as [{ record: string; other: number }[], ...FilledTable[][]]
+  return { tablesWithRows: found.flat(), record: record[0]!.record, isOfAnother: record[0]!.other === 1 }
 }
 
-async function empty(database: Database, contents: Contents): Promise<void> {
+async function empty(database: Database, contents: Contents, former: TenantScope): Promise<void> {
   let { tablesWithRows, record } = contents
   for (let batch = 0; batch < BATCHES_A_RUN && tablesWithRows.length > 0; batch += 1) {
     const deletions = tablesWithRows.map(({ name, key }) =>
@@ -126,9 +136,9 @@ async function empty(database: Database, contents: Contents): Promise<void> {
       ),
     )
     const queries: Query[] = [
-      // No guard has this name, and the column is not null, so the batch fails when the record has changed.
+      // No guard has this name, and the column is not null, so the batch fails when the record or the fence has changed.
       database.build.run(
-        sql`insert into ${guards} (name) select null where ${recordOfWrites} is not ${record}`,
+        sql`insert into ${guards} (name) select null where ${recordOfWrites} is not ${record} or ${isOfAnother(former)}`,
       ),
       ...deletions,
       database.build.all(sql`select ${recordOfWrites} as record`),

@@ -8,9 +8,9 @@ import { type Ended, newAccountFolder, newCheckout } from '../support/provider/c
 
 const GUIDE = readFileSync('docs/operate.md', 'utf8')
 
-/** The lines of its blocks of commands. */
-const COMMANDS = [...GUIDE.matchAll(/^```\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
-  block!.trimEnd().split('\n'),
+/** The lines of its blocks of commands. Blocks that name a language (`sh`) are for when something is lost, and are not carried out. */
+const COMMANDS = [...GUIDE.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, block]) =>
+  language === '' ? block!.trimEnd().split('\n') : [],
 )
 
 /** Commands in its sentences, up to where they name what differs. */

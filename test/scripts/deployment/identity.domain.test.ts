@@ -56,6 +56,47 @@ describe('the control database', () => {
   })
 })
 
+/** As the provider exports a database: tables with their rows, then indexes. */
+async function exported(): Promise<string[]> {
+  const made = await control.query(
+    `select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%' order by type desc`,
+  )
+  const statements: string[] = ['pragma defer_foreign_keys = true']
+  for (const { type, name, sql } of made) {
+    statements.push(String(sql))
+    const rows = type === 'table' ? await control.query(`select * from "${name}"`) : []
+    for (const row of rows) {
+      const values = Object.values(row).map(value =>
+        value === null || typeof value === 'number' ? value : `'${String(value).replaceAll("'", "''")}'`,
+      )
+      statements.push(`insert into "${name}" values (${values.map(String).join()})`)
+    }
+  }
+  return statements
+}
+
+describe('an export of the control database', () => {
+  test('is brought back into an empty one, which then belongs to the environment, and not into one with tables', async () => {
+    await claimControl(control, EU1)
+    await verify(SECRETS)
+    await control.execute([
+      `insert into administrator (locator, username, name, password_hash, created_at) values ('a', 'root', 'O''Neill;\n--', 'h', 1)`,
+    ])
+    const statements = await exported()
+    const other = openDatabaseFile('CONTROL', join(folder, 'other.sqlite'))
+    try {
+      await other.execute(statements)
+      expect(await claimControl(other, EU1)).toEqual([])
+      await expect(claimControl(other, { ...EU1, environment: 'eu2' })).rejects.toThrow('belongs to')
+      expect(await hasSecretChecks(other)).toBe(true)
+      expect(await other.query('select name from administrator')).toEqual([{ name: "O'Neill;\n--" }])
+      await expect(other.execute(statements)).rejects.toThrow('already exists')
+    } finally {
+      other.close()
+    }
+  })
+})
+
 describe('the secrets', () => {
   beforeEach(() => claimControl(control, EU1))
 
