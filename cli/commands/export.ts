@@ -14,7 +14,7 @@ import { type BinderyClient, BinderyError } from '../../client/index.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
 import { type Downloaded, downloadFiles, pageWithFiles } from '../export/files.ts'
-import { KINDS, type Kind, type Progress, readProgress } from '../export/progress.ts'
+import { EXPORT_FORMAT, KINDS, type Kind, type Progress, readProgress } from '../export/progress.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
@@ -50,6 +50,7 @@ export async function exportAll({ out, files: isWithFiles }: ExportOptions, run:
   mkdirSync(out, { recursive: true })
   const path = join(out, 'export.json')
   const progress = (await progressOf(path, signIn.tenantLocator!, run)) ?? {
+    format: EXPORT_FORMAT,
     tenantLocator: signIn.tenantLocator!,
     cursor: (await api.get('/export')).cursor,
     kinds: {},

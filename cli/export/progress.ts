@@ -9,7 +9,11 @@ import type { FileFigures } from './changed.ts'
 export type Kind = Exclude<ExportKind, 'events'>
 export const KINDS = EXPORT_KINDS.filter((kind): kind is Kind => kind !== 'events')
 
+/** Raised when an earlier release cannot read the files any more. Those of releases before the mark have none and are of the first. */
+export const EXPORT_FORMAT = 1
+
 export type Progress = {
+  format?: number
   readonly tenantLocator: string
   /** Changes from here on are not in the files. */
   cursor: string
@@ -21,10 +25,14 @@ export type Progress = {
   files?: Partial<Record<Kind, FileFigures>>
 }
 
-/** Undefined without the file. Refuses one that was cut off or changed. */
+/** Undefined without the file. Refuses one that was cut off or changed, or that a later release wrote. */
 export function readProgress(path: string): Progress | undefined {
   if (!existsSync(path)) return undefined
   const progress = jsonIn(readFileSync(path, 'utf8'))
+  if (isJsonObject(progress) && isCount(progress.format) && Number(progress.format) > EXPORT_FORMAT)
+    throw usage(
+      `'${path}' is of format ${progress.format}, and this release reads formats up to ${EXPORT_FORMAT}. Use the release that wrote it, or a later one.`,
+    )
   if (isProgress(progress)) return progress
   throw usage(
     `'${path}' cannot be read: it was cut off or changed. Remove it to export everything again, into the same folder.`,
@@ -33,8 +41,9 @@ export function readProgress(path: string): Progress | undefined {
 
 function isProgress(value: unknown): value is Progress {
   if (!isJsonObject(value)) return false
-  const { tenantLocator, cursor, kinds, files = {} } = value
+  const { format = EXPORT_FORMAT, tenantLocator, cursor, kinds, files = {} } = value
   return (
+    format === EXPORT_FORMAT &&
     typeof tenantLocator === 'string' &&
     typeof cursor === 'string' &&
     isJsonObject(kinds) &&

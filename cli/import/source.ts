@@ -69,7 +69,9 @@ export class Source {
     const policies = new Map<string, Place[]>()
     const policyPlaces = new Map<string, Place>()
     await eachLine(path('policies'), (line, place) => {
-      const { locator, policyholderLocator } = JSON.parse(line) as PolicyRecord
+      const policy = JSON.parse(line) as PolicyRecord
+      requireComplete(policy, path('policies'))
+      const { locator, policyholderLocator } = policy
       addPlace(policies, policyholderLocator, place)
       policyPlaces.set(locator, place)
     })
@@ -129,6 +131,17 @@ export class Source {
   close(): void {
     for (const file of this.#files.values()) closeSync(file)
   }
+}
+
+/** What the first exports of a release before the mark did not have, and an import needs. */
+const NEEDED = ['timezone', 'currency', 'invoices', 'futureInvoices', 'segmentCharges', 'holdbacks'] as const
+
+function requireComplete(policy: PolicyRecord, path: string): void {
+  const missing = NEEDED.find(name => policy[name] === undefined)
+  if (missing !== undefined)
+    throw usage(
+      `'${path}' was exported by a release whose exports cannot be imported: policy '${policy.locator}' has no '${missing}'. Export into another folder with a later release.`,
+    )
 }
 
 function addPlace(places: Map<string, Place[]>, key: string, place: Place): void {

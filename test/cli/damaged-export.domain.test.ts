@@ -1,4 +1,5 @@
 // Files that somebody or something damaged, and those that cannot be written: a clear message, and nothing is half written.
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,6 +57,58 @@ describe.each([
     const { exit, err } = await run('import', folder, '--validate-only')
     expect([exit, err]).toEqual([2, expect.stringMatching(/export\.json' cannot be read/)])
     expect(existsSync(join(folder, `import-${TENANT}.progress`))).toBe(false)
+  })
+})
+
+describe('an export of another release', () => {
+  it('that is later is refused by both commands, with the formats', async () => {
+    writeFileSync(stateFile(), JSON.stringify({ ...WHOLE, format: 2, shape: 'unknown' }))
+    for (const argv of [
+      ['export', '--out', folder],
+      ['import', folder],
+    ])
+      expect(await run(...argv)).toMatchObject({
+        ...{ exit: 2, err: expect.stringMatching(/is of format 2, and this release reads formats up to 1/) },
+      })
+  })
+
+  /** As a release before the mark wrote it: of a tenant of 0.1.0 with one policy. */
+  const writeEarlier = (policy: object): void => {
+    const lines: Record<string, object[]> = {
+      policyholders: [{ locator: 'h1', completed: true, version: 1, entity: { values: {} } }],
+      policies: [policy],
+      disbursements: [],
+      auxData: [],
+    }
+    const files: Record<string, object> = {}
+    for (const [name, records] of Object.entries(lines)) {
+      const text = records.map(one => `${JSON.stringify(one)}\n`).join('')
+      writeFileSync(join(folder, `${name}.ndjson`), text)
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      files[name] = { records: records.length, bytes: text.length, sha256 }
+    }
+    const tenantLocator = '00000000-0000-4000-8000-000000000200'
+    writeFileSync(stateFile(), JSON.stringify({ ...WHOLE, tenantLocator, files }))
+  }
+
+  const POLICY = {
+    ...{ locator: '100000064', policyholderLocator: 'h1', timezone: 'UTC', currency: 'EUR' },
+    ...{ invoices: [], futureInvoices: [], segmentCharges: [], holdbacks: [] },
+  }
+
+  it('from before formats were marked is read', async () => {
+    writeEarlier(POLICY)
+    // Nothing is wrong with the files: the next step asks the service, and there is none.
+    expect((await run('import', folder)).exit).toBe(3)
+  })
+
+  it('whose policies lack what an import needs is refused, with the policy and what it lacks', async () => {
+    const { segmentCharges: _, ...earlier } = POLICY
+    writeEarlier(earlier)
+    expect(await run('import', folder)).toMatchObject({
+      exit: 2,
+      err: expect.stringMatching(/policy '100000064' has no 'segmentCharges'.*Export into another folder/),
+    })
   })
 })
 
