@@ -152,7 +152,7 @@ export type CancellationType = {
   documents: DocumentDefinition[]
   cancellationCategories: string[]
   holdback?: HoldbackTerms
-  reinstatement?: { defaultDeadlineDays: number; documents: DocumentDefinition[] }
+  reinstatement?: { defaultDeadlineDays?: number; documents: DocumentDefinition[] }
 }
 
 export type FeeDefinition = { name: string; displayName: string; proration: 'proratable' | 'flat' }

@@ -260,8 +260,8 @@ const holdback = z.strictObject({
 
 const reinstatement = z.strictObject({
   defaultDeadlineDays: about(
-    days,
-    "Days from a reinstatement's creation to when it must be issued, unless its request says otherwise.",
+    days.optional(),
+    "Days from a reinstatement's creation to when it must be issued, unless its request says otherwise. Left out: there is no deadline.",
     30,
   ),
   documents: documentsOf('for a reinstatement after such a cancellation'),

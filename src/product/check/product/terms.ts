@@ -190,6 +190,7 @@ export function compileCancellations(
     const message = `The holdback of the cancellation type '${name}' must have either an amount from 0 to ${LARGEST_AMOUNT} or a percent from 0 to 100.`
     if (type.holdback && !holdback) report.at('holdback').error('invalidHoldback', message)
     const { reinstatement } = type
+    const days = reinstatement?.defaultDeadlineDays
     const ofReinstatement = report.at('reinstatement', 'documents')
     return {
       name,
@@ -199,7 +200,7 @@ export function compileCancellations(
       ...(holdback && { holdback }),
       ...(reinstatement !== undefined && {
         reinstatement: {
-          defaultDeadlineDays: reinstatement.defaultDeadlineDays,
+          ...(days !== undefined && { defaultDeadlineDays: days }),
           documents: compileDocuments(reinstatement.documents, templates, ofReinstatement, ...WHEN_ACCEPTED),
         },
       }),

@@ -407,6 +407,14 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('reinstatements have no deadline where their cancellation type says none', () => {
+    const { findings, configuration } = compileWith({
+      'policy/cancellations.json': { cancellationTypes: [{ name: 'c', reinstatement: { documents: [] } }] },
+    })
+    expect(findings).toEqual([])
+    expect(configuration!.products.boat!.cancellationTypes![0]!.reinstatement).toEqual({ documents: [] })
+  })
+
   test('templates that nothing uses are a warning, with the fixed name that may be meant', () => {
     const { findings } = compileWith({
       'policy/graceperiod.template.liquid': '',
