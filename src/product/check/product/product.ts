@@ -118,7 +118,8 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ...(externalRater !== undefined && { externalRater }),
     tables: Object.fromEntries(ownTables),
   }
-  if (read !== undefined) checkUnusedTemplates(folder, names)
+  // Of a broken file some is left out, perhaps the document that uses a template.
+  if (read !== undefined && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
   const feeNames = fees.map(fee => fee.name)
   const declaredFees = new Set(feeNames)
   const hasFee = (fee: string): boolean => declaredFees.has(fee)

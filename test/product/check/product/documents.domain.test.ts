@@ -86,6 +86,20 @@ describe('a document of the newer words', () => {
     ])
   })
 
+  test('that cannot be read uses its template all the same', () => {
+    const codesOf = (document: object) =>
+      compiled(
+        {},
+        {
+          'policy/old.template.liquid': 'x',
+          'policy/renewals.json': { documents: [{ fileName: 'old.pdf', templateName: 'old', ...document }] },
+        },
+      ).findings.map(({ severity, code }) => `${severity} ${code}`)
+    expect(codesOf({})).toEqual([])
+    expect(codesOf({ type: 'docx', fileName: null })).toEqual(['ERROR missingProperty', 'ERROR badValue'])
+    expect(codesOf({ templateName: 'paper' })).toEqual(['WARNING unusedTemplate'])
+  })
+
   test('of invoices by the template that makes one by its name alone are two for each invoice: a warning', () => {
     const codesOf = (templateName: string) =>
       compileWith({
