@@ -7,7 +7,10 @@ import { counted, type Terminal } from './terminal.ts'
 export type ShownFinding = Finding & { file: string }
 
 export const shownFindings = (findings: readonly Finding[], root: string): ShownFinding[] =>
-  findings.map(({ integration: _, ...finding }) => ({ ...finding, file: join(root, finding.path) }))
+  findings.map(({ integration: _, template: _template, ...finding }) => ({
+    ...finding,
+    file: join(root, finding.path),
+  }))
 
 /** Each finding: its place, as editors and terminals make links of it, and below it what is wrong and what to do. */
 export function findingsText(findings: readonly ShownFinding[], { colors }: Terminal): string {

@@ -74,6 +74,8 @@ export function compileConfiguration(
   const tableNames = [...tables.ofTenant.keys()]
   const isResourceTable = (table: string): boolean => Object.hasOwn(settings.resources?.tables ?? {}, table)
   const isRangeTable = (table: string): boolean => Object.hasOwn(settings.resources?.rangeTables ?? {}, table)
+  const bootstrap = compileBootstrap(archive, settings)
+  const brought = new Set(bootstrap?.resources.map(({ type, staticName }) => `${type} ${staticName}`))
   const products = productNames.map(name =>
     compileProduct(name, {
       archive,
@@ -85,6 +87,7 @@ export function compileConfiguration(
       jurisdictions: settings.jurisdictions,
       isResourceTable,
       isRangeTable,
+      isBrought: (type, staticName) => brought.has(`${type} ${staticName}`),
     }),
   )
   checkConstraints(products, policyholderFields, report)
@@ -102,7 +105,6 @@ export function compileConfiguration(
     definitionReport,
     report,
   })
-  const bootstrap = compileBootstrap(archive, settings)
   const books = compileBooks(archive, products, policyholderFields)
   const configuration: Configuration = {
     ...settings,

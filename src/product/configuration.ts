@@ -265,6 +265,8 @@ export type Finding = {
   message: string
   /** Applies only if the tenant has no external rater of this name. */
   integration?: string
+  /** Applies only if the tenant has no template of this static name among its resources; a deploy then refuses. */
+  template?: string
 }
 
 /** Documents of all kinds of transactions of the product. */

@@ -23,6 +23,12 @@ export const RESOURCE_NAME = /^_?[a-zA-Z$][a-zA-Z\d_$]*$/
 export const LONGEST_RESOURCE_NAME = 128
 export const LONGEST_FONT_STATIC_NAME = 120
 
+/** Endings of template names in a configuration; static names have none. */
+const TEMPLATE_ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
+
+/** The static name of the resource that takes precedence over the configuration's template of that name. */
+export const staticNameOf = (templateName: string): string => templateName.replace(TEMPLATE_ENDING, '')
+
 /** Group and secret names are any text of 1 to 128 characters. */
 export const LONGEST_JURISDICTION = 64
 export const MOST_JURISDICTIONS = 100

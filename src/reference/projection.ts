@@ -2,7 +2,7 @@
 import type { RequestContext } from '../platform/context.ts'
 import { loadConfiguration, type VersionRow } from '../product/cache.ts'
 import { type Configuration, type DocumentDefinition, documentDefinitions } from '../product/configuration.ts'
-import type { ResourceType } from '../product/resources.ts'
+import { type ResourceType, staticNameOf } from '../product/resources.ts'
 import type {
   BasicResourceResponse,
   NothingInForceResponse,
@@ -135,12 +135,6 @@ type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
 type DocumentUses = ReadonlyMap<string, DocumentUse>
 
 const NONE: DocumentUses = new Map()
-
-/** Endings of template names in a configuration; static names have none. */
-const ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
-
-/** The static name of the resource that takes precedence over the configuration's template of that name. */
-export const staticNameOf = (templateName: string): string => templateName.replace(ENDING, '')
 
 const isOfDocuments = ({ type }: Resource): boolean =>
   type === 'documentTemplate' || type === 'staticDocument'

@@ -76,7 +76,23 @@ export function candidateQueries(database: Database, staticNames: readonly strin
 
 const ofNames = sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`
 
+/** Those of the static names that a template of the tenant has, in force or not. */
+export async function templatesAmong(
+  database: Database,
+  staticNames: readonly string[],
+): Promise<readonly string[]> {
+  const [rows] = await database.batch([database.bind(TEMPLATES, { names: JSON.stringify(staticNames) })])
+  return rows.map(({ staticName }) => staticName)
+}
+
 const CANDIDATES = statement(build => build.select().from(resources).where(ofNames))
+
+const TEMPLATES = statement(build =>
+  build
+    .selectDistinct({ staticName: resources.staticName })
+    .from(resources)
+    .where(and(ofNames, eq(resources.type, 'documentTemplate'))),
+)
 
 const GROUPS_OF_CANDIDATES = statement(build =>
   build

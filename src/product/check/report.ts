@@ -30,7 +30,7 @@ type Work = {
 /** Reports problems of one place in the archive. */
 export type PlaceReport = Work & {
   error: (code: FindingCode, message: string) => void
-  warning: (code: FindingCode, message: string, more?: Pick<Finding, 'integration'>) => void
+  warning: (code: FindingCode, message: string, more?: Pick<Finding, 'integration' | 'template'>) => void
 }
 
 /** `at` selects a value within it. */

@@ -8,10 +8,14 @@ import type { Database } from '../../platform/database.ts'
 import { homeDatabase, type TenantPlace } from '../../platform/tenancy.ts'
 import type { StaticFiles } from '../../product/cache.ts'
 import { includedSnippets } from '../../product/check/product/templates.ts'
-import { RESOURCE_NAME, type ResourceType, type TemplateFormat } from '../../product/resources.ts'
+import {
+  RESOURCE_NAME,
+  type ResourceType,
+  staticNameOf,
+  type TemplateFormat,
+} from '../../product/resources.ts'
 import type { TemplateEnvironment } from '../../product/templates/effects.ts'
 import type { CompiledTemplate } from '../../product/templates/liquid.ts'
-import { staticNameOf } from '../projection.ts'
 import { type Resource, type Selecting, selectInForce } from '../resource.ts'
 import { findCandidates } from '../store.ts'
 import { revisionFile } from '../stored-files.ts'

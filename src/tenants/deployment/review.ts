@@ -11,7 +11,7 @@ import { type Change, countsOf } from '../../product/difference/change.ts'
 import type { Files } from '../../product/difference/configurations.ts'
 import type * as contract from './contract.ts'
 import { foreseenFindings, unknownVersion } from './release/release.ts'
-import { readUpload } from './service.ts'
+import { readUpload, templatesOf } from './service.ts'
 import { readDeployed, tenantNamed, tenantToRead } from './versions.ts'
 
 /** Findings that an answer has; the counts are of all. */
@@ -32,7 +32,11 @@ export async function validateConfiguration(
   context: AdministrationContext,
 ): Promise<contract.ConfigurationValidationResponse> {
   const tenant = tenantName === undefined ? undefined : await tenantNamed(tenantName, context)
-  const { upload, findings } = await readUpload(file, tenant?.type ?? 'test')
+  const { upload, findings } = await readUpload(
+    file,
+    tenant?.type ?? 'test',
+    tenant && templatesOf({ ...context, tenant }),
+  )
   if (!upload || !tenant) return validation(findings)
   return validation(await foreseenFindings({ ...context, tenant }, upload, version))
 }
@@ -44,7 +48,7 @@ export async function compareArchive(
   context: AdministrationContext,
 ): Promise<contract.ConfigurationDifferenceResponse> {
   const tenant = await tenantNamed(tenantName, context)
-  const { upload, findings } = await readUpload(file, tenant.type)
+  const { upload, findings } = await readUpload(file, tenant.type, templatesOf({ ...context, tenant }))
   if (!upload) return { ...validation(findings), ...NO_CHANGES }
   const database = homeDatabase({ ...context, tenant })
   const [[row]] = await database.batch([versionQuery(database, version)])

@@ -22,6 +22,7 @@ import { latestVersion } from '../../product/cache.ts'
 import { archiveHash, compileArchive } from '../../product/compile.ts'
 import type { Finding } from '../../product/configuration.ts'
 import { formatLog } from '../../product/log.ts'
+import { templatesAmong } from '../../reference/store.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { logRefusal } from './log/store.ts'
@@ -156,7 +157,8 @@ async function deploy(
   const replay = present && (await storedResult({ ...context, tenant: present }))
   if (replay) return replay
   if (present && file) assertConfigurationSize(present, file.bytes.length)
-  const { upload, findings } = await readUpload(file, present?.type ?? 'test')
+  const templates = present && !recreate ? templatesOf({ ...context, tenant: present }) : NO_TEMPLATES
+  const { upload, findings } = await readUpload(file, present?.type ?? 'test', templates)
   if (!upload) {
     const bytes = file?.bytes.length ?? 0
     if (present) await logRefusal({ ...context, tenant: present }, { kind: 'deploy', route, findings, bytes })
@@ -217,8 +219,9 @@ async function repairArchive(
   const replay = await storedResult({ ...context, tenant })
   if (replay) return replay
   if (file) assertConfigurationSize(tenant, file.bytes.length)
-  const { upload, findings } = await readUpload(file, tenant.type)
-  return replaceVersion({ ...context, tenant }, { route, version }, { upload, findings, file })
+  const own = { ...context, tenant }
+  const { upload, findings } = await readUpload(file, tenant.type, templatesOf(own))
+  return replaceVersion(own, { route, version }, { upload, findings, file })
 }
 
 /** Without `upload` the archive has errors, which are among the findings. */
@@ -249,22 +252,46 @@ async function storedResult(context: RequestContext): Promise<DeployResult | Jso
   return stored && resultOf(context.tenant, stored)
 }
 
-/** Checks an archive as a deploy does. Without `upload` it has errors, which are among the findings. */
+/** Those of the static names that a template has among the tenant's resources. */
+type TemplatesOf = (staticNames: readonly string[]) => Promise<readonly string[]>
+
+export const templatesOf =
+  (context: RequestContext): TemplatesOf =>
+  staticNames =>
+    templatesAmong(homeDatabase(context), staticNames)
+
+const NO_TEMPLATES: TemplatesOf = async () => []
+
+/**
+ * Checks an archive as a deploy does. Without `upload` it has errors, which are among the findings. Without `templates`, where the
+ * tenant is not known, documents of templates that the archive lacks get a warning.
+ */
 export async function readUpload(
   file: FilePart | undefined,
   type: TenantType,
+  templates?: TemplatesOf,
 ): Promise<{ upload: Upload | undefined; findings: readonly Finding[] }> {
   if (!file) throw new Refusal('malformedMultipart', 'Send the archive as the part named zipFile.')
   const { analyse } = await loadAnalysis()
   const { configuration, findings: found } = await compileArchive(file.bytes, analyse)
   const findings = [
-    ...found,
+    ...(templates ? await withTemplates(found, templates) : found),
     ...(configuration && type === 'test' ? userFindings(configuration.testUsers) : []),
   ]
   if (!configuration || findings.some(({ severity }) => severity === 'ERROR'))
     return { upload: undefined, findings }
   const hash = await archiveHash(file.bytes)
   return { upload: { zip: file.bytes, hash, configuration, findings }, findings }
+}
+
+/** What is found of templates that the archive lacks: errors, but for those that the tenant has as resources. */
+async function withTemplates(findings: readonly Finding[], templates: TemplatesOf): Promise<Finding[]> {
+  const names = [...new Set(findings.flatMap(({ template }) => template ?? []))]
+  const present = names.length === 0 ? [] : await templates(names)
+  return findings.flatMap(({ template, ...finding }): Finding[] => {
+    if (template === undefined) return [finding]
+    return present.includes(template) ? [] : [{ ...finding, severity: 'ERROR' }]
+  })
 }
 
 function resultOf(tenant: Tenant, released: Released): DeployResult | JsonText {

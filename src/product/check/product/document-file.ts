@@ -39,7 +39,7 @@ const document = z
     fileName: about(name, 'The name under which it is downloaded.', 'schedule.pdf'),
     templateName: about(
       name,
-      'The template beside policy.json that makes it; its ending may be left out. With `rendering: "prerendered"` the static document that it is.',
+      'The template that makes it: one beside policy.json, whose ending may be left out, or a resource by its static name. With `rendering: "prerendered"` the static document that it is.',
       'schedule.template.liquid',
     ),
     type: about(types, 'What is made of the template. Left out: `pdf`.', 'pdf'),

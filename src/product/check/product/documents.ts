@@ -1,16 +1,20 @@
 import type { DocumentDefinition, ProductDefinition, TemplateSource } from '../../configuration.ts'
-import { MOST_FONTS, RESOURCE_NAME } from '../../resources.ts'
+import { MOST_FONTS, RESOURCE_NAME, type ResourceType, staticNameOf } from '../../resources.ts'
 import type { TemplateReader } from '../../templates/data-tree.ts'
 import { present } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import type { DocumentFile, DocumentFiles } from './document-file.ts'
 import { checkSnippetNames } from './templates.ts'
 
-/** `used` lists templates that documents use; `statics` are the names of files below static_documents. */
+/**
+ * `used` lists templates that documents use; `statics` are the names of files below static_documents. `isBrought`: whether the
+ * archive has a resource of the type and static name for its tenant to begin with.
+ */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
   used: Set<string>
   statics: readonly string[]
+  isBrought: (type: ResourceType, staticName: string) => boolean
   archive: ArchiveReport
 }
 
@@ -72,27 +76,39 @@ export function compileDocuments(
 /** A resource of the name may be in force when it is needed, so a name that one can have is only a warning. */
 function checkStaticDocument(
   { fileName, templateName: name }: DocumentFile,
-  { statics }: TemplateNames,
+  { statics, isBrought }: TemplateNames,
   report: ValueReport,
 ): void {
   const own = name.normalize('NFC')
-  if (statics.includes(own) || statics.includes(`${own}.pdf`)) return
-  const mayBeResource = RESOURCE_NAME.test(name.replace(/\.\w{1,5}$/, ''))
+  const staticName = name.replace(/\.\w{1,5}$/, '')
+  if (statics.includes(own) || statics.includes(`${own}.pdf`) || isBrought('staticDocument', staticName))
+    return
+  const mayBeResource = RESOURCE_NAME.test(staticName)
   const remedy = `Add the file${mayBeResource ? ', correct the name, or see that a resource of that static name is in force' : ' or correct the name'}.`
   const message = `The document '${fileName}' is the static document '${name}', which is not in static_documents. ${remedy}${report.suggestion(name, statics)}`
   report[mayBeResource ? 'warning' : 'error']('missingStaticDocument', message)
 }
 
-/** Reports a missing template, and snippets that the document does not list. */
+/**
+ * Reports a missing template, and snippets that the document does not list. A name with an ending is that of a file. One without
+ * may be a static name: a warning, which a deploy drops or makes an error, since it knows what the tenant has.
+ */
 function templateOf(
   { fileName, templateName, templateSnippets }: DocumentFile,
-  { all, used, archive }: TemplateNames,
+  { all, used, isBrought, archive }: TemplateNames,
   report: ValueReport,
 ): string {
   const found = SUFFIXES.map(suffix => templateName + suffix).find(name => Object.hasOwn(all, name))
   if (found === undefined) {
-    const message = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json. Add the file or correct the name.${report.suggestion(templateName, Object.keys(all))}`
-    report.at('templateName').error('missingTemplate', message)
+    const resource = staticNameOf(templateName)
+    if (isBrought('documentTemplate', resource)) return templateName
+    const uses = `The document '${fileName}' uses the template '${templateName}', which is not beside policy.json`
+    const suggestion = report.suggestion(templateName, Object.keys(all))
+    const own = report.at('templateName')
+    if (resource === templateName && RESOURCE_NAME.test(resource)) {
+      const message = `${uses}, and no resource that the archive brings. Add the file, correct the name, or upload the template as a resource before this is deployed.${suggestion}`
+      own.warning('missingTemplate', message, { template: resource })
+    } else own.error('missingTemplate', `${uses}. Add the file or correct the name.${suggestion}`)
     return templateName
   }
   used.add(found)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
+import type { ResourceType } from '../../resources.ts'
 import type { Archive } from '../archive.ts'
 import { compileFields } from '../fields/fields.ts'
 import { policyFile } from '../files.ts'
@@ -36,6 +37,8 @@ type ProductContext = {
   tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
   isRangeTable: (name: string) => boolean
+  /** Whether the tenant begins with a resource of the type and static name. */
+  isBrought: (type: ResourceType, staticName: string) => boolean
   /** Declared in config.json; undefined allows any. */
   jurisdictions: readonly string[] | undefined
 }
@@ -45,7 +48,7 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** Reads one folder below `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable } = context
+  const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isBrought } = context
   const folder = `products/${name}/policy`
   checkProductName(name, archive.report)
   const policyPath = `${folder}/policy.json`
@@ -74,6 +77,7 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     all: templates,
     used: new Set(),
     statics: staticDocuments,
+    isBrought,
     archive: archive.report,
   }
   for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
@@ -126,7 +130,8 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   for (const source of sources) {
     const takesSnippets = Object.values(templates).includes(source)
     const kinds = { table, isResourceTable, isRangeTable, tableNames }
-    const targets = { ...kinds, hasFee, feeNames, staticDocuments, takesSnippets }
+    const isBroughtDocument = (name: string): boolean => isBrought('staticDocument', name)
+    const targets = { ...kinds, hasFee, feeNames, staticDocuments, isBroughtDocument, takesSnippets }
     checkReferences(source, targets, archive.report)
   }
   return product

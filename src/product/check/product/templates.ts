@@ -42,6 +42,8 @@ type ReferenceTargets = {
   hasFee: (name: string) => boolean
   feeNames: readonly string[]
   staticDocuments: readonly string[]
+  /** Whether the archive brings a static document of that static name as a resource. */
+  isBroughtDocument: (staticName: string) => boolean
   /** Only templates of documents include snippets. */
   takesSnippets: boolean
 }
@@ -85,11 +87,13 @@ export function checkReferences(
     at(index).error('missingSnippet', message)
   }
   for (const { 2: name = '', index } of code.matchAll(STATIC_DOCUMENT)) {
-    if (targets.staticDocuments.includes(name.normalize('NFC'))) continue
+    const staticName = name.replace(/\.\w{1,5}$/, '')
+    if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBroughtDocument(staticName))
+      continue
     const uses = `The template uses the static document '${name}', which is not in static_documents.`
     const suggestion = report.suggestion(name, targets.staticDocuments)
     // Resources change independently, so which ones will exist is unknown here.
-    const mayBeResource = RESOURCE_NAME.test(name.replace(/\.\w{1,5}$/, ''))
+    const mayBeResource = RESOURCE_NAME.test(staticName)
     const resource = `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${suggestion}`
     if (mayBeResource) at(index).warning('missingStaticDocument', resource)
     else at(index).error('missingStaticDocument', `${uses} Add the file or correct the name.${suggestion}`)

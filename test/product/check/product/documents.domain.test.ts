@@ -86,6 +86,26 @@ describe('a document of the newer words', () => {
     ])
   })
 
+  test('of a template that is no file may be a resource: brought by the archive, or the tenant’s, which a deploy knows', () => {
+    const BOOTSTRAP = 'bootstrap/resources'
+    const said = (templateName: string, rendering = 'dynamic', folder = 'documentTemplates') =>
+      compiled(
+        { templateName, rendering },
+        {
+          'policy/paper.template.liquid': undefined,
+          [`${BOOTSTRAP}/config.json`]: { resourceInstances: { letter_1: { staticName: 'letter' } } },
+          [`${BOOTSTRAP}/resourceFiles/${folder}/letter_1.liquid`]: 'Dear',
+        },
+      ).findings.map(({ severity, code, template }) => `${severity} ${code} ${template}`)
+    expect([said('letter'), said('letter.template.liquid')]).toEqual([[], []])
+    expect(said('lettre')).toEqual(['WARNING missingTemplate lettre'])
+    expect(said('lettre.liquid')).toEqual(['ERROR missingTemplate undefined'])
+    expect(said('our letter')).toEqual(['ERROR missingTemplate undefined'])
+    expect(said('letter', 'dynamic', 'staticDocuments')).toEqual(['WARNING missingTemplate letter'])
+    expect(said('letter', 'prerendered', 'staticDocuments')).toEqual([])
+    expect(said('letter', 'prerendered')).toEqual(['WARNING missingStaticDocument undefined'])
+  })
+
   test('that cannot be read uses its template all the same', () => {
     const codesOf = (document: object) =>
       compiled(
