@@ -121,6 +121,20 @@ const mediaType = (name: string): string => {
   return ending.startsWith('woff') ? `font/${ending}` : 'font/sfnt'
 }
 
+/** As `withFonts` writes them. */
+const EMBEDDED_FONT = /url\(data:font\/(sfnt|woff2?);base64,([A-Za-z0-9+/=]*)\)/g
+
+/** Undoes `withFonts`: the HTML with file names in the places of embedded fonts, and the files. */
+export function withoutFonts(html: string): { html: string; fonts: OwnFontFiles } {
+  const fonts = new Map<string, Uint8Array>()
+  const named = html.replace(EMBEDDED_FONT, (_, kind: string, encoded: string) => {
+    const name = `embedded-${fonts.size + 1}.${kind === 'sfnt' ? 'ttf' : kind}`
+    fonts.set(name, Buffer.from(encoded, 'base64'))
+    return `url(${name})`
+  })
+  return { html: named, fonts }
+}
+
 /** Embeds the files that `@font-face` names into the HTML. */
 export const withFonts = (html: string, fonts: OwnFontFiles): string =>
   fonts.size === 0

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { directed } from '../bidi.ts'
-import { fontNames } from '../fonts.ts'
+import { fontNames, withFonts, withoutFonts } from '../fonts.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
 const mono = (): Uint8Array =>
@@ -51,6 +51,19 @@ describe('a font of the configuration', () => {
     const problem = await rendered(html, {}, new Map([['mono.ttf', broken]])).catch(one => one)
     expect(problem.name).toBe('ConversionError')
     expect((await rendered('<p>text</p>')).bytes.length).toBeGreaterThan(500)
+  })
+
+  test('that a page of HTML has in it is taken out as a file again', () => {
+    const html = `${face('mono.ttf')}${face('other.woff2')}${face('none.ttf')}<p>url(data:text/plain;base64,eA==)</p>`
+    const files = new Map([
+      ['mono.ttf', mono()],
+      ['other.woff2', new Uint8Array([1, 2, 3])],
+    ])
+    const taken = withoutFonts(withFonts(html, files))
+    expect(taken.html).toBe(
+      html.replace("'mono.ttf'", 'embedded-1.ttf').replace("'other.woff2'", 'embedded-2.woff2'),
+    )
+    expect([...taken.fonts.values()].map(bytes => new Uint8Array(bytes))).toEqual([...files.values()])
   })
 
   test('is known by the names that @font-face gives, and by no address', () => {

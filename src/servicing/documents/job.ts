@@ -1,20 +1,16 @@
 // The queue's consumer: makes waiting documents, stores the files, and records the results. A document never delays or fails its
 // transaction.
 
-import { ConversionError } from '../../../packages/pdf/page.ts'
-import { loadMerger } from '../../bundles/load.ts'
-import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
+import type { PolicyLocator } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
 import type { Calls } from '../../platform/calls.ts'
 import { type RequestContext, SYSTEM_CALLER } from '../../platform/context.ts'
 import type { Database } from '../../platform/database.ts'
-import { filePlace } from '../../platform/http/body/bytes.ts'
 import { ask, dispatcherObject, type ObjectReply, policyObject } from '../../platform/objects.ts'
 import { Lane } from '../../platform/seats.ts'
 import { systemContext } from '../../platform/system-context.ts'
 import { fileKey, shardDatabase, shardName, type Tenant, tenantFiles } from '../../platform/tenancy.ts'
 import { waiting } from '../../policy/projection/records.ts'
-import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
 import { loadPolicy, productOf } from '../../policy/store/loading.ts'
 import type { Loaded } from '../../policy/surroundings.ts'
@@ -30,11 +26,11 @@ import {
 } from '../../transactions/documents/job-store.ts'
 import type { Made } from '../../transactions/documents/kinds.ts'
 import { TURN_MS } from '../../transactions/documents/turns.ts'
-import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
 import { askPolicy } from '../../transactions/mechanism/kind.ts'
 import type { Recalled } from '../../transactions/object/execution.ts'
 import { distinctMessages, followHint, isShardName } from '../events/dispatch.ts'
 import { type MakingContext, makeDocument, makingContext, type Product } from './make.ts'
+import { mergeSources } from './merge-sources.ts'
 
 /** Documents of a policy in one message; the others wait for the next. */
 const MOST_DOCUMENTS = 10
@@ -242,7 +238,7 @@ async function documentsOf(
     try {
       const holder = policyholderAt(policyholder, replaced, draft.createdAt)
       const product = draft.sources
-        ? await mergeSources(draft, loaded.aggregate, made, context)
+        ? await mergeSources(draft, made, { ...making, inLane: work => lane.run(work), context })
         : await lane.run(() =>
             makeDocument(draft, { ...making, loaded: { ...loaded, policyholder: holder } }),
           )
@@ -281,83 +277,4 @@ async function storeFile(
   // A static document may have another type than the template.
   const name = made === type ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
   return { locator, outcome, type: made, fileName: name, warning }
-}
-
-/** Bytes of all sources together: they are in memory at once. */
-const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
-
-/** Recorded, or made in the same round. */
-type Source = {
-  readonly name: string
-  readonly locator: Uuid
-  readonly state: 'ready' | 'waiting' | 'failed'
-  readonly failure?: string
-}
-
-/**
- * Merges the sources: outcomes of this round come from `made`, the others from the policy. A failed source fails the document; one
- * whose template wanted no document is left out; without any source there is no document. Undefined while a source waits. Throws if a
- * file cannot be read now.
- */
-async function mergeSources(
-  document: PolicyDocument,
-  aggregate: PolicyAggregate,
-  made: readonly Made[],
-  context: RequestContext,
-): Promise<Product | undefined> {
-  const sources = document.sources!.flatMap(locator => sourceOf(locator, aggregate, made) ?? [])
-  if (sources.some(({ state }) => state === 'waiting')) return undefined
-  const failed = sources.find(({ state }) => state === 'failed')
-  if (failed) {
-    const failure = `'${failed.name}' is to be a part of it, and could not be made: ${failed.failure}`
-    return { outcome: 'dataError', failure }
-  }
-  return sources.length === 0 ? { outcome: 'none' } : await mergeFiles(document, sources, context)
-}
-
-function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly Made[]): Source | undefined {
-  const document = documents.get(locator)
-  const outcome = made.find(one => one.locator === locator)
-  if (!document || outcome?.outcome === 'none') return undefined
-  const name = outcome?.outcome === 'ready' ? outcome.fileName : document.fileName
-  const state = outcome?.outcome ?? document.state
-  if (state === 'ready') return { locator, name, state }
-  if (state === 'draft') return { locator, name, state: 'waiting' }
-  const failure = (outcome && 'failure' in outcome ? outcome.failure : document.failure) ?? state
-  return { locator, name, state: 'failed', failure }
-}
-
-async function mergeFiles(
-  { displayName, createdAt }: PolicyDocument,
-  sources: readonly Source[],
-  { env, tenant, calls }: RequestContext,
-): Promise<Product> {
-  const place = filePlace()
-  try {
-    let size = 0
-    const files: { name: string; bytes: Uint8Array }[] = []
-    for (const { locator, name } of sources) {
-      calls.r2 += 1
-      const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
-      if (!file) throw new Error(`The file of document ${locator} is not there.`)
-      size += file.size
-      if (size > LARGEST_SOURCES_BYTES) {
-        await file.body.cancel()
-        return {
-          outcome: 'conversionError',
-          failure: `With '${name}' its parts are larger than ${LARGEST_SOURCES_BYTES} bytes, the most that can be merged.`,
-        }
-      }
-      place.reach(size)
-      files.push({ name, bytes: new Uint8Array(await file.arrayBuffer()) })
-    }
-    const { mergePdfs } = await loadMerger()
-    return { outcome: 'ready', type: 'pdf', bytes: await mergePdfs(files, displayName, createdAt) }
-  } catch (problem) {
-    if (problem instanceof Error && problem.name === ConversionError.NAME)
-      return { outcome: 'conversionError', failure: problem.message }
-    throw problem
-  } finally {
-    place.leave()
-  }
 }

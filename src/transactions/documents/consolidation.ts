@@ -1,6 +1,6 @@
 // Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). Pure.
 //
-// The document is recorded with the transaction, as a draft that names its sources. job/merge-sources.ts makes its file
+// The document is recorded with the transaction, as a draft that names its sources. servicing/documents/merge-sources.ts makes its file
 // once theirs exist. Sources that it replaces go in the write that records the file, and not before.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -67,7 +67,6 @@ type Consolidation = {
   readonly deleteSourceDocuments?: boolean
 }
 
-/** HTML has no pages to merge. */
 export const consolidationProblems = (
   { documents }: Issuance,
   consolidations: readonly Consolidation[],
@@ -75,11 +74,8 @@ export const consolidationProblems = (
   consolidations.flatMap(({ documentLocators }, index) => {
     const at = `'documentConsolidations.${index}.documentLocators'`
     const problems = documentLocators.flatMap(locator => {
-      const document = documents.find(one => one.locator === locator)
-      if (!document) return [`${at} names ${locator}, which is not among documents`]
-      return document.type === 'html'
-        ? [`${at} names '${document.fileName}', which is HTML; only PDFs can be consolidated`]
-        : []
+      const isKnown = documents.some(one => one.locator === locator)
+      return isKnown ? [] : [`${at} names ${locator}, which is not among documents`]
     })
     const duplicate = documentLocators.find((one, place) => documentLocators.indexOf(one) !== place)
     return duplicate === undefined ? problems : [...problems, `${at} names ${duplicate} twice`]

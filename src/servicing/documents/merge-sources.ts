@@ -1,0 +1,134 @@
+// Makes the file of a document that consolidates others (transactions/documents/consolidation.ts).
+import { withoutFonts } from '../../../packages/pdf/fonts.ts'
+import { ConversionError, pageOf } from '../../../packages/pdf/page.ts'
+import { loadMerger } from '../../bundles/load.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import type { Instant } from '../../kernel/time.ts'
+import type { RequestContext } from '../../platform/context.ts'
+import { filePlace } from '../../platform/http/body/bytes.ts'
+import { fileKey, tenantFiles } from '../../platform/tenancy.ts'
+import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
+import { documentPath, type PolicyDocument } from '../../policy/records/transactions.ts'
+import type { Made } from '../../transactions/documents/kinds.ts'
+import { LARGEST_UPLOAD_BYTES } from '../../transactions/documents/upload.ts'
+import type { MakingContext, Product } from './make.ts'
+
+/** `inLane`: one document after the other, since each blocks its thread. */
+type Merging = Pick<MakingContext, 'loaded' | 'renderer'> & {
+  readonly inLane: <T>(work: () => Promise<T>) => Promise<T>
+  readonly context: RequestContext
+}
+
+/** Bytes of all sources together: they are in memory at once. */
+const LARGEST_SOURCES_BYTES = LARGEST_UPLOAD_BYTES
+
+/** Each takes as long as a document that is made. */
+const MOST_HTML_SOURCES = 20
+
+/** Recorded, or made in the same round. */
+type Source = Pick<PolicyDocument, 'type' | 'pageLayout'> & {
+  readonly name: string
+  readonly locator: Uuid
+  readonly state: 'ready' | 'waiting' | 'failed'
+  readonly failure?: string
+}
+
+/**
+ * Merges the sources: outcomes of this round come from `made`, the others from the policy. A failed source fails the document; one
+ * whose template wanted no document is left out; without any source there is no document. Undefined while a source waits. Throws if a
+ * file cannot be read now.
+ */
+export async function mergeSources(
+  document: PolicyDocument,
+  made: readonly Made[],
+  merging: Merging,
+): Promise<Product | undefined> {
+  const sources = document.sources!.flatMap(
+    locator => sourceOf(locator, merging.loaded.aggregate, made) ?? [],
+  )
+  if (sources.some(({ state }) => state === 'waiting')) return undefined
+  const failed = sources.find(({ state }) => state === 'failed')
+  if (failed) {
+    const failure = `'${failed.name}' is to be a part of it, and could not be made: ${failed.failure}`
+    return { outcome: 'dataError', failure }
+  }
+  return sources.length === 0 ? { outcome: 'none' } : await mergeFiles(document, sources, merging)
+}
+
+function sourceOf(locator: Uuid, { documents }: PolicyAggregate, made: readonly Made[]): Source | undefined {
+  const document = documents.get(locator)
+  const outcome = made.find(one => one.locator === locator)
+  if (!document || outcome?.outcome === 'none') return undefined
+  const { pageLayout } = document
+  const type = outcome?.outcome === 'ready' ? outcome.type : document.type
+  const name = outcome?.outcome === 'ready' ? outcome.fileName : document.fileName
+  const state = outcome?.outcome ?? document.state
+  if (state === 'ready') return { locator, name, type, pageLayout, state }
+  if (state === 'draft') return { locator, name, type, pageLayout, state: 'waiting' }
+  const failure = (outcome && 'failure' in outcome ? outcome.failure : document.failure) ?? state
+  return { locator, name, type, pageLayout, state: 'failed', failure }
+}
+
+/** The page as it is stored: header and footer stand on it once, where it has them. */
+async function pdfOf(
+  { name, bytes, pageLayout }: Pick<Source, 'name' | 'pageLayout'> & { readonly bytes: Uint8Array },
+  madeAt: Instant,
+  { renderer, inLane }: Merging,
+): Promise<Uint8Array> {
+  const { html, fonts } = withoutFonts(new TextDecoder().decode(bytes))
+  try {
+    return (await inLane(() => renderer.render(html, pageOf(pageLayout), fonts, madeAt))).bytes
+  } catch (problem) {
+    if (problem instanceof Error && problem.name === ConversionError.NAME)
+      throw new ConversionError(`'${name}' cannot be made into a PDF: ${problem.message}`)
+    throw problem
+  }
+}
+
+async function mergeFiles(
+  { displayName, createdAt }: PolicyDocument,
+  sources: readonly Source[],
+  merging: Merging,
+): Promise<Product> {
+  const { env, tenant, calls } = merging.context
+  const place = filePlace()
+  try {
+    let size = 0
+    const files: { name: string; bytes: Uint8Array }[] = []
+    let htmlCount = 0
+    for (const { locator, name, type, pageLayout } of sources) {
+      calls.r2 += 1
+      const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
+      if (!file) throw new Error(`The file of document ${locator} is not there.`)
+      size += file.size
+      if (size > LARGEST_SOURCES_BYTES) {
+        await file.body.cancel()
+        return {
+          outcome: 'conversionError',
+          failure: `With '${name}' its parts are larger than ${LARGEST_SOURCES_BYTES} bytes, the most that can be merged.`,
+        }
+      }
+      place.reach(size)
+      const bytes = new Uint8Array(await file.arrayBuffer())
+      const isHtml = type === 'html'
+      htmlCount += isHtml ? 1 : 0
+      if (htmlCount > MOST_HTML_SOURCES)
+        return {
+          outcome: 'conversionError',
+          failure: `With '${name}' more than ${MOST_HTML_SOURCES} of its parts are HTML, the most that are made into PDFs.`,
+        }
+      files.push({
+        name,
+        bytes: isHtml ? await pdfOf({ name, bytes, pageLayout }, createdAt, merging) : bytes,
+      })
+    }
+    const { mergePdfs } = await loadMerger()
+    return { outcome: 'ready', type: 'pdf', bytes: await mergePdfs(files, displayName, createdAt) }
+  } catch (problem) {
+    if (problem instanceof Error && problem.name === ConversionError.NAME)
+      return { outcome: 'conversionError', failure: problem.message }
+    throw problem
+  } finally {
+    place.leave()
+  }
+}
