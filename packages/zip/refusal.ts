@@ -11,7 +11,6 @@ export const refusals = {
   link: 'An entry is a link or a device instead of a file.',
   duplicateEntry: 'Two entries have the same path.',
   nameNotUtf8: 'The name of an entry is not UTF-8.',
-  nestedArchive: 'An entry is an archive itself.',
   encryptedEntry: 'An entry is encrypted.',
   unsupportedCompression: 'An entry is compressed with something other than deflate.',
   textNotUtf8: 'A text file is not UTF-8.',

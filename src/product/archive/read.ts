@@ -56,14 +56,20 @@ export function readArchive(zip: Uint8Array): Archive {
   }
   refuseOverlaps(ranges)
   const kept = [...entries.keys()].filter(path => !isJunk(path)).sort()
-  for (const [index, path] of kept.entries())
-    refuseNestedArchive(zip, entries.get(path)!, path, index < MOST_LOOKED_INTO)
   const { prefix, outside } = configurationRoot(kept)
   const message = `The configuration is in the folder '${prefix.slice(0, -1)}'; this file beside it is ignored.`
   for (const path of outside) findings.push({ severity: 'WARNING', path, code: 'outsideRoot', message })
+  const inside = kept.filter(path => path.startsWith(prefix))
+  const isNested = (path: string, index: number): boolean =>
+    isNestedArchive(zip, entries.get(path)!, path, index < MOST_LOOKED_INTO)
+  const nested = new Set(inside.filter(path => !path.startsWith(`${prefix}${RESOURCES}`)).filter(isNested))
+  for (const path of nested) {
+    const message = `'${path}' is an archive inside the archive, and is ignored. Put what belongs to the configuration in the folders where it belongs, or leave the file out.`
+    findings.push({ severity: 'WARNING', path: path.slice(prefix.length), code: 'nestedArchive', message })
+  }
   const budget = textBudget()
-  const files = kept
-    .filter(path => path.startsWith(prefix))
+  const files = inside
+    .filter(path => !nested.has(path))
     .map(path => {
       const entry = entries.get(path)!
       const bytes = (): Uint8Array => {
@@ -128,19 +134,18 @@ function refuseOverlaps(ranges: { start: number; end: number; path: string }[]):
   }
 }
 
+/** A table or a document that a tenant begins with may be a zip (resources brief 1.2 and 4.1). */
+const RESOURCES = 'bootstrap/'
+
 /** Unpacking the beginning of a file costs time too; after this many files only the name decides. */
 const MOST_LOOKED_INTO = 5_000
 
-function refuseNestedArchive(
+const isNestedArchive = (
   zip: Uint8Array,
   entry: DirectoryEntry,
   path: string,
   isLookedInto: boolean,
-): void {
-  const message = `'${path}' is an archive inside the archive. Put its files in the folders where they belong, or leave it out.`
-  if (isArchiveName(path) || (isLookedInto && !isOfficeName(path) && beginsLikeZip(zip, entry, path)))
-    throw new ArchiveRefused('nestedArchive', message, path)
-}
+): boolean => isArchiveName(path) || (isLookedInto && !isOfficeName(path) && beginsLikeZip(zip, entry, path))
 
 /** Counts the text of each file once. */
 function textBudget(): (file: DirectoryEntry) => boolean {

@@ -154,6 +154,7 @@ export function checkUniqueNames(
 export const findingCodes = {
   backslashInPath: 'The zip separates folders by backslashes.',
   outsideRoot: 'A file lies beside the folder that holds the configuration, and is ignored.',
+  nestedArchive: 'A file is an archive itself, and is ignored.',
   badSyntax: 'A JSON file does not parse.',
   duplicateKey: 'A JSON object has the same key twice; the last one counts.',
   badValue: 'A property has a value of the wrong kind.',

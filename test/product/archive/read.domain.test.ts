@@ -104,19 +104,6 @@ describe('what is refused', () => {
     expect(refused([{ name: Uint8Array.of(0x66, 0xfc, 0x72) }])).toBe('nameNotUtf8')
   })
 
-  test('archives inside the archive, by name and by content', () => {
-    expect(refused([{ name: 'products/more.zip', content: hello }])).toBe('nestedArchive')
-    expect(refused([{ name: 'products/more.tar.gz', content: hello }])).toBe('nestedArchive')
-    const inner = zipOf({ 'config.json': {} })
-    expect(refused([{ name: 'products/more.bin', content: inner }])).toBe('nestedArchive')
-    for (const level of [0, 6] as const)
-      expect(refusalOf(() => readArchive(zipSync({ 'products/more.bin': inner }, { level }))).code).toBe(
-        'nestedArchive',
-      )
-    const long = zipOf({ 'a.json': 'abcdefghij'.repeat(5_000), 'b.json': 'klmnopqrst'.repeat(5_000) })
-    expect(refusalOf(() => readArchive(zipOf({ 'products/more.bin': long }))).code).toBe('nestedArchive')
-  })
-
   test('encrypted entries', () => {
     expect(refused([{ name: 'config.json', content: hello, flags: 1 }])).toBe('encryptedEntry')
   })
@@ -139,6 +126,38 @@ describe('what is refused', () => {
 
   test('a table of contents shorter than it says', () => {
     expect(refusalOf(() => readArchive(rawZip([{ name: 'a.json' }], 3))).code).toBe('damagedArchive')
+  })
+})
+
+describe('archives inside the archive', () => {
+  const inner = zipOf({ 'config.json': {} })
+  const long = zipOf({ 'a.json': 'abcdefghij'.repeat(5_000), 'b.json': 'klmnopqrst'.repeat(5_000) })
+  const ignored = (zip: Uint8Array) => {
+    const { files, findings } = readArchive(zip)
+    return [
+      files.map(({ path }) => path),
+      findings.map(({ severity, code, path }) => `${severity} ${code} ${path}`),
+    ]
+  }
+  const one = (path: string) => [['config.json'], [`WARNING nestedArchive ${path}`]]
+
+  test('are ignored, by name and by content, wherever they lie in the configuration', () => {
+    const named = (name: string, content: Uint8Array) =>
+      ignored(rawZip([{ name: 'config.json' }, { name, content }]))
+    expect(named('backup.zip', hello)).toEqual(one('backup.zip'))
+    expect(named('products/more.tar.gz', hello)).toEqual(one('products/more.tar.gz'))
+    expect(named('products/more.bin', inner)).toEqual(one('products/more.bin'))
+    for (const level of [0, 6] as const)
+      expect(ignored(zipSync({ 'config.json': hello, 'products/more.bin': inner }, { level }))).toEqual(
+        one('products/more.bin'),
+      )
+    expect(ignored(zipOf({ 'config.json': {}, 'products/more.bin': long }))).toEqual(one('products/more.bin'))
+    expect(ignored(zipOf({ 'boat/config.json': {}, 'boat/old.zip': inner }))).toEqual(one('old.zip'))
+  })
+
+  test('are files like others among the resources that a tenant begins with', () => {
+    const path = 'bootstrap/resources/resourceFiles/tables/rates.zip'
+    expect(ignored(zipOf({ 'config.json': {}, [path]: inner }))).toEqual([[path, 'config.json'], []])
   })
 })
 
