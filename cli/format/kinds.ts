@@ -246,7 +246,7 @@ export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${EXPOSURE}/perils/<peril>.premium.liquid`,
     about:
-      'The premium of a peril, and its commissions ([Liquid](liquid.md)). Needed unless `getPerilRates` or an external rater prices the product.',
+      'The premium of a peril, and its commissions ([Liquid](liquid.md)). Needed unless `getPerilRates` or an external rater prices the product; without one the script of a peril of the same name in another exposure counts.',
   },
   {
     path: `${PRODUCT}/taxes/<tax>.premium.liquid`,

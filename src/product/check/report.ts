@@ -115,6 +115,7 @@ export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
   ...(['scriptSetsNothing', 'orphanScript', 'missingTaxScript', 'unknownPlugin', 'missingFunction'] as const),
+  ...(['missingPremiumScript'] as const),
 ])
 
 /** Repairs of untidy Liquid (packages/liquid), each of which may read something else than was meant. */

@@ -22,22 +22,26 @@ type ExposureContext = TableNames & {
   isPricedElsewhere: boolean
 }
 
+/** A peril without a script, and the path of its file. */
+type Unscripted = { readonly path: string; readonly peril: PerilDefinition }
+
 const PREMIUM_SUFFIX = '.premium.liquid'
 
 /** Reads every folder below `…/policy/exposures`, each with its perils. */
 export function compileExposures(folder: string, context: ExposureContext): ExposureDefinition[] {
   const { archive } = context
+  const unscripted: Unscripted[] = []
   const exposures = new Map<string, ExposureDefinition>()
   const exposuresByPeril = new Map<string, string>()
   for (const folderName of archive.foldersIn(folder)) {
     const path = `${folder}/${folderName}`
-    const exposure = compileExposure(path, folderName, context)
+    const exposure = compileExposure(path, folderName, { ...context, unscripted })
     if (exposure === undefined) continue
     const message = `Another exposure has the name '${exposure.name}' too. Rename one of them.`
     if (exposures.has(exposure.name))
       archive.report.at({ path: `${path}/exposure.json` }).error('duplicateName', message)
     exposures.set(exposure.name, exposure)
-    for (const peril of exposure.perils) {
+    for (const peril of exposure.perils.filter(({ premium }) => premium !== undefined)) {
       const other = exposuresByPeril.get(peril.name) ?? exposure.name
       exposuresByPeril.set(peril.name, other)
       const shared = `The peril '${peril.name}' is in the exposure '${other}' too; each is priced by its own script. Rename one of them to keep them apart.`
@@ -45,13 +49,41 @@ export function compileExposures(folder: string, context: ExposureContext): Expo
         archive.report.at({ path: `${path}/perils` }).warning('sharedPerilName', shared)
     }
   }
+  shareScripts([...exposures.values()], unscripted, context)
   return [...exposures.values()]
 }
+
+/**
+ * Perils of one name shared one script on the reference platform (brief 5.1): one that has none takes that of the other exposure.
+ * Where there is none at all, nothing prices it.
+ */
+function shareScripts(
+  exposures: readonly ExposureDefinition[],
+  unscripted: readonly Unscripted[],
+  { archive, isPricedElsewhere }: ExposureContext,
+): void {
+  const scripted = new Map<string, { exposure: string; premium: TemplateSource }>()
+  for (const { name: exposure, perils } of exposures)
+    for (const { name, premium } of perils)
+      if (premium !== undefined && !scripted.has(name)) scripted.set(name, { exposure, premium })
+  for (const { path, peril } of unscripted) {
+    const other = scripted.get(peril.name)
+    const report = archive.report.at({ path })
+    if (other) {
+      peril.premium = other.premium
+      const shared = `The peril '${peril.name}' has no script here, and is priced by that of the exposure '${other.exposure}'. Add ${peril.name}${PREMIUM_SUFFIX} beside it, if it is to have its own.`
+      if (!isPricedElsewhere) report.warning('missingPremiumScript', shared)
+    } else if (!isPricedElsewhere) report.error('missingPremiumScript', unpricedMessage(peril.name, path))
+  }
+}
+
+const unpricedMessage = (name: string, path: string): string =>
+  `Nothing prices the peril '${name}'. Add ${path.slice(path.lastIndexOf('/') + 1, -'.json'.length)}${PREMIUM_SUFFIX} beside it, or enable the plugin getPerilRates.`
 
 function compileExposure(
   folder: string,
   folderName: string,
-  context: ExposureContext,
+  context: ExposureContext & { readonly unscripted: Unscripted[] },
 ): ExposureDefinition | undefined {
   const { archive } = context
   const path = `${folder}/exposure.json`
@@ -71,14 +103,18 @@ function compileExposure(
   }
 }
 
-function compilePerils(folder: string, context: ExposureContext): PerilDefinition[] {
-  const { archive } = context
+function compilePerils(
+  folder: string,
+  context: ExposureContext & { readonly unscripted: Unscripted[] },
+): PerilDefinition[] {
+  const { archive, unscripted } = context
   const names = archive.namesIn(folder)
   const stems = names.filter(name => name.endsWith('.json')).map(name => name.slice(0, -'.json'.length))
   const perils = new Map<string, PerilDefinition>()
   for (const stem of stems) {
     const peril = compilePeril(folder, stem, context)
     if (peril === undefined) continue
+    if (peril.premium === undefined) unscripted.push({ path: `${folder}/${stem}.json`, peril })
     const message = `Another peril of this exposure has the name '${peril.name}' too. Rename one of them.`
     if (perils.has(peril.name))
       archive.report.at({ path: `${folder}/${stem}.json` }).error('duplicateName', message)
@@ -104,10 +140,12 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   const premium =
     script(`${folder}/${stem}${PREMIUM_SUFFIX}`) ??
     (name === stem ? undefined : script(`${folder}/${name}${PREMIUM_SUFFIX}`))
-  const unpriced = `Nothing prices the peril '${name}'. Add ${stem}${PREMIUM_SUFFIX} beside it, or enable the plugin getPerilRates.`
   if (premium !== undefined) checkSets(premium, 'premium', archive.report)
-  else if (!context.isPricedElsewhere) archive.report.at({ path }).error('missingPremiumScript', unpriced)
-  if (decoded === undefined) return undefined
+  if (decoded === undefined) {
+    if (premium === undefined && !context.isPricedElsewhere)
+      archive.report.at({ path }).error('missingPremiumScript', unpricedMessage(name, path))
+    return undefined
+  }
   const { value, report } = decoded
   const defaults: PerilDefaults = {}
   for (const amount of PERIL_AMOUNTS) {

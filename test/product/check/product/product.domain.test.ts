@@ -268,6 +268,30 @@ describe('names are unique and agree', () => {
     ).toEqual(['WARNING sharedPerilName policy/exposures/tender/perils'])
   })
 
+  test('a peril without a script takes that of its namesake in another exposure, which strict products may not', () => {
+    const changes = (policy: object) => ({
+      'policy/policy.json': policy,
+      'policy/exposures/a_tender/exposure.json': { name: 'a_tender' },
+      'policy/exposures/a_tender/perils/sinking.json': { name: 'sinking' },
+      'policy/exposures/a_tender/perils/theft.json': { name: 'theft' },
+      'policy/exposures/a_tender/perils/theft.premium.liquid': setPremium,
+    })
+    const path = 'policy/exposures/a_tender/perils/sinking.json'
+    const { configuration, findings } = compileWith(changes({ fields: [] }))
+    expect(foundIn({ findings })).toEqual([`WARNING missingPremiumScript ${path}`])
+    const [tender, hull] = configuration!.products.boat!.exposures
+    expect(tender!.perils[0]!.premium).toEqual(hull!.perils[0]!.premium)
+    expect(found(changes({ fields: [], strict: true }))).toEqual([`ERROR missingPremiumScript ${path}`])
+    const rated = changes({ fields: [], externalRater: 'house' })
+    expect(found(rated)).toEqual(['WARNING externalRater policy/policy.json:3'])
+    expect(
+      found({ ...changes({ fields: [] }), 'policy/exposures/hull/perils/sinking.premium.liquid': undefined }),
+    ).toEqual([
+      `ERROR missingPremiumScript ${path}`,
+      'ERROR missingPremiumScript policy/exposures/hull/perils/sinking.json',
+    ])
+  })
+
   test('exposures', () => {
     expect(found({ 'policy/exposures/other/exposure.json': { name: 'hull' } })).toContain(
       'ERROR duplicateName policy/exposures/other/exposure.json',
