@@ -41,6 +41,8 @@ export function compileBooks(
       report
         .at('accounts', one)
         .error('unknownAccount', `There is no account '${one}'.${report.suggestion(one, ACCOUNT_NAMES)}`)
+  // Of a broken file some is left out, perhaps the field.
+  const isBroken = archive.hasBrokenJson('products/') || archive.hasBrokenJson('policyholder/')
   const columns = bordereauColumns({
     products: Object.fromEntries(products.map(product => [product.name, product])),
     policyholderFields,
@@ -51,7 +53,7 @@ export function compileBooks(
         .at('bordereaux', list)
         .error('tooManyColumns', `The bordereau '${list}' has more than ${MOST_COLUMNS} columns.`)
     for (const [index, column] of chosen.entries())
-      if (!columns.includes(column))
+      if (!isBroken && !columns.includes(column))
         report
           .at('bordereaux', list, index)
           .error(

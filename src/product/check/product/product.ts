@@ -126,7 +126,9 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   if (read !== undefined && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
   const feeNames = fees.map(fee => fee.name)
   const declaredFees = new Set(feeNames)
-  const hasFee = (fee: string): boolean => declaredFees.has(fee)
+  // Of a broken file some is left out, perhaps the fee.
+  const isBroken = archive.report.hasBrokenJson(`${folder}/fees.json`)
+  const hasFee = (fee: string): boolean => isBroken || declaredFees.has(fee)
   for (const source of sources) {
     const takesSnippets = Object.values(templates).includes(source)
     const kinds = { table, isResourceTable, isRangeTable, tableNames }

@@ -44,6 +44,7 @@ export function compileTaxes(
   script: (path: string) => TemplateSource | undefined,
 ): TaxDefinition[] {
   const decoded = decodeFile(archive.take(`${folder}/taxes.json`), taxesFile, archive.report)
+  const isBroken = archive.report.hasBrokenJson(`${folder}/taxes.json`)
   const list = present(decoded?.value.taxes)
   const taxes = list.map(([index, { name, displayName }]): TaxDefinition => {
     const premium = script(`${folder}/${name}.premium.liquid`)
@@ -63,6 +64,7 @@ export function compileTaxes(
     if (stem === undefined || names.some(name => name.normalize('NFC') === stem)) continue
     const path = `${folder}/${fileName}`
     archive.take(path)
+    if (isBroken) continue
     const message = `There is no tax '${stem}'. Add it to taxes.json, or remove the script.${archive.report.suggestion(stem, names)}`
     archive.report.at({ path }).warning('orphanScript', message)
   }

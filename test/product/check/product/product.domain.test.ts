@@ -439,6 +439,28 @@ describe('what is referred to exists', () => {
     expect(configuration!.products.boat!.cancellationTypes![0]!.reinstatement).toEqual({ documents: [] })
   })
 
+  test('files that do not parse are not said to lack what others name', () => {
+    const files: Changes = {
+      'policy/fees.json': { fees: [{ name: 'setup' }] },
+      'policy/policy.calculations.liquid': '{{ 1 | add_fee: "setup" }}',
+      'policy/taxes/taxes.json': { taxes: [{ name: 'vat' }] },
+      'policy/taxes/vat.premium.liquid': '{{ 1 | set_peril_tax }}',
+      'books.json': { bordereaux: { q: ['field:harbour', 'holder:last_name', 'exposures:hull'] } },
+    }
+    expect(found(files)).toEqual([])
+    for (const path of [
+      'policy/fees.json',
+      'policy/taxes/taxes.json',
+      'policy/policy.json',
+      'policy/exposures/hull/exposure.json',
+      'policyholder/policyholder.dictionary.json',
+    ])
+      expect(found({ ...files, [path]: '{ "none": [1,] }' })).toEqual([`ERROR badSyntax ${path}:1`])
+    expect(found({ ...files, 'policy/fees.json': { fees: [{ name: 'other' }] } })).toEqual([
+      'ERROR unknownFee policy/policy.calculations.liquid:1',
+    ])
+  })
+
   test('templates that nothing uses are a warning, with the fixed name that may be meant', () => {
     const { findings } = compileWith({
       'policy/graceperiod.template.liquid': '',
