@@ -27,7 +27,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 15 }))
+beforeAll(() => prepareDatabases({ tenants: 16 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -251,6 +251,37 @@ describe('a later transaction takes the place of what is planned', () => {
     // Ten fees were asked for beside what the policy costs.
     const invoiced = last.invoices.reduce((sum, one) => sum + one.totalDue, 0)
     expect([await total(of, policy), invoiced]).toEqual([1800, 1820])
+  })
+
+  it('what an endorsement takes back is of the characteristics that it replaced, as the rest of that charge is', async () => {
+    const of = await boats()
+    const policy = await inJune(of)
+    const issued = dearer(policy, '2400', { state: 'issued' })
+    await of.ok('POST', `/policies/${policy.locator}/endorsements`, issued)
+    const { characteristics } = (await of.read(policy)).exposures[0]!.perils[0]!
+    const spanOf = (locator: string | undefined): string[] => {
+      const { coverageStartTimestamp: start, coverageEndTimestamp: end } = characteristics.find(
+        one => one.locator === locator,
+      )!
+      return [day(start), day(end)]
+    }
+    const spans = [
+      [-1200, firstOf(0), '2031-01-01'],
+      [600, firstOf(0), firstOf(6)],
+      [1200, firstOf(6), '2031-01-01'],
+      [600, firstOf(0), '2031-01-01'],
+    ]
+    const { charges } = await given(of, policy)
+    expect(charges.map(one => [Number(one.amount), ...spanOf(one.perilCharacteristicsLocator)])).toEqual(
+      spans,
+    )
+    // The rest and its reversal are of one line; a script that pairs them by their characteristics finds both.
+    expect(charges[0]!.perilCharacteristicsLocator).toBe(charges[3]!.perilCharacteristicsLocator)
+    const { financialTransactions } = (await check(of, policy)).invoices.at(-1)!
+    const reversals = financialTransactions.filter(one => one.amount < 0)
+    expect(reversals.map(one => spanOf(one.perilCharacteristicsLocator))).toEqual([
+      [firstOf(0), '2031-01-01'],
+    ])
   })
 
   it('an endorsement that is taken back leaves the plan as it was, fees and all', async () => {

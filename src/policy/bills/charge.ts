@@ -33,6 +33,8 @@ export type Charge = Span & {
   readonly keptUntil?: Instant
   /** Where `keptUntil` is 0: the start of the change, if cover of before a reinstatement stays (`Replanned.keepsCover`). */
   readonly coverUntil?: Instant
+  /** The charge that it takes back as a whole; so it is of the characteristics that its transaction replaced. */
+  readonly reverses?: string
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
@@ -181,7 +183,8 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
     if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
     const pieces = piecesOf(run, line, timeZone)
     const madeTotal = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
-    const replacedTotal = totalOfPieces(pieces.filter(piece => piece.replacedBy === by))
+    const replaced = pieces.filter(piece => piece.replacedBy === by)
+    const replacedTotal = totalOfPieces(replaced)
     const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
     const own = { id: `${run.locator}/${by}`, perilName }
     if (!replacedTotal) {
@@ -198,7 +201,13 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
       changed.start < changed.end ? changed : { start: replacedTotal.start, end: replacedTotal.end }
     if (madeTotal && modification.kind === 'endorsement')
       charges.push(
-        ...runCharges(run, reversedTotal, by, { ...own, id: `${own.id}/reversal`, rest, keptUntil }),
+        ...runCharges(run, reversedTotal, by, {
+          ...own,
+          id: `${own.id}/reversal`,
+          rest,
+          keptUntil,
+          reverses: chargedAs(run, replaced),
+        }),
         ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
       )
     else {
@@ -231,6 +240,12 @@ export function netCharges(aggregate: PolicyAggregate, modification: Modificatio
   return charges.filter(isCharged)
 }
 
+/** The prefix of the ids of the charges by which the last of the pieces was charged. */
+function chargedAs(run: PerilRun, pieces: readonly Piece[]): string {
+  const { madeBy } = pieces.at(-1)!
+  return madeBy === run.madeBy ? run.locator : `${run.locator}/${madeBy}`
+}
+
 /** The cost of several pieces of a run together, from the start of the first to the end of the last. */
 type PieceTotal = Span & { readonly amounts: Amounts }
 
@@ -252,19 +267,22 @@ const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
 /** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
-type RunChargeSource = Pick<Charge, 'rest' | 'keptUntil' | 'coverUntil'> & { id: string; perilName: string }
+type RunChargeSource = { id: string; perilName: string } & Pick<
+  Charge,
+  'rest' | 'keptUntil' | 'coverUntil' | 'reverses'
+>
 
 export const taxChargeId = (source: string, taxName: string): string => `${source}/tax/${taxName}`
 
 /** A recipient may have several commissions on one peril; the position distinguishes them. */
 export const commissionChargeId = (source: string, at: number): string => `${source}/commission/${at}`
 
-/** `id` prefixes the ids of the charges. */
+/** `id` prefixes the ids of the charges, `reverses` those of what they take back. */
 function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,
   by: Uuid,
-  { id, perilName, ...change }: RunChargeSource,
+  { id, perilName, reverses, ...change }: RunChargeSource,
 ): Charge[] {
   const source = {
     start,
@@ -275,16 +293,26 @@ function runCharges(
     perilLocator: run.perilLocator,
     perilName,
   }
+  const named = (idOf: (source: string) => string) => ({
+    id: idOf(id),
+    ...(reverses !== undefined && { reverses: idOf(reverses) }),
+  })
   const { taxes, commissions } = run.price!
   return [
-    { ...source, id: `${id}/premium`, type: 'premium', amount: amounts.premium },
+    { ...source, ...named(of => `${of}/premium`), type: 'premium', amount: amounts.premium },
     ...taxes.map(({ name: taxName }, at): Charge => {
-      return { ...source, id: taxChargeId(id, taxName), type: 'tax', amount: amounts.taxes[at]!, taxName }
+      return {
+        ...source,
+        ...named(of => taxChargeId(of, taxName)),
+        type: 'tax',
+        amount: amounts.taxes[at]!,
+        taxName,
+      }
     }),
     ...commissions.map(
       ({ recipient }, at): Charge => ({
         ...source,
-        id: commissionChargeId(id, at),
+        ...named(of => commissionChargeId(of, at)),
         type: 'commission',
         amount: amounts.commissions[at]!,
         commissionRecipient: recipient,

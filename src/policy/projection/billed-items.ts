@@ -65,17 +65,22 @@ export const shownItems = (
     segmentLocators(aggregate),
   )
 
-/** The characteristics that a charge of a run refers to: those that its transaction made, else the last that it replaced. */
+/**
+ * The characteristics that a charge of a run refers to: those that its transaction made, else the last that it replaced; a
+ * reversal's are replaced ones, so a reader that adds up by characteristics finds it beside what it takes back.
+ */
 export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
-  const known = new Map<Uuid, (run: Uuid) => Uuid>()
-  return (run, by) => {
+  const known = new Map<Uuid, SegmentOfRun>()
+  return ({ perilRunLocator: run, policyModificationLocator: by, reverses }) => {
     const of = known.get(by) ?? segmentsBy(aggregate, aggregate.modifications.get(by)!)
     known.set(by, of)
-    return of(run)
+    return of(run, reverses !== undefined)
   }
 }
 
-function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (run: Uuid) => Uuid {
+type SegmentOfRun = (run: Uuid, isReversal: boolean) => Uuid
+
+function segmentsBy(aggregate: PolicyAggregate, modification: Modification): SegmentOfRun {
   const shard = shardOfDigits(aggregate.policy.locator)
   const { quoteLocator, locator } = modification
   if (quoteLocator !== undefined) {
@@ -83,13 +88,16 @@ function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (ru
     return run => perilSegmentLocator(run, segment, shard)
   }
   const line = lineUpTo(aggregate, boundQuote(aggregate), modification)
-  const known = new Map<Uuid, Uuid>()
-  return run => {
+  const made = new Map<Uuid, Uuid>()
+  const reversed = new Map<Uuid, Uuid>()
+  return (run, isReversal) => {
+    const known = isReversal ? reversed : made
     const found = known.get(run)
     if (found !== undefined) return found
     const pieces = piecesOf(aggregate.perilRuns.get(run)!, line, aggregate.policy.timeZone)
     const piece =
-      pieces.findLast(one => one.madeBy === locator) ?? pieces.findLast(one => one.replacedBy === locator)
+      (isReversal ? undefined : pieces.findLast(one => one.madeBy === locator)) ??
+      pieces.findLast(one => one.replacedBy === locator)
     const segment = perilSegmentLocator(run, (piece ?? pieces.at(-1)!).segment, shard)
     known.set(run, segment)
     return segment
@@ -99,8 +107,8 @@ function segmentsBy(aggregate: PolicyAggregate, modification: Modification): (ru
 /** Most items in one response; above it, items of the same type and name are summed. */
 export const MOST_ITEMISED = 10_000
 
-/** Locator of a charge's peril characteristics. `madeBy` made the charge. */
-export type SegmentLocatorOf = (perilRunLocator: Uuid, madeBy: Uuid) => Uuid
+/** Locator of the peril characteristics of a charge of a run. */
+export type SegmentLocatorOf = (charge: Extract<Charge, { readonly perilRunLocator: Uuid }>) => Uuid
 
 export type ChargeSource = Pick<
   FinancialTransactionResponse,
@@ -132,19 +140,20 @@ export function financialTransactions(
   }))
 }
 
-/** What the charge is for, as responses show it. */
+/** What the charge is for, as responses show it; what takes another back is for the same. */
 export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: SegmentLocatorOf): ChargeSource {
   if ('feeLocator' in charge) return { feeLocator: charge.feeLocator, feeName: charge.feeName }
+  const ofId = charge.reverses ?? charge.id
   const peril = {
-    perilCharacteristicsLocator: segmentLocatorOf(charge.perilRunLocator, charge.policyModificationLocator),
+    perilCharacteristicsLocator: segmentLocatorOf(charge),
     perilName: charge.perilName,
   }
   if ('taxName' in charge && charge.taxName !== undefined)
-    return { ...peril, taxLocator: derivedUuid(shard, charge.id), taxName: charge.taxName }
+    return { ...peril, taxLocator: derivedUuid(shard, ofId), taxName: charge.taxName }
   if (charge.type === 'commission')
     return {
       ...peril,
-      commissionLocator: derivedUuid(shard, charge.id),
+      commissionLocator: derivedUuid(shard, ofId),
       commissionRecipient: charge.commissionRecipient,
     }
   return peril

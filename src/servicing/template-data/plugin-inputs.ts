@@ -155,7 +155,9 @@ const charge = (): DataNode =>
     coverageEndTimestamp: time('The end of what it pays for.'),
     policyModificationLocator: text('Names the transaction.'),
     perilLocator: maybe(text('Names the peril.')),
-    perilCharacteristicsLocator: maybe(text('Names the characteristics of the peril.')),
+    perilCharacteristicsLocator: maybe(
+      text('Names the characteristics of the peril; of what is taken back, those that are replaced.'),
+    ),
     perilName: maybe(text('The peril.')),
     feeLocator: maybe(text('Names the fee.')),
     feeName: maybe(text('The fee.')),

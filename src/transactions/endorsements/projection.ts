@@ -1,22 +1,21 @@
 import { planBills } from '../../billing/billing.ts'
 import { plannedBy } from '../../billing/payments.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
-import { type EndorsementLocator, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
+import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { chargesOf, invoiceOfTransaction, planOf } from '../../policy/bills/amounts-due.ts'
 import { installmentFeeCharges } from '../../policy/bills/charge.ts'
 import { installmentItems } from '../../policy/bills/items.ts'
 import type { FutureInvoiceResponse } from '../../policy/contract/billing.ts'
 import { isIssued } from '../../policy/fold/line.ts'
-import { financialTransactions, MOST_ITEMISED, summedItems } from '../../policy/projection/billed-items.ts'
-import { textIfAny, underwritingResponse } from '../../policy/projection/characteristics.ts'
-import { perilSegmentLocator } from '../../policy/projection/policy.ts'
-import { documentsOf, invoiceResponses } from '../../policy/projection/records.ts'
 import {
-  type Modification,
-  type PolicyAggregate,
-  type PolicySegment,
-  recordsWhere,
-} from '../../policy/records/aggregate.ts'
+  financialTransactions,
+  MOST_ITEMISED,
+  segmentLocators,
+  summedItems,
+} from '../../policy/projection/billed-items.ts'
+import { textIfAny, underwritingResponse } from '../../policy/projection/characteristics.ts'
+import { documentsOf, invoiceResponses } from '../../policy/projection/records.ts'
+import { type Modification, type PolicyAggregate, recordsWhere } from '../../policy/records/aggregate.ts'
 import { isSilent } from '../../policy/records/invoice.ts'
 import {
   type Endorsement,
@@ -132,11 +131,8 @@ function planned(
   modification: Modification,
   product: ProductDefinition,
 ): FutureInvoiceResponse[] {
-  const { policy, segments } = aggregate
-  const shard = shardOfDigits(policy.locator)
   const quotedAt = modification.updatedAt
-  const lastSegmentOf = (maker: Uuid): PolicySegment =>
-    [...segments.values()].findLast(one => one.madeBy === maker)!
+  const segmentLocatorOf = segmentLocators(aggregate)
   const bills =
     quotedOwnBills(aggregate, modification) ??
     planBills(aggregate, modification, {
@@ -159,7 +155,7 @@ function planned(
       aggregate,
       isLong ? summedItems(items[at]!) : items[at]!,
       issueAt,
-      (run, madeBy) => perilSegmentLocator(run, lastSegmentOf(madeBy), shard),
+      segmentLocatorOf,
     ),
   }))
 }

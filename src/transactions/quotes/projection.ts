@@ -91,7 +91,7 @@ function plannedInvoices(
       aggregate,
       itemised ? all[at]! : summedItems(all[at]!),
       installment.issueAt,
-      run => perilSegmentLocator(run, segment, shard),
+      ({ perilRunLocator }) => perilSegmentLocator(perilRunLocator, segment, shard),
     ),
   }))
 }
