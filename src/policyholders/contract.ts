@@ -43,7 +43,7 @@ export type SubEntityUpdateRequest = z.infer<typeof SubEntityUpdateRequest>
 const newSubEntities = list(SubEntityCreateRequest)
 
 export const PolicyholderCreateRequest = component('PolicyholderCreateRequest', {
-  completed: booleanOr(false).describe('false keeps a draft: no policy can be finalized.'),
+  completed: booleanOr(true).describe('false keeps a draft: no policy can be finalized.'),
   subEntities: newSubEntities,
   values: RequestFieldValues,
 })

@@ -120,7 +120,7 @@ describe('a new policyholder', () => {
 })
 
 describe('an update', () => {
-  const current = create({ values: { last_name: 'Byron' }, subEntities: [home, home] })
+  const current = create({ completed: false, values: { last_name: 'Byron' }, subEntities: [home, home] })
   const [first, second] = current.entity.subEntities.map(one => one.locator)
 
   it('makes the next version: values replaced, removed and kept', () => {

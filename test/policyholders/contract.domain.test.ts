@@ -6,8 +6,8 @@ import {
   PolicyholderUpdateRequest,
 } from '../../src/policyholders/contract.ts'
 
-test('a policyholder of nothing is a draft', () => {
-  expect(PolicyholderCreateRequest.parse({})).toEqual({ completed: false, subEntities: [], values: {} })
+test('a policyholder is completed unless the request says that it is a draft', () => {
+  expect(PolicyholderCreateRequest.parse({})).toEqual({ completed: true, subEntities: [], values: {} })
 })
 
 test('an update names the version that it changes', () => {

@@ -80,9 +80,15 @@ describe('a policyholder', () => {
     ])
   })
 
-  it('of nothing is a draft', async () => {
-    const { body } = await holders.create({})
-    expect(body.entity).toMatchObject({
+  it('is completed unless it says that it is a draft', async () => {
+    const { body: whole } = await holders.create({ completed: null })
+    expect(whole.entity).toMatchObject({
+      completed: true,
+      flags: ['flag.entity.workflow.complete'],
+      values: {},
+    })
+    const { body: draft } = await holders.create({ completed: false })
+    expect(draft.entity).toMatchObject({
       completed: false,
       flags: ['flag.entity.workflow.started'],
       values: {},
@@ -90,7 +96,9 @@ describe('a policyholder', () => {
   })
 
   it('is updated into its next version; the one before is kept', async () => {
-    const { locator } = (await holders.create({ values: { first_name: 'Ada', last_name: 'Byron' } })).body
+    const { locator } = (
+      await holders.create({ completed: false, values: { first_name: 'Ada', last_name: 'Byron' } })
+    ).body
     const { status, body } = await holders.update({
       locator,
       version: 1,
