@@ -84,12 +84,12 @@ export function standardFees(
   span: Span,
   context: RatingContext,
 ): Fee[] {
-  const { product, supply, operation, explaining } = context
+  const { product, supply, explaining } = context
   if (!product.calculations) return []
   const { path } = product.calculations
   const steps = explaining?.record.stepsOf(path)
   const rater = new Rater(aggregate, quote, context)
-  const { fees } = rater.run(product.calculations, { operation }, undefined, steps?.observer)
+  const { fees } = rater.runForPolicy(product.calculations, steps?.observer)
   if (steps) explaining?.record.feeScripts.push({ modification: modification.locator, steps, fees })
   return fees.map((fee): Fee => {
     const definition = product.fees.find(one => one.name === fee.name)
@@ -135,7 +135,7 @@ export async function underwriteQuote(
     return { ...readAnswer('getUnderwritingResult', contract.UnderwritingResult, answer, path), at: now }
   }
   if (!underwriting) return { decision: 'accept', notes: [], at: now }
-  const { decision, notes } = new Rater(aggregate, quote, context).run(underwriting, { operation })
+  const { decision, notes } = new Rater(aggregate, quote, context).runForPolicy(underwriting)
   return { decision: decision ?? 'none', notes, at: now }
 }
 

@@ -11,6 +11,7 @@ import { memoByObject } from '../kernel/maps.ts'
 import { type Decimal, money, zero } from '../kernel/money.ts'
 import { type Instant, months, type TimeZone } from '../kernel/time.ts'
 import type { PolicyResponse } from '../policy/contract/response.ts'
+import { withLazy } from '../policy/projection/characteristics.ts'
 import {
   type Commission,
   type Exposure,
@@ -74,6 +75,11 @@ export type RatingContext = {
   externalRater(name: string): Promise<ExternalRater | undefined>
   /** What plugins learn of the transaction; for new business, its quote. */
   transaction?: TransactionNames
+  /** The endorsement or renewal that is under way, for scripts that run once for a policy; made when one reads it. */
+  changing?: {
+    readonly kind: 'endorsement' | 'renewal'
+    data(aggregate: PolicyAggregate): object
+  }
   /** Where a worksheet is asked for: what rates, and the record that it shows itself to. */
   explaining?: {
     readonly record: RatingRecord
@@ -119,9 +125,23 @@ export class Rater {
     segment?: PolicySegment,
     observer?: RenderingObserver,
   ): RatingEffects {
+    return this.#render(source, own, this.#dataWith(own), segment, observer)
+  }
+
+  /** Runs a template that is about the policy as a whole, and sees the transaction too (brief 5.3). */
+  runForPolicy(source: TemplateSource, observer?: RenderingObserver): RatingEffects {
+    const { operation, changing, unread } = this.#context
+    const own = { operation, endorsement: null, renewal: null }
+    const data = this.#dataWith(own)
+    if (changing)
+      withLazy(data, changing.kind, () => (unread ? this.#missWhole() : changing.data(this.#aggregate)))
+    return this.#render(source, own, data, undefined, observer)
+  }
+
+  #dataWith(own: object): object {
     const policy = () => this.#policyData()
     const policyholder = () => this.#policyholderData()
-    const data = {
+    return {
       ...own,
       get policy() {
         return policy()
@@ -130,6 +150,15 @@ export class Rater {
         return policyholder()
       },
     }
+  }
+
+  #render(
+    source: TemplateSource,
+    own: object,
+    data: object,
+    segment: PolicySegment | undefined,
+    observer: RenderingObserver | undefined,
+  ): RatingEffects {
     try {
       // If table rows are missing, this result is provisional: they are fetched, and all is rated again
       // (reference/data-tables/rating-tables.ts).

@@ -1,5 +1,6 @@
 // What templates and plugins can read, as a tree. The tree itself is made of the contracts, above this layer
 // (servicing/template-data); checks and docs/template-data.md read it.
+import { memoByObject } from '../../kernel/maps.ts'
 import type { FieldDefinition } from '../configuration.ts'
 
 /** The kinds of Liquid sources that see data of their own. Those of documents are named by what the document is about. */
@@ -45,6 +46,8 @@ export type DataNode = {
   readonly isOptional?: true
   /** Who sees it; absent: all who see what it is a member of. */
   readonly readers?: readonly TemplateReader[]
+  /** Those of the readers that do not always have it. */
+  readonly optionalFor?: readonly TemplateReader[]
   /** Of a record, by name as it is read. */
   readonly members?: Readonly<Record<string, DataNode>>
   /** Of each entry of a list or map. */
@@ -57,12 +60,15 @@ export type DataNode = {
   readonly group?: DataNode
 }
 
+const asOptional = memoByObject((node: DataNode): DataNode => ({ ...node, isOptional: true }))
+
 /** A member of the node that the reader sees; undefined if there is none of that name. */
 export function memberOf(node: DataNode, name: string, reader?: TemplateReader): DataNode | undefined {
   const { members } = node
   const member = members && Object.hasOwn(members, name) ? members[name] : undefined
   const isSeen = !member?.readers || reader === undefined || member.readers.includes(reader)
-  return isSeen ? member : undefined
+  if (!isSeen) return undefined
+  return reader !== undefined && member?.optionalFor?.includes(reader) ? asOptional(member) : member
 }
 
 /** Each node with its path (`data.policy.fees[].amount`; `[]` is an entry of a list, `[key]` one of a map), parents first. */

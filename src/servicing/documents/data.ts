@@ -32,8 +32,7 @@ import {
   templateRecord,
 } from '../../rating/template-data.ts'
 import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
-import { policyUpdates } from '../../transactions/documents/policy-updates.ts'
-import { transactionResponse } from '../../transactions/endorsements/projection.ts'
+import { transactionData } from '../../transactions/endorsements/template-data.ts'
 import {
   gracePeriodResponse,
   lapseReinstatementResponse,
@@ -87,16 +86,7 @@ function subjectData(
     case 'endorsement':
     case 'renewal': {
       const transaction = endorsementOf(aggregate, digits as EndorsementLocator)
-      return {
-        [subject]: () => ({
-          ...templateRecord(transactionResponse(aggregate, transaction, product)),
-          display_id: subjectLocator,
-          name: transaction.name,
-          start_timestamp: transaction.startAt,
-          end_timestamp: transaction.endAt ?? null,
-          policy_updates: policyUpdates(aggregate, transaction, product),
-        }),
-      }
+      return { [subject]: () => transactionData(aggregate, transaction, product) }
     }
     case 'cancellation': {
       const cancellation = cancellationOf(aggregate, digits as CancellationLocator)

@@ -210,9 +210,9 @@ const transactionNode = (
   kind: 'endorsement' | 'renewal',
   schema: Parameters<typeof contractMembers>[0],
   reader: TemplateReader,
-): DataNode =>
-  record(
-    `The ${kind} that the document is about.`,
+): DataNode => ({
+  ...record(
+    `The ${kind} that the document is about; of fees and underwriting, the one that is under way, else nothing.`,
     {
       ...members(schema, kind),
       display_id: text(`Names the ${kind}.`),
@@ -221,8 +221,10 @@ const transactionNode = (
       end_timestamp: { ...time('Until when they hold, if not to the end.'), isOptional: true },
       policy_updates: policyUpdates(),
     },
-    [reader],
-  )
+    [reader, ...OF_POLICIES],
+  ),
+  optionalFor: OF_POLICIES,
+})
 
 /** What documents see of the record that they are about. */
 const documentParts = (): Members => ({

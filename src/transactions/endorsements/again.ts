@@ -20,7 +20,7 @@ import { type Attempt, ratingContext, standardFees } from '../../rating/rate.ts'
 import { PerilRating, type RatingContext } from '../../rating/rater.ts'
 import type { Explaining, RatingRecord } from '../../rating/worksheet/record.ts'
 import { policyOnIssue } from './plans.ts'
-import { exposureRunAt, transactionOf } from './pricing.ts'
+import { changingOf, exposureRunAt, transactionOf } from './pricing.ts'
 import { repricingOf } from './repricing.ts'
 
 /** Each may call a plugin or an external rater; earlier transactions are shown as they were recorded. */
@@ -86,7 +86,11 @@ async function rated(
   const then: Attempt = { ...attempt, now: at, explaining, ...(recordedTables && { recordedTables }) }
   const context: RatingContext = {
     ...ratingContext(surroundings, then, modification),
-    ...(endorsement && { operation: endorsement.kind, transaction: transactionOf(endorsement) }),
+    ...(endorsement && {
+      operation: endorsement.kind,
+      transaction: transactionOf(endorsement),
+      changing: changingOf(endorsement, modification, product),
+    }),
     project: (current, of) => policyToRead(current, product, of, counts),
   }
   const rates = await givenRates(unpriced, quote, bare, context)

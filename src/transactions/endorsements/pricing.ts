@@ -41,6 +41,7 @@ import {
   paymentSchedule,
 } from '../../policy/surroundings.ts'
 import type { Carried, Planned } from '../../policy/transitions.ts'
+import type { ProductDefinition } from '../../product/configuration.ts'
 import { givenRates } from '../../rating/given-rates.ts'
 import { type Attempt, ratingContext, standardFees, underwriteQuote } from '../../rating/rate.ts'
 import { PerilRating, type RatingContext } from '../../rating/rater.ts'
@@ -51,6 +52,7 @@ import { personsDecision } from './application.ts'
 import { type EndorsementResult, endorsed } from './effect.ts'
 import { policyOnIssue } from './plans.ts'
 import { touchesOf } from './repricing.ts'
+import { transactionData } from './template-data.ts'
 
 /**
  * Validates, prices and underwrites. Takes the digits of the transaction; a valid decision of a person
@@ -202,6 +204,17 @@ export const transactionOf = ({ kind, locator, changes }: Endorsement): Transact
   }),
 })
 
+/** As scripts see it while it is priced: it is quoted afterwards, so they find no bills of it. */
+export const changingOf = (
+  endorsement: Endorsement,
+  { locator: modificationLocator }: Modification,
+  product: ProductDefinition,
+): RatingContext['changing'] => ({
+  kind: endorsement.kind,
+  data: aggregate =>
+    transactionData(aggregate, { ...endorsement, state: 'application', modificationLocator }, product),
+})
+
 /** Templates see the policy as it will be when the endorsement is issued. */
 const contextOf = (
   { modification }: EndorsementResult,
@@ -212,6 +225,7 @@ const contextOf = (
   ...ratingContext(loaded, attempt, modification),
   operation: endorsement.kind,
   transaction: transactionOf(endorsement),
+  changing: changingOf(endorsement, modification, loaded.product),
   project: (current, quote) =>
     policyToRead(
       { ...current, policy: policyOnIssue(current, endorsement) },

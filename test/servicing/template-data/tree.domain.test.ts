@@ -135,7 +135,7 @@ test('each source sees its own: premiums are there for taxes, and records for th
   const visible = (reader: TemplateReader): string[] =>
     Object.keys(tree.members!).filter(name => memberOf(tree, name, reader) !== undefined)
   expect(visible('invoiceDocument')).toEqual(['policy', 'policyholder', 'invoice', 'invoice_financials'])
-  expect(visible('underwriting')).toEqual(['operation', 'policy', 'policyholder'])
+  expect(visible('underwriting')).toEqual(['operation', 'policy', 'policyholder', 'endorsement', 'renewal'])
   for (const reader of TEMPLATE_READERS) expect(visible(reader)).toContain('policy')
 })
 
@@ -148,4 +148,14 @@ test('inputs of plugins have the names of the interface, and the policy as it is
   })
   expect(rates.get('data.policyExposurePerils[].perilCharacteristicsLocator')).toBeDefined()
   expect(rates.get('data.policy.characteristics[].field_values')).toBeUndefined()
+})
+
+test('fees and underwriting may find an endorsement or renewal, of which documents are sure', () => {
+  const tree = templateTree()
+  for (const name of ['endorsement', 'renewal']) {
+    const optionalFor = (reader: TemplateReader) => memberOf(tree, name, reader)?.isOptional ?? false
+    expect([optionalFor('fees'), optionalFor('underwriting')]).toEqual([true, true])
+    expect(optionalFor(`${name}Document` as TemplateReader)).toBe(false)
+    expect(memberOf(tree, name, 'premium')).toBeUndefined()
+  }
 })
