@@ -60,16 +60,25 @@ export const hasPoppler = ['pdftotext', 'pdftoppm'].every(tool => {
 })
 
 /** Lines of the text with something in them, blanks as one. */
-export const textLines = (pdf: Uint8Array): string[] =>
+export const textLines = (pdf: Uint8Array): string[] => textPages(pdf).flat()
+
+/** The same, page by page. */
+export const textPages = (pdf: Uint8Array): string[][] =>
   execFileSync('pdftotext', ['-layout', '-', '-'], { input: pdf, encoding: 'utf8' })
-    .split(/[\n\f]/)
-    .map(line =>
-      line
-        .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
-        .replace(/\s+/g, ' ')
-        .trim(),
+    // Each page ends with it, the last one too.
+    .split('\f')
+    .slice(0, -1)
+    .map(page =>
+      page
+        .split('\n')
+        .map(line =>
+          line
+            .replace(/[\u202a-\u202e\u2066-\u2069]/g, '')
+            .replace(/\s+/g, ' ')
+            .trim(),
+        )
+        .filter(line => line !== ''),
     )
-    .filter(line => line !== '')
 
 /** Colours seen, as #rrggbb. */
 export function coloursOf({ pixels }: Picture): Set<string> {
