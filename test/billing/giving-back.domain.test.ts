@@ -521,7 +521,9 @@ describe('a reinstatement', () => {
     await boat.reinstate(second)
     const plan = boat.planned
     await boat.reinstate(await boat.cancel('2030-09-01'))
-    expect([...boat.aggregate.modifications.values()].at(-1)).toMatchObject({ effectiveAt: utc('2030-09-01') })
+    expect([...boat.aggregate.modifications.values()].at(-1)).toMatchObject({
+      effectiveAt: utc('2030-09-01'),
+    })
     expect(boat.planned).toEqual(plan)
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
