@@ -49,6 +49,7 @@ export async function enter(
     await limitAddress(env, request, door)
     throw problem
   })
+  exchange.isSignedIn = true
   const { tenant } = who
   if (!tenant)
     throw forbidden(

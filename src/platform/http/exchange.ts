@@ -22,6 +22,8 @@ export type Exchange = {
   operation?: string
   /** Known after the token is checked. */
   tenant?: Tenant
+  /** Set once the caller's token is accepted, of administration accounts too. */
+  isSignedIn?: true
   refused?: ErrorCode
 }
 

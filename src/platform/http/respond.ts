@@ -25,12 +25,13 @@ const RETRY_AFTER_SECONDS = 1
 
 /** Sets the headers of every answer, files and pages included, and observes the request. */
 export function conclude(exchange: Exchange, env: Env, { status, headers }: Response): void {
-  const { request, requestId, clientRequestId, traceId, calls, operation, tenant, refused } = exchange
+  const { request, requestId, clientRequestId, traceId, calls, operation, tenant, isSignedIn, refused } =
+    exchange
   const durationMs = now() - exchange.now
   headers.set('x-request-id', requestId)
   if (clientRequestId !== undefined) headers.set('x-client-request-id', clientRequestId)
-  // Whom nobody signed in they would show which tenants and accounts there are.
-  const showsRows = status !== 401 && (tenant !== undefined || calls.d1 === 0)
+  // To a caller who is not signed in the rows would show which tenants and accounts there are.
+  const showsRows = status !== 401 && (isSignedIn === true || calls.d1 === 0)
   headers.set('server-timing', serverTiming(calls, durationMs, showsRows))
   const bookmarks = tenant && writeBookmarks(calls, tenant)
   if (bookmarks !== undefined) headers.set(BOOKMARK_HEADER, bookmarks)

@@ -120,6 +120,7 @@ async function admit(
     throw problem
   })
   const who: SignedIn = exchange.isOfAgent ? { ...found, caller: { ...found.caller, isAgent: true } } : found
+  exchange.isSignedIn = true
   if (who.tenant) exchange.tenant = who.tenant
   await limitCaller(env, who)
   if (tenantLocator !== undefined && who.tenant && tenantLocator.toLowerCase() !== who.tenant.locator)
