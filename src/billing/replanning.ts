@@ -3,17 +3,19 @@
 // planned bill becomes negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
-import { earlier, endOfDay, type Instant, later } from '../kernel/time.ts'
+import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
 import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
-import type { PolicyAggregate } from '../policy/records/aggregate.ts'
+import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
+import { acceptedQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import {
   type BilledChange,
   type BillPlan,
   carryingForward,
+  cutAt,
   installmentOf,
   numbered,
   onlyInstallment,
@@ -53,7 +55,8 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const atOnce = atOnceOf(change)
   if (reaching.length === 0) return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
-  const groups = periodsFrom(termsOf(before, policyEnd), type, timeZone, from)
+  const periods = periodsFrom(termsOf(before, policyEnd), type, timeZone, from)
+  const groups = coveredPeriods(before, modification, periods)
   const tiles = groups.flat()
   const tilesOf = Map.groupBy(tiles, ({ start }) =>
     reaching.find(one => one.start <= start && start < one.end),
@@ -87,6 +90,22 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         ? { ...atOnce, periods: [] }
         : { ...atOnce, start: immediate[0]!.start, end: immediate.at(-1)!.end, periods: immediate },
   })
+}
+
+/** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
+function coveredPeriods(
+  before: PolicyAggregate,
+  modification: Modification,
+  periods: readonly BillingPeriod[][],
+): BillingPeriod[][] {
+  const covered = segmentsInForce(lineUpTo(before, acceptedQuote(before)!, modification))
+  const ends = new Set(covered.flatMap(({ start, end }) => [start, end]))
+  const isCovered = ({ start }: Span): boolean => covered.some(one => one.start <= start && start < one.end)
+  const gaps = covered.some((one, at) => at > 0 && one.start > covered[at - 1]!.end)
+  if (!gaps) return [...periods]
+  return periods
+    .map(group => group.flatMap(period => cutAt(period, ends)).filter(isCovered))
+    .filter(group => group.length > 0)
 }
 
 /** Bills added fees at once; takes removed fees out of planned bills first. */

@@ -13,12 +13,13 @@ import {
   standingInvoices,
 } from '../policy/bills/amounts-due.ts'
 import { type Modification, type PolicyAggregate, putRecords } from '../policy/records/aggregate.ts'
-import type { BillingPeriod, Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
+import type { Installment, PlannedInstallment, Replanned } from '../policy/records/invoice.ts'
 import type { PaymentScheduleType } from '../product/configuration.ts'
 import {
   type BilledChange,
   type BillPlan,
   comingBack,
+  cutAt,
   onlyInstallment,
   type PlannedBill,
   periodsFrom,
@@ -171,12 +172,6 @@ function borneByEarlier(
 
 const absorbedBy = (open: readonly PlannedInstallment[], { locator }: Modification): PlannedInstallment[] =>
   open.map(one => ({ ...one, absorbedBy: [...one.absorbedBy, locator] }))
-
-/** The parts of a period between these times. */
-function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): BillingPeriod[] {
-  const cuts = [...times].filter(at => period.start < at && at < period.end).sort((a, b) => a - b)
-  return [period.start, ...cuts].map((start, at) => ({ ...period, start, end: cuts[at] ?? period.end }))
-}
 
 const silent = ([first, ...others]: readonly PlannedBill[]): PlannedBill[] => [
   { ...first!, replans: { ...first!.replans!, isSilent: true } },

@@ -99,6 +99,12 @@ export function periodsFrom(
   return periods
 }
 
+/** The parts of a period between these times. */
+export function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): BillingPeriod[] {
+  const cuts = [...times].filter(at => period.start < at && at < period.end).sort((a, b) => a - b)
+  return [period.start, ...cuts].map((start, at) => ({ ...period, start, end: cuts[at] ?? period.end }))
+}
+
 const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
   new Refusal(
     'policyLimit',

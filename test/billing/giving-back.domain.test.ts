@@ -482,6 +482,24 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('with a gap, and endorsed for a time before it, asks each bill for its own time, and for none of the gap', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-16')
+    await boat.endorse('2030-09-01', '2400')
+    // 492.86 for two months and 13 of 28 days, by the days of December.
+    expect(boat.planned.slice(5)).toEqual([
+      ['2030-09-01', 20_000],
+      ['2030-10-01', 9_032],
+      ['2030-12-01', 10_110],
+      ['2031-01-01', 19_588],
+      ['2031-02-01', 19_588],
+    ])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+    await boat.advance('2031-03-01')
+    addsUp(boat)
+  })
+
   it('of what is endorsed at that time leaves the bill of before as it is', async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'))
