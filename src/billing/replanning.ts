@@ -211,8 +211,9 @@ const atOnceOf = ({ before, modification, now }: BilledChange): Draft => ({
 // open installments: what they would have billed goes on the periods of the new schedule, with the change's own
 // charges. Existing invoices stay, and the rest of every charge is split again, so nothing is lost or created.
 export type ReplanOrder = {
-  /** The change's own charges. */
+  /** The change's own charges, and what makes them; a change of the schedule alone has none. */
   readonly charges: readonly Charge[]
+  readonly modification?: Modification
   readonly scheduleName: string
   /** Installments with earlier periods stay as planned. */
   readonly from: Instant
@@ -226,7 +227,7 @@ export type ReplanOrder = {
  */
 export function replan(
   before: PolicyAggregate,
-  { charges: own, scheduleName, from, policyEnd }: ReplanOrder,
+  { charges: own, modification, scheduleName, from, policyEnd }: ReplanOrder,
   product: ProductDefinition,
   now: Instant,
 ): BillPlan {
@@ -236,7 +237,8 @@ export function replan(
   if (charges.length === 0) return { charges, plan: [], open }
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule = scheduleFor(charges, type)
-  const periods = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  const all = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  const periods = modification ? coveredPeriods(before, modification, all) : all
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
   const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
   const plan = plannedFrom(periods, beyond.flat(), charges, context)
@@ -283,7 +285,7 @@ export function rescheduled(change: BilledChange): BillPlan {
   const { before, modification, charges, scheduleName, product, now } = change
   const { effectiveAt, policyEnd } = modification
   const from = (at: Instant): BillPlan =>
-    replan(before, { charges, scheduleName, from: at, policyEnd }, product, now)
+    replan(before, { charges, modification, scheduleName, from: at, policyEnd }, product, now)
   const plan = from(effectiveAt)
   const [first] = totalsDue(plan.plan, plan.charges, before.policy.currency)
   if (!first || first.minor >= 0) return plan

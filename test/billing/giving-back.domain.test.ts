@@ -500,6 +500,35 @@ describe('a reinstatement', () => {
     addsUp(boat)
   })
 
+  it('with a gap, and endorsed with another payment schedule, asks for none of the gap and gives nothing back at once', async () => {
+    for (const [schedule, plan] of [
+      [
+        'monthly',
+        [
+          ['2030-09-01', 20_064],
+          ['2030-10-01', 9_060],
+          ['2030-12-16', 10_091],
+          ['2031-01-01', 19_551],
+          ['2031-02-01', 19_552],
+        ],
+      ],
+      [
+        'quarterly',
+        [
+          ['2030-09-01', 29_124],
+          ['2030-12-16', 49_194],
+        ],
+      ],
+    ] as const) {
+      const boat = await BoatInUtc.issued()
+      await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-16')
+      await boat.endorse('2030-09-01', '2400', { newPaymentScheduleName: schedule })
+      expect(boat.planned.slice(5)).toEqual(plan)
+      expect(boat.billed).toHaveLength(1)
+      addsUp(boat)
+    }
+  })
+
   it('of what is endorsed at that time leaves the bill of before as it is', async () => {
     const boat = await BoatInUtc.issued()
     await boat.reinstate(await boat.cancel('2030-10-15'))
