@@ -127,6 +127,8 @@ export type DocumentDefinition = {
   customFonts?: string[]
   /** `templateName` is a static document, used unchanged. */
   isPrerendered?: true
+  /** Prerendered, and not said to be PDF or HTML: it is what its file is. */
+  isAnyType?: true
   /** Made for every invoice, never by a transaction. */
   isOfInvoices?: true
   /** Newer name of the owner; absent if the archive does not use it. */

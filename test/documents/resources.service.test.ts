@@ -66,6 +66,13 @@ beforeAll(async () => {
     rendering: 'prerendered',
     format: 'html',
   })
+  for (const format of [undefined, 'pdf'])
+    policy.documents.push({
+      fileName: `plain_${format}.pdf`,
+      templateName: 'wording',
+      rendering: 'prerendered',
+      format,
+    })
   policy.jurisdictionField = 'region_class'
   files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
   for (const [name, [text]] of Object.entries(TEMPLATES)) files[`${FOLDER}/${name}`] = text
@@ -220,6 +227,16 @@ describe('documents of a configuration', () => {
     const elsewhere = await issuedFrom(START, 'R1')
     expect(await textOf(elsewhere, 'placed')).toBe('placed in all: where all')
     expect(await textOf(elsewhere, 'wording')).toBe('<p>wording of all</p>')
+  })
+
+  it('are of the type of the static document that they are, unless another is said', async () => {
+    const plain = policy.documents.filter(({ fileName }) => fileName.startsWith('plain_'))
+    expect(plain.map(({ fileName, type, state }) => `${fileName} ${type} ${state}`)).toEqual([
+      'plain_undefined.html html ready',
+      'plain_pdf.pdf pdf renderError',
+    ])
+    expect(await textOf(policy, 'plain_undefined')).toBe('<p>wording of R3</p>')
+    expect(await textOf(policy, 'plain_pdf')).toContain("'wording' is html, and the document pdf.")
   })
 
   it('include a snippet for the time that config.json says of it, and others for their own', async () => {

@@ -275,6 +275,6 @@ async function storeFile(
   const { outcome, bytes, type: made, warning } = product
   await tenantFiles(env, tenant).put(key, bytes, { httpMetadata: { contentType: MEDIA_TYPES[made] } })
   // A static document may have another type than the template.
-  const name = made === type ? fileName : `${fileName.replace(/\.html?$/i, '')}.${made}`
+  const name = made === type ? fileName : `${fileName.replace(/\.(?:pdf|html?)$/i, '')}.${made}`
   return { locator, outcome, type: made, fileName: name, warning }
 }

@@ -83,7 +83,11 @@ export async function makeDocument(document: Draft, context: MakingContext): Pro
   const files = resources.files(where, context.files)
   // The file of a prerendered document has its template's name (resources brief 4.2).
   if (definition?.isPrerendered && !context.template)
-    return await staticProduct(definition.templateName, files, definition.type)
+    return await staticProduct(
+      definition.templateName,
+      files,
+      definition.isAnyType ? undefined : definition.type,
+    )
   const template =
     context.template ??
     (await resources.template(templateName, where)) ??

@@ -42,7 +42,11 @@ const document = z
       'The template that makes it: one beside policy.json, whose ending may be left out, or a resource by its static name. With `rendering: "prerendered"` the static document that it is.',
       'schedule.template.liquid',
     ),
-    type: about(types, 'What is made of the template. Left out: `pdf`.', 'pdf'),
+    type: about(
+      types,
+      'What is made of the template. Left out: `pdf`; with `rendering: "prerendered"` what the file is.',
+      'pdf',
+    ),
     generatingEvent: about(
       choice(['quote', 'accept', 'issue']).optional(),
       'The step of the transaction at which it is made. Left out: `issue` for new business and cancellations, `accept` for endorsements, renewals and reinstatements.',

@@ -69,6 +69,9 @@ export function compileDocuments(
       ...(selectionTimeBasis !== undefined && { selectionTimeBasis }),
       ...(fonts.length > 0 && { customFonts: fonts }),
       ...(isPrerendered && { isPrerendered }),
+      ...(isPrerendered &&
+        file.type === undefined &&
+        file.format === undefined && { isAnyType: true as const }),
     }
   })
 }
@@ -192,7 +195,7 @@ function documentTerms(
   otherwise: DocumentDefinition['generatingEvent'],
   report: ValueReport,
 ): Terms {
-  const { fileName, type, format, trigger, generatingEvent, scope } = file
+  const { fileName, templateName, rendering, type, format, trigger, generatingEvent, scope } = file
   const wrong = (property: keyof DocumentFile, message: string): void =>
     report.at(property).error('badDocument', `The document '${fileName}' ${message}`)
   const isOfInvoices = scope === 'invoice'
@@ -223,7 +226,7 @@ function documentTerms(
     { quote: undefined, accept: 'accepted' as const, issue: 'issued' as const }[generatingEvent]
   const newer = trigger ?? (isOfInvoices ? 'generated' : step)
   return {
-    type: type ?? format ?? 'pdf',
+    type: type ?? format ?? (rendering === 'prerendered' && /\.html?$/i.test(templateName) ? 'html' : 'pdf'),
     generatingEvent: isOfInvoices ? 'issue' : (generatingEvent ?? event ?? otherwise),
     ...(isOfInvoices && { isOfInvoices }),
     ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : owner }),

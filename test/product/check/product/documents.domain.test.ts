@@ -62,7 +62,11 @@ describe('a document of the newer words', () => {
     [{ customFonts: 'brand_sans' }, { customFonts: ['brand_sans'] }],
     [
       { rendering: 'prerendered', templateName: 'terms' },
-      { templateName: 'terms', isPrerendered: true },
+      { templateName: 'terms', isPrerendered: true, isAnyType: true },
+    ],
+    [
+      { rendering: 'prerendered', templateName: 'terms.pdf', format: 'pdf' },
+      { templateName: 'terms.pdf', isPrerendered: true },
     ],
   ])('%j is read', (said, more) => {
     const unused = 'rendering' in said && said.rendering === 'prerendered'
