@@ -47,6 +47,14 @@ describe('a request of a migration', () => {
     })
   })
 
+  it.each(['A\0', 'A\ud800', '\udc00A'])('has no id that is stored as another one: %j', id => {
+    const { error } = AccountMigrationRequest.safeParse({ accountData: { id } })
+    expect(error?.issues.map(({ path, message }) => [path.join('.'), message])).toEqual([
+      ['accountData.id', "'accountData.id' must have neither NUL nor half of a surrogate pair."],
+    ])
+    expect(AccountMigrationRequest.parse({ accountData: { id: 'A\u{1f600}' } }).accountData.id).toBe('A😀')
+  })
+
   it('has times as ISO 8601 or milliseconds, and amounts as numbers or text', () => {
     const charges = [
       {

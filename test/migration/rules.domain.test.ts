@@ -242,6 +242,20 @@ const RULES: [string, (wire: Wire) => void, string, string, RegExp][] = [
     /^staticData 'migration.origin' must have another key/,
   ],
   [
+    'static data that cannot be stored as it is',
+    wire => (wire.policies[0].staticData = { origin: 'old\0' }),
+    'policy',
+    'P1',
+    /^staticData 'origin' must have neither NUL nor half of a surrogate pair/,
+  ],
+  [
+    'auxiliary data that cannot be stored as it is',
+    wire => (wire.policies[0].auxData = { entries: [{ key: 'a', value: 'half \ud800' }] }),
+    'policy',
+    'P1',
+    /^auxData 'a' must have neither NUL nor half of a surrogate pair/,
+  ],
+  [
     'an installment of an unknown invoice',
     wire => (first(wire).installments[0].invoiceId = 'I9'),
     'installment',

@@ -2,6 +2,7 @@
 // `convert/` checks the parts against each other.
 import { z } from '@hono/zod-openapi'
 import { decimal, RATE_PLACES } from '../../kernel/money.ts'
+import { isStorable } from '../../kernel/text.ts'
 import { type Instant, readDateTime } from '../../kernel/time.ts'
 import {
   component,
@@ -53,21 +54,27 @@ const Rate = z
   })
   .openapi({ type: 'number' })
 
+const text = (most: number) =>
+  z.string().max(most).refine(isStorable, rule('must have neither NUL nor half of a surrogate pair'))
+
+/** Names something, so it is not empty. */
+const name = (most: number) => text(most).min(1)
+
 /** An id of the other system: any text. A number becomes its digits. */
 const Id = z
-  .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), z.string().min(1).max(LONGEST_ID))
+  .preprocess(wire => (typeof wire === 'number' ? String(wire) : wire), name(LONGEST_ID))
   .openapi({ type: 'string', description: 'Id of the other system, unique per kind within the account.' })
 
 /** Documents the default of an optional property. */
 const leftOut = <S extends z.ZodType>(schema: S, meaning: string): S =>
   schema.openapi({ description: `Left out: ${meaning}` })
 
-const Name = z.string().min(1).max(128)
+const Name = name(128)
 const OptionalName = optional(Name)
-const createdBy = (standIn: string) => leftOut(optional(z.string().max(128)), standIn)
+const createdBy = (standIn: string) => leftOut(optional(text(128)), standIn)
 const OptionalTime = optional(Time)
-const Currency = optional(z.string().max(3))
-const TimeZone = optional(z.string().max(64))
+const Currency = optional(text(3))
+const TimeZone = optional(text(64))
 const PlanName = leftOut(OptionalName, 'none is noted; the product’s own settings rule either way.')
 
 const neededList = <S extends z.ZodType>(element: S) => z.array(element).max(LONGEST_LIST)
@@ -233,7 +240,7 @@ export const PolicyMigrationRequest = component('PolicyMigrationRequest', {
   auxData: optional(
     z.object({
       settingsName: OptionalName,
-      entries: list(z.object({ key: z.string().min(1).max(LONGEST_ID), value: z.unknown() })),
+      entries: list(z.object({ key: name(LONGEST_ID), value: z.unknown() })),
     }),
   ),
   terms: neededList(TermMigrationRequest),

@@ -8,6 +8,7 @@ import {
   type Uuid,
 } from '../../../kernel/locators.ts'
 import { addTo } from '../../../kernel/maps.ts'
+import { isStorable } from '../../../kernel/text.ts'
 import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../../policy/records/aggregate.ts'
@@ -191,6 +192,8 @@ function auxRowsOf(
       wrong(`${where} '${key}' must have another key: under that one stands what is sent of the policy.`)
     else if (key === '' || key.length > LONGEST_AUX_NAME)
       wrong(`${where} must have keys of 1 to ${LONGEST_AUX_NAME} characters.`)
+    else if (!isStorable(key) || !isStorable(text))
+      wrong(`${where} '${key.toWellFormed()}' must have neither NUL nor half of a surrogate pair.`)
     else if (text.length > LONGEST_AUX_VALUE)
       wrong(`${where} '${key}' must have at most ${LONGEST_AUX_VALUE} characters.`)
     else if (rows.has(key)) wrong(`${where} '${key}' must not have the key of another entry.`)
