@@ -219,7 +219,7 @@ describe('a request that is wrong', () => {
   const wrong: [what: string, change: object, message: RegExp][] = [
     ['no name', { name: undefined }, /'name' is missing/],
     ['an empty name', { name: '' }, /'name' must not be empty/],
-    ['a name with NUL', { name: 'a\0' }, /'name' must be text without NUL/],
+    ['a name with NUL', { name: 'a\0' }, /'name' has a character that cannot be stored/],
     ['no url', { url: undefined }, /'url' is missing/],
     ['no address', { url: 'rater' }, /'url' must be an http or https address/],
     ['another scheme', { url: 'ftp://rater.example.com/' }, /'url' must be an http or https/],

@@ -135,8 +135,8 @@ type Description = {
 
 /**
  * A JSON body. `required: false`: the handler gets undefined without a body (no bytes, `""` or `null`; brief 0.12).
- * `largestBytes` defaults to 4 MiB. `keepsProto`: a property named `__proto__` is data and does not refuse the body; the
- * handler must never copy the body by assignment.
+ * `largestBytes` defaults to 4 MiB. `keepsProto`: a property named `__proto__`, or text that cannot be stored, is data and
+ * does not refuse the body; the handler must never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema

@@ -136,6 +136,24 @@ describe('a JSON body', () => {
     expect((await call('POST', '/optional', { body: '['.repeat(1_000_000) })).status).toBe(400)
   })
 
+  it('with text that would be stored as another one is refused, with its place; pairs and escapes in texts are not', async () => {
+    for (const [body, place] of [
+      ['{"a":"x\\u0000"}', "'a'"],
+      ['{"a":{"b":[1,"\\uD800x"]}}', "'a.b[1]'"],
+      ['{"a":{"\\udc00":1}}', "'a['"],
+      ['"\\ud800"', 'The request'],
+    ])
+      expect((await call('POST', '/optional', { body: body! })).json()).toMatchObject({
+        httpStatus: 400,
+        code: 'invalidRequest',
+        message: expect.stringMatching(
+          new RegExp(`^${place!.replace(/[[\].]/g, '\\$&')}.*NUL or half of a surrogate pair`),
+        ),
+      })
+    for (const body of ['{"a":"\\ud83d\\ude00"}', '{"a":"\\\\u0000"}'])
+      expect((await call('POST', '/optional', { body })).status).toBe(200)
+  })
+
   it('with a property named __proto__, however spelled, is refused', async () => {
     for (const body of ['{"a":{"__proto__":{"b":1}}}', '{"a":[{"\\u005f_proto__":1}]}'])
       expect((await call('POST', '/optional', { body })).json()).toMatchObject({ code: 'invalidRequest' })

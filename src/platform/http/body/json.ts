@@ -1,5 +1,7 @@
 // JSON bodies before any contract: the framework's own reader refuses bodies that real clients send (brief 0.12).
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
+import { isStorable } from '../../../kernel/text.ts'
+import { pathText } from '../../wire-problem.ts'
 import { readBytes, utf8Text } from './bytes.ts'
 
 /** Default limit of a JSON body. */
@@ -13,7 +15,7 @@ export const MOST_JSON_VALUES = 500_000
 
 export type JsonReading = {
   readonly largestBytes?: number | undefined
-  /** Accepts a property named `__proto__` as data: for bodies that are passed on unchanged. */
+  /** Accepts a property named `__proto__`, and texts that cannot be stored, as data: for bodies that are passed on unchanged. */
   readonly keepsProto?: boolean | undefined
 }
 
@@ -70,7 +72,26 @@ function parsed(text: string, keepsProto: boolean): unknown {
   // Copying this name by assignment would change an object's prototype. An escape may also spell it.
   if (!keepsProto && /__proto__|\\u005f/i.test(text) && hasProto(value))
     throw invalidRequest("No property may be named '__proto__'; rename or remove it.")
+  // UTF-8 has no half of a pair, and JSON no NUL, but for an escape.
+  const path = !keepsProto && UNSTORABLE.test(text) ? unstorablePath(value) : undefined
+  if (path)
+    throw invalidRequest(
+      `${path.length === 0 ? 'The request' : `'${pathText(path)}'`} has a character that cannot be stored (NUL or half of a surrogate pair); remove it.`,
+    )
   return value
+}
+
+const UNSTORABLE = /\\u(?:0000|d[89a-f])/i
+
+/** Where the first text or name is that would be stored as another one. */
+function unstorablePath(value: unknown): PropertyKey[] | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : []
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [name, part] of Object.entries(value)) {
+    const path = isStorable(name) ? unstorablePath(part) : []
+    if (path) return [Array.isArray(value) ? Number(name) : name, ...path]
+  }
+  return undefined
 }
 
 function hasProto(value: unknown): boolean {
