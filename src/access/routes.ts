@@ -17,7 +17,7 @@ export const accountRoutes: readonly Route[] = [
   post('/account/authenticate', {
     summary: 'Sign in as a user of a tenant, or as an administration account',
     description:
-      'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations.',
+      'The tenant is named by `tenantName` or `hostName`, in the query or in the body. With neither, the administration account signs in, which deploys configurations. Without a body, `Authorization: Basic` may give user name and password.',
     query: contract.AuthenticateQuery,
     body: { schema: contract.AuthenticateRequest, required: false },
     answer,
@@ -26,7 +26,7 @@ export const accountRoutes: readonly Route[] = [
   post('/account/authenticateAdmin', {
     summary: 'Sign in as an administrator of one tenant',
     description:
-      'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy.',
+      'Exactly one of `tenantName`, `hostName` and `tenantLocator` names the tenant. The token administers users, integrations and logs of the tenant; it cannot deploy. Without a body, `Authorization: Basic` may give user name and password.',
     query: contract.AuthenticateAdminQuery,
     body: { schema: contract.AuthenticateRequest, required: false },
     answer,

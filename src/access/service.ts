@@ -1,7 +1,7 @@
 import { forbidden, invalidRequest, revoked, unauthenticated } from '../kernel/errors.ts'
 import type { PublicContext, SignedInContext } from '../platform/http/route.ts'
 import { homeDatabase, type Tenant } from '../platform/tenancy.ts'
-import type * as contract from './contract.ts'
+import * as contract from './contract.ts'
 import { PLAIN_RULES } from './password-rules/rules.ts'
 import { authentication, refuseUnknownTenant, signInAdministrator, signInToTenant } from './sign-in.ts'
 import {
@@ -11,7 +11,7 @@ import {
   type TenantNamed,
   ZONE_WITHOUT_CONFIGURATION,
 } from './store.ts'
-import { RENEWABLE_MS } from './tokens.ts'
+import { basicCredentialsOf, RENEWABLE_MS } from './tokens.ts'
 
 /** Without a named tenant: signs in an administration account. */
 export async function authenticate(
@@ -19,7 +19,7 @@ export async function authenticate(
   body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
-  const credentials = neededCredentials(body)
+  const credentials = neededCredentials(body, context)
   const named = tenantNamed(query, credentials)
   const key = { username: credentials.username }
   const { env, calls } = context
@@ -51,7 +51,7 @@ export async function authenticateAdmin(
   body: contract.AuthenticateRequest | undefined,
   context: PublicContext,
 ): Promise<contract.AuthenticateResponse> {
-  const credentials = neededCredentials(body)
+  const credentials = neededCredentials(body, context)
   const named = tenantNamed(query, credentials)
   if (countNames(named) !== 1)
     throw invalidRequest("Name the tenant by exactly one of 'tenantName', 'hostName' and 'tenantLocator'.")
@@ -88,10 +88,21 @@ export async function renewAuthentication(context: SignedInContext): Promise<con
   return authentication(context, account, tenant && { ...tenant, ...more }, signedInAt)
 }
 
-function neededCredentials(body: contract.AuthenticateRequest | undefined): contract.AuthenticateRequest {
+/** The body is optional: without one, the header may have the user name and password (RFC 7617). */
+function neededCredentials(
+  body: contract.AuthenticateRequest | undefined,
+  { requestHeaders }: PublicContext,
+): contract.AuthenticateRequest {
   if (body) return body
+  const basic = basicCredentialsOf(requestHeaders)
+  if (!basic)
+    throw invalidRequest(
+      'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
+    )
+  const { success, data } = contract.AuthenticateRequest.safeParse(basic)
+  if (success) return data
   throw invalidRequest(
-    'The body is empty; send {"username": …, "password": …} as JSON, and tenantName or hostName for a tenant.',
+    'The Authorization header has no user name and password that could be right; send `Basic` and the base64 of `username:password` in UTF-8.',
   )
 }
 

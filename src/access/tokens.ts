@@ -27,6 +27,17 @@ export function tokenOf(request: Request): string {
   return match[1]
 }
 
+const BASIC = /^basic\s+([\w+/-]+=*)$/i
+
+/** User name and password of the header (RFC 7617); undefined unless it is of this kind. Only a sign-in accepts them. */
+export function basicCredentialsOf(headers: Headers): { username: string; password: string } | undefined {
+  const header = headers.get('authorization')?.trim() ?? ''
+  const encoded = header.length > 8_192 ? undefined : BASIC.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const [username = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return { username, password: rest.join(':') }
+}
+
 // A long-lived token is `bdy_`, the tenant, 30 random characters and a checksum. Scanners for leaked secrets recognise it, a typing
 // error costs no look-up, and only one tenant's database is searched.
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'

@@ -141,6 +141,36 @@ describe('signing in to a tenant', () => {
     expect(answer.body).toMatchObject({ code: 'invalidRequest', httpStatus: '400' })
   })
 
+  it('takes user name and password from the header when there is no body', async () => {
+    const password = 'Gänse: vier, Schafe: elf'
+    await insertAccount(
+      motor(),
+      'herder',
+      'account.tenant.admin',
+      await hashPassword(password, env.PASSWORD_PEPPER),
+    )
+    const withHeader = (text: string, path: string, body?: unknown) =>
+      callApi<Authentication & Refused>('POST', path, {
+        headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` },
+        body,
+      })
+    const named = `?hostName=${MOTOR.hostName}`
+    for (const path of ['/account/authenticate', '/account/authenticateAdmin']) {
+      const token = tokenIn(await withHeader(`herder:${password}`, `${path}${named}`))
+      expect(decodeJwt(token)).toMatchObject({ sub: 'herder' })
+      expect((await withHeader('herder:wrong', `${path}${named}`)).body.code).toBe('signInFailed')
+      for (const text of ['herder', 'herder:', `:${password}`, `herder:${'x'.repeat(1_025)}`]) {
+        const { body } = await withHeader(text, `${path}${named}`)
+        expect([body.code, body.message]).toEqual([
+          'invalidRequest',
+          expect.stringMatching(/Authorization.*base64/),
+        ])
+      }
+      // A body counts alone: the header may be left from elsewhere.
+      tokenIn(await withHeader('herder:wrong', `${path}${named}`, boss))
+    }
+  })
+
   it('says what to send when the body is empty or lacks something', async () => {
     const empty = await callApi<Refused>('POST', '/account/authenticate', {
       headers: { 'content-type': 'application/json' },
