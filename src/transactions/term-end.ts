@@ -2,7 +2,7 @@
 // when one goes off. Whatever moves a policy's end sets the timers of the new end; those of an old end find another
 // when they go off.
 import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
-import { add, type Instant } from '../kernel/time.ts'
+import { add, earlier, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
 import type { TimerKind } from '../platform/tables.ts'
 import { isIssued, standingCancellations } from '../policy/fold/line.ts'
@@ -47,6 +47,16 @@ export function termEndTimers(
     timer(effectiveEnd, POLICY_END, {}),
   ].filter(({ dueAt }) => dueAt > now)
 }
+
+/**
+ * For a transaction that gives the policy its end: as `termEndTimers`, and an end that has passed already is told at once. Only for a
+ * new end: another transaction would have it told again.
+ */
+export const newEndTimers = (
+  policy: Policy,
+  product: Pick<ProductDefinition, 'endReminders'>,
+  now: Instant,
+): NewTimer[] => termEndTimers(policy, product, earlier(now, (policy.effectiveEnd - 1) as Instant))
 
 /**
  * Whether the policy is issued, and its end is not that of a cancellation or lapse, which has neither an event here nor reminders. Where

@@ -54,7 +54,7 @@ const FILES = {
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 3 })
+  await prepareDatabases({ tenants: 4 })
   motor = await motorTenant('policyend', FILES)
 })
 
@@ -560,6 +560,51 @@ describe('the end of the policy is told', () => {
     expect(await endsOf(own, longer)).toEqual([String(month(14))])
     expect(await endsOf(own, shorter)).toEqual([String(month(8))])
     expect(await endsOf(own, past)).toEqual([String(month(2))])
+  })
+
+  it('at once where a policy is issued, renewed or reinstated for time that has passed', async () => {
+    const own = await motorTenant('policyendpast', FILES)
+    const begins = add(startOfDay(Date.now() as Instant, BERLIN), -3, 'month', BERLIN)
+    const month = (count: number): Instant => add(begins, count, 'month', BERLIN)
+    const issuedFor = async (from: number, to: number): Promise<PolicyResponse> => {
+      const { body } = await own.createPolicy({
+        policyStartTimestamp: month(from),
+        policyEndTimestamp: month(to),
+      })
+      return (await own.post(`/policy/${body.locator}/issue`)).body
+    }
+    const moveTo = async (timestamp: Instant): Promise<void> => {
+      const moved = await own.post<{ completed: boolean }>('/test/clock', { timestamp })
+      expect([moved.status, moved.body.completed]).toEqual([200, true])
+    }
+    const [over, renewed, cancelled] = [
+      await issuedFor(-15, -3),
+      await issuedFor(-15, -3),
+      await issuedFor(0, 12),
+    ]
+    const renewal = await own.post(`/policies/${renewed.locator}/renewals`, {
+      renewalEndTimestamp: month(-1),
+      state: 'issued',
+    })
+    expect(renewal.status).toBe(200)
+    const cancellation = await own.post<{ locator: string }>(`/policies/${cancelled.locator}/cancellations`, {
+      ...{
+        name: 'customer_request',
+        cancellationCategory: 'other',
+        effectiveTimestamp: month(4),
+        issue: true,
+      },
+    })
+    expect(cancellation.status).toBe(200)
+    await moveTo(month(13))
+    expect(await endsOf(own, cancelled)).toEqual([])
+    const path = `/cancellations/${cancellation.body.locator}/reinstate`
+    expect((await callApi('PATCH', path, { token: own.token, body: { issue: true } })).status).toBe(200)
+    await moveTo(month(14))
+    expect(await endsOf(own, over)).toEqual([String(month(-3))])
+    // The timer of the former end had not gone off when the renewal moved it.
+    expect((await endsOf(own, renewed)).at(-1)).toBe(String(month(-1)))
+    expect(await endsOf(own, cancelled)).toEqual([String(month(12))])
   })
 })
 

@@ -4,8 +4,7 @@ import { makeBills, withoutPlan } from '../../billing/billing.ts'
 import type { BillPlan } from '../../billing/schedule.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator, Uuid } from '../../kernel/locators.ts'
-import { earlier, type Instant } from '../../kernel/time.ts'
-import type { NewTimer } from '../../platform/commit.ts'
+import type { Instant } from '../../kernel/time.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertAllowed, type TransitionTable } from '../../platform/events/transitions.ts'
 import { isIssued, isListed, lineOf, withIssued } from '../../policy/fold/line.ts'
@@ -27,12 +26,11 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Loaded, Part } from '../../policy/surroundings.ts'
 import { assertPolicyAllows, type Carried, type Planned, policyEvent } from '../../policy/transitions.ts'
-import type { ProductDefinition } from '../../product/configuration.ts'
 import type { Referral } from '../../rating/rate.ts'
 import type { ConflictHandling } from '../cancellations/contract.ts'
 import { withoutConflicts, withoutModification } from '../mechanism/kind.ts'
 import type { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract.ts'
-import { termEndTimers } from '../term-end.ts'
+import { newEndTimers } from '../term-end.ts'
 import type { EndorsementContext } from './content.ts'
 import type { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 
@@ -205,20 +203,11 @@ export function planEndorsementIssue(
         modificationLocator: modification.locator,
       }),
     ],
-    timers: endTimers(before, aggregate, product, now),
+    timers:
+      aggregate.policy.effectiveEnd === before.policy.effectiveEnd
+        ? []
+        : newEndTimers(aggregate.policy, product, now),
   }
-}
-
-/** Timers for the policy's new end, if it has one. An end in the past is reported at once, not by a timer. */
-function endTimers(
-  { policy: before }: PolicyAggregate,
-  { policy: after }: PolicyAggregate,
-  product: ProductDefinition,
-  now: Instant,
-): NewTimer[] {
-  if (after.effectiveEnd === before.effectiveEnd) return []
-  const since = before.effectiveEnd > now ? earlier(now, (after.effectiveEnd - 1) as Instant) : now
-  return termEndTimers(after, product, since)
 }
 
 /**

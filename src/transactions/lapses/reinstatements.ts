@@ -34,7 +34,7 @@ import type { Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { withoutConflicts } from '../mechanism/kind.ts'
 import { reinstated } from '../reinstatements/effect.ts'
-import { termEndTimers } from '../term-end.ts'
+import { newEndTimers } from '../term-end.ts'
 import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
 import { assertLapseReinstatementAllows, lapseReinstatementEvent } from './transitions.ts'
@@ -172,7 +172,10 @@ export function planIssue(
   return {
     aggregate: invoiced.aggregate,
     events: [lapseReinstatementEvent(billing, 'policy.reinstatement.issue', issued), ...invoiced.events],
-    timers: [...invoiceTimers(billing, modification, now), ...termEndTimers(billing.policy, product, now)],
+    timers: [
+      ...invoiceTimers(billing, modification, now),
+      ...(effectiveEnd === before.policy.effectiveEnd ? [] : newEndTimers(billing.policy, product, now)),
+    ],
   }
 }
 

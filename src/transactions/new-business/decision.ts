@@ -70,7 +70,7 @@ import {
 import { explainingOf } from '../mechanism/price-change.ts'
 import { changeQuote, planAcceptance, planQuoting } from '../quotes/plans.ts'
 import { isPriced, notPriced } from '../quotes/projection.ts'
-import { termEndTimers } from '../term-end.ts'
+import { newEndTimers } from '../term-end.ts'
 
 export async function decideCreation(
   request: PolicyCreateRequest,
@@ -122,7 +122,7 @@ async function completed(
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
-  const timers = termEndTimers(issued.aggregate.policy, loaded.product, attempt.now)
+  const timers = newEndTimers(issued.aggregate.policy, loaded.product, attempt.now)
   return chain({ ...issued, timers }, await bill(issued.aggregate, loaded, attempt))
 }
 

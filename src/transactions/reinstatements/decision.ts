@@ -31,7 +31,7 @@ import {
 import { assertCancellationAllows } from '../cancellations/decision.ts'
 import { assertNoConflicts, withoutConflicts, withoutModification } from '../mechanism/kind.ts'
 import { prorated } from '../mechanism/prorating.ts'
-import { termEndTimers } from '../term-end.ts'
+import { newEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
 import { reinstated } from './effect.ts'
 
@@ -258,7 +258,7 @@ function planReinstatementIssue(
   return {
     aggregate,
     events: [reinstatementEvent(aggregate, 'reinstatement.issue', issued, more)],
-    timers: termEndTimers(aggregate.policy, product, now),
+    timers: end === before.policy.effectiveEnd ? [] : newEndTimers(policy, product, now),
   }
 }
 
