@@ -87,4 +87,9 @@ export type RenderedPdf = {
 export class ConversionError extends Error {
   static readonly NAME = 'ConversionError'
   override readonly name = ConversionError.NAME
+
+  /** By name: the renderer's bundle has a class of its own. */
+  static is(problem: unknown): problem is ConversionError {
+    return problem instanceof Error && problem.name === ConversionError.NAME
+  }
 }

@@ -409,6 +409,19 @@ describe('a consolidated document', () => {
     })
   })
 
+  it('fails where more than 20 of its parts are HTML', async () => {
+    const names = Array.from({ length: 21 }, (_, at) => `own${at + 1}.html`)
+    await say(packet(['terms.pdf', ...names]))
+    const { body: draft } = await motor.createPolicy()
+    for (const name of names) await upload(draft, '<p>Own</p>', name)
+    await issue(draft)
+    expect(documentNamed(await made(draft), 'packet.pdf')).toMatchObject({
+      state: 'conversionError',
+      failureMessage:
+        "With 'own21.html' more than 20 of its parts are HTML, the most that are made into PDFs.",
+    })
+  })
+
   it('that the plugin fails to ask for holds up no lapse: the log tells of it', async () => {
     const span = { policyStartTimestamp: undefined, policyEndTimestamp: undefined }
     await sayText('{}')

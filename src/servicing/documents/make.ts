@@ -143,8 +143,7 @@ export async function fileOf(
     return { outcome: 'ready', type, bytes, warning }
   } catch (problem) {
     // The renderer is a bundle with its own classes, so `instanceof ConversionError` would fail.
-    if (problem instanceof Error && problem.name === ConversionError.NAME)
-      return failed('conversionError', `${name}: ${problem.message}`)
+    if (ConversionError.is(problem)) return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
   }
 }

@@ -79,7 +79,7 @@ async function pdfOf(
   try {
     return (await inLane(() => renderer.render(html, pageOf(pageLayout), fonts, madeAt))).bytes
   } catch (problem) {
-    if (problem instanceof Error && problem.name === ConversionError.NAME)
+    if (ConversionError.is(problem))
       throw new ConversionError(`'${name}' cannot be made into a PDF: ${problem.message}`)
     throw problem
   }
@@ -91,11 +91,16 @@ async function mergeFiles(
   merging: Merging,
 ): Promise<Product> {
   const { env, tenant, calls } = merging.context
+  const tooMany = sources.filter(({ type }) => type === 'html')[MOST_HTML_SOURCES]
+  if (tooMany)
+    return {
+      outcome: 'conversionError',
+      failure: `With '${tooMany.name}' more than ${MOST_HTML_SOURCES} of its parts are HTML, the most that are made into PDFs.`,
+    }
   const place = filePlace()
   try {
     let size = 0
     const files: { name: string; bytes: Uint8Array }[] = []
-    let htmlCount = 0
     for (const { locator, name, type, pageLayout } of sources) {
       calls.r2 += 1
       const file = await tenantFiles(env, tenant).get(fileKey(tenant, ...documentPath(locator)))
@@ -110,23 +115,15 @@ async function mergeFiles(
       }
       place.reach(size)
       const bytes = new Uint8Array(await file.arrayBuffer())
-      const isHtml = type === 'html'
-      htmlCount += isHtml ? 1 : 0
-      if (htmlCount > MOST_HTML_SOURCES)
-        return {
-          outcome: 'conversionError',
-          failure: `With '${name}' more than ${MOST_HTML_SOURCES} of its parts are HTML, the most that are made into PDFs.`,
-        }
       files.push({
         name,
-        bytes: isHtml ? await pdfOf({ name, bytes, pageLayout }, createdAt, merging) : bytes,
+        bytes: type === 'html' ? await pdfOf({ name, bytes, pageLayout }, createdAt, merging) : bytes,
       })
     }
     const { mergePdfs } = await loadMerger()
     return { outcome: 'ready', type: 'pdf', bytes: await mergePdfs(files, displayName, createdAt) }
   } catch (problem) {
-    if (problem instanceof Error && problem.name === ConversionError.NAME)
-      return { outcome: 'conversionError', failure: problem.message }
+    if (ConversionError.is(problem)) return { outcome: 'conversionError', failure: problem.message }
     throw problem
   } finally {
     place.leave()
