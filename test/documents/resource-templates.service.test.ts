@@ -8,6 +8,7 @@ import { readTenant, shardName } from '../../src/platform/tenancy.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import { workOff } from '../../src/servicing/events/dispatch.ts'
 import type { ConfigurationValidationResponse } from '../../src/tenants/deployment/contract.ts'
+import { callsOf, deploy as deployed } from '../product/deploying.ts'
 import { callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, archiveOf, type DeployAnswer, deployForm } from '../support/examples.ts'
@@ -54,6 +55,12 @@ const USERS: ArchiveFiles = {
 
 const deploy = (suffix: string, files: ArchiveFiles) =>
   sent<DeployAnswer>('/configuration/deployTest', { tenantNameSuffix: suffix }, files)
+
+/** D1 round trips of a deploy. */
+async function tripsOf(tenantNameSuffix: string, files: ArchiveFiles): Promise<number> {
+  const archive = { ...plainFiles(OPTIONS), ...files }
+  return callsOf(await deployed('/configuration/deployTest', { tenantNameSuffix }, archive), 'd1')
+}
 
 /** What the document of an issued policy says, or how it failed. */
 async function paperOf(plain: Plain, fileName: string): Promise<string> {
@@ -103,6 +110,8 @@ it('is accepted once the tenant has the template, and refused before: in a deplo
   expect(ofTemplates(await validate({ tenantName }))).toEqual([])
   const { success, logfile } = await deploy('uploaded', files)
   expect([success, logfile.includes('missingTemplate')]).toEqual([true, false])
+  // One read more than an archive that has all its templates.
+  expect([await tripsOf('uploaded', USERS), await tripsOf('uploaded', files)]).toEqual([4, 5])
   expect(await paperOf(plain, 'letter.html')).toMatch(/^dataError: .*none is in force as a resource/)
   await plain.ok('POST', `${base}/groups`, {
     name: 'first',

@@ -13,7 +13,7 @@ import { callApi, callOk } from '../support/api.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../support/databases.ts'
 import { type ArchiveFiles, motorWithoutPapers } from '../support/examples.ts'
 import { migratedInvoice, migratedPolicy } from '../support/migrated.ts'
-import { type Motor, motorTenant, plainYear } from '../support/motor.ts'
+import { type Motor, motorTenant, plainYear, roundTrips } from '../support/motor.ts'
 import { externallyRated, openRater, register } from '../support/rater.ts'
 import { rememberTenant, restoreTo } from '../support/time-travel.ts'
 import { withPlugins } from '../support/with-plugins.ts'
@@ -289,10 +289,12 @@ describe('overwriteData', () => {
         body: { auxData: [{ key: 'said', value: `by ${marker}` }] },
       })
     await callOk('PUT', '/auxData/global', { token, body: { auxData: [{ key: 'name', value: '-' }] } })
-    await callOk('PATCH', `/policyholder/${holder}/overwriteData`, {
+    const overwritten = await callApi('PATCH', `/policyholder/${holder}/overwriteData`, {
       token,
       body: { overwrites: { last_name: 'Erased' } },
     })
+    // The four of a policyholder without policies; the policy, and what is kept under its locators.
+    expect([overwritten.status, roundTrips(overwritten).d1]).toEqual([200, 6])
     const values = await Promise.all(
       [...named].map(one => callOk<{ value: string }>('GET', `/auxData/${one}/said`, { token })),
     )
