@@ -8,7 +8,7 @@ import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../poli
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
-import { acceptedQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/invoice.ts'
 import type { ProductDefinition } from '../product/configuration.ts'
 import {
@@ -98,7 +98,7 @@ function coveredPeriods(
   modification: Modification,
   periods: readonly BillingPeriod[][],
 ): BillingPeriod[][] {
-  const covered = segmentsInForce(lineUpTo(before, acceptedQuote(before)!, modification))
+  const covered = segmentsInForce(lineUpTo(before, boundQuote(before), modification))
   const ends = new Set(covered.flatMap(({ start, end }) => [start, end]))
   const isCovered = ({ start }: Span): boolean => covered.some(one => one.start <= start && start < one.end)
   const gaps = covered.some((one, at) => at > 0 && one.start > covered[at - 1]!.end)

@@ -29,6 +29,9 @@ const TEMPLATE_ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
 /** The static name of the resource that takes precedence over the configuration's template of that name. */
 export const staticNameOf = (templateName: string): string => templateName.replace(TEMPLATE_ENDING, '')
 
+/** The static name of the resource that may stand for a static document of that file name. */
+export const staticNameOfFile = (fileName: string): string => fileName.replace(/\.\w{1,5}$/, '')
+
 /** Group and secret names are any text of 1 to 128 characters. */
 export const LONGEST_JURISDICTION = 64
 export const MOST_JURISDICTIONS = 100

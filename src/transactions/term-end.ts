@@ -49,14 +49,18 @@ export function termEndTimers(
 }
 
 /**
- * For a transaction that gives the policy its end: as `termEndTimers`, and an end that has passed already is told at once. Only for a
- * new end: another transaction would have it told again.
+ * For a transaction that may give the policy another end than `formerEnd`: as `termEndTimers`, and an end that has passed already is
+ * told at once. None for the same end, which would be told again.
  */
 export const newEndTimers = (
   policy: Policy,
+  formerEnd: Instant | undefined,
   product: Pick<ProductDefinition, 'endReminders'>,
   now: Instant,
-): NewTimer[] => termEndTimers(policy, product, earlier(now, (policy.effectiveEnd - 1) as Instant))
+): NewTimer[] =>
+  policy.effectiveEnd === formerEnd
+    ? []
+    : termEndTimers(policy, product, earlier(now, (policy.effectiveEnd - 1) as Instant))
 
 /**
  * Whether the policy is issued, and its end is not that of a cancellation or lapse, which has neither an event here nor reminders. Where

@@ -136,7 +136,7 @@ export function coverEnds(
   const all = [...after.modifications.values()]
   const issued = all.filter(one => endsCover(one) && isNew(one))
   const again = endedBy(after)
-  const isTold = again && overtakers(after, again).some(one => isNew(one.undoneBy))
+  const isTold = again && lateReturns(after, again).some(isNew)
   const ended = issued.filter(one => one.effectiveAt <= now)
   return {
     events: [...ended, ...(isTold ? [again] : [])].map(one => effectiveEvent(after, one)),
@@ -151,20 +151,18 @@ function endedBy(aggregate: PolicyAggregate): Modification | undefined {
 }
 
 /**
- * What had ended cover earlier when the cancellation's time came, so that nothing was told of it then, and was undone since
- * (`undoneBy`): the policy ends by the cancellation again, whose time has passed.
+ * Reinstatements of what had ended cover earlier when the cancellation's time came, so that nothing was told of it then: the policy
+ * ends by the cancellation again, whose time has passed.
  */
-function overtakers(
+const lateReturns = (
   { modifications }: PolicyAggregate,
   { number, effectiveAt }: Modification,
-): { undoneBy: Modification }[] {
-  return [...modifications.values()].flatMap(undoneBy => {
-    const overtaking = modifications.get(undoneBy.undoes!)
-    if (!overtaking || overtaking.number < number || undoneBy.issuedAt === undefined) return []
-    const stood = overtaking.issuedAt! <= effectiveAt && effectiveAt <= undoneBy.issuedAt
-    return stood ? [{ undoneBy }] : []
+): Modification[] =>
+  [...modifications.values()].filter(({ undoes, issuedAt }) => {
+    const undone = modifications.get(undoes!)
+    if (!undone || undone.number < number || issuedAt === undefined) return false
+    return undone.issuedAt! <= effectiveAt && effectiveAt <= issuedAt
   })
-}
 
 const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Modification): NewTimer => ({
   locator: derivedUuid(shardOfDigits(policy.locator), CANCELLATION_EFFECTIVE, locator),
@@ -180,7 +178,7 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const last = endedBy(aggregate)
-  if (last?.locator !== modification || overtakers(aggregate, last).length > 0) return undefined
+  if (last?.locator !== modification || lateReturns(aggregate, last).length > 0) return undefined
   return { aggregate, events: [effectiveEvent(aggregate, last)] }
 }
 

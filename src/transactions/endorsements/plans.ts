@@ -203,10 +203,7 @@ export function planEndorsementIssue(
         modificationLocator: modification.locator,
       }),
     ],
-    timers:
-      aggregate.policy.effectiveEnd === before.policy.effectiveEnd
-        ? []
-        : newEndTimers(aggregate.policy, product, now),
+    timers: newEndTimers(aggregate.policy, before.policy.effectiveEnd, product, now),
   }
 }
 

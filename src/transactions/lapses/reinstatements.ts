@@ -174,7 +174,7 @@ export function planIssue(
     events: [lapseReinstatementEvent(billing, 'policy.reinstatement.issue', issued), ...invoiced.events],
     timers: [
       ...invoiceTimers(billing, modification, now),
-      ...(effectiveEnd === before.policy.effectiveEnd ? [] : newEndTimers(billing.policy, product, now)),
+      ...newEndTimers(billing.policy, before.policy.effectiveEnd, product, now),
     ],
   }
 }

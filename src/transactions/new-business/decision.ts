@@ -122,7 +122,7 @@ async function completed(
 
 export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Planned> {
   const issued = planIssue(loaded.aggregate, attempt.now)
-  const timers = newEndTimers(issued.aggregate.policy, loaded.product, attempt.now)
+  const timers = newEndTimers(issued.aggregate.policy, undefined, loaded.product, attempt.now)
   return chain({ ...issued, timers }, await bill(issued.aggregate, loaded, attempt))
 }
 

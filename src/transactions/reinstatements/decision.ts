@@ -258,7 +258,7 @@ function planReinstatementIssue(
   return {
     aggregate,
     events: [reinstatementEvent(aggregate, 'reinstatement.issue', issued, more)],
-    timers: end === before.policy.effectiveEnd ? [] : newEndTimers(policy, product, now),
+    timers: newEndTimers(policy, before.policy.effectiveEnd, product, now),
   }
 }
 

@@ -1,5 +1,11 @@
 import type { DocumentDefinition, ProductDefinition, TemplateSource } from '../../configuration.ts'
-import { MOST_FONTS, RESOURCE_NAME, type ResourceType, staticNameOf } from '../../resources.ts'
+import {
+  MOST_FONTS,
+  RESOURCE_NAME,
+  type ResourceType,
+  staticNameOf,
+  staticNameOfFile,
+} from '../../resources.ts'
 import type { TemplateReader } from '../../templates/data-tree.ts'
 import { present } from '../json/scalars.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
@@ -83,7 +89,7 @@ function checkStaticDocument(
   report: ValueReport,
 ): void {
   const own = name.normalize('NFC')
-  const staticName = name.replace(/\.\w{1,5}$/, '')
+  const staticName = staticNameOfFile(name)
   if (statics.includes(own) || statics.includes(`${own}.pdf`) || isBrought('staticDocument', staticName))
     return
   const mayBeResource = RESOURCE_NAME.test(staticName)

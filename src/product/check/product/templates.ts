@@ -3,7 +3,7 @@ import { compileVelocity } from '../../../../packages/velocity/velocity.ts'
 import { nearest } from '../../../kernel/text.ts'
 import type { ArchiveFile } from '../../archive/read.ts'
 import { type Finding, isLookupTable, type LookupTable, type TemplateSource } from '../../configuration.ts'
-import { RESOURCE_NAME, type TemplateFormat } from '../../resources.ts'
+import { RESOURCE_NAME, staticNameOfFile, type TemplateFormat } from '../../resources.ts'
 import { readSource } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
@@ -87,7 +87,7 @@ export function checkReferences(
     at(index).error('missingSnippet', message)
   }
   for (const { 2: name = '', index } of code.matchAll(STATIC_DOCUMENT)) {
-    const staticName = name.replace(/\.\w{1,5}$/, '')
+    const staticName = staticNameOfFile(name)
     if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBroughtDocument(staticName))
       continue
     const uses = `The template uses the static document '${name}', which is not in static_documents.`

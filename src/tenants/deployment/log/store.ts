@@ -81,7 +81,7 @@ const forgetOldRefusals = (database: Database): Query =>
 function firstFindings(findings: readonly Finding[]): Finding[] {
   let room = MOST_CHARACTERS
   const kept: Finding[] = []
-  for (const { integration: _, template: _template, ...finding } of findings.slice(0, MOST_FINDINGS)) {
+  for (const { integration: _, ...finding } of findings.slice(0, MOST_FINDINGS)) {
     room -= JSON.stringify(finding).length
     if (room < 0) break
     kept.push(finding)
