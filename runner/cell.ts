@@ -1,15 +1,9 @@
 // The process that tenant code runs in, one call after the other (cells.ts starts it and ends it). Nothing here limits how long
 // a call takes: a function of the language can run for hours, and meanwhile nothing else of this thread does.
 import { readFileSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
 import { type QuickjsProgram, quickjs, quickjsProgram, TOO_MUCH } from '../src/extension/plugins/quickjs.ts'
 import { frameReader, writeFrame } from './frames.ts'
 import { INTERPRETER_FILE } from './interpreter-file.ts'
-
-// Ends the process when the one that started it is gone, in a thread that tenant code does not hold up.
-const WATCH = `const parent = process.ppid
-setInterval(() => { if (process.ppid !== parent) process.kill(process.pid, 'SIGKILL') }, 250)`
-const watch = new Worker(WATCH, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } })
 
 /** The types are the Worker's, which compiles nothing while it runs. */
 const { Module } = WebAssembly as unknown as { Module: new (bytes: Uint8Array) => WebAssembly.Module }
@@ -40,6 +34,5 @@ const answer = (text: string, ending: 'done' | 'stopped' | 'broken'): void =>
   writeFrame(process.stdout, [Buffer.from(ending), Buffer.from(text)])
 
 process.stdin.on('data', frameReader(take))
-process.stdin.on('end', () => void watch.terminate())
 interpreter.prepare()
 writeFrame(process.stdout, [])

@@ -6,6 +6,7 @@ import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { frameReader, writeFrame } from './frames.ts'
+import { guard, unguard } from './guard.ts'
 
 /** Built by scripts/bundles.ts; a clean clone that was never started has the source alone. */
 const BUNDLE = join(import.meta.dirname, 'cell.bundle.mjs')
@@ -52,6 +53,7 @@ export function startCell(onEnd: (cell: Cell) => void): Cell {
   // A process that waits for calls keeps nobody from ending: it ends then, too.
   child.unref()
   for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as Socket).unref()
+  if (child.pid !== undefined) guard(child.pid)
   const keys: string[] = []
   let waiting: { done(answer: CellAnswer): void; fail(problem: Error): void } | undefined
   let isReady = false
@@ -125,6 +127,7 @@ export function startCell(onEnd: (cell: Cell) => void): Cell {
     if (isOver) return
     isOver = true
     isAlive = false
+    if (child.pid !== undefined) unguard(child.pid)
     const unanswered = waiting
     waiting = undefined
     // Node ends itself when it is out of memory; a signal that it did not give itself came from outside.

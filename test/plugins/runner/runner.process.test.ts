@@ -1,10 +1,12 @@
 // The plugin runner as a process: who may reach it, what it holds, and that it comes back.
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { processRunner } from '../../../src/extension/plugins/process-runner.ts'
 import { HEADERS, PATHS } from '../../../src/extension/plugins/runner-protocol.ts'
 import { CALL, type DirectRunner, directRunner, programOf, timed } from './direct.ts'
 
@@ -18,6 +20,9 @@ beforeAll(async () => {
 })
 
 afterAll(() => direct.stop())
+
+/** In one function of the language, which nothing interrupts. */
+const FOR_HOURS = 'return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
 
 const childrenOf = (pid: number): number[] =>
   execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' })
@@ -148,14 +153,36 @@ describe('the plugin runner', () => {
     const other = await directRunner({})
     const pid = other.pid()!
     const cells = childrenOf(pid)
-    const body = 'return Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)'
-    const call = other.runner.run(programOf('last', body), CALL).catch(() => undefined)
+    const call = other.runner.run(programOf('last', FOR_HOURS), CALL).catch(() => undefined)
     await sleep(200)
     await other.stop()
     await call
     await expect.poll(() => [pid, ...cells].filter(isAlive)).toEqual([])
   })
+
+  it('leaves no process behind that still runs tenant code when it is killed and nobody tidies up', async () => {
+    const secret = 'a secret that only this test uses'
+    const alone = spawn(process.execPath, ['runner/main.bundle.mjs'], { stdio: ['pipe', 'pipe', 'inherit'] })
+    alone.stdin.write(`${JSON.stringify({ secret, port: 0 })}\n`)
+    const [line] = (await once(alone.stdout, 'data')) as [Buffer]
+    const address = `http://127.0.0.1:${(JSON.parse(line.toString()) as { port: number }).port}`
+    const program = programOf('left', FOR_HOURS)
+    const call = processRunner({ address, secret })
+      .run(program, CALL, ENOUGH_MS)
+      .catch(() => undefined)
+    await expect.poll(() => childrenOf(alone.pid!).some(isBusy)).toBe(true)
+    const children = childrenOf(alone.pid!)
+    alone.kill('SIGKILL')
+    await call
+    await expect.poll(() => children.filter(isAlive)).toEqual([])
+  })
 })
+
+/** Has used a second of the processor: it takes less to start. */
+const isBusy = (pid: number): boolean => {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ').slice(11, 13)
+  return Number(user) + Number(system) > 100
+}
 
 const isAlive = (pid: number): boolean => {
   try {
