@@ -157,7 +157,7 @@ describe('test users', () => {
   const accountsOf = (tenantName: string) =>
     rowsOf<AccountRow>(tenantName, 'select * from account order by username')
 
-  const userFile = (list: { username: string; password: string; roles?: string[] }[]) => ({
+  const userFile = (list: { username: string; name?: string; password: string; roles?: string[] }[]) => ({
     'security/test_users.json': JSON.stringify(list.map(user => ({ name: user.username, ...user }))),
   })
 
@@ -200,6 +200,22 @@ describe('test users', () => {
     expect([await statusOf(reader), writing.status]).toEqual([200, 403])
     await deployUsers(4, bob!)
     expect(await statusOf(reader)).toBe(401)
+  })
+
+  test('with the same password have one hash; who changed theirs keeps it for themselves', async () => {
+    const fields = { tenantName: 'alike' }
+    const [ann, bob, cat] = ['ann', 'bob', 'cat'].map(username => ({ username, password: 'short' }))
+    await deploy(DEPLOY, fields, boat(1, userFile([ann!, bob!])))
+    const hashes = async () =>
+      (await accountsOf('alike')).map(({ password_hash: passwordHash }) => passwordHash)
+    const [first, second] = await hashes()
+    expect(second).toBe(first)
+    await rowsOf('alike', `update account set password_hash = 'her own' where username = 'ann' returning 1`)
+    await deploy(DEPLOY, fields, boat(2, userFile([{ ...ann!, name: 'Ann' }, bob!, cat!])))
+    const [own, unchanged, added] = await hashes()
+    expect([own, unchanged]).toEqual(['her own', first])
+    expect(await signIn('alike', 'cat', 'short')).toBeTruthy()
+    expect(added).not.toBe('her own')
   })
 
   test('follow the latest version only', async () => {
