@@ -102,7 +102,7 @@ export async function ownTransaction(
   attempt: Attempt,
 ): Promise<BillPlan | undefined> {
   if (!plansItsBills(loaded)) return undefined
-  const charges = chargesOf(before, modification)
+  const charges = chargesOf(before, modification, operation === 'cancellation')
   const open = apart ? [] : openInstallments(before)
   const coverage = { start: modification.effectiveAt, end: modification.policyEnd }
   const order = { operation, charges, open, coverage, policy, modification }

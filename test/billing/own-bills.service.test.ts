@@ -368,7 +368,8 @@ describe('a later transaction takes the place of what is planned', () => {
     expect(await given(of, policy)).toMatchObject({
       operation: 'cancellation',
       charges: [
-        { isNew: true, amount: '-900.00' },
+        { isNew: true, amount: '-1200.00' },
+        { isNew: true, amount: '300.00' },
         { isNew: false, amount: '600.00' },
       ],
       coverageStartTimestamp: String(month(3)),
@@ -377,7 +378,8 @@ describe('a later transaction takes the place of what is planned', () => {
     const cancelled = await check(of, policy)
     expect(cancelled.futureInvoices).toEqual([])
     expect(asked(cancelled.invoices.at(-1)!)[2]).toEqual([
-      ['premium', -900],
+      ['premium', -1200],
+      ['premium', 300],
       ['premium', 600],
     ])
     expect(await total(of, policy)).toBe(300)
@@ -446,7 +448,7 @@ describe('a later transaction takes the place of what is planned', () => {
     const { operation, charges, plannedInvoices } = await given(of, policy)
     expect([operation, charges.map(one => one.amount), plannedInvoices.length]).toEqual([
       'cancellation',
-      ['-600.00', '600.00'],
+      ['-1200.00', '600.00', '600.00'],
       6,
     ])
     const { invoices, futureInvoices } = await check(of, policy)

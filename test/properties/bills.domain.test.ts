@@ -18,7 +18,9 @@ import {
   planOf,
   standingInvoices,
 } from '../../src/policy/bills/amounts-due.ts'
+import type { Charge } from '../../src/policy/bills/charge.ts'
 import { installmentItems } from '../../src/policy/bills/items.ts'
+import { isReversalBy } from '../../src/policy/bills/net-charges.ts'
 import { FeeUpdateRequest } from '../../src/policy/contract/billing.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
 import { feesOf, isStanding, lineOf } from '../../src/policy/fold/line.ts'
@@ -353,6 +355,20 @@ function addsUp({ loaded: { aggregate, product } }: Story): void {
   expect(toNumber(fromMinor(due, currency))).toBe(price.total)
 }
 
+/** A plugin is given what a cancellation takes back and what is kept apart; together they are what it changes. */
+function reversalsAreApart({ loaded: { aggregate } }: Story): void {
+  for (const modification of standingLine(aggregate)) {
+    const { kind, locator } = modification
+    if (kind !== 'cancellation' && kind !== 'withdrawal') continue
+    if (!planOf(aggregate, modification).some(one => one.items)) continue
+    const charges = chargesOf(aggregate, modification)
+    for (const { id, amount } of charges)
+      expect([id, amount.minor > 0]).toEqual([id, !isReversalBy(id, { locator })])
+    const net = (of: readonly Charge[]) => of.reduce((sum, { amount }) => sum + amount.minor, 0)
+    expect(net(charges)).toBe(net(chargesOf(aggregate, modification, false)))
+  }
+}
+
 /** What each invoice asked for when it was made, void ones too, is what it asks for. */
 function invoicesStay({ loaded: { aggregate } }: Story, known: Map<string, number>): void {
   for (const { locator, policyModificationLocator, installmentNumber } of aggregate.invoices.values()) {
@@ -485,6 +501,7 @@ describe(`bills (seed ${SEED})`, () => {
             if (story.loaded.aggregate !== before) seen.set(one.kind, (seen.get(one.kind) ?? 0) + 1)
             addsUp(story)
             invoicesStay(story, asked)
+            reversalsAreApart(story)
             plansAreSound(story)
             noneIsNegative(story)
             await showsWhatItPlans(story)

@@ -26,6 +26,7 @@ import { decideReinstatement } from '../../src/transactions/reinstatements/decis
 import { RenewalCreateRequest } from '../../src/transactions/renewals/contract.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { boatGround } from './boat-ground.ts'
+import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
 import { totalDue } from './total-due.ts'
 import '../../src/transactions/kinds.ts'
@@ -47,16 +48,20 @@ export type BoatTerms = {
   readonly end?: string
   /** Files of the configuration in place of others. */
   readonly files?: Readonly<Record<string, string>>
+  /** Its plugins at a time. */
+  readonly plugins?: (now: Instant) => PluginFunctions
 }
 
 export class BoatInUtc {
   loaded: Loaded
   now: Instant
   readonly events: NewEvent[] = []
+  readonly #plugins: (now: Instant) => PluginFunctions
 
-  private constructor(loaded: Loaded, now: Instant) {
+  private constructor(loaded: Loaded, now: Instant, plugins: (now: Instant) => PluginFunctions) {
     this.loaded = loaded
     this.now = now
+    this.#plugins = plugins
   }
 
   /** Issued some hours after it begins. */
@@ -68,6 +73,7 @@ export class BoatInUtc {
     start = '2030-03-01',
     end = '2031-03-01',
     files = {},
+    plugins = () => ({}),
   }: BoatTerms = {}): Promise<BoatInUtc> {
     const now = (utc(start) + 9 * HOUR_MS) as Instant
     const added = Object.entries(fees).map(([name, amount]) => `{{ ${amount} | add_fee: "${name}" }}`)
@@ -89,14 +95,14 @@ export class BoatInUtc {
       paymentScheduleName: schedule,
       exposures: [{ exposureName: 'hull', fieldValues: { yearly }, perils: [{ name: 'sinking' }] }],
     })
-    const created = await decideCreation(request, ground, attemptAt(now))
-    const boat = new BoatInUtc({ ...ground, aggregate: created.aggregate }, now)
+    const created = await decideCreation(request, ground, attemptAt(now, plugins(now)))
+    const boat = new BoatInUtc({ ...ground, aggregate: created.aggregate }, now, plugins)
     await boat.record(await decideIssue(boat.loaded, boat.attempt))
     return boat
   }
 
   get attempt(): Attempt {
-    return attemptAt(this.now)
+    return attemptAt(this.now, this.#plugins(this.now))
   }
 
   get aggregate(): PolicyAggregate {

@@ -15,14 +15,19 @@ import {
   installmentFeeCharges,
   installmentFeeReversals,
   joinedRests,
-  netCharges,
   paidParts,
   perilCharges,
   unpaidPart,
 } from './charge.ts'
 import { isContinued, isSpread, restOf, restsByInstallment, totalsDue } from './items.ts'
+import { isReversedApart, netCharges } from './net-charges.ts'
 
-export function chargesOf(aggregate: PolicyAggregate, modification: Modification): Charge[] {
+/** `reversesApart`: whether a cancellation's charges are those of a plugin; to be told before there is a plan. */
+export function chargesOf(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  reversesApart = isReversedApart(aggregate, modification),
+): Charge[] {
   const { kind, locator } = modification
   const fees = [...aggregate.fees.values()]
   const made = feeCharges(fees.filter(fee => fee.madeBy === locator))
@@ -43,7 +48,7 @@ export function chargesOf(aggregate: PolicyAggregate, modification: Modification
     case 'scheduleChange':
       return []
     default:
-      return netCharges(aggregate, modification)
+      return netCharges(aggregate, modification, reversesApart)
   }
 }
 

@@ -1,14 +1,10 @@
 // What a transaction charges, before payment dates. Charges follow from priced perils and fees, which never change,
 // so charges have no rows.
 import type { Uuid } from '../../kernel/locators.ts'
-import { fromMinor, type Money, minus, negated, plus, sumOf, zero } from '../../kernel/money.ts'
+import { fromMinor, type Money, minus, negated, plus, sumOf } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
-import { feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
-import { type Piece, piecesOf } from '../fold/pieces.ts'
-import { reaches } from '../fold/premium.ts'
-import { amountsOf, each, plusAmounts, splitBy } from '../fold/shares.ts'
-import type { Amounts, Fee, Holdback, Modification, PerilRun, PolicyAggregate } from '../records/aggregate.ts'
-import { acceptedQuote } from '../records/aggregate.ts'
+import { amountsOf, splitBy } from '../fold/shares.ts'
+import type { Amounts, Fee, PerilRun } from '../records/aggregate.ts'
 import type { PlannedInstallment } from '../records/invoice.ts'
 
 type PerilSource = {
@@ -35,6 +31,8 @@ export type Charge = Span & {
   readonly coverUntil?: Instant
   /** The charge that it takes back as a whole; so it is of the characteristics that its transaction replaced. */
   readonly reverses?: string
+  /** Of these characteristics, the policy segment; without it, the last one that the transaction replaced. */
+  readonly reversedSegment?: Uuid
 } & (
     | (PerilSource & { readonly type: 'premium' })
     | (PerilSource & { readonly type: 'tax'; readonly taxName: string })
@@ -48,7 +46,7 @@ export type Charge = Span & {
 /** `keptUntil` of a charge that reverses everything. */
 export const NOTHING_KEPT = 0 as Instant
 
-const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
+export const isCharged = (charge: Charge): boolean => charge.amount.minor !== 0
 
 /** Charges of a new peril run: premium, taxes, commissions. Empty until the run is priced. */
 export function perilCharges(run: PerilRun, perilName: string): Charge[] {
@@ -73,7 +71,7 @@ const feeCharge = (fee: ChargedFee, by: Uuid, amount: Money, { start, end }: Spa
 })
 
 /** Like `feeCharge`, for a modification that changes a fee. */
-const feeChange = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
+export const feeChange = (fee: ChargedFee, by: Uuid, amount: Money, span: Span): Charge => ({
   ...feeCharge(fee, by, amount, span),
   id: `${fee.locator}/${by}/fee`,
 })
@@ -167,109 +165,10 @@ const joined = (a: Charge, b: Charge): Charge => ({
   rest: { start: earlier(a.rest!.start, b.rest!.start), end: later(a.rest!.end, b.rest!.end) },
 })
 
-// Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
-// are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
-// (brief 4.3): the first two pay for the time from the change on.
-export function netCharges(aggregate: PolicyAggregate, modification: Modification): Charge[] {
-  const quote = acceptedQuote(aggregate)!
-  const by = modification.locator
-  // Later transactions must not change what this one charged.
-  const line = lineUpTo(aggregate, quote, modification)
-  const { timeZone, currency } = aggregate.policy
-  const makers = new Set(line.map(step => step.modification.locator))
-  const step = line.find(one => one.modification.locator === by)
-  const charges: Charge[] = []
-  for (const run of aggregate.perilRuns.values()) {
-    if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
-    const pieces = piecesOf(run, line, timeZone)
-    const madeTotal = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
-    const replaced = pieces.filter(piece => piece.replacedBy === by)
-    const replacedTotal = totalOfPieces(replaced)
-    const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
-    const own = { id: `${run.locator}/${by}`, perilName }
-    if (!replacedTotal) {
-      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
-      continue
-    }
-    const reversedTotal = { ...replacedTotal, amounts: each(replacedTotal.amounts, negated) }
-    const net = madeTotal ? plusAmounts(madeTotal.amounts, reversedTotal.amounts) : reversedTotal.amounts
-    if (isNothing(net)) continue
-    const keptUntil = madeTotal?.end ?? NOTHING_KEPT
-    // The change of the run begins where the kept part ends.
-    const changed = { start: madeTotal?.end ?? replacedTotal.start, end: replacedTotal.end }
-    const rest =
-      changed.start < changed.end ? changed : { start: replacedTotal.start, end: replacedTotal.end }
-    if (madeTotal && modification.kind === 'endorsement')
-      charges.push(
-        ...runCharges(run, reversedTotal, by, {
-          ...own,
-          id: `${own.id}/reversal`,
-          rest,
-          keptUntil,
-          reverses: chargedAs(run, replaced),
-        }),
-        ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
-      )
-    else {
-      // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
-      const isStanding = ({ start, replacedBy }: Piece): boolean =>
-        replacedBy === undefined && start < replacedTotal.start
-      const coverUntil = !madeTotal && pieces.some(isStanding) ? { coverUntil: replacedTotal.start } : {}
-      charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil }))
-    }
-  }
-  const before = line.filter(step => step.modification.locator !== by)
-  for (const fee of aggregate.fees.values()) {
-    if (!makers.has(fee.madeBy)) continue
-    const previous = fee.madeBy === by ? undefined : feeInForce(fee, before)
-    const amount = minus(feeInForce(fee, line).amount, previous?.amount ?? zero(currency))
-    const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
-    // A flat fee comes back for its whole span, including the gap.
-    const restoredPart = parts.find(
-      one => previous && !previous.parts.some(known => known.start === one.start),
-    )
-    const changeStart = later(fee.start, modification.effectiveAt)
-    const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
-    const from = removed?.start ?? (isRestored ? earlier(restoredPart.start, changeStart) : changeStart)
-    charges.push({
-      ...feeChange(fee, by, amount, { start: from < fee.end ? from : fee.start, end: fee.end }),
-      ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),
-    })
-  }
-  charges.push(...holdbackCharges(aggregate, modification, before, line))
-  return charges.filter(isCharged)
-}
-
-/** The prefix of the ids of the charges by which the last of the pieces was charged. */
-function chargedAs(run: PerilRun, pieces: readonly Piece[]): string {
-  const { madeBy } = pieces.at(-1)!
-  return madeBy === run.madeBy ? run.locator : `${run.locator}/${madeBy}`
-}
-
-/** The cost of several pieces of a run together, from the start of the first to the end of the last. */
-type PieceTotal = Span & { readonly amounts: Amounts }
-
-function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
-  let total: PieceTotal | undefined
-  for (const { start, end, amounts } of pieces)
-    if (amounts)
-      total = total
-        ? {
-            start: earlier(total.start, start),
-            end: later(total.end, end),
-            amounts: plusAmounts(total.amounts, amounts),
-          }
-        : { start, end, amounts }
-  return total
-}
-
-const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
-  [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
-
 /** `rest` and `keptUntil` are for a run that was charged before: the recharged span, and the end of what stays. */
 type RunChargeSource = { id: string; perilName: string } & Pick<
   Charge,
-  'rest' | 'keptUntil' | 'coverUntil' | 'reverses'
+  'rest' | 'keptUntil' | 'coverUntil' | 'reverses' | 'reversedSegment'
 >
 
 export const taxChargeId = (source: string, taxName: string): string => `${source}/tax/${taxName}`
@@ -277,8 +176,11 @@ export const taxChargeId = (source: string, taxName: string): string => `${sourc
 /** A recipient may have several commissions on one peril; the position distinguishes them. */
 export const commissionChargeId = (source: string, at: number): string => `${source}/commission/${at}`
 
+/** The cost of a piece of a run, or of several together. */
+export type PieceTotal = Span & { readonly amounts: Amounts }
+
 /** `id` prefixes the ids of the charges, `reverses` those of what they take back. */
-function runCharges(
+export function runCharges(
   run: PerilRun,
   { start, end, amounts }: PieceTotal,
   by: Uuid,
@@ -319,59 +221,4 @@ function runCharges(
       }),
     ),
   ]
-}
-
-// Holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is taken
-// back from its recipient; the policyholder is not charged. `before` and `after`: the line without and with the
-// modification. May include zero charges.
-function holdbackCharges(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  before: Line,
-  after: Line,
-): Charge[] {
-  const changes = new Map<string, Holdback>()
-  const none = zero(aggregate.policy.currency)
-  const add = (of: Holdback, amount: Money): void => {
-    const id = idOf(of, modification.locator)
-    changes.set(id, { ...of, amount: plus(changes.get(id)?.amount ?? none, amount) })
-  }
-  for (const one of holdbacksInForce(before)) add(one, negated(one.amount))
-  for (const one of holdbacksInForce(after)) add(one, one.amount)
-  return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
-}
-
-/** The same for one source, whichever modification held it back. */
-function idOf(of: Holdback, by: Uuid): string {
-  const id = `${of.type === 'fee' ? of.feeLocator : of.perilRunLocator}/${by}/holdback`
-  if (of.type === 'tax') return `${id}/tax/${of.taxName}`
-  return of.type === 'commission' ? `${id}/commission/${of.position}` : id
-}
-
-function chargeOf(
-  { perilRuns, perils, fees }: PolicyAggregate,
-  { locator, effectiveAt: start }: Modification,
-  id: string,
-  of: Holdback,
-): Charge {
-  const charge = (end: Instant) => ({
-    id,
-    amount: of.amount,
-    policyModificationLocator: locator,
-    start,
-    end: later(end, (start + 1) as Instant),
-  })
-  if (of.type === 'fee') {
-    const { name, end } = fees.get(of.feeLocator)!
-    return { ...charge(end), type: 'holdback', feeLocator: of.feeLocator, feeName: name }
-  }
-  const { perilRunLocator } = of
-  const { perilLocator, end, price } = perilRuns.get(perilRunLocator)!
-  const perilName = perils.get(perilLocator)?.name ?? ''
-  const source = { ...charge(end), perilRunLocator, perilLocator, perilName }
-  if (of.type === 'commission') {
-    const { recipient } = price!.commissions[of.position]!
-    return { ...source, type: 'commission', commissionRecipient: recipient }
-  }
-  return { ...source, type: 'holdback', ...(of.type === 'tax' && { taxName: of.taxName }) }
 }

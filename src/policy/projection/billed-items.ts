@@ -71,7 +71,9 @@ export const shownItems = (
  */
 export function segmentLocators(aggregate: PolicyAggregate): SegmentLocatorOf {
   const known = new Map<Uuid, SegmentOfRun>()
-  return ({ perilRunLocator: run, policyModificationLocator: by, reverses }) => {
+  const shard = shardOfDigits(aggregate.policy.locator)
+  return ({ perilRunLocator: run, policyModificationLocator: by, reverses, reversedSegment }) => {
+    if (reversedSegment !== undefined) return perilSegmentLocator(run, { locator: reversedSegment }, shard)
     const of = known.get(by) ?? segmentsBy(aggregate, aggregate.modifications.get(by)!)
     known.set(by, of)
     return of(run, reverses !== undefined)

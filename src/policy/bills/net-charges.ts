@@ -1,0 +1,225 @@
+// What a later transaction charges: the cost of what it makes minus the cost of what that replaces.
+import type { Uuid } from '../../kernel/locators.ts'
+import { type Money, minus, negated, plus, zero } from '../../kernel/money.ts'
+import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
+import { type FeeInForce, feeInForce, holdbacksInForce, type Line, lineUpTo } from '../fold/line.ts'
+import { type Piece, piecesOf } from '../fold/pieces.ts'
+import { reaches } from '../fold/premium.ts'
+import { each, plusAmounts } from '../fold/shares.ts'
+import {
+  type Amounts,
+  acceptedQuote,
+  type Holdback,
+  type Modification,
+  type PerilRun,
+  type PolicyAggregate,
+} from '../records/aggregate.ts'
+import { type Charge, feeChange, isCharged, NOTHING_KEPT, type PieceTotal, runCharges } from './charge.ts'
+
+// Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
+// are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
+// (brief 4.3): the first two pay for the time from the change on. So does a cancellation that a plugin bills
+// (`reversesApart`), which does not go by this time: each charge is for the whole time of its characteristics.
+export function netCharges(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  reversesApart: boolean,
+): Charge[] {
+  const quote = acceptedQuote(aggregate)!
+  const by = modification.locator
+  // Later transactions must not change what this one charged.
+  const line = lineUpTo(aggregate, quote, modification)
+  const { timeZone, currency } = aggregate.policy
+  const makers = new Set(line.map(step => step.modification.locator))
+  const step = line.find(one => one.modification.locator === by)
+  const charges: Charge[] = []
+  for (const run of aggregate.perilRuns.values()) {
+    if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
+    const pieces = piecesOf(run, line, timeZone)
+    const madeTotal = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
+    const replaced = pieces.filter(piece => piece.replacedBy === by)
+    const replacedTotal = totalOfPieces(replaced)
+    const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
+    const own = { id: `${run.locator}/${by}`, perilName }
+    if (!replacedTotal) {
+      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
+      continue
+    }
+    const reversedTotal = { ...replacedTotal, amounts: each(replacedTotal.amounts, negated) }
+    const net = madeTotal ? plusAmounts(madeTotal.amounts, reversedTotal.amounts) : reversedTotal.amounts
+    if (isNothing(net)) continue
+    if (reversesApart) {
+      charges.push(...reversalsOf(run, replaced, by, perilName))
+      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
+      continue
+    }
+    const keptUntil = madeTotal?.end ?? NOTHING_KEPT
+    // The change of the run begins where the kept part ends.
+    const changed = { start: madeTotal?.end ?? replacedTotal.start, end: replacedTotal.end }
+    const rest =
+      changed.start < changed.end ? changed : { start: replacedTotal.start, end: replacedTotal.end }
+    if (madeTotal && modification.kind === 'endorsement')
+      charges.push(
+        ...runCharges(run, reversedTotal, by, {
+          ...own,
+          id: `${own.id}/${REVERSAL}`,
+          rest,
+          keptUntil,
+          reverses: chargedAs(run, replaced),
+        }),
+        ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
+      )
+    else {
+      // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
+      const isStanding = ({ start, replacedBy }: Piece): boolean =>
+        replacedBy === undefined && start < replacedTotal.start
+      const coverUntil = !madeTotal && pieces.some(isStanding) ? { coverUntil: replacedTotal.start } : {}
+      charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil }))
+    }
+  }
+  const before = line.filter(step => step.modification.locator !== by)
+  for (const fee of aggregate.fees.values()) {
+    if (!makers.has(fee.madeBy)) continue
+    const previous = fee.madeBy === by ? undefined : feeInForce(fee, before)
+    const current = feeInForce(fee, line)
+    const amount = minus(current.amount, previous?.amount ?? zero(currency))
+    if (reversesApart && previous) {
+      if (amount.minor !== 0) charges.push(...feeReversedApart(previous, current, by))
+      continue
+    }
+    const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
+    // A flat fee comes back for its whole span, including the gap.
+    const restoredPart = parts.find(
+      one => previous && !previous.parts.some(known => known.start === one.start),
+    )
+    const changeStart = later(fee.start, modification.effectiveAt)
+    const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
+    const from = removed?.start ?? (isRestored ? earlier(restoredPart.start, changeStart) : changeStart)
+    charges.push({
+      ...feeChange(fee, by, amount, { start: from < fee.end ? from : fee.start, end: fee.end }),
+      ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),
+    })
+  }
+  charges.push(...holdbackCharges(aggregate, modification, before, line))
+  return charges.filter(isCharged)
+}
+
+const REVERSAL = 'reversal'
+
+/** One for each piece, since each has characteristics of its own. */
+const reversalsOf = (run: PerilRun, pieces: readonly Piece[], by: Uuid, perilName: string): Charge[] =>
+  pieces.flatMap((piece, at) => {
+    const { start, end, segment, amounts } = piece
+    if (!amounts) return []
+    return runCharges(run, { start, end, amounts: each(amounts, negated) }, by, {
+      id: `${run.locator}/${by}/${REVERSAL}/${at}`,
+      perilName,
+      reverses: chargedAs(run, [piece]),
+      reversedSegment: segment.locator,
+    })
+  })
+
+function feeReversedApart(before: FeeInForce, after: FeeInForce, by: Uuid): Charge[] {
+  const { fee } = before
+  const spanOf = ({ parts }: FeeInForce): Span => ({ start: parts[0]!.start, end: parts.at(-1)!.end })
+  const reversal = {
+    ...feeChange(fee, by, negated(before.amount), spanOf(before)),
+    id: `${fee.locator}/${by}/${REVERSAL}/fee`,
+  }
+  return after.reversed ? [reversal] : [reversal, feeChange(fee, by, after.amount, spanOf(after))]
+}
+
+/** Whether the id is of a charge by which the modification takes another one back. */
+export const isReversalBy = (id: string, { locator }: Pick<Modification, 'locator'>): boolean =>
+  id.includes(`/${locator}/${REVERSAL}/`)
+
+/**
+ * Whether the cancellation's charges are a plugin's. The charges that its plan names tell: plans of earlier releases name
+ * one net charge.
+ */
+export const isReversedApart = ({ installments }: PolicyAggregate, modification: Modification): boolean =>
+  (modification.kind === 'cancellation' || modification.kind === 'withdrawal') &&
+  [...installments.values()].some(
+    ({ modificationLocator, items = {} }) =>
+      modificationLocator === modification.locator &&
+      Object.keys(items).some(id => isReversalBy(id, modification)),
+  )
+
+/** The prefix of the ids of the charges by which the last of the pieces was charged. */
+function chargedAs(run: PerilRun, pieces: readonly Piece[]): string {
+  const { madeBy } = pieces.at(-1)!
+  return madeBy === run.madeBy ? run.locator : `${run.locator}/${madeBy}`
+}
+
+/** From the start of the first to the end of the last. */
+function totalOfPieces(pieces: readonly Piece[]): PieceTotal | undefined {
+  let total: PieceTotal | undefined
+  for (const { start, end, amounts } of pieces)
+    if (amounts)
+      total = total
+        ? {
+            start: earlier(total.start, start),
+            end: later(total.end, end),
+            amounts: plusAmounts(total.amounts, amounts),
+          }
+        : { start, end, amounts }
+  return total
+}
+
+const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
+  [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
+
+// Holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is taken
+// back from its recipient; the policyholder is not charged. `before` and `after`: the line without and with the
+// modification. May include zero charges.
+function holdbackCharges(
+  aggregate: PolicyAggregate,
+  modification: Modification,
+  before: Line,
+  after: Line,
+): Charge[] {
+  const changes = new Map<string, Holdback>()
+  const none = zero(aggregate.policy.currency)
+  const add = (of: Holdback, amount: Money): void => {
+    const id = idOf(of, modification.locator)
+    changes.set(id, { ...of, amount: plus(changes.get(id)?.amount ?? none, amount) })
+  }
+  for (const one of holdbacksInForce(before)) add(one, negated(one.amount))
+  for (const one of holdbacksInForce(after)) add(one, one.amount)
+  return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
+}
+
+/** The same for one source, whichever modification held it back. */
+function idOf(of: Holdback, by: Uuid): string {
+  const id = `${of.type === 'fee' ? of.feeLocator : of.perilRunLocator}/${by}/holdback`
+  if (of.type === 'tax') return `${id}/tax/${of.taxName}`
+  return of.type === 'commission' ? `${id}/commission/${of.position}` : id
+}
+
+function chargeOf(
+  { perilRuns, perils, fees }: PolicyAggregate,
+  { locator, effectiveAt: start }: Modification,
+  id: string,
+  of: Holdback,
+): Charge {
+  const charge = (end: Instant) => ({
+    id,
+    amount: of.amount,
+    policyModificationLocator: locator,
+    start,
+    end: later(end, (start + 1) as Instant),
+  })
+  if (of.type === 'fee') {
+    const { name, end } = fees.get(of.feeLocator)!
+    return { ...charge(end), type: 'holdback', feeLocator: of.feeLocator, feeName: name }
+  }
+  const { perilRunLocator } = of
+  const { perilLocator, end, price } = perilRuns.get(perilRunLocator)!
+  const perilName = perils.get(perilLocator)?.name ?? ''
+  const source = { ...charge(end), perilRunLocator, perilLocator, perilName }
+  if (of.type === 'commission') {
+    const { recipient } = price!.commissions[of.position]!
+    return { ...source, type: 'commission', commissionRecipient: recipient }
+  }
+  return { ...source, type: 'holdback', ...(of.type === 'tax' && { taxName: of.taxName }) }
+}
