@@ -263,7 +263,8 @@ export async function planCancelled(
   cancellation?: Cancellation,
 ): Promise<Planned & Carried> {
   const { now } = context
-  const cleared = withoutConflicts(before, '', cancellation?.conflictHandling ?? 'invalidate', now)
+  const handling = cancellation?.conflictHandling ?? 'invalidate'
+  const cleared = withoutConflicts(before, '', handling, now, CANCELLATION_REMEDY)
   const { aggregate, modification } = cancelled(cleared.aggregate, order, context)
   const made = { modificationLocator: modification.locator }
   const issued = cancellation && {
@@ -338,6 +339,10 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
       `Cancellation '${terms.name}' has no category '${terms.category}'; it has ${listed(categories) || 'none'}.`,
     )
 }
+
+/** The cancellation keeps what its creation or a change said; its issue says nothing. */
+const CANCELLATION_REMEDY =
+  'Invalidate them, or create or change the cancellation with conflictHandling=invalidate.'
 
 /** A repeated cancellation must be earlier than the one before, which ended the contract. */
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {

@@ -182,9 +182,14 @@ type AdvanceContext = {
   readonly attempt: Attempt
   /** Default `block`. */
   readonly conflictHandling?: ConflictHandling
+  /** What a client can do about conflicts, if the request has no `conflictHandling`. */
+  readonly remedy?: string
   /** Refuses what underwriting does not accept. A preview accepts everything. */
   readonly assertDecision: typeof assertUnderwritten
 }
+
+const RENEWAL_REMEDY =
+  'Invalidate them, or create the renewal as an application and quote, accept or issue it by PATCH /renewals/{renewalLocator} with conflictHandling=invalidate.'
 
 const STEPS = ['quoted', 'accepted', 'issued'] as const
 type Step = (typeof STEPS)[number]
@@ -202,8 +207,11 @@ export async function decideEndorsement(
 ): Promise<EndorsementDecision> {
   const context: AdvanceContext = { loaded, attempt, assertDecision: assertUnderwritten }
   if (operation.action === 'create' || operation.action === 'renew') {
-    const conflictHandling = operation.action === 'create' ? operation.request.conflictHandling : undefined
-    return await apply(operation, operation.request.state ?? 'application', { ...context, conflictHandling })
+    const handling =
+      operation.action === 'create'
+        ? { conflictHandling: operation.request.conflictHandling }
+        : { remedy: RENEWAL_REMEDY }
+    return await apply(operation, operation.request.state ?? 'application', { ...context, ...handling })
   }
   const endorsement = endorsementOf(loaded.aggregate, operation.endorsement)
   return { planned: await planAction(endorsement, operation, context), endorsement: endorsement.locator }
@@ -293,12 +301,12 @@ async function advanceTo(
   step: Step,
   before: PolicyAggregate,
   locator: EndorsementLocator,
-  { loaded, attempt, conflictHandling = 'block', assertDecision }: AdvanceContext,
+  { loaded, attempt, conflictHandling = 'block', remedy, assertDecision }: AdvanceContext,
 ): Promise<Planned> {
   const { now } = attempt
   const { product } = loaded
   assertRead(before, endorsementOf(before, locator), loaded)
-  const cleared = withoutConflicts(before, String(locator), conflictHandling, now)
+  const cleared = withoutConflicts(before, String(locator), conflictHandling, now, remedy)
   const from = cleared.aggregate
   const endorsement = endorsementOf(from, locator)
   switch (step) {

@@ -32,7 +32,7 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
-import { withoutConflicts } from '../mechanism/kind.ts'
+import { assertNoConflicts } from '../mechanism/kind.ts'
 import { reinstated } from '../reinstatements/effect.ts'
 import { newEndTimers } from '../term-end.ts'
 import { reinstatementPeriodTimer } from './grace-periods.ts'
@@ -81,7 +81,7 @@ export function planInvoicing(
 ): Planned {
   const { now } = context
   assertLapseReinstatementAllows(reinstatement, 'invoice')
-  withoutConflicts(before, reinstatement.locator, 'block', now)
+  assertNoConflicts(before, reinstatement.locator)
   const { aggregate: prepared, modification } = prepareReinstatement(
     before,
     reinstatement,

@@ -289,16 +289,16 @@ export function assertNoConflicts(
 
 /**
  * The policy without pending transactions other than `own`. Refuses (409) instead when the request says
- * `block`, and names the conflicts.
+ * `block`, and names the conflicts. `remedy` is for requests that cannot say `invalidate`.
  */
 export function withoutConflicts(
   before: PolicyAggregate,
   own: string,
   handling: ConflictHandling,
   now: Instant,
+  remedy = 'Invalidate them, or send conflictHandling=invalidate.',
 ): Planned {
-  if (handling === 'block')
-    assertNoConflicts(before, own, 'Invalidate them, or send conflictHandling=invalidate.')
+  if (handling === 'block') assertNoConflicts(before, own, remedy)
   return pendingOf(before, own).reduceRight<Planned>(
     (cleared, one) => chain(cleared, one.takeBack(cleared.aggregate, now)),
     { aggregate: before, events: [] },

@@ -18,7 +18,7 @@ import {
   versioned,
 } from '../../policy/transitions.ts'
 import type { Attempt } from '../../rating/rate.ts'
-import { defineKind, showNothing, withoutConflicts } from '../mechanism/kind.ts'
+import { assertNoConflicts, defineKind, showNothing } from '../mechanism/kind.ts'
 
 /** Undefined when the policy already has that schedule: a repeat changes nothing. */
 export async function decideScheduleChange(
@@ -32,7 +32,7 @@ export async function decideScheduleChange(
   const scheduleName = paymentSchedule(product, name)
   if (scheduleName === aggregate.policy.paymentScheduleName) return undefined
   // Pending transactions were planned on the former schedule.
-  withoutConflicts(aggregate, '', 'block', now)
+  assertNoConflicts(aggregate, '')
   const { originalStart, effectiveEnd: policyEnd, timeZone } = aggregate.policy
   const from = later(startOfDay(now, timeZone), originalStart)
   const rescheduled = { ...aggregate.policy, paymentScheduleName: scheduleName }
