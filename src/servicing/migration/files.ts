@@ -1,4 +1,5 @@
 // The submitted JSON in R2: request bodies and corrected accounts. Deleted when the migration finishes or has been idle too long.
+import { exactJson } from '../../kernel/json.ts'
 import { newUuid, shardOfUuid, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -51,7 +52,7 @@ export class Sources {
       start + length <= cached.start + cached.bytes.length
     if (!inWindow) this.#window = { source, start, bytes: await this.#range(source, start, length) }
     const { start: from, bytes } = this.#window!
-    return JSON.parse(new TextDecoder().decode(bytes.subarray(start - from, start - from + length)))
+    return exactJson(new TextDecoder().decode(bytes.subarray(start - from, start - from + length)))
   }
 
   async #range(source: string, offset: number, length: number): Promise<Uint8Array> {

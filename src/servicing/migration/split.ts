@@ -1,6 +1,7 @@
 // Splits the JSON list of accounts while it streams, so that memory holds one account at a time.
 
 import { Refusal, tooLarge } from '../../kernel/errors.ts'
+import { exactJson } from '../../kernel/json.ts'
 import { joined, utf8Text } from '../../platform/http/body/bytes.ts'
 import { DEEPEST_JSON } from '../../platform/http/body/json.ts'
 import { MOST_ACCOUNTS, MOST_ITEMS } from './contract-request.ts'
@@ -157,7 +158,7 @@ export function submittedAccount(
 
 function parsed(text: string, number: number): SentAccount {
   try {
-    return JSON.parse(text) as SentAccount
+    return exactJson(text) as SentAccount
   } catch (problem) {
     throw malformed(`Account ${number} of the request is not JSON: ${String(problem)}`)
   }

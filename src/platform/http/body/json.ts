@@ -1,5 +1,6 @@
 // JSON bodies before any contract: the framework's own reader refuses bodies that real clients send (brief 0.12).
 import { invalidRequest, Refusal, tooLarge } from '../../../kernel/errors.ts'
+import { exactJson } from '../../../kernel/json.ts'
 import { isStorable } from '../../../kernel/text.ts'
 import { pathText } from '../../wire-problem.ts'
 import { readBytes, utf8Text } from './bytes.ts'
@@ -15,7 +16,10 @@ export const MOST_JSON_VALUES = 500_000
 
 export type JsonReading = {
   readonly largestBytes?: number | undefined
-  /** Accepts a property named `__proto__`, and texts that cannot be stored, as data: for bodies that are passed on unchanged. */
+  /**
+   * Accepts a property named `__proto__`, and texts that cannot be stored, as data, and makes every number a double: for bodies
+   * that are passed on unchanged.
+   */
   readonly keepsProto?: boolean | undefined
 }
 
@@ -64,7 +68,7 @@ export function refuseCompression(request: Request): void {
 function parsed(text: string, keepsProto: boolean): unknown {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = keepsProto ? JSON.parse(text) : exactJson(text)
   } catch {
     const { line, column, problem } = jsonFault(text)
     throw new Refusal('malformedJson', `The body is not JSON: at line ${line}, column ${column} ${problem}.`)
