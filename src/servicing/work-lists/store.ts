@@ -8,6 +8,7 @@ import type { Position } from '../../platform/paging.ts'
 import type { ListedState } from '../../policy/list/contract.ts'
 import { premium, stateAt } from '../../policy/list/store.ts'
 import { OPEN_WORK } from '../../policy/tables/policies.ts'
+import { COVER_KINDS } from '../../transactions/lapses/lapse.ts'
 import type { RecordType, WorkListName } from './contract.ts'
 import { isDigits } from './position.ts'
 
@@ -88,10 +89,14 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       ...{ types: ['lapse'], table: 'lapse', index: 'lapse_ending', by: 'reinstatement_period_end_at' },
       ...{ hasDigits: false, recordType: text('lapse'), state: text('lapsed') },
       span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
-      // A lapse that was reinstated stays a record: only the last one is of a policy that lapsed again.
-      still: now =>
-        sql`${stateAt(now)} = 'lapsed' and not exists (select 1 from lapse as later
-          where later.policy_locator = lapse.policy_locator and later.created_at > lapse.created_at)`,
+      // As `lapseInForce`: a lapse stays a record, whatever the policy's cover has become since.
+      still: () => {
+        const kinds = sql.join([...COVER_KINDS].map(text), sql`, `)
+        return sql`not exists (select 1 from modification as later where later.policy_locator = lapse.policy_locator
+          and later.issued_at is not null and later.kind in (${kinds}) and later.number > (
+            select number from modification where modification.locator = lapse.modification_locator
+              and modification.policy_locator = lapse.policy_locator))`
+      },
     },
     {
       ...{ types: ['cancellation'], table: 'cancellation', index: 'cancellation_lapsed', by: 'issued_at' },
@@ -100,7 +105,9 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       span: ({ since }) => sql`cancellation.issued_at > ${since}`,
       still: () =>
         sql.raw(`not exists (select 1 from reinstatement where reinstatement.policy_locator = cancellation.policy_locator
-          and reinstatement.cancellation_locator = cancellation.locator and reinstatement.state = 'issued')`),
+          and reinstatement.cancellation_locator = cancellation.locator and reinstatement.state = 'issued')
+          and not exists (select 1 from modification where modification.policy_locator = cancellation.policy_locator
+          and modification.kind = 'withdrawal' and modification.issued_at is not null)`),
     },
   ],
   failedDocuments: [

@@ -97,7 +97,7 @@ function billLapse(
 }
 
 /** Modifications that change when cover ends. */
-const COVER_KINDS: ReadonlySet<ModificationKind> = new Set([
+export const COVER_KINDS: ReadonlySet<ModificationKind> = new Set([
   'lapse',
   'cancellation',
   'withdrawal',

@@ -197,6 +197,7 @@ describe('a record is in the list of its work, and leaves it when the work is do
 
   it('what is not paid: past due, in grace, lapsed, reinstated', async () => {
     const policy = await issued({ ...span(365), paymentScheduleName: 'upfront' })
+    const other = await issued({ ...span(365), paymentScheduleName: 'upfront' })
     const invoice = policy.invoices[0]!
     const before = await locators('pastDue')
     expect(before).not.toContain(invoice.locator)
@@ -215,8 +216,8 @@ describe('a record is in the list of its work, and leaves it when the work is do
     const graces = (await items('inGrace')).filter(one => one.policyLocator === policy.locator)
     expect(graces).toMatchObject([{ recordType: 'gracePeriod', state: 'open', policyState: 'inGrace' }])
     await moveTo(Number(graces[0]!.timestamp) + DAY)
-    const ofPolicy = async (list: string) =>
-      (await items(list)).filter(one => one.policyLocator === policy.locator)
+    const ofPolicy = async (list: string, { locator } = policy) =>
+      (await items(list)).filter(one => one.policyLocator === locator)
     expect(await ofPolicy('inGrace')).toEqual([])
     const [lapse] = await ofPolicy('reinstatable')
     expect(lapse).toMatchObject({ recordType: 'cancellation', name: 'lapse', policyState: 'cancelled' })
@@ -226,9 +227,12 @@ describe('a record is in the list of its work, and leaves it when the work is do
     })
     expect(back.status, JSON.stringify(back.body)).toBe(200)
     expect(await ofPolicy('reinstatable')).toEqual([])
+    expect(await ofPolicy('reinstatable', other)).toMatchObject([{ policyState: 'cancelled' }])
+    expect((await motor.post(`/policy/${other.locator}/withdraw`)).status).toBe(200)
+    expect(await ofPolicy('reinstatable', other)).toEqual([])
   })
 
-  it('of a policy that lapsed, was reinstated and lapsed again, the last lapse alone', async () => {
+  it('of a policy that lapsed, was reinstated and lapsed again, the last lapse alone, until it is withdrawn', async () => {
     const { token } = await deployExample(lapsingLong(), 'again')
     const get = <T>(path: string) => callOk<T>('GET', path, { token })
     const post = <T>(path: string, body?: object) => callOk<T>('POST', path, { token, body })
@@ -268,6 +272,8 @@ describe('a record is in the list of its work, and leaves it when the work is do
     await post('/test/clock', { timestamp: due + 100 * DAY })
     const [, second] = await lapses()
     expect(await reinstatable()).toEqual([second!.locator])
+    await post(`/policy/${locator}/withdraw`)
+    expect(await reinstatable()).toEqual([])
   })
 })
 
