@@ -104,7 +104,14 @@ export function checkReferences(
 const SETTERS = {
   premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
   tax: ['set_peril_tax', 'add_tax'],
+  decision: ['set_underwriting_decision'],
 } as const
+
+const WITHOUT: Readonly<Record<keyof typeof SETTERS, string>> = {
+  premium: 'so there is none',
+  tax: 'so there is none',
+  decision: 'so every policy is referred',
+}
 
 const FILTER = /\|\s*(\w+)/g
 
@@ -116,7 +123,7 @@ export function checkSets(
 ): void {
   const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
   const code = withoutComments(source)
-  const message = `The script sets no ${what}, so there is none. Set it with ${SETTERS[what].join(' or ')}.`
+  const message = `The script sets no ${what}, ${WITHOUT[what]}. Set it with ${SETTERS[what].join(' or ')}.`
   // A filter that is nearly one of them has a finding of its own, which says which was meant.
   const isMisspelt = [...code.matchAll(FILTER)].some(([, name = '']) => nearest(name, SETTERS[what]))
   if (!called.test(code) && !isMisspelt) report.at({ path }).warning('scriptSetsNothing', message)

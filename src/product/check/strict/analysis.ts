@@ -145,6 +145,7 @@ class ProductAnalysis {
       data,
       readers,
       tables: this.#tables,
+      fees: this.#product.fees.map(one => one.name),
       uses: this.#uses,
       report,
       severity: this.#severity,

@@ -1,6 +1,7 @@
 // What filters of templates make of what is known of their input.
 import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import type { Domain } from './domains.ts'
+import { checkEffect } from './effects.ts'
 import { checkSlip } from './number-slips.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NUMBER, type Path, TEXT, type Value } from './values.ts'
@@ -27,6 +28,7 @@ export function applyFilter(
   known: Knowledge,
 ): Value {
   const apply = Object.hasOwn(FILTERS, filter.name) ? FILTERS[filter.name] : undefined
+  checkEffect(filter, known.source)
   // A record that is printed, joined or sorted is used as a whole.
   for (const one of [input, ...args])
     if (one.is === 'data' && (one.node.members || one.node.type === 'map')) known.source.useAll(one.node)
@@ -184,6 +186,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
     return ANYTHING
   }
   const [name] = names as readonly [string]
+  checkKeys(args, call)
   const isPlain = args.length === (filter.name === 'lookup' ? 1 : 2) && filter.named.size === 0
   const keys = isPlain ? known.wordsOf(args[0]!, path) : undefined
   source.afford(Math.ceil((keys?.length ?? 0) / KEYS_OF_A_UNIT))
@@ -195,6 +198,17 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   }
   source.looksUp(name, filter.begin, keys)
   return { is: 'row', table: name }
+}
+
+/** Numbers are no keys, since `7` and `07` differ: the look-up fails. The last argument of `lookup_effective` is a time. */
+function checkKeys(args: readonly Value[], { filter, known }: Call): void {
+  const keys = filter.name === 'lookup' ? args : args.slice(0, -1)
+  const number = keys.find(one => one.is === 'number')
+  if (number === undefined) return
+  const shown =
+    constantOf(number) === undefined ? 'this one is a number' : `${constantOf(number)} is a number`
+  const message = `The key of a look-up must be text, and ${shown}: the look-up fails. Write it in quotes, or add '| append: ""' before.`
+  known.source.alarm('keyNotText', filter.begin, message)
 }
 
 const isDirect = (text: string, { begin }: AppliedFilter, name: string): boolean =>
@@ -256,6 +270,26 @@ const recorder: Filtering = (input, _args, call) => {
   return ANYTHING
 }
 
+const DECISIONS: ReadonlySet<string> = new Set(['accept', 'reject', 'none'])
+
+const decisionSetter: Filtering = (input, _args, { filter, path, known }) => {
+  const wrong = known.wordsOf(input, path)?.find(word => !DECISIONS.has(word.trim().toLowerCase()))
+  const message = `'${wrong}' is no underwriting decision, so the policy is refused. Write accept, reject, or none, which refers it.`
+  if (wrong !== undefined) known.source.alarm('unknownDecision', filter.begin, message)
+  return ANYTHING
+}
+
+const feeAdder: Filtering = (input, args, call) => {
+  const { filter, path, known } = call
+  const { source } = known
+  const name = known.wordsOf(args[0] ?? ANYTHING, path)?.find(word => !source.fees.includes(word))
+  const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${source.suggestion(name ?? '', source.fees)}`
+  // One that is written out here is found in every product (check/product/templates.ts).
+  if (name !== undefined && !/^add_fee\s*:\s*["']/.test(source.text.slice(filter.begin)))
+    source.alarm('unknownFee', filter.begin, message)
+  return recorder(input, args, call)
+}
+
 const names = <T>(value: T, ...all: string[]): Record<string, T> =>
   Object.fromEntries(all.map(name => [name, value]))
 
@@ -301,8 +335,10 @@ const FILTERS: Readonly<Record<string, Filtering>> = {
     recorder,
     ...['set_year_technical_premium', 'set_month_technical_premium', 'set_peril_technical_premium'],
     ...['add_year_commission', 'add_month_commission', 'add_commission'],
-    ...['set_peril_tax', 'add_tax', 'add_fee'],
+    ...['set_peril_tax', 'add_tax'],
   ),
+  add_fee: feeAdder,
+  set_underwriting_decision: decisionSetter,
 }
 
 export const PREMIUM_SETTERS: ReadonlySet<string> = new Set([

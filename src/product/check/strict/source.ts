@@ -41,6 +41,8 @@ export class AnalysedSource {
   readonly data: DataNode
   readonly readers: readonly TemplateReader[]
   readonly tables: Tables
+  /** Names of the fees that fees.json declares. */
+  readonly fees: readonly string[]
   readonly uses: Uses
   readonly #report: ArchiveReport
   readonly #severity: Severity
@@ -54,6 +56,7 @@ export class AnalysedSource {
       readonly data: DataNode
       readonly readers: readonly TemplateReader[]
       readonly tables: Tables
+      readonly fees: readonly string[]
       readonly uses: Uses
       readonly report: ArchiveReport
       readonly severity: Severity
@@ -64,6 +67,7 @@ export class AnalysedSource {
     this.data = of.data
     this.readers = of.readers
     this.tables = of.tables
+    this.fees = of.fees
     this.uses = of.uses
     this.#report = of.report
     this.#severity = of.severity

@@ -740,7 +740,10 @@ describe('rules of single files', () => {
   test('every Liquid source is compiled, and what the compiler finds is in the log', () => {
     const seen: string[] = []
     const compilation = compileWith(
-      { 'policy/invoice.template.liquid': 'x', 'policy/underwriting.guidelines.liquid': 'y' },
+      {
+        'policy/invoice.template.liquid': 'x',
+        'policy/underwriting.guidelines.liquid': '{{ "accept" | set_underwriting_decision }}',
+      },
       ({ path }) => {
         seen.push(path)
         return {

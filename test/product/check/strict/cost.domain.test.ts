@@ -31,6 +31,7 @@ function costOf(source: string, most = 4_000_000): { units: number; isComplete: 
     data,
     readers: ['premium'],
     tables: { table: () => undefined, isResource: () => false, names: [] },
+    fees: [],
     uses: noUses(),
     report: counting,
     severity: 'warning',

@@ -796,6 +796,86 @@ const repairs: Planted[] = [
   },
 ]
 
+const effects: Planted[] = [
+  {
+    what: 'a decision that is none of the three',
+    edits: { [GUIDELINES]: ['"none" | set_', '"refer" | set_'] },
+    code: 'unknownDecision',
+    line: '"refer"',
+    says: 'Write accept, reject, or none',
+  },
+  {
+    what: 'a fee in a premium',
+    edits: { [DAMAGE]: `{{ 5 | add_fee: "policy_fee" }}\n{{ ${DAMAGE_FORMULA} | set_year_premium }}` },
+    code: 'effectIgnored',
+    line: 'add_fee',
+    says: 'policy.calculations.liquid',
+  },
+  {
+    what: 'a decision that is none of the three, by way of a variable',
+    edits: {
+      [GUIDELINES]: `{% assign decision = "accept" %}
+{% if data.policy.exposures.size > 5 %}{% assign decision = "decline" %}{% endif %}
+{{ decision | set_underwriting_decision }}`,
+    },
+    code: 'unknownDecision',
+    line: '{{ decision',
+    says: "'decline'",
+  },
+  {
+    what: 'a premium in the script of the fees',
+    edits: { [FEES]: ['| add_fee', '| set_year_premium }}\n{{ 5 | add_fee'] },
+    code: 'effectIgnored',
+    line: 'set_year_premium',
+    says: 'the premium script of a peril',
+  },
+  {
+    what: 'a note of underwriting in a premium',
+    edits: { [THEFT]: ['{{ year_premium', '{{ "Dear." | add_underwriting_note }}{{ year_premium'] },
+    code: 'effectIgnored',
+    line: 'add_underwriting_note',
+  },
+  {
+    what: 'a decision in a document',
+    edits: { [SCHEDULE]: ['</body>', '{{ "none" | set_underwriting_decision }}</body>'] },
+    code: 'effectIgnored',
+    line: 'set_underwriting_decision',
+  },
+  {
+    what: 'guidelines that decide nothing',
+    edits: { [GUIDELINES]: '{{ "Refer to an underwriter." | add_underwriting_note }}' },
+    code: 'scriptSetsNothing',
+    line: '',
+    says: 'every policy is referred',
+  },
+  {
+    what: 'a fee that is not declared, by way of a variable',
+    edits: { [FEES]: '{% assign name = "polcy_fee" %}{{ 5 | add_fee: name }}' },
+    code: 'unknownFee',
+    line: 'add_fee: name',
+    says: "Did you mean 'policy_fee'?",
+  },
+  {
+    what: 'a key that is a number',
+    edits: { [THEFT]: ['lookup: values.kind', 'lookup: 7'] },
+    code: 'keyNotText',
+    line: 'lookup: 7',
+    says: '7 is a number',
+  },
+  {
+    what: 'a key that is worked out',
+    edits: {
+      [THEFT]: [
+        '{% assign rate = "theft_rate" | lookup: values.kind',
+        '{% assign band = values.value | divided_by: 1000 | floor %}\n{% assign rate = "theft_rate" | lookup: band',
+      ],
+    },
+    code: 'keyNotText',
+    line: 'lookup: band',
+    says: 'append',
+  },
+]
+
 export const PLANTED: Readonly<Record<string, readonly Planted[]>> = {
   'unknown paths': unknownPaths,
   'unknown tables': unknownTables,
@@ -807,5 +887,6 @@ export const PLANTED: Readonly<Record<string, readonly Planted[]>> = {
   'ranges with holes or overlaps': ranges,
   'unused fields': unused,
   'premiums of nothing': premiums,
+  'effects and keys that fail': effects,
   'repairs of untidy templates': repairs,
 }
