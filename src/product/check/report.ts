@@ -223,7 +223,8 @@ export const findingCodes = {
   unknownPlugin: 'A plugin function is not one that is ever called.',
   missingPlugin: 'A plugin names a script that does not exist.',
   missingScript: 'A script requires a file that does not exist.',
-  missingFunction: 'A plugin that is switched on is a function that its script never names.',
+  missingFunction:
+    'A plugin that is switched on is a function that its script never names, or does not export by its name.',
   externalRater: 'A product names an external rater that is not connected.',
   invalidHoldback:
     'A cancellation type holds back neither an amount nor a percentage, or both, or more than all.',

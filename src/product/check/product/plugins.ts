@@ -70,17 +70,28 @@ export function checkRequires(
 }
 
 const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g
-/** One that does not end reaches to the end: else each beginning of one would be looked at to the end of the text. */
-const COMMENTS = /\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
+/** A function alone: what it is called is no name that a call finds. */
+const EXPORTED_FUNCTION =
+  /(?<![.\w$])(?:module\.exports\s*=(?!=)|export\s+default\b)\s*(?:async\b\s*)?(?:function\b|\([^()]*\)\s*=>)/g
+/**
+ * Comments, or text in quotes, which may look like one. A comment that does not end reaches to the end: else each beginning
+ * of one would be looked at to the end of the text.
+ */
+const COMMENTS = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
+/** `this` is what the file exports. */
+const MAY_EXPORT = /\b(?:exports?|module|this)\b/
 
 /** The names that a script gives to `exports`, one by one; undefined if it may export others in some other way. */
 function exportedNames(source: string): string[] | undefined {
-  const code = source.replace(COMMENTS, '')
+  if (!MAY_EXPORT.test(source)) return []
+  const code = source.replace(COMMENTS, '$1')
   const names = [...code.matchAll(EXPORTED)].map(match => match[1]!)
-  return names.length === 0 || /\bexports?\b/.test(code.replace(EXPORTED, '')) ? undefined : names
+  const rest = code.replace(EXPORTED, '').replace(EXPORTED_FUNCTION, '')
+  const isKnown = !/\bexports?\b/.test(rest) && (names.length > 0 || !MAY_EXPORT.test(rest))
+  return isKnown ? names : undefined
 }
 
-/** Warns of enabled plugins whose scripts never mention the function, or export it by another name: no call finds it. */
+/** Warns of enabled plugins whose scripts never mention the function, or do not export it by its name: no call finds it. */
 export function checkFunctions(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -93,7 +104,7 @@ export function checkFunctions(
       const own = [...neededScripts(scripts, [path])].map(one => scripts[one]!)
       const exported = exportedNames(scripts[path] ?? '')
       if (exported ? exported.includes(name) : own.some(source => source.includes(name))) continue
-      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.${exported ? ` It exports ${exported.join(', ')}.` : ''}`
+      const message = `The script exports no function ${name}, which the product '${product.name}' takes from it. End it with exports.${name} = ${name}.${exported?.length ? ` It exports ${exported.join(', ')}.` : ''}`
       report.at({ path: `scripts/${path}` }).warning('missingFunction', message)
     }
 }

@@ -591,13 +591,26 @@ describe('what is referred to exists', () => {
     ['exports.getPerilRates = getPerilRates', undefined],
     ['exports.other = 1\nmodule.exports = { ...exports, getPerilRates }', undefined],
     ['exports.other = 1\nObject.assign(exports, { getPerilRates })', undefined],
-  ])('a plugin function that its script has and exports by another name: %s', (end, exported) => {
+    [
+      "exports.other = 1; const home = 'http://example.com'; exports.getPerilRates = getPerilRates",
+      undefined,
+    ],
+    ['this.getPerilRates = getPerilRates', undefined],
+    ['module.exports = function () {}\nmodule.exports.getPerilRates = getPerilRates', undefined],
+    ['export default { getPerilRates }', undefined],
+    ['', []],
+    ['module.exports = function getPerilRates(data) {}', []],
+    ['export default async data => getPerilRates(data)', undefined],
+    ['export default async (data) => getPerilRates(data)', []],
+  ])('a plugin function that its script has and does not export by its name: %s', (end, exported) => {
     const { findings } = compileWith({
       ...policyWith({ plugins: { getPerilRates: { path: 'main/rater.js', enabled: true } } }),
       'scripts/main/rater.js': `function getPerilRates() {}\n${end}`,
     })
     const [finding] = findings.filter(one => one.code === 'missingFunction')
-    if (exported) expect(finding?.message).toContain(`It exports ${exported.join(', ')}.`)
+    if (exported?.length) expect(finding?.message).toContain(`It exports ${exported.join(', ')}.`)
+    else if (exported)
+      expect(finding?.message).toMatch(/End it with exports\.getPerilRates = getPerilRates\.$/)
     else expect(finding).toBeUndefined()
   })
 
@@ -617,7 +630,9 @@ describe('what is referred to exists', () => {
       getPreGraceResult: { path: 'main/grace.js', enabled: true },
       getPostPaymentReversal: { path: 'main/grace.js', enabled: true },
     }
-    const script = { 'scripts/main/grace.js': '// getPreGraceResult, getPostPaymentReversal' }
+    const script = {
+      'scripts/main/grace.js': 'exports.getPreGraceResult = exports.getPostPaymentReversal = () => {}',
+    }
     expect(found({ ...policyWith({ plugins }), ...script })).toEqual([
       'WARNING pluginWithoutGrace policy/policy.json:4',
       'WARNING pluginWithoutGrace policy/policy.json:8',
