@@ -16,14 +16,7 @@ import {
 } from './documents.ts'
 import { compileExposures } from './exposures.ts'
 import { compilePlugins } from './plugins.ts'
-import {
-  checkReferences,
-  checkSets,
-  isLiquid,
-  isVelocity,
-  type LiquidCheck,
-  readTemplate,
-} from './templates.ts'
+import { checkReferences, isLiquid, isVelocity, type LiquidCheck, readTemplate } from './templates.ts'
 import {
   compileCancellations,
   compileEndorsements,
@@ -103,7 +96,6 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   const fees = compileFees(`${folder}/fees.json`, archive)
   const calculations = script(`${folder}/${CALCULATIONS}`)
   const underwriting = script(`${folder}/${GUIDELINES}`)
-  if (underwriting !== undefined) checkSets(underwriting, 'decision', archive.report)
   const documents = compileDocuments(value.documents, names, report.at('documents'), 'policy')
   const fields = compileFields(value.fields, 'policy', report.at('fields'), tables)
   const product: ProductDefinition = {

@@ -16,7 +16,7 @@ import { type DataNode, DOCUMENT_READERS, type TemplateReader } from '../../temp
 import { lineIndex } from '../json/read.ts'
 import { readersOfDocuments } from '../product/documents.ts'
 import { neededScripts } from '../product/plugins.ts'
-import { isLiquid } from '../product/templates.ts'
+import { checkSets, isLiquid } from '../product/templates.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 import { wrongDelimiter } from '../tables.ts'
 import { lookUpsOf } from './plugin-look-ups.ts'
@@ -119,7 +119,10 @@ class ProductAnalysis {
           this.#template(peril.premium, this.#data.premiumTree(tree, exposure, peril), ['premium'])
     for (const { premium } of product.taxes) if (premium) this.#template(premium, tree, ['tax'])
     if (product.calculations) this.#template(product.calculations, tree, ['fees'])
-    if (product.underwriting) this.#template(product.underwriting, tree, ['underwriting'])
+    if (product.underwriting) {
+      checkSets(product.underwriting, 'decision', this.#archive.report)
+      this.#template(product.underwriting, tree, ['underwriting'])
+    }
     const readers = readersOfDocuments(product)
     for (const [name, source] of Object.entries(product.templates))
       if (isLiquid(name)) this.#template(source, tree, readers.get(name) ?? DOCUMENT_READERS)
