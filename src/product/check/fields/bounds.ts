@@ -79,6 +79,9 @@ function dateBounds(file: FieldFile, report: ValueReport): Partial<FieldDefiniti
     report.at('minimum').error('badBounds', crossed)
   const earliestOffset = offsetBound(file, 'minimumOffset', report)
   const latestOffset = offsetBound(file, 'maximumOffset', report)
+  const never = `The minimumOffset of '${name}' lies after its maximumOffset, so no date is allowed. Exchange them.`
+  if (earliestOffset && latestOffset && liesAfter(earliestOffset, latestOffset))
+    report.at('minimumOffset').warning('badBounds', never)
   return {
     precision: precisionOf(file, report),
     ...(earliest !== undefined && { earliest }),
@@ -135,6 +138,13 @@ const unitSeconds: Record<DateOffset['unit'], number> = {
   second: 1,
 }
 const LONGEST_OFFSET_YEARS = 1_000
+
+/** Surely, however long months and years are, and if both are rounded to the day. */
+function liesAfter(a: DateOffset, b: DateOffset): boolean {
+  const [from, to] = [a, b].map(({ unit, amount }) => amount * unitSeconds[unit]) as [number, number]
+  const leeway = 2 * unitSeconds.day + 0.02 * Math.max(Math.abs(from), Math.abs(to))
+  return from - to > leeway
+}
 
 function offsetBound(
   file: FieldFile,

@@ -82,6 +82,9 @@ export function compileDocuments(
   })
 }
 
+/** Of files that are no documents: those are PDF and HTML (transactions/documents/upload.ts). */
+const OTHER_KIND = /\.(?:docx?|xlsx?|pptx?|odt|rtf|txt|csv|png|jpe?g|svg|zip)$/i
+
 /** A resource of the name may be in force when it is needed, so a name that one can have is only a warning. */
 function checkStaticDocument(
   { fileName, templateName: name }: DocumentFile,
@@ -90,6 +93,8 @@ function checkStaticDocument(
 ): void {
   const own = name.normalize('NFC')
   const staticName = staticNameOfFile(name)
+  const wrongKind = `The document '${fileName}' is the static document '${name}', and only PDF and HTML can be documents. Save it as one of them.`
+  if (statics.includes(own) && OTHER_KIND.test(own)) report.warning('badDocument', wrongKind)
   if (statics.includes(own) || statics.includes(`${own}.pdf`) || isBrought('staticDocument', staticName))
     return
   const mayBeResource = RESOURCE_NAME.test(staticName)

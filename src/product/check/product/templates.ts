@@ -51,7 +51,9 @@ type ReferenceTargets = {
 const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
 /** Only a literal that begins an expression: `x | append: "y" | lookup: z` names no table `y`. */
 const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
-const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*render_static_document\b/g
+const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*(render_static_document|image_url)\b/g
+/** `image_url` leaves addresses as they are. */
+const ADDRESS = /^(?:data|https?):/i
 const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
 const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
 
@@ -86,17 +88,21 @@ export function checkReferences(
     const message = `The script takes in the snippet '${name}', and only templates of documents have snippets. Write what it says in its place.`
     at(index).error('missingSnippet', message)
   }
-  for (const { 2: name = '', index } of code.matchAll(STATIC_DOCUMENT)) {
+  for (const { 2: name = '', 3: filter, index } of code.matchAll(STATIC_DOCUMENT)) {
+    const isImage = filter === 'image_url'
     const staticName = staticNameOfFile(name)
     if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBroughtDocument(staticName))
       continue
-    const uses = `The template uses the static document '${name}', which is not in static_documents.`
+    if (isImage && ADDRESS.test(name)) continue
+    const uses = `The template uses the ${isImage ? 'image' : 'static document'} '${name}', which is not in static_documents.`
     const suggestion = report.suggestion(name, targets.staticDocuments)
     // Resources change independently, so which ones will exist is unknown here.
     const mayBeResource = RESOURCE_NAME.test(staticName)
-    const resource = `${uses} Add the file, correct the name, or see that a resource of that static name is in force.${suggestion}`
-    if (mayBeResource) at(index).warning('missingStaticDocument', resource)
-    else at(index).error('missingStaticDocument', `${uses} Add the file or correct the name.${suggestion}`)
+    const remedy = mayBeResource
+      ? 'Add the file, correct the name, or see that a resource of that static name is in force.'
+      : 'Add the file or correct the name.'
+    const severity = mayBeResource || isImage ? 'warning' : 'error'
+    at(index)[severity]('missingStaticDocument', `${uses} ${remedy}${suggestion}`)
   }
 }
 

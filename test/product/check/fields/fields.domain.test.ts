@@ -61,14 +61,14 @@ describe('a field compiles to its definition', () => {
         precision: 'day',
         minimum: '1900-01-01',
         maximum: 4102444800000,
-        maximumOffset: { field: 'years', amount: '-18' },
+        maximumOffset: { field: 'years', amount: '18' },
         minimumOffset: { field: 'day', amount: 3, roundToDay: 'true' },
       }),
     ).toMatchObject({
       precision: 'day',
       earliest: '1900-01-01',
       latest: '4102444800000',
-      latestOffset: { unit: 'year', amount: -18, roundToDay: false },
+      latestOffset: { unit: 'year', amount: 18, roundToDay: false },
       earliestOffset: { unit: 'day', amount: 3, roundToDay: true },
     })
   })
@@ -234,6 +234,20 @@ describe('what looks like a slip is a warning', () => {
     ['a longer text than is kept', { name: 'a', type: 'string', maximum: 50_000 }, 'badBounds'],
   ])('%s', (_, field, code) => {
     expect(foundWith(field)).toEqual([`WARNING ${code}`])
+  })
+
+  test('offsets between which no date lies, whatever their units', () => {
+    const found = (earliest: object, latest: object) =>
+      foundWith({
+        ...{ name: 'a', type: 'date', precision: 'day' },
+        ...{ minimumOffset: earliest, maximumOffset: latest },
+      })
+    const years = (amount: number) => ({ field: 'year', amount, roundToDay: true })
+    expect(found(years(-18), years(-100))).toEqual(['WARNING badBounds'])
+    expect(found(years(1), { field: 'month', amount: 6 })).toEqual(['WARNING badBounds'])
+    expect(found(years(-100), years(-18))).toEqual([])
+    expect(found(years(0), years(0))).toEqual([])
+    expect(found({ field: 'month', amount: 1 }, { field: 'day', amount: 30 })).toEqual([])
   })
 
   test('a condition on a value that is not offered', () => {

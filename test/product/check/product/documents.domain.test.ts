@@ -90,6 +90,23 @@ describe('a document of the newer words', () => {
     ])
   })
 
+  test('that are used as they are must be PDF or HTML, as far as their endings show', () => {
+    const said = (name: string) =>
+      compiled(
+        { rendering: 'prerendered', templateName: name },
+        { [`policy/static_documents/${name}`]: '%PDF-' },
+      )
+        .findings.filter(({ code }) => code !== 'unusedTemplate')
+        .map(({ severity, code, line }) => `${severity} ${code} ${line}`)
+    expect(['terms.pdf', 'terms.PDF', 'terms.html', 'terms.htm', 'terms', 'terms.v2'].flatMap(said)).toEqual(
+      [],
+    )
+    expect(['terms.docx', 'terms.TXT'].map(said)).toEqual([
+      ['WARNING badDocument 6'],
+      ['WARNING badDocument 6'],
+    ])
+  })
+
   test('of a template that is no file may be a resource: brought by the archive, or the tenant’s, which a deploy knows', () => {
     const BOOTSTRAP = 'bootstrap/resources'
     const said = (templateName: string, rendering = 'dynamic', folder = 'documentTemplates') =>

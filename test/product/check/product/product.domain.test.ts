@@ -502,6 +502,21 @@ describe('what is referred to exists', () => {
     ])
   })
 
+  test('images that templates name: of the archive or a resource, unless they are addresses', () => {
+    const said = (name: string) =>
+      compileWith({
+        'policy/invoice.template.liquid': `<img src="{{ '${name}' | image_url }}">`,
+        'policy/static_documents/logo.png': 'png',
+      }).findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
+    expect(['logo.png', 'https://example.com/gone.png', 'data:image/png;base64,'].flatMap(said)).toEqual([])
+    expect(said('lgo.png')).toEqual([
+      "WARNING missingStaticDocument The template uses the image 'lgo.png', which is not in static_documents. Add the file, correct the name, or see that a resource of that static name is in force. Did you mean 'logo.png'?",
+    ])
+    expect(said('brand/logo.png')).toEqual([
+      "WARNING missingStaticDocument The template uses the image 'brand/logo.png', which is not in static_documents. Add the file or correct the name. Did you mean 'logo.png'?",
+    ])
+  })
+
   test('scripts of plugins, and files that scripts require', () => {
     expect(
       found({
