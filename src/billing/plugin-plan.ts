@@ -137,7 +137,10 @@ function problemsOf(
   return problems
 }
 
-/** Months outside the contract's span that plans may reach. Seconds sent as milliseconds fall outside. */
+/**
+ * Months outside the span of the contract and the present that plans may reach: what is billed at once is issued now,
+ * however far ahead the cover begins. Seconds sent as milliseconds fall outside.
+ */
 const MOST_BEFORE = 12
 const MOST_AFTER = 120
 
@@ -146,7 +149,7 @@ function timeProblems(
   where: string,
   { contract, now, timeZone }: PlanRequest,
 ): string[] {
-  const earliest = later(EARLIEST, add(contract.start, -MOST_BEFORE, 'month', timeZone))
+  const earliest = later(EARLIEST, add(earlier(contract.start, now), -MOST_BEFORE, 'month', timeZone))
   const latest = earlier(LATEST, add(later(contract.end, now), MOST_AFTER, 'month', timeZone))
   const problems = TIMES.flatMap(name => {
     const at = one[name]

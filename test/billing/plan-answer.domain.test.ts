@@ -138,6 +138,12 @@ describe('an answer that holds', () => {
     expect([other!.issueAt, other!.dueAt]).toEqual([at('2030-05-30'), at('2030-06-01')])
   })
 
+  it('issues now what is billed at once, also years before the cover begins', () => {
+    const now = at('2026-11-30')
+    const [one] = answered([installment(0, { issueTimestamp: now, dueTimestamp: now })], { now })
+    expect(one).toMatchObject({ issueAt: now, dueAt: endOfDay(now, BERLIN) })
+  })
+
   it('is not past due as it is made: what is due at the moment of its issue is due by the end of that day', () => {
     const now = at('2030-06-15')
     const [one] = answered([installment(0, { dueTimestamp: now })], { now })
