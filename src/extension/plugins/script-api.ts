@@ -13,6 +13,19 @@ export const ENTITIES = [
 
 export type Fetchable = (typeof ENTITIES)[number]
 
+/** The functions of `socotraApi`. */
+export const SCRIPT_FUNCTIONS: readonly string[] = Object.keys({
+  tableLookup: true,
+  rangeLookup: true,
+  fetchByLocator: true,
+  getAuxData: true,
+  getSecret: true,
+  setAuxData: true,
+  deleteAuxData: true,
+  createCustomEvent: true,
+  explain: true,
+} satisfies Record<keyof SocotraApi, true>)
+
 /** A record of the interface. */
 type FetchedRecord<_Kind extends Fetchable> = { readonly [property: string]: unknown }
 

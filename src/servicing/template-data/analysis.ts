@@ -1,5 +1,6 @@
 // The checks of src/product/check/strict over the data that templates and plugins really get. A deploy loads them as a
 // bundle of their own (scripts/bundles.ts): they and the contracts that they read are no part of the Worker's start-up.
+import { SCRIPT_FUNCTIONS } from '../../extension/plugins/script-api.ts'
 import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
 import type { FieldDefinition } from '../../product/configuration.ts'
 import { PLUGIN_INPUTS } from './plugin-inputs.ts'
@@ -22,4 +23,9 @@ const premiumTree: DataOfSources['premiumTree'] = (tree, exposure, peril) => {
 }
 
 /** Handed to `compileArchive` by a deploy, and by `bindery check`. */
-export const analyse: Analysis = analysisOver({ templateTree, premiumTree, pluginInputs: PLUGIN_INPUTS })
+export const analyse: Analysis = analysisOver({
+  templateTree,
+  premiumTree,
+  pluginInputs: PLUGIN_INPUTS,
+  scriptFunctions: SCRIPT_FUNCTIONS,
+})

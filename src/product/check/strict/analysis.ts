@@ -19,7 +19,7 @@ import { neededScripts } from '../product/plugins.ts'
 import { checkSets, isLiquid } from '../product/templates.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 import { wrongDelimiter } from '../tables.ts'
-import { lookUpsOf } from './plugin-look-ups.ts'
+import { apiCallsOf, lookUpsOf } from './plugin-look-ups.ts'
 import { checkMembers, type ScriptNode } from './plugin-scripts.ts'
 import { AnalysedSource, noUses, type Tables, type Uses } from './source.ts'
 import {
@@ -44,6 +44,8 @@ export type DataOfSources = {
     peril: ProductDefinition['exposures'][number]['perils'][number],
   ): DataNode
   readonly pluginInputs: Readonly<Record<PluginFunction, () => DataNode>>
+  /** The functions of `socotraApi`. */
+  readonly scriptFunctions: readonly string[]
 }
 
 /** Parses a script; undefined if it does not parse. */
@@ -183,7 +185,10 @@ class ProductAnalysis {
       if (!this.#programs.has(path)) this.#programs.set(path, parseScript(path, scripts[path]!))
       this.#mention(scripts[path]!)
       const program = this.#programs.get(path)
-      if (program) this.#scriptLookUps(path, program)
+      if (program) {
+        this.#scriptLookUps(path, program)
+        this.#scriptCalls(path, program)
+      }
     }
     for (const name of enabled) {
       const { path } = product.plugins[name]!
@@ -214,6 +219,15 @@ class ProductAnalysis {
         const message = `The table '${name}' has no row '${key}', so the script finds nothing. Add a row to ${table.path}.`
         if (!table.rows.some(row => row[column] === key)) at(offset)[this.#severity]('missingRow', message)
       }
+    }
+  }
+
+  #scriptCalls(path: string, program: ScriptNode): void {
+    const { scriptFunctions } = this.#data
+    const at = this.#at(path)
+    for (const { name, offset } of apiCallsOf(program)) {
+      const message = `'socotraApi' has no function '${name}', so the call fails. Correct the name.${this.#archive.report.suggestion(name, scriptFunctions)}`
+      if (!scriptFunctions.includes(name)) at(offset)[this.#severity]('unknownPath', message)
     }
   }
 

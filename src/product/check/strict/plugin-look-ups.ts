@@ -1,4 +1,5 @@
-// Look-ups of scripts in tables whose names are written out, also by way of a function that passes the name on.
+// Calls of `socotraApi`, and look-ups of scripts in tables whose names are written out, also by way of a function that passes
+// the name on.
 import { isFunction, namedFunctions, nameOf, nodesOf, type ScriptNode } from './plugin-scripts.ts'
 
 export type ScriptLookUp = {
@@ -24,6 +25,32 @@ export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
     found.push({ table, key: textOf(args[wrapper!.key]), offset: args[wrapper!.table]!.start })
   }
   return found
+}
+
+const API = 'socotraApi'
+
+/** Calls of its functions by name; none of a script that makes or changes it. */
+export function apiCallsOf(program: ScriptNode): { readonly name: string; readonly offset: number }[] {
+  const calls: { name: string; offset: number }[] = []
+  for (const node of nodesOf(program)) {
+    if (isOwnApi(node)) return []
+    const callee = node.callee as ScriptNode | undefined
+    if (node.type !== 'CallExpression' || node.optional === true) continue
+    if (callee?.type !== 'MemberExpression' || !isApi(callee.object)) continue
+    const name = nameOf(callee, 'property')
+    if (name !== undefined) calls.push({ name, offset: (callee.property as ScriptNode).start })
+  }
+  return calls
+}
+
+const isApi = (node: unknown): boolean =>
+  (node as ScriptNode | undefined)?.type === 'Identifier' && (node as ScriptNode).name === API
+
+function isOwnApi(node: ScriptNode): boolean {
+  if (node.type === 'VariableDeclarator') return isApi(node.id)
+  if (isFunction(node)) return (node.params as ScriptNode[]).some(isApi)
+  const target = node.type === 'AssignmentExpression' ? (node.left as ScriptNode) : undefined
+  return isApi(target) || (target?.type === 'MemberExpression' && isApi(target.object))
 }
 
 const textOf = (node: ScriptNode | undefined): string | undefined =>

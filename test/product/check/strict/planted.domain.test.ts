@@ -67,6 +67,22 @@ test('nothing is found in motor with all of its plugins switched on', async () =
   expect((await compiled(files)).findings).toEqual([])
 })
 
+test.each([
+  [
+    'that it makes itself',
+    'const socotraApi = { tablelookup: () => 1 }; const unused = () => socotraApi.tablelookup()',
+  ],
+  ['that it is given', 'const unused = socotraApi => socotraApi.tablelookup()'],
+  ['that it adds to', 'socotraApi.old = () => 1; const unused = () => socotraApi.old()'],
+  ['that it may lack', 'const unused = () => socotraApi.newer?.()'],
+])('a script may call a function of socotraApi %s', async (_, line) => {
+  const files = edited('motor', {
+    '/scripts/main/rater.js': ['function mileageFactor', `${line}\nfunction mileageFactor`],
+    'policy.json': ['"main/rater.js", "enabled": false', '"main/rater.js", "enabled": true'],
+  })
+  expect((await compiled(files)).findings).toEqual([])
+})
+
 test('without strict the same mistakes are warnings, and the archive is deployed as before', async () => {
   const sample: Planted[] = Object.values(PLANTED).flatMap(planted => planted.slice(0, 2))
   for (const { what, in: base = 'starter', edits, code } of sample) {

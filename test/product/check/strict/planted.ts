@@ -142,6 +142,20 @@ const unknownPaths: Planted[] = [
     says: "Did you mean 'policyExposurePerils'?",
   },
   {
+    what: 'a function of socotraApi with a typing error',
+    in: 'motor',
+    edits: {
+      [RATER]: [
+        'function mileageFactor',
+        "const unused = () => socotraApi.tablelookup(0, 'region_factor', 'R1')\nfunction mileageFactor",
+      ],
+      'policy.json': plugin('rater.js'),
+    },
+    code: 'unknownPath',
+    line: 'tablelookup',
+    says: "Did you mean 'tableLookup'?",
+  },
+  {
     what: 'a member of an entry of a list, in a plugin',
     in: 'motor',
     edits: {
