@@ -4,12 +4,19 @@
 import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { need } from '../../kernel/maps.ts'
+import { later } from '../../kernel/time.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
 import { withLazy } from '../../policy/projection/characteristics.ts'
 import { policyResponse } from '../../policy/projection/policy.ts'
-import { type PolicyAggregate, type Quote, selectedQuote } from '../../policy/records/aggregate.ts'
+import {
+  type Modification,
+  type PolicyAggregate,
+  putRecords,
+  type Quote,
+  selectedQuote,
+} from '../../policy/records/aggregate.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import {
   cancellationOf,
@@ -32,6 +39,7 @@ import {
   templateRecord,
 } from '../../rating/template-data.ts'
 import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
+import { policyOnIssue } from '../../transactions/endorsements/plans.ts'
 import { transactionData } from '../../transactions/endorsements/template-data.ts'
 import {
   gracePeriodResponse,
@@ -61,20 +69,40 @@ export function documentData(
   return data
 }
 
-/** A document about a transaction shows it before it is accepted, too. */
-const shownPolicy = (
+/** A document about a transaction shows the policy as it will be when that is issued, even before it is accepted. */
+function shownPolicy(
   aggregate: PolicyAggregate,
   product: Loaded['product'],
   quote: Quote,
   { modificationLocator }: Subject,
-) =>
-  policyResponse(
-    aggregate,
+) {
+  const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
+  const isPending = modification?.issuedAt === undefined && modification?.invalidatedAt === undefined
+  return policyResponse(
+    modification && isPending ? withIssue(aggregate, modification) : aggregate,
     product,
     { summarizeQuotes: false },
     quote,
-    one => isStanding(one) || (one.locator === modificationLocator && one.invalidatedAt === undefined),
+    one => isStanding(one) || (isPending && one.locator === modificationLocator),
   )
+}
+
+/** What the issue changes beside the line: the policy's end and payment schedule, and a cancellation that is undone. */
+function withIssue(
+  aggregate: PolicyAggregate,
+  { kind, policyEnd, transactionLocator = '' }: Modification,
+): PolicyAggregate {
+  const endorsement = aggregate.endorsements.get(Number(transactionLocator) as EndorsementLocator)
+  if (endorsement) return { ...aggregate, policy: policyOnIssue(aggregate, endorsement) }
+  if (kind !== 'reinstatement') return aggregate
+  const reinstatement = aggregate.reinstatements.get(transactionLocator as Uuid)
+  const issued = reinstatement ? [{ ...reinstatement, state: 'issued' as const }] : []
+  return {
+    ...aggregate,
+    policy: { ...aggregate.policy, effectiveEnd: later(policyEnd, aggregate.policy.effectiveEnd) },
+    reinstatements: putRecords(aggregate.reinstatements, issued),
+  }
+}
 
 function subjectData(
   aggregate: PolicyAggregate,
