@@ -22,6 +22,7 @@ let tries = 0
 type Written = {
   policy: PolicyResponse
   post<T>(path: string, body?: unknown): Promise<T>
+  get<T>(path: string): Promise<T>
   read(): Promise<PolicyResponse>
 }
 
@@ -42,12 +43,13 @@ async function written(example: string): Promise<Written> {
     policyholderLocator: holder.locator,
   })
   const policy = await post<PolicyResponse>(`/policy/${locator}/issue`)
+  const get = <T>(path: string): Promise<T> => callOk('GET', path, { token })
   const read = () =>
     whenMade(
-      () => callOk<PolicyResponse>('GET', `/policy/${locator}`, { token }),
+      () => get<PolicyResponse>(`/policy/${locator}`),
       one => [...one.documents, ...one.invoices.flatMap(invoice => invoice.documents)],
     )
-  return { policy, post, read }
+  return { policy, post, get, read }
 }
 
 async function matchesGolden(
@@ -67,6 +69,17 @@ async function matchesGolden(
   expect(differences, name).toEqual([])
 }
 
+/** Renews the policy for another year, up to the state, and gives the renewal's papers. */
+async function renewed({ policy, post, get }: Written, state: string): Promise<PolicyResponse['documents']> {
+  type Renewal = Pick<PolicyResponse, 'locator' | 'documents'>
+  const { locator } = await post<Renewal>(`/policies/${policy.locator}/renewals`, {
+    renewalEndTimestamp: Number(policy.originalContractEndTimestamp) + 12 * MONTH_MS,
+    state,
+  })
+  const read = () => get<Renewal>(`/renewals/${locator}`)
+  return (await whenMade(read, renewal => renewal.documents)).documents
+}
+
 describe('motor', () => {
   it('has schedule, invoice, endorsement and cancellation', async () => {
     const { policy, post, read } = await written('motor')
@@ -83,6 +96,16 @@ describe('motor', () => {
     await matchesGolden('motor_invoice', invoices[0]!.documents, /^invoice/)
     await post(`/policy/${policy.locator}/cancel`, { coverageEndTimestamp: start + 5 * MONTH_MS })
     await matchesGolden('motor_cancellation', (await read()).documents, /^cancellation/)
+  })
+})
+
+describe('what a renewal offers and confirms', () => {
+  it('is the new term alone, before it is issued too', async () => {
+    await matchesGolden('motor_renewal_offer', await renewed(await written('motor'), 'quoted'), /^renewal/)
+  })
+
+  it('is the same once it is issued', async () => {
+    await matchesGolden('home_renewal', await renewed(await written('home'), 'issued'), /^renewal/)
   })
 })
 
