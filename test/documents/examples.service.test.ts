@@ -13,7 +13,7 @@ import { fileAt, whenMade } from './waiting.ts'
 const MONTH_MS = 30 * 24 * 60 * 60 * 1000
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 4 })
+  await prepareDatabases({ tenants: 6 })
 })
 
 /** A test that is tried again needs a tenant whose clock was not moved. */
@@ -95,7 +95,9 @@ describe('motor', () => {
     await matchesGolden('motor_endorsement', documents, /^endorsement/)
     await matchesGolden('motor_invoice', invoices[0]!.documents, /^invoice/)
     await post(`/policy/${policy.locator}/cancel`, { coverageEndTimestamp: start + 5 * MONTH_MS })
-    await matchesGolden('motor_cancellation', (await read()).documents, /^cancellation/)
+    const cancelled = await read()
+    await matchesGolden('motor_cancellation', cancelled.documents, /^cancellation/)
+    await matchesGolden('motor_refund', cancelled.invoices.at(-1)!.documents, /^invoice/)
   })
 })
 
