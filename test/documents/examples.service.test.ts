@@ -99,6 +99,23 @@ describe('motor', () => {
     await matchesGolden('motor_cancellation', cancelled.documents, /^cancellation/)
     await matchesGolden('motor_refund', cancelled.invoices.at(-1)!.documents, /^invoice/)
   })
+
+  it('has an endorsement of the term that it begins in, though the policy is renewed already', async () => {
+    const papers = await written('motor')
+    await renewed(papers, 'issued')
+    const { locator } = await papers.post<{ locator: string }>(
+      `/policies/${papers.policy.locator}/endorsements`,
+      {
+        endorsementName: 'change_of_risk',
+        startTimestamp: Number(papers.policy.originalContractStartTimestamp) + 2 * MONTH_MS,
+        fieldValues: { claims_free_years: '7' },
+        state: 'issued',
+      },
+    )
+    const read = () => papers.get<Pick<PolicyResponse, 'documents'>>(`/endorsements/${locator}`)
+    const { documents } = await whenMade(read, endorsement => endorsement.documents)
+    await matchesGolden('motor_endorsement', documents, /^endorsement/)
+  })
 })
 
 describe('what a renewal offers and confirms', () => {
