@@ -10,10 +10,11 @@ import { YEARS_ON } from '../support/years.ts'
 import type { GoldenComparison } from './golden-pages.ts'
 import { fileAt, whenMade } from './waiting.ts'
 
-const MONTH_MS = 30 * 24 * 60 * 60 * 1000
+const DAY_MS = 24 * 60 * 60 * 1000
+const MONTH_MS = 30 * DAY_MS
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 6 })
+  await prepareDatabases({ tenants: 7 })
 })
 
 /** A test that is tried again needs a tenant whose clock was not moved. */
@@ -98,6 +99,20 @@ describe('motor', () => {
     const cancelled = await read()
     await matchesGolden('motor_cancellation', cancelled.documents, /^cancellation/)
     await matchesGolden('motor_refund', cancelled.invoices.at(-1)!.documents, /^invoice/)
+  })
+
+  it('has a reminder of what is still owed', async () => {
+    const { policy, post, get, read } = await written('motor')
+    const [invoice] = policy.invoices
+    await post(`/invoice/${invoice!.locator}/pay`, { amount: 300, fieldValues: { method: 'card' } })
+    await read()
+    await post('/test/clock', { timestamp: Number(invoice!.dueTimestamp) + DAY_MS })
+    type Listed = PolicyResponse['documents'][number] & { recordType: string }
+    const reminders = async (): Promise<Listed[]> =>
+      (await get<Listed[]>(`/policies/${policy.locator}/documents`)).filter(
+        one => one.recordType === 'gracePeriod',
+      )
+    await matchesGolden('motor_reminder', await whenMade(reminders, list => list), /^gracePeriod/)
   })
 
   it('has an endorsement of the term that it begins in, though the policy is renewed already', async () => {
