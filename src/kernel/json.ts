@@ -23,8 +23,8 @@ export function jsonIn(text: string): unknown {
 export const exactJson = (text: string): unknown =>
   LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
 
-/** With fewer digits a double is always exact. */
-const LONG_NUMBER = /\d[\d.]{15}/
+/** With fewer digits a double is always exact. What stands before a number keeps digits of texts out, such as those of an account. */
+const LONG_NUMBER = /(?:^|[\s:,[])-?\d[\d.]{15}/
 
 /** TypeScript does not know the third argument yet. */
 function exactNumber(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
