@@ -111,6 +111,7 @@ const splitterOver = (
   plan: readonly Installment[],
   charges: readonly Charge[],
 ): ((charge: Charge) => Money[]) => {
+  if (plan.length === 0) return () => []
   if (isContinued(plan)) return splitContinued(plan, charges, splitByTime(plan))
   return plan.some(one => one.items) ? statedBy(plan) : splitByTime(plan)
 }
