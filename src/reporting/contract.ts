@@ -9,6 +9,7 @@ import {
   optional,
   PageSize,
   PagingToken,
+  requestInteger,
   Text,
   Texts,
   Timestamp,
@@ -58,13 +59,10 @@ export const ReportRequest = component('ReportRequest', {
 export type ReportRequest = z.output<typeof ReportRequest>
 
 export const ReportStartQuery = z.object({
-  wait: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(30)
-    .default(0)
-    .describe('Seconds to wait for the report to finish.'),
+  wait: optional(requestInteger(0, 30)).openapi({
+    description: 'Seconds to wait for the report to finish.',
+    default: 0,
+  }),
 })
 
 export const REPORT_STATES = ['running', 'paused', 'finished', 'error'] as const

@@ -68,7 +68,7 @@ export const reportRoutes: readonly Route[] = [
     body: { schema: ReportRequest, required: false },
     answer: status,
     handle: async ({ params, query, body }, context) =>
-      (await service()).startReport(context, params.reportName, body ?? {}, query.wait),
+      (await service()).startReport(context, params.reportName, body ?? {}, query.wait ?? 0),
   }),
   routes.get(`${REPORT}/status`, {
     summary: 'See how far a report is, its totals and its files',
