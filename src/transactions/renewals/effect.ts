@@ -19,7 +19,7 @@ import {
   type Quote,
 } from '../../policy/records/aggregate.ts'
 import type { Endorsement } from '../../policy/records/transactions.ts'
-import { newModification } from '../../policy/transitions.ts'
+import { assertPolicyAllows, newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { EndorsementResult } from '../endorsements/effect.ts'
 
@@ -29,7 +29,7 @@ export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement):
 
 /**
  * The policy with the renewal applied, neither issued nor priced; content problems are in `reported`. Refuses
- * (409) a cancelled policy: the term would start where a reinstatement may still restore cover.
+ * (409) a withdrawn policy, and a cancelled one: the term would start where a reinstatement may still restore cover.
  */
 export function renewed(
   before: PolicyAggregate,
@@ -38,6 +38,7 @@ export function renewed(
 ): EndorsementResult {
   const { now, supply, product } = context
   const quote = boundQuote(before)
+  assertPolicyAllows(before, 'renew')
   const cancellation = standingCancellations(before).at(-1)
   if (cancellation)
     throw wrongState(
