@@ -5,7 +5,7 @@ import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBooks } from './check/books.ts'
-import { compileBootstrap } from './check/bootstrap.ts'
+import { checkBootstrapTemplates, compileBootstrap } from './check/bootstrap.ts'
 import { definitionReport } from './check/fields/fields.ts'
 import { readJson } from './check/json/read.ts'
 import { flag } from './check/json/scalars.ts'
@@ -75,6 +75,7 @@ export function compileConfiguration(
   const isResourceTable = (table: string): boolean => Object.hasOwn(settings.resources?.tables ?? {}, table)
   const isRangeTable = (table: string): boolean => Object.hasOwn(settings.resources?.rangeTables ?? {}, table)
   const bootstrap = compileBootstrap(archive, settings)
+  if (analyse && bootstrap) checkBootstrapTemplates(bootstrap, archive, compileLiquid)
   const brought = new Set(bootstrap?.resources.map(({ type, staticName }) => `${type} ${staticName}`))
   const products = productNames.map(name =>
     compileProduct(name, {
@@ -90,7 +91,7 @@ export function compileConfiguration(
       isBrought: (type, staticName) => brought.has(`${type} ${staticName}`),
     }),
   )
-  checkConstraints(products, policyholderFields, report)
+  checkConstraints(products, policyholderFields, settings.resources?.constraintTables ?? {}, report)
   checkRequires(scripts, products, report)
   checkFunctions(scripts, products, report)
   checkScripts(scripts, products, compileScript, report)

@@ -2,6 +2,7 @@
 // No constraint may depend on itself. Checks of archives and of policies find governors in the same way.
 import type { ArchiveReport, PlaceReport } from './check/report.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from './configuration.ts'
+import type { ResourceDeclarations } from './resources.ts'
 
 type NamedScope = Scope & { readonly path: string; readonly outer?: NamedScope | undefined }
 
@@ -141,15 +142,36 @@ export function governorOf<S extends Nested<S>>(
 export function checkConstraints(
   products: readonly ProductDefinition[],
   policyholderFields: readonly FieldDefinition[],
+  declared: ConstraintTables,
   report: ArchiveReport,
 ): void {
-  const dictionary = report.at({ path: 'policyholder/policyholder.dictionary.json' })
-  checkGraph(policyholderGraph(policyholderFields), dictionary)
+  const check = (graph: ConstraintGraph, path: string): void => {
+    checkGraph(graph, report.at({ path }))
+    checkColumns(graph, declared, path, report)
+  }
+  check(policyholderGraph(policyholderFields), 'policyholder/policyholder.dictionary.json')
   for (const product of products)
-    checkGraph(
-      constraintGraph(product, policyholderFields),
-      report.at({ path: `products/${product.name}/policy` }),
-    )
+    check(constraintGraph(product, policyholderFields), `products/${product.name}/policy`)
+}
+
+type ConstraintTables = ResourceDeclarations['constraintTables']
+
+/** A file may have more columns than its declaration, and other tables than declared ones may be in force: only a warning. */
+function checkColumns(
+  { nodes }: ConstraintGraph,
+  declared: ConstraintTables,
+  at: string,
+  report: ArchiveReport,
+): void {
+  for (const { path, field } of nodes) {
+    const { table, column, where } = field.constraint!
+    const columns = Object.hasOwn(declared, table) ? declared[table]!.columns.map(one => one.name) : undefined
+    for (const one of [column, ...where.map(other => other.column)]) {
+      if (columns === undefined || columns.includes(one)) continue
+      const message = `The constraint of '${path}' names the column '${one}' of '${table}', which config.json declares without it. Correct the name, or declare the column.${report.suggestion(one, columns)}`
+      report.at({ path: at }).warning('badConstraint', message)
+    }
+  }
 }
 
 function checkGraph(graph: ConstraintGraph, report: PlaceReport): void {

@@ -1,7 +1,8 @@
 // bootstrap/resources, which a tenant starts with (resources brief 2). Checks that everything that belongs together is
-// present; the contents of a file are checked when its resource is made.
+// present; the contents of a file are checked when its resource is made, those of templates before a deploy too.
 
 import { z } from 'zod'
+import { compileVelocity } from '../../../packages/velocity/velocity.ts'
 import { readDateTime } from '../../kernel/time.ts'
 import type { Configuration } from '../configuration.ts'
 import {
@@ -22,9 +23,10 @@ import {
   type ResourceDeclarations,
   type ResourceType,
 } from '../resources.ts'
-import type { Archive } from './archive.ts'
+import { type Archive, readSource } from './archive.ts'
 import { type Decoded, decodeFile } from './json/decode.ts'
 import { about, name, text, textList } from './json/scalars.ts'
+import { isVelocity, type LiquidCheck } from './product/templates.ts'
 import type { ValueReport } from './report.ts'
 
 /** bootstrap/resources/config.json, by resource and group name (resources brief 2). */
@@ -97,6 +99,22 @@ export function compileBootstrap(archive: Archive, declared: Declared): Bootstra
   }
   const groups = compileGroups(decoded, resources)
   return resources.length + groups.length === 0 ? undefined : { resources, groups }
+}
+
+/** A template that does not compile is refused when its resource is made, after the deploy. */
+export function checkBootstrapTemplates(
+  { resources }: Bootstrap,
+  archive: Archive,
+  compileLiquid: LiquidCheck,
+): void {
+  for (const { type, path } of resources) {
+    const file = type.startsWith('documentTemplate') ? archive.take(path) : undefined
+    const source = file && readSource(file, archive.report)
+    if (source === undefined) continue
+    const compile = isVelocity(path) ? compileVelocity : compileLiquid
+    const { findings } = compile({ path, source })
+    archive.report.add(findings.map(one => ({ ...one, severity: 'WARNING' as const })))
+  }
 }
 
 /** Base names are resource names. */

@@ -54,6 +54,21 @@ describe('a constraint of a field', () => {
     expect(findings.map(one => [one.severity, one.code])).toEqual([['ERROR', code]])
   })
 
+  it('is warned of where its table is declared without a column that it names', () => {
+    const found = (columns: object) =>
+      compileWith({
+        'config.json': { timezone: 'UTC', currency: 'EUR', constraintTables: { vehicles: { columns } } },
+        'policy/policy.json': {
+          fields: [{ name: 'make', type: 'string' }, constrained('model', { make: { key: 'make' } })],
+        },
+      }).findings.map(({ severity, code, message }) => `${severity} ${code} ${message}`)
+    expect(found({ make: {}, model: {}, year: {} })).toEqual([])
+    expect(found({ make: {}, modell: {} })).toEqual([
+      "WARNING badConstraint The constraint of 'policy.model' names the column 'model' of 'vehicles', which config.json declares without it. Correct the name, or declare the column. Did you mean 'modell'?",
+    ])
+    expect(found({ brand: {}, model: {} })[0]).toContain("names the column 'make'")
+  })
+
   it('is not deployed in a circle, which the message names', () => {
     const { findings } = withFields([
       constrained('a', { x: { key: 'b' } }),

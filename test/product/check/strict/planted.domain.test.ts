@@ -83,6 +83,27 @@ test.each([
   expect((await compiled(files)).findings).toEqual([])
 })
 
+test('templates that a tenant is to begin with are warned of where they do not compile', async () => {
+  const at = '/bootstrap/resources'
+  const found = async (liquid: string, velocity: string) => {
+    const instances = { letter_1: { staticName: 'letter' }, head_1: { staticName: 'head' } }
+    const { configuration, findings } = await compiled(
+      edited('starter', {
+        [`${at}/config.json`]: JSON.stringify({ resourceInstances: instances }),
+        [`${at}/resourceFiles/documentTemplates/letter_1.liquid`]: liquid,
+        [`${at}/resourceFiles/documentTemplateSnippets/head_1.vm`]: velocity,
+      }),
+    )
+    expect(configuration).toBeDefined()
+    return findings.map(({ severity, code, path }) => `${severity} ${code} ${path.split('/').at(-1)}`)
+  }
+  expect(await found('{{ data.policy.display_id }}', '$data.policy.display_id')).toEqual([])
+  expect(await found('{% if data.policy %}', '#if($data.policy)')).toEqual([
+    'WARNING templateUnreadable head_1.vm',
+    expect.stringMatching(/^WARNING \w+ letter_1\.liquid$/),
+  ])
+})
+
 test('without strict the same mistakes are warnings, and the archive is deployed as before', async () => {
   const sample: Planted[] = Object.values(PLANTED).flatMap(planted => planted.slice(0, 2))
   for (const { what, in: base = 'starter', edits, code } of sample) {
