@@ -111,7 +111,7 @@ describe('papers that the service makes', () => {
       type: 'pdf',
       state: 'ready',
     })
-    await expectPdf(grace.document, `The invoice ${invoice!.displayId} of $`)
+    await expectPdf(grace.document, `Of the invoice ${invoice!.displayId}, $`)
 
     await moveTo(Number(grace.endTimestamp) + 60_000)
     const { locator } = await lapseOf(policy)
