@@ -106,8 +106,8 @@ export function checkReferences(
   }
 }
 
-/** Filters that a script of each kind should call. */
-const SETTERS = {
+/** Filters of which a script of each kind should call one. */
+export const SETTERS = {
   premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
   tax: ['set_peril_tax', 'add_tax'],
   decision: ['set_underwriting_decision'],

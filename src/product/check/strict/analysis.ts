@@ -122,6 +122,7 @@ class ProductAnalysis {
     for (const { premium } of product.taxes) if (premium) this.#template(premium, tree, ['tax'])
     if (product.calculations) this.#template(product.calculations, tree, ['fees'])
     if (product.underwriting) {
+      // Not where premiums are: a deployed archive is compiled again without this analysis, and its strict product must not be refused.
       checkSets(product.underwriting, 'decision', this.#archive.report)
       this.#template(product.underwriting, tree, ['underwriting'])
     }

@@ -1,6 +1,7 @@
 // Filters that record something, and the scripts in which that counts.
 import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import { DOCUMENT_READERS, type TemplateReader } from '../../templates/data-tree.ts'
+import { SETTERS } from '../product/templates.ts'
 import type { AnalysedSource } from './source.ts'
 
 type Owner = {
@@ -15,17 +16,17 @@ const OWNERS: readonly Owner[] = [
     readers: ['premium'],
     where: 'the premium script of a peril',
     filters: [
-      ...['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
+      ...SETTERS.premium,
       ...['set_year_technical_premium', 'set_month_technical_premium', 'set_peril_technical_premium'],
       ...['add_year_commission', 'add_month_commission', 'add_commission'],
     ],
   },
-  { readers: ['tax'], where: 'the script of a tax', filters: ['set_peril_tax', 'add_tax'] },
+  { readers: ['tax'], where: 'the script of a tax', filters: SETTERS.tax },
   { readers: ['fees'], where: 'policy.calculations.liquid', filters: ['add_fee'] },
   {
     readers: ['underwriting'],
     where: 'underwriting.guidelines.liquid',
-    filters: ['set_underwriting_decision', 'add_underwriting_note'],
+    filters: [...SETTERS.decision, 'add_underwriting_note'],
   },
   {
     readers: DOCUMENT_READERS,

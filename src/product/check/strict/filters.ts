@@ -1,5 +1,6 @@
 // What filters of templates make of what is known of their input.
 import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
+import { SETTERS } from '../product/templates.ts'
 import type { Domain } from './domains.ts'
 import { checkEffect } from './effects.ts'
 import { checkSlip } from './number-slips.ts'
@@ -341,9 +342,4 @@ const FILTERS: Readonly<Record<string, Filtering>> = {
   set_underwriting_decision: decisionSetter,
 }
 
-export const PREMIUM_SETTERS: ReadonlySet<string> = new Set([
-  'set_year_premium',
-  'set_month_premium',
-  'set_peril_premium',
-  'add_premium',
-])
+export const PREMIUM_SETTERS: ReadonlySet<string> = new Set(SETTERS.premium)
