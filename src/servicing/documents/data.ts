@@ -4,7 +4,6 @@
 import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { need } from '../../kernel/maps.ts'
-import { later } from '../../kernel/time.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
@@ -46,6 +45,7 @@ import {
   lapseReinstatementResponse,
   lapseResponse,
 } from '../../transactions/lapses/projection.ts'
+import { policyOnReturn } from '../../transactions/reinstatements/effect.ts'
 import { reinstatementResponse } from '../../transactions/reinstatements/projection.ts'
 
 type Subject = Pick<PolicyDocument, 'subject' | 'subjectLocator' | 'modificationLocator'>
@@ -76,22 +76,20 @@ function shownPolicy(
   quote: Quote,
   { modificationLocator }: Subject,
 ) {
-  const modification = modificationLocator && aggregate.modifications.get(modificationLocator)
-  const isPending = modification?.issuedAt === undefined && modification?.invalidatedAt === undefined
+  const own = modificationLocator && aggregate.modifications.get(modificationLocator)
+  const pending = own && own.issuedAt === undefined && own.invalidatedAt === undefined ? own : undefined
   return policyResponse(
-    modification && isPending ? withIssue(aggregate, modification) : aggregate,
+    pending ? withIssue(aggregate, pending) : aggregate,
     product,
     { summarizeQuotes: false },
     quote,
-    one => isStanding(one) || (isPending && one.locator === modificationLocator),
+    one => isStanding(one) || one.locator === pending?.locator,
   )
 }
 
 /** What the issue changes beside the line: the policy's end and payment schedule, and a cancellation that is undone. */
-function withIssue(
-  aggregate: PolicyAggregate,
-  { kind, policyEnd, transactionLocator = '' }: Modification,
-): PolicyAggregate {
+function withIssue(aggregate: PolicyAggregate, modification: Modification): PolicyAggregate {
+  const { kind, transactionLocator = '' } = modification
   const endorsement = aggregate.endorsements.get(Number(transactionLocator) as EndorsementLocator)
   if (endorsement) return { ...aggregate, policy: policyOnIssue(aggregate, endorsement) }
   if (kind !== 'reinstatement') return aggregate
@@ -99,7 +97,7 @@ function withIssue(
   const issued = reinstatement ? [{ ...reinstatement, state: 'issued' as const }] : []
   return {
     ...aggregate,
-    policy: { ...aggregate.policy, effectiveEnd: later(policyEnd, aggregate.policy.effectiveEnd) },
+    policy: policyOnReturn(aggregate, modification),
     reinstatements: putRecords(aggregate.reinstatements, issued),
   }
 }

@@ -142,7 +142,6 @@ export async function fileOf(
     const warning = missing === '' ? undefined : `${name}: ${missingLetters(missing)}`
     return { outcome: 'ready', type, bytes, warning }
   } catch (problem) {
-    // The renderer is a bundle with its own classes, so `instanceof ConversionError` would fail.
     if (ConversionError.is(problem)) return failed('conversionError', `${name}: ${problem.message}`)
     throw problem
   }

@@ -33,7 +33,7 @@ import {
 import type { Planned } from '../../policy/transitions.ts'
 import type { EffectContext } from '../../rating/rate.ts'
 import { assertNoConflicts } from '../mechanism/kind.ts'
-import { reinstated } from '../reinstatements/effect.ts'
+import { policyOnReturn, reinstated } from '../reinstatements/effect.ts'
 import { newEndTimers } from '../term-end.ts'
 import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
@@ -157,11 +157,10 @@ export function planIssue(
   const settled = [...before.invoices.values()]
     .filter(invoice => isOutstanding(invoice) && takenOver.has(installmentOf(before, invoice).locator))
     .map(invoice => carriedForward(invoice, now))
-  const effectiveEnd = later(modification.policyEnd, before.policy.effectiveEnd)
   const reinstatedPolicy = withLapseReinstatement(
     {
       ...before,
-      policy: { ...before.policy, effectiveEnd, updatedAt: now },
+      policy: { ...policyOnReturn(before, modification), updatedAt: now },
       modifications: putRecords(before.modifications, [modification]),
       invoices: putRecords(before.invoices, settled),
     },

@@ -33,7 +33,7 @@ import { assertNoConflicts, withoutConflicts, withoutModification } from '../mec
 import { prorated } from '../mechanism/prorating.ts'
 import { newEndTimers } from '../term-end.ts'
 import type { ReinstatementCreateRequest, ReinstatementUpdateRequest } from './contract.ts'
-import { reinstated } from './effect.ts'
+import { policyOnReturn, reinstated } from './effect.ts'
 
 /** `expire` comes from a timer. */
 export type ReinstatementAction = 'update' | 'accept' | 'issue' | 'invalidate' | 'expire'
@@ -250,8 +250,7 @@ function planReinstatementIssue(
   assertCanReturn(before, reinstatement, now)
   const modification = before.modifications.get(reinstatement.modificationLocator!)!
   const issued: Reinstatement = { ...reinstatement, state: 'issued', issuedAt: now, updatedAt: now }
-  const end = Math.max(modification.policyEnd, before.policy.effectiveEnd) as Instant
-  const policy = { ...before.policy, effectiveEnd: end }
+  const policy = policyOnReturn(before, modification)
   const modifications = putRecords(before.modifications, [{ ...modification, issuedAt: now, updatedAt: now }])
   const aggregate = withReinstatement({ ...before, policy, modifications }, issued)
   const more = { modificationLocator: modification.locator }

@@ -12,6 +12,7 @@ import {
   type Fee,
   type FeePart,
   type Modification,
+  type Policy,
   type PolicyAggregate,
   type PolicySegment,
   putRecords,
@@ -26,6 +27,12 @@ export type ReinstatementOrder = {
   effectiveAt: Instant
   transactionLocator?: string
 }
+
+/** The policy with the end that the issued reinstatement gives it, or a later one that it has by then. */
+export const policyOnReturn = ({ policy }: PolicyAggregate, { policyEnd }: Modification): Policy => ({
+  ...policy,
+  effectiveEnd: later(policyEnd, policy.effectiveEnd),
+})
 
 /**
  * The policy with its coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come
