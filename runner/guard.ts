@@ -1,5 +1,5 @@
 // Ends the processes of tenant code when the one that started them is gone, however it ended. A process that runs tenant code cannot see to it:
-// a function of the language can run for hours, and a second thread would take as long to start as all the rest of it.
+// a function of the language can run for hours, and a second thread would be a quarter of its start.
 import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 

@@ -45,6 +45,6 @@ describe('readJson', () => {
 
   it('keeps every digit of a number, but for bodies that are passed on unchanged', async () => {
     expect((await readJson(body())).value).toEqual({ a: '12345678901234567890' })
-    expect((await readJson(body(), { keepsProto: true })).value).toEqual({ a: 12345678901234567000 })
+    expect((await readJson(body(), { isPassedOn: true })).value).toEqual({ a: 12345678901234567000 })
   })
 })

@@ -13,7 +13,7 @@ function installed(...names: string[]): string | undefined {
   return undefined
 }
 
-/** Debian's package chromium-headless-shell: the same browser without windows. Its command would leave it running when it is ended. */
+/** Of Debian's package of that name: the same browser without windows. The command in /usr/bin is a script, and leaves it running when killed. */
 const SHELL = '/usr/lib/chromium/chromium-headless-shell'
 
 /**

@@ -13,7 +13,7 @@ export const pluginRoutes: readonly Route[] = [
     description:
       'Calls `executeLambda(operation, payload)` of the latest configuration with the body as payload, and answers what it returns. It is the plugin `executeLambda` of the first product that switches it on, else that of scripts/lambda/lambda.js; 404 where there is neither.',
     permission: 'lambda.execute',
-    body: { schema: Anything, required: false, keepsProto: true },
+    body: { schema: Anything, required: false, isPassedOn: true },
     answer: { schema: Anything, description: 'What the function returned.' },
     handle: async ({ params, body }, context) => {
       // Loaded late: calling plugins is much code.

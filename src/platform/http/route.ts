@@ -135,14 +135,13 @@ type Description = {
 
 /**
  * A JSON body. `required: false`: the handler gets undefined without a body (no bytes, `""` or `null`; brief 0.12).
- * `largestBytes` defaults to 4 MiB. `keepsProto`: a property named `__proto__`, or text that cannot be stored, is data and
- * does not refuse the body; the handler must never copy the body by assignment.
+ * `largestBytes` defaults to 4 MiB. `isPassedOn`: as in `JsonReading`; the handler must never copy the body by assignment.
  */
 export type JsonBody<Schema extends z.ZodType, Required extends boolean> = {
   readonly schema: Schema
   readonly required: Required
   readonly largestBytes?: number
-  readonly keepsProto?: boolean
+  readonly isPassedOn?: boolean
 }
 
 /** The success answer. Without a schema there is no body (void), or one that is not JSON. */

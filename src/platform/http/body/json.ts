@@ -17,10 +17,10 @@ export const MOST_JSON_VALUES = 500_000
 export type JsonReading = {
   readonly largestBytes?: number | undefined
   /**
-   * Accepts a property named `__proto__`, and texts that cannot be stored, as data, and makes every number a double: for bodies
-   * that are passed on unchanged.
+   * For bodies that are passed on unchanged: a property named `__proto__`, and texts that cannot be stored, are data, and
+   * every number is a double.
    */
-  readonly keepsProto?: boolean | undefined
+  readonly isPassedOn?: boolean | undefined
 }
 
 /** `value` is undefined when there is no body. */
@@ -32,7 +32,7 @@ export type JsonBytes = { readonly bytes: Uint8Array; readonly value: unknown }
  */
 export async function readJson(
   request: Request,
-  { largestBytes = LARGEST_JSON_BYTES, keepsProto = false }: JsonReading = {},
+  { largestBytes = LARGEST_JSON_BYTES, isPassedOn = false }: JsonReading = {},
 ): Promise<JsonBytes> {
   const type = request.headers.get('content-type') ?? ''
   if (/^\s*multipart\//i.test(type))
@@ -51,7 +51,7 @@ export async function readJson(
     )
   if (values > MOST_JSON_VALUES)
     throw tooLarge(`The body has more than ${MOST_JSON_VALUES} values; send it in parts.`)
-  const value = parsed(text, keepsProto)
+  const value = parsed(text, isPassedOn)
   return { bytes, value: value === '' || value === null ? undefined : value }
 }
 
@@ -65,19 +65,19 @@ export function refuseCompression(request: Request): void {
     )
 }
 
-function parsed(text: string, keepsProto: boolean): unknown {
+function parsed(text: string, isPassedOn: boolean): unknown {
   let value: unknown
   try {
-    value = keepsProto ? JSON.parse(text) : exactJson(text)
+    value = isPassedOn ? JSON.parse(text) : exactJson(text)
   } catch {
     const { line, column, problem } = jsonFault(text)
     throw new Refusal('malformedJson', `The body is not JSON: at line ${line}, column ${column} ${problem}.`)
   }
   // Copying this name by assignment would change an object's prototype. An escape may also spell it.
-  if (!keepsProto && /__proto__|\\u005f/i.test(text) && hasProto(value))
+  if (!isPassedOn && /__proto__|\\u005f/i.test(text) && hasProto(value))
     throw invalidRequest("No property may be named '__proto__'; rename or remove it.")
   // UTF-8 has no half of a pair, and JSON no NUL, but for an escape.
-  const path = !keepsProto && UNSTORABLE.test(text) ? unstorablePath(value) : undefined
+  const path = !isPassedOn && UNSTORABLE.test(text) ? unstorablePath(value) : undefined
   if (path)
     throw invalidRequest(
       `${path.length === 0 ? 'The request' : `'${pathText(path)}'`} has a character that cannot be stored (NUL or half of a surrogate pair); remove it.`,
