@@ -139,12 +139,15 @@ function balanced({ before, charges: own }: BilledChange, balance: Balance): Bil
   const { atOnce } = balance
   if (own.length === 0) return { charges: [], plan: [], open: [] }
   const { currency } = before.policy
-  const mark = own.some(one => one.coverUntil !== undefined) ? { keepsCover: true as const } : {}
+  const marks = {
+    keepsDifferences: true as const,
+    ...(own.some(one => one.coverUntil !== undefined) && { keepsCover: true as const }),
+  }
   const planned = [...balance.planned]
   const open = [...balance.absorbed]
   const remaining = [...balance.remaining]
   for (;;) {
-    const drafts = [atOnce, ...planned].map(one => ({ ...one, replans: { ...one.replans!, ...mark } }))
+    const drafts = [atOnce, ...planned].map(one => ({ ...one, replans: { ...one.replans!, ...marks } }))
     const plan = numbered(drafts)
     const charges = [...own, ...restsOfEach(before, open)]
     const negative = totalsDue(plan, charges, currency).findLastIndex(({ minor }, at) => at > 0 && minor < 0)

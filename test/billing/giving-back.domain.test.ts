@@ -3,7 +3,14 @@
 import { describe, expect, it } from 'vitest'
 import { decideInvoicing } from '../../src/billing/billing.ts'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
-import { openInstallments, restsToSpread } from '../../src/policy/bills/amounts-due.ts'
+import {
+  billedCharges,
+  futureInstallments,
+  openInstallments,
+  planOf,
+  restsToSpread,
+} from '../../src/policy/bills/amounts-due.ts'
+import { totalsDue } from '../../src/policy/bills/items.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
@@ -109,6 +116,80 @@ describe('a cancellation', () => {
       for (const [, minor] of boat.planned) expect(minor).toBeGreaterThan(0)
       addsUp(boat)
     }
+  })
+
+  it('of a two-week plan that was endorsed leaves what the endorsement left on the last bill there', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
+    await boat.endorse('2030-04-26', '2400')
+    // In force until then are 183.33, and four bills ask for 46.03 each: the last of the year has 0.79 less.
+    expect(boat.amounts.slice(0, 4)).toEqual(['46.03', '46.03', '46.03', '91.59'])
+    await boat.cancel('2030-09-01')
+    expect(boat.billed).toEqual([['newBusiness', 4_603, 4_603, 'unfulfilled']])
+    expect(boat.amounts).toEqual([
+      ...Array.from({ length: 3 }, () => '46.03'),
+      ...Array.from({ length: 9 }, () => '91.59'),
+      '13.61',
+    ])
+    addsUp(boat)
+  })
+
+  it.each([
+    // The bill of the last day has a premium, and nothing of the tax.
+    {
+      terms: { schedule: 'weekly', yearly: '702', isTaxed: true },
+      endorsed: ['2030-03-29'],
+      at: '2030-07-19',
+    },
+    // The second endorsement, before the first, made a piece that ends long before the last bill.
+    {
+      terms: { schedule: 'fortnightly', yearly: '1899' },
+      endorsed: ['2030-10-15', '2030-05-10', '2030-08-02'],
+      at: '2030-11-09',
+    },
+  ])(
+    'of a policy that was endorsed from $endorsed gives nothing back at once',
+    async ({ terms, endorsed, at }) => {
+      const boat = await BoatInUtc.issued(terms)
+      for (const [index, date] of endorsed.entries())
+        await boat.endorse(date, ['1031', '1810', '1399'][index]!)
+      await boat.cancel(at)
+      expect(boat.billed.map(([type]) => type)).not.toContain('cancellation')
+      addsUp(boat)
+    },
+  )
+
+  it('by an endorsement that ends the policy earlier leaves it there too', async () => {
+    const features = { 'property.endorsement.policy.end.enabled': true }
+    const boat = await BoatInUtc.issued({
+      schedule: 'fortnightly',
+      files: { 'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR', features }) },
+    })
+    await boat.endorse('2030-04-26', '2400')
+    await boat.endorse('2030-08-20', undefined, { newPolicyEndTimestamp: utc('2030-09-01') })
+    expect(boat.billed).toEqual([['newBusiness', 4_603, 4_603, 'unfulfilled']])
+    addsUp(boat)
+  })
+
+  it('of a two-week plan that was endorsed gave that back at once in earlier releases, which stays so', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
+    await boat.endorse('2030-04-26', '2400')
+    await boat.cancel('2030-09-01')
+    const last = futureInstallments(boat.aggregate).at(-1)!
+    const plan = planOf(boat.aggregate, boat.aggregate.modifications.get(last.modificationLocator)!)
+    const atOnce = { ...last, number: 1, replans: { bill: 'atOnce' as const, open: [] } }
+    const charges = billedCharges(boat.aggregate, boat.aggregate.modifications.get(last.modificationLocator)!)
+    const billedBy = (keepsDifferences?: true) => {
+      const { keepsDifferences: _, ...replans } = last.replans!
+      const planned = {
+        ...last,
+        number: 2,
+        replans: { ...replans, ...(keepsDifferences && { keepsDifferences }) },
+      }
+      return totalsDue([atOnce, planned], charges, boat.aggregate.policy.currency).map(one => one.minor)
+    }
+    expect(plan).toHaveLength(1)
+    expect(billedBy()).toEqual([-79, 1_440])
+    expect(billedBy(true)).toEqual([0, 1_361])
   })
 
   it('repeated for an earlier day shrinks what the first left', async () => {

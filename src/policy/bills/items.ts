@@ -208,8 +208,11 @@ function splitContinued(
   const refundedAtOnce = (charge: Charge): number => {
     if (charge.type === 'fee') return 0
     const line = lineOfCharge(charge)
-    if (restsByLine.get(restKey(line, charge))! >= 0 || firstOfLine.has(line)) return 0
-    const { open, freesAfter } = plan[placeOf(charge)]!.replans ?? {}
+    const key = restKey(line, charge)
+    if (restsByLine.get(key)! >= 0 || firstOfLine.has(line)) return 0
+    const { open, freesAfter, keepsDifferences } = plan[placeOf(charge)]!.replans ?? {}
+    const source = sourceKey(charge)
+    if (keepsDifferences && (billingOwnTime.has(source) || !changingOwnTime.has(source))) return 0
     const { minor } = charge.amount
     if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
     const { start, end } = charge.rest ?? charge
@@ -220,6 +223,11 @@ function splitContinued(
 
   /** What each installment would have billed of each line of charges. */
   const restsByLine = new Map<string, number>()
+  // An installment with less than nothing of a line refunds it, if it bills nothing of the peril for its own time, but changes that time.
+  // Else it bears a difference.
+  const billingOwnTime = new Set<string>()
+  const changingOwnTime = new Set<string>()
+  const sourceKey = ({ id, from }: Charge): string => `${id.slice(0, id.indexOf('/'))} ${from}`
   const restKey = (line: string, { from }: Charge): string => `${line} ${from}`
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
@@ -231,6 +239,10 @@ function splitContinued(
       rests[at] = rests[at]! + charge.amount.minor
       const key = restKey(line, charge)
       restsByLine.set(key, (restsByLine.get(key) ?? 0) + charge.amount.minor)
+      const source = sourceKey(charge)
+      const { start, end } = charge.rest ?? charge
+      if (charge.keptUntil === undefined && charge.amount.minor > 0) billingOwnTime.add(source)
+      if (start < charge.end && charge.start < end) changingOwnTime.add(source)
       restsOnPlan.set(line, rests)
     } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
   }

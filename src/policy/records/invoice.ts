@@ -239,6 +239,11 @@ export type Replanned = {
    */
   readonly freesAfter?: Instant
   /**
+   * The difference between the bills before an endorsement and what was in force then stays on a planned bill when the one
+   * that bore it goes. Absent in plans of earlier releases, which gave it back at once.
+   */
+  readonly keepsDifferences?: true
+  /**
    * Bills keep what they ask for time before a change that takes back all that a reinstatement brought (`Charge.coverUntil`). Absent
    * in plans of earlier releases.
    */
