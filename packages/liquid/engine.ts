@@ -25,6 +25,7 @@ import { listFilters } from './filters/lists.ts'
 import { scalarFilters } from './filters/scalars.ts'
 import { type Finding, reportOf, TooManyErrors } from './findings.ts'
 import { LARGEST_SOURCE_CHARACTERS, TemplateError } from './limits.ts'
+import { SnippetTag } from './snippet-tag.ts'
 import { TemplateParser } from './syntax/parser.ts'
 import { tidySource } from './syntax/source.ts'
 import {
@@ -40,7 +41,6 @@ import {
   ObservableDecrementTag,
   ObservableIncrementTag,
   PageBlockTag,
-  SnippetTag,
 } from './tags.ts'
 import { dataNumber, isDataNumber, LiquidNumber } from './values.ts'
 

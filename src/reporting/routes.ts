@@ -18,6 +18,7 @@ const REPORT = '/report/{reportLocator}'
 
 /** Loaded by the first call: much code for rare calls. */
 const service = () => import('./service.ts')
+const lines = () => import('./lines.ts')
 const scheduled = () => import('./scheduled.ts')
 
 const status = { schema: ReportStatusResponse, description: 'The report.' }
@@ -84,7 +85,7 @@ export const reportRoutes: readonly Route[] = [
     query: ReportLinesQuery,
     answer: { schema: ReportLinesResponse, description: 'A page of lines.' },
     handle: async ({ params, query }, context) =>
-      (await service()).readLines(context, params.reportLocator, query),
+      (await lines()).readLines(context, params.reportLocator, query),
   }),
   routes.patch(`${REPORT}/pause`, {
     summary: 'Pause a report',

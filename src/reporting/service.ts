@@ -38,9 +38,7 @@ import { requireConfiguration } from './configuration.ts'
 import type * as contract from './contract.ts'
 import { dimensionNames } from './dimensions.ts'
 import { deleteReportFiles } from './files/assembly.ts'
-import { readPortion } from './files/portions.ts'
-import { objectOf } from './files/text.ts'
-import type { Cell, ReportKind } from './kind.ts'
+import type { ReportKind } from './kind.ts'
 import { REPORT_KINDS } from './kinds.ts'
 import { parametersOf, readTime } from './parameters.ts'
 import { statusResponse, summaryResponse } from './response.ts'
@@ -203,7 +201,7 @@ export async function readReport(
 }
 
 /** As the configuration is now. */
-async function layoutFor(
+export async function layoutFor(
   context: RequestContext,
   { name, parameters, knownAt }: store.Report,
 ): Promise<{ layout: Layout; zone: TimeZone }> {
@@ -212,74 +210,12 @@ async function layoutFor(
   return { layout: layoutOf(kindNamed(name), parameters, { configuration, timeZone: zone, knownAt }), zone }
 }
 
-async function reportAt(context: RequestContext, text: string): Promise<store.Report> {
+export async function reportAt(context: RequestContext, text: string): Promise<store.Report> {
   const { locator, shard } = recordPlace(context, text, 'report')
   const database = homeDatabase(context)
   const [rows] = await database.batch([store.reportQuery(database, locator)])
   if (shard !== HOME_SHARD || !rows[0]) throw notFound('report', text)
   return rows[0] as store.Report
-}
-
-/** Portions that one request reads to find lines of a group. */
-const MOST_PORTIONS = 40
-
-/** Lines of the report so far, in their order; of one group if that is asked for. */
-export async function readLines(
-  context: RequestContext,
-  text: string,
-  { group, currency, pageSize, pagingToken }: contract.ReportLinesQuery,
-): Promise<contract.ReportLinesResponse> {
-  requireBooks(context)
-  const report = await reportAt(context, text)
-  const { layout, zone } = await layoutFor(context, report)
-  const isChosen = chosenBy(layout, group, currency)
-  const items: Record<string, Cell>[] = []
-  let { portion, line } = placeOfToken(pagingToken)
-  for (let read = 0; portion < report.portions && read < MOST_PORTIONS; read += 1) {
-    const { lines } = await readPortion(context, report.locator, portion)
-    for (; line < lines.length && items.length < pageSize; line += 1)
-      if (isChosen(lines[line]!)) items.push(objectOf(lines[line]!, layout, zone))
-    if (items.length >= pageSize && line < lines.length) break
-    portion += 1
-    line = 0
-  }
-  const isCompleted = portion >= report.portions
-  return {
-    listCompleted: isCompleted,
-    items,
-    ...(!isCompleted && { pagingToken: `${portion}-${line}` }),
-  }
-}
-
-function placeOfToken(token: string | undefined): { portion: number; line: number } {
-  if (token === undefined) return { portion: 0, line: 0 }
-  const [, portion, line] = /^(\d{1,9})-(\d{1,9})$/.exec(token) ?? []
-  if (portion === undefined) throw invalidRequest(`'pagingToken' is none that an answer gave.`)
-  return { portion: Number(portion), line: Number(line) }
-}
-
-function chosenBy(
-  { columns, dimensions, currency: place }: Layout,
-  group: string | undefined,
-  currency: string | undefined,
-): (line: readonly Cell[]) => boolean {
-  let wanted: Record<string, unknown> = {}
-  try {
-    wanted = group === undefined ? {} : (JSON.parse(group) as Record<string, unknown>)
-  } catch {
-    throw invalidRequest(`'group' is no JSON. Give an object such as {"product":"motor"}.`)
-  }
-  if (typeof wanted !== 'object' || wanted === null || Array.isArray(wanted))
-    throw invalidRequest(`'group' is no object. Give one such as {"product":"motor"}.`)
-  const names = columns.slice(1, 1 + dimensions).map(({ name }) => name)
-  const wrong = Object.keys(wanted).find(name => !names.includes(name))
-  if (wrong !== undefined)
-    throw invalidRequest(
-      `The report is not grouped by '${wrong.slice(0, 100)}'. It is by: ${names.join(', ') || 'nothing'}.`,
-    )
-  const tests = Object.entries(wanted).map(([name, value]) => [names.indexOf(name) + 1, value] as const)
-  return line =>
-    tests.every(([at, value]) => line[at] === value) && (currency === undefined || line[place] === currency)
 }
 
 /** Goes over no further policy. Returns when the present portion is done. */

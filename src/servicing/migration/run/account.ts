@@ -10,17 +10,10 @@ import { constraintErrors } from '../../../policyholders/change.ts'
 import { controlTotalsIn } from '../contract-request.ts'
 import { accountValues, conversionOf, digitsNeeded, ownProblems } from '../convert/account.ts'
 import type { ConvertContext } from '../convert/converted.ts'
+import { type Failing, readFailing } from '../failing.ts'
 import { BODY } from '../files.ts'
 import { type ItemFailure, LISTED_KINDS, type StoredProblem } from '../item.ts'
-import {
-  type Failing,
-  itemFailure,
-  namedItems,
-  type ReadAccount,
-  readAccount,
-  readFailing,
-  type SentAccount,
-} from '../request.ts'
+import { itemFailure, namedItems, type ReadAccount, readAccount, type SentAccount } from '../request.ts'
 import type { MigrationAccount } from '../store.ts'
 import { type ConfiguredRunContext, earlierOf, knownOf } from './earlier.ts'
 import { type Outcome, type PreparedAccount, prepareOutcome } from './prepared.ts'
