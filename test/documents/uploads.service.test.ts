@@ -57,6 +57,18 @@ describe('addDocument', () => {
     expect([headers.get('content-type'), new TextDecoder().decode(bytes)]).toEqual(['application/pdf', PDF])
   })
 
+  it('is repeated under its Idempotency-Key, and refused with another name of the file', async () => {
+    const policy = await draft()
+    const headers = { 'idempotency-key': 'one-file-only' }
+    for (const [name, status] of [
+      ['a.pdf', 200],
+      ['a.pdf', 200],
+      ['b.pdf', 409],
+    ] as const)
+      expect((await upload(policy, PDF, { name, headers })).status).toBe(status)
+    expect((await motor.get<PolicyResponse>(`/policy/${policy}`)).body.documents).toHaveLength(1)
+  })
+
   it('costs the timer, the file and the write, where the policy was read before', async () => {
     const policy = await draft()
     expect(roundTrips(await upload(policy, PDF))).toMatchObject({ d1: 2, object: 1, r2: 1 })

@@ -145,6 +145,16 @@ describe('static documents', () => {
     expect(refusal(other)).toMatchObject({ status: 409, code: 'idempotencyConflict' })
     expect((await call('GET', '/documents/once')).body).toBe('same')
   })
+
+  it('sent again with one Idempotency-Key as another type of file, which is another format, are refused', async () => {
+    const send = (type: string) =>
+      call('POST', '/documents?name=typed&staticName=typed', {
+        body: '<p>Cover</p>',
+        headers: { 'content-type': type, 'idempotency-key': 'typed-1' },
+      })
+    const [first, other] = [await send('text/plain'), await send('text/html')]
+    expect([first.status, other.status]).toEqual([200, 409])
+  })
 })
 
 describe('fonts', () => {

@@ -209,7 +209,8 @@ type SentBody = { readonly bytes: Uint8Array } | { readonly form: Form } | undef
 
 /**
  * The key of a repeatable write with a hash of the request; undefined without the header. A form counts by its parts, since
- * clients choose a new boundary each time. The hash is keyed: bodies contain secrets, and the row is kept for weeks.
+ * clients choose a new boundary each time, and its file counts with name and type, which records show. The hash is keyed: bodies
+ * contain secrets, and the row is kept for weeks.
  */
 function idempotencyKey(
   { request, url }: Exchange,
@@ -228,7 +229,7 @@ function idempotencyKey(
   else if (body) {
     const { texts, file } = body.form
     hash.update(JSON.stringify(Object.entries(texts).sort(([a], [b]) => (a < b ? -1 : 1))))
-    if (file) hash.update('\n').update(file.bytes)
+    if (file) hash.update(`\n${JSON.stringify([file.fileName, file.mediaType])}\n`).update(file.bytes)
   }
   return { key: `${caller.accountLocator}:${key}`, bodyHash: hash.digest('hex') }
 }

@@ -103,6 +103,10 @@ const storeUpload = (
     : uploadFile(kind, reader.readFile, upload, context, plan)
 }
 
+/** What a key covers of an upload. Its type is stored, and its name may decide the format. */
+const sentFile = (hash: string, { mediaType, fileName }: Upload): string =>
+  JSON.stringify([hash, mediaType, fileName])
+
 /** Reads the file first, and stores it if it is valid. */
 async function uploadFile(
   kind: UploadKind,
@@ -117,7 +121,7 @@ async function uploadFile(
   const hash = contentsHash().update(bytes).digest('hex')
   const { format = null, ...read } = await readFile({ bytes, mediaType, fileName }, kind.templateFormat)
   const file: PendingFile = { revision: newUuid(HOME_SHARD), isStored: false }
-  return await commitUpload(kind, file, withContents(context, hash), async database => {
+  return await commitUpload(kind, file, withContents(context, sentFile(hash, upload)), async database => {
     const { before, resource } = await plan(database)
     if (!file.isStored) {
       const { tenant, env, calls } = context
@@ -156,7 +160,7 @@ async function uploadTable(
   const { sizeBytes, hash } = await storeStream(context, revisionKey(context.tenant, revision), upload)
   const file: PendingFile = { revision, isStored: true }
   let table: Awaited<ReturnType<ReadTable>> | undefined
-  return await commitUpload(kind, file, withContents(context, hash), async database => {
+  return await commitUpload(kind, file, withContents(context, sentFile(hash, upload)), async database => {
     const { before, resource } = first ?? (await plan(database))
     first = undefined
     table ??= await readTable({ revision, sizeBytes, staticName: resource.staticName }, context, database)
