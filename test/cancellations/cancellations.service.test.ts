@@ -327,14 +327,21 @@ describe('a reinstatement', () => {
     expect(billed).toBe(inForce)
   })
 
-  it('of what is not cancelled, before its time, or twice is refused', async () => {
+  it('of what is not cancelled, before its time, after the former end, or twice is refused', async () => {
     const { policy, cancellation } = await cancelledAt(one => later(one, 6))
     const early = await patch(`/cancellations/${cancellation.locator}/reinstate`, {
       effectiveTimestamp: later(policy, 5),
     })
     expect(early.status).toBe(400)
-    await patch(`/cancellations/${cancellation.locator}/reinstate`, { issue: true })
-    expect((await patch(`/cancellations/${cancellation.locator}/reinstate`, {})).status).toBe(409)
+    const effectiveTimestamp = policy.originalContractEndTimestamp
+    const path = `/cancellations/${cancellation.locator}/reinstate`
+    const late = [await patch(path, { effectiveTimestamp, issue: true })]
+    const { body: open } = await patch<ReinstatementResponse>(path, {})
+    late.push(await patch(`/reinstatements/${open.locator}`, { effectiveTimestamp }))
+    expect(late.map(one => one.status)).toEqual([400, 400])
+    await patch(`/reinstatements/${open.locator}/accept`)
+    await patch(`/reinstatements/${open.locator}/issue`)
+    expect((await patch(path, {})).status).toBe(409)
     const { body: drafted } = await draft(policy, later(policy, 6))
     expect((await patch(`/cancellations/${drafted.locator}/reinstate`, {})).status).toBe(409)
   })

@@ -5,7 +5,7 @@ import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
 import type { CancellationLocator, Uuid } from '../../kernel/locators.ts'
-import { add, type Instant } from '../../kernel/time.ts'
+import { add, type Instant, later } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
@@ -176,7 +176,7 @@ function planReinstatementCreation(
     createdAt: now,
     updatedAt: now,
   }
-  assertTerms(reinstatement, cancellation, now)
+  assertTerms(before, reinstatement, cancellation, now)
   const aggregate = withReinstatement(before, reinstatement)
   return {
     aggregate,
@@ -199,7 +199,7 @@ function planReinstatementUpdate(
     deadlineAt: reinstatementDeadlineTimestamp ?? reinstatement.deadlineAt,
     updatedAt: now,
   }
-  assertTerms(changed, before.cancellations.get(changed.cancellationLocator)!, now)
+  assertTerms(before, changed, before.cancellations.get(changed.cancellationLocator)!, now)
   const aggregate = withReinstatement(before, changed)
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
@@ -334,6 +334,7 @@ function deadlineTimers({ policy }: PolicyAggregate, { locator, deadlineAt }: Re
 }
 
 function assertTerms(
+  { segments }: PolicyAggregate,
   { effectiveAt, deadlineAt }: Reinstatement,
   cancellation: Cancellation,
   now: Instant,
@@ -341,6 +342,12 @@ function assertTerms(
   if (effectiveAt < cancellation.effectiveAt)
     throw invalidRequest(
       `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
+    )
+  const removed = [...segments.values()].filter(one => one.replacedBy === cancellation.modificationLocator)
+  // Without any, its acceptance says that nothing comes back, at whatever time.
+  if (removed.length > 0 && removed.every(({ end }) => end <= effectiveAt))
+    throw invalidRequest(
+      `effectiveTimestamp ${effectiveAt} must lie before ${removed.map(({ end }) => end).reduce(later)}, where what the cancellation removed ended.`,
     )
   if (deadlineAt !== undefined && deadlineAt <= now)
     throw invalidRequest(`reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
