@@ -259,6 +259,8 @@ describe('making one', () => {
     )
     expect((await make(wanted(), root)).body.code).toBe('wrongState')
     expect(await callOk('GET', '/auth/users/tokens', { token: root })).toEqual([])
+    const gone = await callApi<{ message: string }>('DELETE', '/auth/users/tokens/nightly', { token: root })
+    expect([gone.status, gone.body.message]).toEqual([404, "The account 'root' has no such token 'nightly'."])
   })
 
   it('of one name comes to one, however many ask at once', async () => {

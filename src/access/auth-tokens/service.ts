@@ -222,8 +222,14 @@ export async function deleteToken(
   context: RequestContext,
 ): Promise<void> {
   const database = homeDatabase(context)
+  const { accountLocator, username } = context.caller
   const remove = async () => {
-    const { account } = await accountAt(database, locator, context.tenant)
+    const { account } =
+      locator === accountLocator
+        ? await readAccount(database, { locator: accountLocator }, context.tenant)
+        : await accountAt(database, locator, context.tenant)
+    // An administration account is not in the tenant's table and has no tokens here.
+    if (!account) throw noSuchToken(username, tokenOrName)
     requireReach(context.caller, account, ['users.write'])
     requireAuthority(context.caller, account)
     const match = tokenMatches(authTokens, account.locator, tokenOrName)
