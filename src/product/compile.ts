@@ -5,7 +5,7 @@ import { loadSandbox } from '../bundles/load.ts'
 import { type ArchiveFile, ROOT_FOLDERS, readArchive } from './archive/read.ts'
 import { checkLeftOver, indexFiles } from './check/archive.ts'
 import { compileBooks } from './check/books.ts'
-import { checkBootstrapTemplates, compileBootstrap } from './check/bootstrap.ts'
+import { bootstrapTables, checkBootstrapTemplates, compileBootstrap } from './check/bootstrap.ts'
 import { definitionReport } from './check/fields/fields.ts'
 import { readJson } from './check/json/read.ts'
 import { flag } from './check/json/scalars.ts'
@@ -101,6 +101,7 @@ export function compileConfiguration(
     scripts,
     tables,
     isResourceTable,
+    tableFiles: bootstrapTables(bootstrap, archive, settings),
     templates,
     parseScript: parseScript ?? (() => undefined),
     definitionReport,

@@ -1,5 +1,5 @@
 // bootstrap/resources, which a tenant starts with (resources brief 2). Checks that everything that belongs together is
-// present; the contents of a file are checked when its resource is made, those of templates before a deploy too.
+// present; the contents of a file are checked when its resource is made, those of templates and tables before a deploy too.
 
 import { z } from 'zod'
 import { compileVelocity } from '../../../packages/velocity/velocity.ts'
@@ -28,6 +28,7 @@ import { type Decoded, decodeFile } from './json/decode.ts'
 import { about, name, text, textList } from './json/scalars.ts'
 import { isVelocity, type LiquidCheck } from './product/templates.ts'
 import type { ValueReport } from './report.ts'
+import type { TableFile } from './strict/analysis.ts'
 
 /** bootstrap/resources/config.json, by resource and group name (resources brief 2). */
 const resourceInstance = z.strictObject({
@@ -116,6 +117,19 @@ export function checkBootstrapTemplates(
     archive.report.add(findings.map(one => ({ ...one, severity: 'WARNING' as const })))
   }
 }
+
+export const bootstrapTables = (
+  bootstrap: Bootstrap | undefined,
+  archive: Archive,
+  { resources: declarations }: Declared,
+): TableFile[] =>
+  (bootstrap?.resources ?? []).flatMap(({ type, path, staticName }) => {
+    const file = archive.take(path)
+    const isTable = type === 'table' || type === 'rangeTable' || type === 'constraintTable'
+    return isTable && file
+      ? [{ path, staticName, type, declarations, sizeBytes: file.sizeBytes, bytes: file.bytes }]
+      : []
+  })
 
 /** Base names are resource names. */
 function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {

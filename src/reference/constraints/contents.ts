@@ -5,12 +5,10 @@ import type { Uuid } from '../../kernel/locators.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { heavyReading } from '../../platform/seats.ts'
 import type { TenantPlace } from '../../platform/tenancy.ts'
-import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type CsvSource, csvBytes, csvSource } from '../data-tables/csv-source.ts'
-import { type Column, LARGEST_TABLE_BYTES, layoutOf } from '../data-tables/layout.ts'
-import type { Notes } from '../data-tables/notes.ts'
-import { checkCells, RowReading } from '../data-tables/reading.ts'
+import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 import { revisionKey, storedFile } from '../stored-files.ts'
+import { ConstraintReading } from './reading.ts'
 
 export type Contents = {
   readonly key: string
@@ -95,43 +93,3 @@ const inMemory = (key: string, { columns, rows }: CachedRows): Contents => ({
     yield rows
   },
 })
-
-const NUL = 'which no value has'
-
-export class ConstraintReading extends RowReading<string[]> {
-  readonly #declared: ConstraintTableDeclaration | undefined
-  #columns: readonly Column[] | undefined
-
-  constructor(declared: ConstraintTableDeclaration | undefined) {
-    super('The table has no rows below its header, so that it allows nothing.')
-    this.#declared = declared
-  }
-
-  /** Undefined until the header is read, or if the header is invalid. */
-  get columns(): readonly Column[] | undefined {
-    return this.#columns
-  }
-
-  protected readHeader(cells: string[], line: number): boolean {
-    this.#columns = columnsOf(cells, line, this.#declared, this.notes)
-    return this.#columns !== undefined
-  }
-
-  protected readRow(cells: string[], line: number): string[] | undefined {
-    return checkCells(cells, line, this.#columns!, this.notes, NUL) === 'sound' ? cells : undefined
-  }
-}
-
-/** As in a data table, but without keys. */
-function columnsOf(
-  header: readonly string[],
-  line: number,
-  declared: ConstraintTableDeclaration | undefined,
-  notes: Notes,
-): readonly Column[] | undefined {
-  const asTable = declared && {
-    ...declared,
-    columns: declared.columns.map(({ name, dataType }) => ({ name, dataType, isKey: false })),
-  }
-  return layoutOf(header, line, 'table', asTable, notes)?.layout.columns
-}

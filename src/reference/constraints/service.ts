@@ -13,10 +13,11 @@ import { invalidTable, type Notes } from '../data-tables/notes.ts'
 import { type CellValue, typedValue } from '../data-tables/values.ts'
 import { findRevision, readResource } from '../store.ts'
 import { storedFile } from '../stored-files.ts'
-import { ConstraintReading, openContents } from './contents.ts'
+import { openContents } from './contents.ts'
 import type { ConstraintRecordQuery, ConstraintRecordResponse } from './contract.ts'
 import { type Comparison, comparable } from './evaluation.ts'
 import { columnIn, declarationOf } from './force.ts'
+import { ConstraintReading } from './reading.ts'
 
 /** Reads the whole file but adds no rows to the database. */
 export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, staticName }, context) => {

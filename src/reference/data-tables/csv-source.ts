@@ -56,7 +56,7 @@ export async function csvSource(file: RangedFile, largestBytes: number): Promise
 const damaged = (): Refusal =>
   refused('The zip is damaged: it does not hold what its table of contents says; make it again.')
 
-const beginsLikeZip = (bytes: Uint8Array): boolean =>
+export const beginsLikeZip = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x50 &&
   bytes[1] === 0x4b &&
   ((bytes[2] === 3 && bytes[3] === 4) || (bytes[2] === 5 && bytes[3] === 6))

@@ -18,6 +18,8 @@ import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } fr
 /** A warning, since a one-line file may be intended; `curl -d @file` loses the line ends. */
 const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
 
+const PIECE_BYTES = 65_536
+
 /** Reads one file. The other members are complete once `rows` has given all rows. */
 export abstract class RowReading<Row> {
   readonly notes = new Notes()
@@ -46,7 +48,6 @@ export abstract class RowReading<Row> {
    * longer readable. Refuses (413) a table over its limits.
    */
   async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[], void, undefined> {
-    const { notes } = this
     const text = new Utf8Text()
     const reader = new CsvReader(row => this.#take(row))
     let total = 0
@@ -64,19 +65,46 @@ export abstract class RowReading<Row> {
       reader.push(text.end())
       reader.end()
     } catch (problem) {
-      if (problem instanceof CsvFault) notes.problem(problem.line, problem.message)
-      else if (problem instanceof NotUtf8)
-        notes.problem(
-          reader.line + problem.line,
-          'The text is not UTF-8 from this line on; save the file as UTF-8.',
-        )
-      else throw problem
+      this.#noteFault(problem, reader)
     }
+    this.#noteEmpty(reader)
+    yield this.#taken()
+  }
+
+  /** Reads a whole file for its notes alone. Its rows are dropped. */
+  readWhole(bytes: Uint8Array): void {
+    const text = new Utf8Text()
+    const reader = new CsvReader(row => this.#take(row))
+    try {
+      for (let at = 0; at < bytes.length && !this.#isOver; at += PIECE_BYTES) {
+        reader.push(text.read(bytes.subarray(at, at + PIECE_BYTES)))
+        this.#rows = []
+      }
+      if (this.#isOver) return
+      reader.push(text.end())
+      reader.end()
+    } catch (problem) {
+      this.#noteFault(problem, reader)
+    }
+    this.#noteEmpty(reader)
+  }
+
+  #noteFault(problem: unknown, { line }: CsvReader): void {
+    if (problem instanceof CsvFault) this.notes.problem(problem.line, problem.message)
+    else if (problem instanceof NotUtf8)
+      this.notes.problem(
+        line + problem.line,
+        'The text is not UTF-8 from this line on; save the file as UTF-8.',
+      )
+    else throw problem
+  }
+
+  #noteEmpty({ line }: CsvReader): void {
+    const { notes } = this
     if (!this.#hasHeader && notes.problems.length === 0)
       notes.problem(1, 'The file is empty; its first line names the columns.')
     if (this.#isReadable && this.#rowCount === 0 && notes.problems.length === 0)
-      notes.warn(1, reader.line === 1 ? `${this.#empty} ${ONE_LINE}` : this.#empty)
-    yield this.#taken()
+      notes.warn(1, line === 1 ? `${this.#empty} ${ONE_LINE}` : this.#empty)
   }
 
   get #isOver(): boolean {

@@ -3,6 +3,7 @@
 import { SCRIPT_FUNCTIONS } from '../../extension/plugins/script-api.ts'
 import { type Analysis, analysisOver, type DataOfSources } from '../../product/check/strict/analysis.ts'
 import type { FieldDefinition } from '../../product/configuration.ts'
+import { problemsOfTable } from '../../reference/constraints/table-problems.ts'
 import { PLUGIN_INPUTS } from './plugin-inputs.ts'
 import { fieldData, templateTree } from './template-tree.ts'
 
@@ -28,4 +29,5 @@ export const analyse: Analysis = analysisOver({
   premiumTree,
   pluginInputs: PLUGIN_INPUTS,
   scriptFunctions: SCRIPT_FUNCTIONS,
+  problemsOfTable,
 })

@@ -12,6 +12,7 @@ import {
   type ProductDefinition,
   type TemplateSource,
 } from '../../configuration.ts'
+import type { ResourceDeclarations } from '../../resources.ts'
 import { type DataNode, DOCUMENT_READERS, type TemplateReader } from '../../templates/data-tree.ts'
 import { lineIndex } from '../json/read.ts'
 import { readersOfDocuments } from '../product/documents.ts'
@@ -46,7 +47,22 @@ export type DataOfSources = {
   readonly pluginInputs: Readonly<Record<PluginFunction, () => DataNode>>
   /** The functions of `socotraApi`. */
   readonly scriptFunctions: readonly string[]
+  /** Why a table could not be uploaded, by lines. */
+  problemsOfTable(table: TableFile): readonly { readonly line: number; readonly message: string }[]
 }
+
+/** A table that the tenant begins with (bootstrap/resources). */
+export type TableFile = {
+  readonly path: string
+  readonly staticName: string
+  readonly type: 'table' | 'rangeTable' | 'constraintTable'
+  readonly declarations: ResourceDeclarations | undefined
+  readonly sizeBytes: number
+  readonly bytes: () => Uint8Array
+}
+
+/** Larger ones, and those after them, are only read when they are made: a check is one turn of an isolate. */
+const MOST_TABLE_BYTES = 4 * 1_048_576
 
 /** Parses a script; undefined if it does not parse. */
 export type ScriptParser = (path: string, source: string) => ScriptNode | undefined
@@ -60,6 +76,7 @@ export type AnalysedArchive = {
     readonly ofTenant: ReadonlyMap<string, LookupTable>
   }
   readonly isResourceTable: (name: string) => boolean
+  readonly tableFiles: readonly TableFile[]
   /** Compiled Liquid by path. */
   readonly templates: ReadonlyMap<string, Parameters<typeof outlineOf>[0]>
   readonly parseScript: ScriptParser
@@ -79,7 +96,22 @@ export const analysisOver =
     for (const product of archive.products)
       if (!archive.report.hasBrokenJson(`products/${product.name}/`))
         new ProductAnalysis(product, archive, data, programs).run()
+    checkTableFiles(archive, data)
   }
+
+/** They are made after the deploy: a tenant would lack a table that cannot be read, and only its list of resources says so. */
+function checkTableFiles(
+  { tableFiles, report }: AnalysedArchive,
+  { problemsOfTable }: Pick<DataOfSources, 'problemsOfTable'>,
+): void {
+  let left = MOST_TABLE_BYTES
+  for (const table of tableFiles) {
+    left -= table.sizeBytes
+    if (left < 0) return
+    for (const { line, message } of problemsOfTable(table))
+      report.at({ path: table.path, line }).warning('badTable', message)
+  }
+}
 
 class ProductAnalysis {
   readonly #product: ProductDefinition

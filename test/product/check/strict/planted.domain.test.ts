@@ -104,6 +104,49 @@ test('templates that a tenant is to begin with are warned of where they do not c
   ])
 })
 
+test('tables that a tenant is to begin with are warned of where an upload would refuse them', async () => {
+  const at = '/bootstrap/resources'
+  const found = async (files: Record<string, string>) => {
+    const names = Object.keys(files).map(path => path.replace(/^.*\/|\..*$/g, ''))
+    const instances = Object.fromEntries(names.map(name => [name, { staticName: name }]))
+    const edits = Object.entries(files).map(([path, text]) => [`${at}/resourceFiles/${path}`, text])
+    const { configuration, findings } = await compiled(
+      edited('starter', {
+        [`${at}/config.json`]: JSON.stringify({ resourceInstances: instances }),
+        ...Object.fromEntries(edits),
+      }),
+    )
+    expect(configuration).toBeDefined()
+    return findings.map(
+      ({ severity, code, path, line }) => `${severity} ${code} ${path.split('/').at(-1)}:${line}`,
+    )
+  }
+  expect(
+    await found({
+      'tables/zones.csv': '\uFEFFkey,value\r\n"north, far",1\r\n',
+      'rangeTables/ages.csv': 'rangeStart,rangeEnd,factor\n0,18,2\n18,,1\n',
+      'constraintTables/trades.csv': 'trade,use\nbaker,shop\n',
+      'tables/packed.csv': 'PK\u0003\u0004',
+    }),
+  ).toEqual([])
+  expect(
+    await found({
+      'tables/zones.csv': 'key,value\nnorth,1,2\nsouth\n',
+      'tables/open.csv': 'key,value\n"north,1\n',
+      'tables/none.csv': '\n',
+      'rangeTables/ages.csv': 'rangeStart,rangeEnd\n18,0\n',
+      'constraintTables/trades.csv': 'trade;use\nbaker;shop\n',
+    }),
+  ).toEqual([
+    'WARNING badTable trades.csv:1',
+    'WARNING badTable ages.csv:2',
+    'WARNING badTable none.csv:1',
+    'WARNING badTable open.csv:2',
+    'WARNING badTable zones.csv:2',
+    'WARNING badTable zones.csv:3',
+  ])
+})
+
 test('without strict the same mistakes are warnings, and the archive is deployed as before', async () => {
   const sample: Planted[] = Object.values(PLANTED).flatMap(planted => planted.slice(0, 2))
   for (const { what, in: base = 'starter', edits, code } of sample) {
