@@ -44,4 +44,7 @@ export const pause = (ms: number, { interrupted }: Terminal): Promise<void> =>
     interrupted.addEventListener('abort', ended)
   })
 
+/** Lets Ctrl-C arrive: work that waits for nothing outside would hold it back to its end. */
+export const hearSignals = (): Promise<void> => new Promise(done => setImmediate(done))
+
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -14,7 +14,7 @@ import { failureLine, junitXml } from '../scenario/junit.ts'
 import { countsLine, countsOfRuns, type Ran, ranText } from '../scenario/report.ts'
 import { runScenario, type ScenarioResult } from '../scenario/run.ts'
 import { updatedText } from '../scenario/update.ts'
-import { pause, type Run, say, show } from '../terminal.ts'
+import { hearSignals, pause, type Run, say, show } from '../terminal.ts'
 
 export type TestOptions = {
   filter?: string
@@ -63,7 +63,10 @@ async function testOnce(
     { ...options, watched: coverage },
     run,
   )
+  if (run.terminal.interrupted.aborted) throw new Failure(EXIT.interrupted, 'Interrupted.')
   const counts = countsOfRuns(runs)
+  if (counts.passed + counts.failed === 0)
+    throw usage(`No scenario has '${options.filter}' in its name or the name of its file.`)
   if (options.junit !== undefined) writeTo(options.junit, junitXml(runs))
   const { colors } = run.terminal
   const report = coverage?.report()
@@ -77,8 +80,6 @@ async function testOnce(
   }
   const line = countsLine(counts, performance.now() - began, colors)
   show(run, shown, () => line + (report ? coverageText(report, colors) : ''))
-  if (counts.passed + counts.failed === 0)
-    throw usage(`No scenario has '${options.filter}' in its name or the name of its file.`)
   return counts.failed === 0 ? EXIT.ok : EXIT.refused
 }
 
@@ -98,8 +99,12 @@ async function runAll(
     if (run.terminal.interrupted.aborted) break
     const results: ScenarioResult[] = []
     const policyIn = policyBeside(file.file)
-    for (const scenario of file.scenarios)
-      if (isWanted(file.file, scenario)) results.push(await runScenario(scenario, { ...world, policyIn }))
+    for (const scenario of file.scenarios) {
+      if (!isWanted(file.file, scenario)) continue
+      results.push(await runScenario(scenario, { ...world, policyIn }))
+      await hearSignals()
+      if (run.terminal.interrupted.aborted) break
+    }
     const ran: Ran = { file, results }
     runs.push(ran)
     if (!run.json) run.terminal.out(ranText(ran, run.terminal.colors))
@@ -193,6 +198,7 @@ async function testAtEveryChange(
     try {
       await testOnce(folder, files, options, run)
     } catch (problem) {
+      if (terminal.interrupted.aborted) break
       // What the next change may mend does not end it.
       if (!(problem instanceof Failure)) throw problem
       show(run, { ok: false, error: problem.message }, () => '')

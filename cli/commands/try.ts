@@ -66,6 +66,7 @@ export async function tryPolicies(folder: string, options: TryOptions, run: Run)
   show(run, { ok: problems.length === 0, ...report, problems, seconds: Number(seconds.toFixed(2)) }, () =>
     reportText(report, files, seconds, run.terminal),
   )
+  if (run.terminal.interrupted.aborted) return EXIT.interrupted
   return problems.length === 0 ? EXIT.ok : EXIT.refused
 }
 

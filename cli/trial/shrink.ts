@@ -2,6 +2,7 @@
 import type { Instant } from '../../src/kernel/time.ts'
 import { add } from '../../src/kernel/time.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from '../../src/product/configuration.ts'
+import { hearSignals } from '../terminal.ts'
 import { type Base, type MadeCase, type MadePolicy, tableOf } from './policies.ts'
 import { type FieldGroup, type FieldValues, simplest } from './values.ts'
 
@@ -29,6 +30,7 @@ export async function smallestCase(
     for (const smaller of smallerCases(smallest, surroundings)) {
       if (tried >= MOST_TRIED || surroundings.interrupted.aborted) return smallest
       tried += 1
+      await hearSignals()
       if (sizeOf(smaller) >= sizeOf(smallest) || !(await shows(smaller))) continue
       smallest = smaller
       isSmaller = true

@@ -4,6 +4,7 @@ import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
 import { isLookupTable } from '../../src/product/configuration.ts'
 import { type Priced, pricedOffline } from '../offline/price.ts'
+import { hearSignals } from '../terminal.ts'
 import { type Base, type MadeCase, madeCase, tableOf } from './policies.ts'
 import { randomOfCase } from './random.ts'
 import { smallestCase } from './shrink.ts'
@@ -101,6 +102,7 @@ export async function tryProduct(
       else if (found.size < MOST_KINDS) found.set(wrong.key, { wrong, first: one, policies: 1 })
     }
     progress?.(done + 1)
+    await hearSignals()
   }
   const problems: Problem[] = []
   for (const { wrong, first, policies } of found.values()) {

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { binderyWith, type RunOptions } from './terminal.ts'
 
@@ -44,5 +47,32 @@ describe('Ctrl-C while the service answers', () => {
     expect(err).toBe('bindery: Interrupted.\n')
     expect(exit).toBe(130)
     expect((await interruptedRun(OF_TENANT, 'migrate', '--follow', 'x')).exit).toBe(130)
+  })
+})
+
+describe('Ctrl-C while the command works by itself', () => {
+  /** Aborted as a signal is: when the process comes to hear of it. */
+  const soon = (): AbortSignal => AbortSignal.timeout(300)
+
+  test('ends random policies with 130, and reports those that were made', async () => {
+    const { exit, out } = await binderyWith(
+      { interrupted: soon() },
+      ...['try', 'cli/starter', '--count', '1000000', '--json'],
+    )
+    expect(exit).toBe(130)
+    const { count } = JSON.parse(out) as { count: number }
+    expect(count).toBeGreaterThan(0)
+    expect(count).toBeLessThan(100_000)
+  }, 60_000)
+
+  test('ends scenarios after the one that is carried out, with 130', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'bindery-interrupted-'))
+    const file = join(folder, 'many.json')
+    const policy = JSON.parse(readFileSync('cli/starter/policy.json', 'utf8')) as object
+    writeFileSync(file, JSON.stringify(Array.from({ length: 1_000 }, () => ({ policy }))))
+    const interrupted = soon()
+    const { exit, out } = await binderyWith({ interrupted }, 'test', 'cli/starter', file, '--json')
+    rmSync(folder, { recursive: true })
+    expect([exit, JSON.parse(out)]).toEqual([130, { ok: false, error: 'Interrupted.', exit: 130 }])
   })
 })
