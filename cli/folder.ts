@@ -58,7 +58,10 @@ const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: fal
 export function assertFolder(folder: string): void {
   const stat = statSync(folder, { throwIfNoEntry: false })
   if (!stat) throw usage(`There is no folder '${folder}'.`)
-  if (!stat.isDirectory()) throw usage(`'${folder}' is a file; name the folder of a configuration.`)
+  if (!stat.isDirectory())
+    throw usage(
+      `'${folder}' is a file; ${/\.zip$/i.test(folder) ? 'unpack it and ' : ''}name the folder of a configuration.`,
+    )
 }
 
 /** Files and links below the folder, in the order of their paths; without what editors and operating systems leave behind. */

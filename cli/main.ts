@@ -4,6 +4,7 @@ import { Command, CommanderError } from 'commander'
 import pico from 'picocolors'
 import { failureOf } from './api.ts'
 import { EXIT, type ExitCode } from './exit.ts'
+import { fileProblem } from './file-problem.ts'
 import { PACKAGE_FILE } from './files.ts'
 import type { Run, Terminal } from './terminal.ts'
 
@@ -223,7 +224,8 @@ export async function main(): Promise<ExitCode> {
   const isClosed = (problem: NodeJS.ErrnoException): boolean => problem.code === 'EPIPE'
   process.stdout.on('error', problem => {
     if (isClosed(problem)) process.exit(EXIT.ok)
-    throw problem
+    process.stderr.write(`bindery: What it prints cannot be written: ${fileProblem(problem)}.\n`)
+    process.exit(EXIT.usage)
   })
   // Nobody reads problems and progress any more; what is done is done, and ends as it ends.
   process.stderr.on('error', problem => {

@@ -8,6 +8,7 @@ import { NO_TENANT, tenantOfAuthToken } from '../src/access/tokens.ts'
 import { now } from '../src/kernel/time.ts'
 import { connect, serviceAddress } from './api.ts'
 import { EXIT, Failure, usage } from './exit.ts'
+import { fileProblem } from './file-problem.ts'
 import type { Terminal } from './terminal.ts'
 
 export type SignIn = {
@@ -44,9 +45,7 @@ export function readSignIns(env: Env): SignIns | undefined {
     return JSON.parse(readFileSync(signInFile(env), 'utf8')) as SignIns
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw usage(
-      `${signInFile(env)} cannot be read: ${(problem as Error).message}. Remove it and sign in again.`,
-    )
+    throw usage(`${signInFile(env)} cannot be read: ${fileProblem(problem)}. Remove it and sign in again.`)
   }
 }
 

@@ -3,6 +3,7 @@ import type { BinderyClient, components } from '../../client/index.ts'
 import { failureOf } from '../api.ts'
 import { bar } from '../bar.ts'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
+import { fileProblem } from '../file-problem.ts'
 import { signedIn } from '../sign-ins.ts'
 import { counted, pause, type Run, say, show } from '../terminal.ts'
 
@@ -60,7 +61,7 @@ function contentOf(file: string): Schemas['AccountMigrationRequest'][] {
   try {
     return new Blob([readFileSync(file)], { type: 'application/json' }) as never
   } catch (problem) {
-    throw usage(`'${file}' cannot be read: ${(problem as Error).message}.`)
+    throw usage(`'${file}' cannot be read: ${fileProblem(problem)}.`)
   }
 }
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { fileProblem } from '../file-problem.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
 import { assertFolder, folderState, scenarioFiles } from '../folder.ts'
 import { checkFolder } from '../offline/check.ts'
@@ -154,7 +155,7 @@ function writeTo(file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (problem) {
-    throw usage(`'${file}' cannot be written: ${(problem as Error).message}.`)
+    throw usage(`'${file}' cannot be written: ${fileProblem(problem)}.`)
   }
 }
 

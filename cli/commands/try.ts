@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Instant, now as realTime, startOfDay } from '../../src/kernel/time.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { fileProblem } from '../file-problem.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
 import { checkFolder } from '../offline/check.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
@@ -149,7 +150,7 @@ function kept(folder: string, problems: readonly Problem[]): string[] {
       return file
     })
   } catch (problem) {
-    throw usage(`The policies cannot be kept in '${folder}': ${(problem as Error).message}.`)
+    throw usage(`The policies cannot be kept in '${folder}': ${fileProblem(problem)}.`)
   }
 }
 

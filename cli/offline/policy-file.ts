@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { isJsonObject, type JsonObject } from '../../src/kernel/json.ts'
 import { readJson } from '../../src/product/check/json/read.ts'
 import { EXIT, Failure, usage } from '../exit.ts'
+import { fileProblem } from '../file-problem.ts'
 
 /** One policy of the file. `policy` is what POST /policy takes, `values` those of its policyholder. */
 export type PolicyCase = {
@@ -21,7 +22,7 @@ export function readPolicyFile(file: string): PolicyCase[] {
     // Editors of Windows put a mark before the text.
     text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '')
   } catch (problem) {
-    throw usage(`The policy file '${file}' cannot be read: ${(problem as Error).message}.`)
+    throw usage(`The policy file '${file}' cannot be read: ${fileProblem(problem)}.`)
   }
   const document = readJson(text)
   if ('message' in document)

@@ -1,7 +1,8 @@
 // Scenario files on disk, and the policies that they name by file.
 import { readFileSync } from 'node:fs'
-import { basename, dirname, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { usage } from '../exit.ts'
+import { fileProblem } from '../file-problem.ts'
 import { scenarioFiles } from '../folder.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { readScenarios, type Scenario, type ScenarioFile } from './format.ts'
@@ -22,7 +23,7 @@ function textOf(file: string): string {
   } catch (problem) {
     if ((problem as NodeJS.ErrnoException).code === 'ENOENT')
       throw usage(`There is no scenario file '${file}'. Paths are from the folder that you are in.`)
-    throw usage(`The scenario file '${file}' cannot be read: ${(problem as Error).message}.`)
+    throw usage(`The scenario file '${file}' cannot be read: ${fileProblem(problem)}.`)
   }
 }
 
@@ -35,7 +36,7 @@ export const isMeant =
 /** Finds policies from the folder of the scenario's own file; of a list, `FILE#2` is the second. */
 export const policyBeside = (file: string) => (name: string) => {
   const [, path = name, number] = /^(.*?)(?:#(\d+))?$/.exec(name) ?? []
-  const cases = readPolicyFile(resolve(dirname(file), path))
+  const cases = readPolicyFile(isAbsolute(path) ? path : join(dirname(file), path))
   const found = cases[number === undefined ? 0 : Number(number) - 1]
   if (!found) throw usage(`'${path}' has ${cases.length} policies, and none of number ${number}.`)
   return found

@@ -1,7 +1,18 @@
 // Scenario files: read as YAML, of which JSON is a part, and checked, with the place of everything that is wrong.
 
-import { type Document, isMap, isPair, isSeq, LineCounter, type Node, type Pair, parseDocument } from 'yaml'
+import {
+  type Document,
+  isMap,
+  isPair,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type YAMLParseError,
+} from 'yaml'
 import { z } from 'zod'
+import { isJsonObject } from '../../src/kernel/json.ts'
 import { didYouMean } from '../../src/kernel/text.ts'
 import type { Given, GivenRow } from '../offline/given.ts'
 import { OTHER_STEPS, type OtherStepName, STEP_NAMES, STEPS, type StepName } from './steps.ts'
@@ -125,7 +136,7 @@ export function readScenarios(file: string, text: string, name: string): Scenari
   const document = parsed(text, lines)
   if (typeof document === 'string') return unread(file, text, document)
   for (const error of document.errors)
-    problems.push({ ...placeAt(error.pos[0]), message: `is no YAML here: ${error.message.split('\n')[0]}` })
+    problems.push({ ...placeAt(error.pos[0]), message: yamlProblem(error) })
   const placeOf = (path: Path) => placeAt(offsetOf(document, path))
   const scenarios: Scenario[] = []
   if (problems.length === 0) {
@@ -142,6 +153,11 @@ export function readScenarios(file: string, text: string, name: string): Scenari
   }
   return { file, text, document, scenarios, problems, placeOf }
 }
+
+const yamlProblem = ({ code, message }: YAMLParseError): string =>
+  code === 'MULTIPLE_DOCS'
+    ? 'begins another document; write several scenarios as a list.'
+    : `is no YAML here: ${message.split('\n')[0]}`
 
 const unread = (file: string, text: string, message: string): ScenarioFile => ({
   file,
@@ -179,6 +195,15 @@ function readScenario(
   path: Path,
   name: string,
 ): { readonly scenario: Scenario } | { readonly issues: Issue[] } {
+  if (!isJsonObject(value))
+    return {
+      issues: [
+        {
+          path,
+          message: `${value === null ? 'is empty' : 'is no scenario'}; write a policy, its steps and what is expected of them (docs/testing.md).`,
+        },
+      ],
+    }
   const read = ScenarioForm.safeParse(value)
   if (!read.success)
     return {

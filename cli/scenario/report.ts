@@ -35,7 +35,7 @@ function stepText(file: ScenarioFile, step: StepResult, at: number, colors: Colo
   if (step.failures.length === 0) return ''
   const name = at === 0 ? 'the new policy' : `step ${at}, ${step.does}`
   const shown = step.failures.map(failure => failureText(file, step, failure, colors)).join('')
-  return `    ${colors.bold(name)} ${colors.dim(`at ${step.at}`)}\n${shown}`
+  return `    ${colors.bold(name)}${step.at === undefined ? '' : ` ${colors.dim(`at ${step.at}`)}`}\n${shown}`
 }
 
 function failureText(file: ScenarioFile, step: StepResult, failure: StepFailure, colors: Colors): string {

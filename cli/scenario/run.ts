@@ -21,7 +21,8 @@ export type StepFailure =
 export type StepResult = {
   /** `create` for the policy itself. */
   readonly does: string
-  readonly at: string
+  /** Absent where the policy was not begun. */
+  readonly at?: string
   readonly path: Path
   readonly failures: readonly StepFailure[]
   /** Values that were compared. */
@@ -105,7 +106,7 @@ export async function runScenario(scenario: Scenario, world: RunWorld): Promise<
     failures.push(...comparison.mismatches.map(one => ({ kind: 'mismatch' as const, ...one })))
     results.push({
       does,
-      at: timeText(life?.now ?? 0, timeZone),
+      ...(life && { at: timeText(life.now, timeZone) }),
       path: step.path,
       failures,
       compared: comparison.compared,

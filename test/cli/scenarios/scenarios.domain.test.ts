@@ -230,7 +230,11 @@ describe('wrong scenario files', () => {
       "There is no exposure 'car' by then; there are bicycle.",
     ],
     [`${BICYCLE}steps:\n  - reversePayment:\n`, '10:5', 'The policy has no payment to act on by then.'],
-    ['policy: nowhere.json\n', '1:1', 'cannot be read'],
+    ['policy: nowhere.json\n', '1:1', "nowhere.json' cannot be read: there is no such file or folder."],
+    ['policy: .\n', '1:1', "scenarios' cannot be read: it is a folder."],
+    ['# Nothing yet.\n', '1:1', 'is empty; write a policy, its steps'],
+    ['bicycle\n', '1:1', 'is no scenario; write a policy, its steps'],
+    ['name: a\n---\nname: b\n', '2:1', 'begins another document; write several scenarios as a list.'],
   ])('says where and what to do: %s', async (text, place, message) => {
     const { root, file } = starterWith(text)
     const { exit, out } = await bindery('test', root)

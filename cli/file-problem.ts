@@ -1,0 +1,17 @@
+// Why a file cannot be read or written, in words.
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is a file',
+  EEXIST: 'there is a file of that name',
+  ENOSPC: 'the disk is full',
+  EACCES: 'permission is denied',
+  EPERM: 'permission is denied',
+}
+
+/** The end of a sentence about the file: what the system says, where there are no better words. */
+export function fileProblem(problem: unknown): string {
+  const { code = '', message } = problem as NodeJS.ErrnoException
+  return WORDS[code] ?? message
+}
