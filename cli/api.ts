@@ -2,6 +2,7 @@
 // ends the command with the exit code of its kind.
 import { type BinderyClient, BinderyError, createClient } from '../client/index.ts'
 import { EXIT, type ExitCode, Failure, usage } from './exit.ts'
+import { fileProblem } from './file-problem.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Nobody watches a command that says nothing for longer. */
@@ -56,7 +57,10 @@ export function failureOf(problem: unknown): Failure | undefined {
   if (problem instanceof DOMException && problem.name === 'AbortError')
     return new Failure(EXIT.interrupted, 'Interrupted.')
   // Of files and folders: what may not be read or written, a file in the place of a folder, a full disk.
-  if (isOfFiles(problem)) return new Failure(EXIT.usage, `${problem.message}.`)
+  if (isOfFiles(problem)) {
+    const file = problem.path === undefined ? 'A file' : `'${problem.path}'`
+    return new Failure(EXIT.usage, `${file} cannot be read or written: ${fileProblem(problem)}.`)
+  }
   // What `fetch` throws of a connection that broke, each time that it was tried.
   if (problem instanceof TypeError && problem.cause !== undefined) return outOfReach('The service', problem)
   return undefined

@@ -114,7 +114,7 @@ describe('an export of another release', () => {
 
 it.skipIf(!existsSync('/dev/full'))('a full disk ends a command with what is wrong', async () => {
   expect(await run('types', '--out', '/dev/full')).toMatchObject({
-    ...{ exit: 2, err: 'bindery: ENOSPC: no space left on device, write.\n' },
+    ...{ exit: 2, err: 'bindery: A file cannot be read or written: the disk is full.\n' },
   })
 })
 

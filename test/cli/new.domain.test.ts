@@ -43,7 +43,7 @@ describe('bindery new', () => {
     })
     const within = await bindery('new', join(file, 'within'))
     expect([within.exit, within.out]).toEqual([2, ''])
-    expect(within.err).toMatch(/^bindery: ENOTDIR: not a directory/)
+    expect(within.err).toMatch(/^bindery: '.*' cannot be read or written: a part of its path is a file\.\n$/)
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
