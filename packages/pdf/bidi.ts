@@ -24,17 +24,28 @@ export function directed(runs: readonly Run[], direction: Direction): { runs: Ru
       const start = at
       const level = levels[at]!
       while (at < end && levels[at] === level) at += 1
-      cut.push({ ...run, text: shown(text.slice(start, at), level), ...(level > 0 && { level }) })
+      cut.push({
+        ...run,
+        text: text.slice(start, at),
+        ...(level > 0 && { level }),
+        ...(base % 2 === 1 && { fromTheRight: true }),
+      })
     }
   }
   return { runs: cut, fromTheRight: base % 2 === 1 }
 }
 
-/** Mirrors brackets. The engine takes text without letters for left-to-right. */
-function shown(text: string, level: number): string {
-  if (level % 2 === 0) return text
-  const mirrored = [...text].map(character => bidi.getMirroredCharacter(character) ?? character)
-  return FROM_THE_RIGHT.test(text) ? mirrored.join('') : mirrored.reverse().join('')
+/**
+ * A word as the engine is to be given it, once lines are broken: brackets of text from the right are mirrored. The engine reverses a word
+ * whose first letter or digit is of a script from the right, digits of Arabic too, and no other; where that is wrong, it gets the word reversed.
+ */
+export function wordToDraw(text: string, level: number): string {
+  const isFromTheRight = level % 2 === 1
+  const characters = isFromTheRight
+    ? [...text].map(character => bidi.getMirroredCharacter(character) ?? character)
+    : [...text]
+  const isReversed = FROM_THE_RIGHT.test(/[^\p{Script=Common}\p{Script=Inherited}]/u.exec(text)?.[0] ?? '')
+  return (isReversed === isFromTheRight ? characters : characters.reverse()).join('')
 }
 
 /** Code units that bidi-js reads at once: its work grows with their square. */

@@ -5,6 +5,7 @@ import columnCalculator from 'pdfmake/js/columnCalculator.js'
 import docMeasure from 'pdfmake/js/DocMeasure.js'
 import elementWriter from 'pdfmake/js/ElementWriter.js'
 import line, { type EngineLine, type Extent, type Inline } from 'pdfmake/js/Line.js'
+import { wordToDraw } from './bidi.ts'
 import { hasRoom } from './room.ts'
 
 /** Above and below the base line. Half of the line's extra height is above the text. */
@@ -100,12 +101,59 @@ docMeasure.default.prototype.measureLeaf = function (node) {
 const alignLine = elementWriter.default.prototype.alignLine
 elementWriter.default.prototype.alignLine = function (placed) {
   if (placed.inlines.some(({ level }) => level !== undefined)) inVisualOrder(placed)
-  alignLine.call(this, placed)
+  if (placed.inlines[0]?.alignment === 'justify') justifyLine(placed, this.context().availableWidth)
+  else alignLine.call(this, placed)
 }
+
+/** The engine puts room between all parts of a line; a word may have several, of other fonts or directions. */
+function justifyLine(placed: EngineLine, width: number): void {
+  const rest = width - placed.getWidth()
+  const gaps = placed.inlines.map(
+    (inline, at) => at > 0 && (isBlankAt('right', placed.inlines[at - 1]!) || isBlankAt('left', inline)),
+  )
+  const count = gaps.filter(Boolean).length
+  if (placed.newLineForced || placed.lastLineInParagraph || count === 0) {
+    if (placed.inlines[0]!.fromTheRight) placed.x = (placed.x ?? 0) + rest
+    return
+  }
+  const room = rest / count
+  let shift = 0
+  for (const [at, inline] of placed.inlines.entries()) {
+    if (!gaps[at]) {
+      inline.x += shift
+      continue
+    }
+    shift += room
+    inline.x += shift
+    const before = placed.inlines[at - 1]!
+    // The room before a word is underlined and coloured with it.
+    if (before.decoration === inline.decoration && before.background === inline.background)
+      inline.justifyShift = room
+  }
+}
+
+function isBlankAt(side: 'left' | 'right', inline: Inline): boolean {
+  const isFromTheRight = (inline.level ?? 0) % 2 === 1
+  const text = logicalTexts.get(inline) ?? inline.text
+  // One without letters has a single gap, after it.
+  return (
+    (isFromTheRight === (side === 'left') ? /\S\s+$/ : /^\s+\S/).test(text) ||
+    (side === 'right' && !/\S/.test(text))
+  )
+}
+
+/** Words of lines, which are cut where they are too long for one, as they were before they were made ready to be drawn. */
+const logicalTexts = new WeakMap<Inline, string>()
 
 /** Reverses text from the right, from the innermost level outwards (rule L2 of Unicode). */
 function inVisualOrder(placed: EngineLine): void {
   const last = placed.inlines.at(-1)!
+  for (const inline of placed.inlines) {
+    if (inline.level === undefined) continue
+    const text = logicalTexts.get(inline) ?? inline.text
+    logicalTexts.set(inline, text)
+    inline.text = wordToDraw(text, inline.level)
+  }
   let inlines = placed.inlines
   const deepest = inlines.reduce((most, { level = 0 }) => Math.max(most, level), 0)
   for (let level = deepest; level > 0; level -= 1) {
@@ -121,11 +169,15 @@ function inVisualOrder(placed: EngineLine): void {
     }
     inlines = turned
   }
-  // The blank at the line's end is not shown; here it is at its left.
-  let x = inlines[0] === last ? -(last.trailingCut ?? 0) : 0
+  // The blank at the line's end is not shown: it is at the right of its word, or at the left of one from the right.
+  const cut = last.trailingCut ?? 0
+  const isCutLeft = (last.level ?? 0) % 2 === 1
+  let x = 0
   for (const inline of inlines) {
+    if (inline === last && isCutLeft) x -= cut
     inline.x = x
     x += inline.width
+    if (inline === last && !isCutLeft) x -= cut
   }
   placed.inlines = inlines
 }

@@ -90,6 +90,8 @@ export type Run = {
   sub?: true
   /** Odd for text from the right; absent for 0. */
   level?: number
+  /** Whether its paragraph goes from the right. */
+  fromTheRight?: boolean
   /** Line height in points. */
   line?: number
   /** Least extent of each line of the block above and below the base line, in points. */

@@ -37,12 +37,19 @@ declare module 'pdfmake/js/Line.js' {
   export type Extent = { readonly above: number; readonly below: number }
   export type Inline = {
     readonly font: { readonly ascender: number; lineHeight(size: number): number }
+    text: string
     readonly fontSize: number
     /** Height of the text itself. */
     readonly height: number
     /** Height of its line (engine.ts); list markers have none. */
     readonly line?: number
     readonly level?: number
+    readonly fromTheRight?: boolean
+    readonly alignment?: string
+    readonly decoration?: unknown
+    readonly background?: unknown
+    /** Room before it in a justified line. */
+    justifyShift?: number
     readonly width: number
     readonly trailingCut?: number
     x: number
@@ -57,6 +64,9 @@ declare module 'pdfmake/js/Line.js' {
     readonly leadingCut: number
     readonly maxWidth: number
     readonly newLineForced: boolean
+    readonly lastLineInParagraph?: boolean
+    x?: number
+    getWidth(): number
     getAscenderHeight(): number
     getHeight(): number
     hasEnoughSpaceForInline(inline: Inline, following?: Iterable<Inline>): boolean
@@ -70,6 +80,7 @@ declare module 'pdfmake/js/ElementWriter.js' {
 
   type Writer = {
     alignLine(line: EngineLine): void
+    context(): { readonly availableWidth: number }
     addFragment(block: { readonly items: readonly unknown[] }, ...rest: unknown[]): unknown
   }
   const writer: { readonly default: { readonly prototype: Writer } }

@@ -1,7 +1,7 @@
 // Letters of the world on a page: what the service's fonts have, what a configuration's fonts add, what none has.
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { directed } from '../bidi.ts'
+import { directed, wordToDraw } from '../bidi.ts'
 import { fontNames, withFonts, withoutFonts } from '../fonts.ts'
 import { hasPoppler, rendered, textLines } from './tools.ts'
 
@@ -93,9 +93,20 @@ describe('text from the right', () => {
     })
   })
 
-  test('has its brackets turned round', () => {
-    expect(cut('(שלום)', 'rtl').runs).toEqual([[')שלום(', 1]])
-    expect(cut('a (b)', 'ltr').runs).toEqual([['a (b)', 0]])
+  test('is broken into words as it is read, and has its brackets turned round then', () => {
+    expect(cut('שלום (עולם) 42', 'rtl').runs).toEqual([
+      ['שלום (עולם) ', 1],
+      ['42', 2],
+    ])
+    expect(wordToDraw('(עולם) ', 1)).toBe(')עולם( ')
+    expect(wordToDraw(') — ', 1)).toBe(' — (')
+    expect(wordToDraw('(b)', 2)).toBe('(b)')
+  })
+
+  test('has numbers in digits of Arabic that begin at the left, which the engine would turn round', () => {
+    expect(wordToDraw('١٢٣', 2)).toBe('٣٢١')
+    expect(wordToDraw('۱۲-', 2)).toBe('-۲۱')
+    expect(wordToDraw('123', 2)).toBe('123')
   })
 
   test('begins at the right by itself where its first letter says so', () => {
@@ -107,5 +118,15 @@ describe('text from the right', () => {
     const { bytes } = await rendered('<p dir="rtl">שלום עולם 12</p><p>مرحبا</p>')
     const text = textLines(bytes).join(' ')
     for (const word of ['שלום', 'עולם', '12']) expect(text).toContain(word)
+  })
+
+  test.runIf(hasPoppler).each([
+    ['<p dir="rtl">رقم الوثيقة ١٢٣٤٥ في ۹۸۷</p>', ['١٢٣٤٥', '۹۸۷']],
+    ['<p>Number ١٢٣٤٥ insured</p>', ['١٢٣٤٥']],
+    ['<p dir="rtl">שלום 123 (abc) — פוליסה</p>', ['(abc)']],
+    ['<p dir="rtl" style="width: 1cm">١٢٣٤٥٦٧٨٩٠١٢٣٤٥٦٧٨٩٠</p>', ['١٢٣٤ ٥٦٧٨']],
+  ])('prints its numbers and brackets in their order: %s', async (html, words) => {
+    const text = textLines((await rendered(html)).bytes).join(' ')
+    for (const word of words) expect(text.replace(/[\u202a-\u202e]/g, '')).toContain(word)
   })
 })

@@ -1,6 +1,7 @@
-// What is asked of the words to come, to see whether they still fit a line.
+// What is asked of the words to come, to see whether they still fit a line; and where the words of justified lines are.
 import { expect, test } from 'vitest'
 import { hasRoom } from '../room.ts'
+import { hasPoppler, rendered, textLines } from './tools.ts'
 
 /** A word of 10 points, or one of 12 with its blank of 2, after which the line may end. */
 const HELD = { width: 10, trailingCut: 0, noNewLine: true }
@@ -31,3 +32,27 @@ test('the first word of a line always fits, and none after a line break', () => 
   expect(hasRoom({ ...LINE, inlines: [] }, { width: 1_000 }, [])).toBe(true)
   expect(hasRoom({ ...LINE, newLineForced: true }, LAST, [])).toBe(false)
 })
+
+test.runIf(hasPoppler)('a word of several fonts is not torn apart in a justified line', async () => {
+  const filler = 'Several words stand here, '.repeat(3)
+  const { bytes } = await rendered(
+    `<p style="width: 5cm; text-align: justify">${filler} un<b>believ</b>able ${filler} in<i>sur</i>ance ${filler}</p>`,
+  )
+  const text = textLines(bytes).join(' ')
+  expect(text).toContain('unbelievable')
+  expect(text).toContain('insurance')
+})
+
+test.runIf(hasPoppler)(
+  'the last line of a justified paragraph from the right begins at the right',
+  async () => {
+    const placed = (align: string) =>
+      rendered(`<p dir="rtl" style="width: 5cm; text-align: ${align}">שלום</p>`).then(({ bytes }) =>
+        // A PDF is named by its HTML.
+        Buffer.from(bytes)
+          .toString('latin1')
+          .replace(/\/ID \[.*?\]/s, ''),
+      )
+    expect(await placed('justify')).toEqual(await placed('start'))
+  },
+)
