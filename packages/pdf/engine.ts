@@ -36,9 +36,11 @@ export class Engine {
     )
   }
 
-  /** Height of the content on a page without a limit. */
-  async heightOf(content: ContentDefinition): Promise<number> {
-    const pdf = await this.#printer.createPdfKitDocument(content)
+  /** Height of the content on a page without a limit; with `isWhole` the space below its last line counts too. */
+  async heightOf(definition: ContentDefinition, isWhole: boolean): Promise<number> {
+    const end = { canvas: [{ type: 'line', x1: 0, y1: 0, x2: 0, y2: 0 }] }
+    const content = isWhole ? [...definition.content, end] : definition.content
+    const pdf = await this.#printer.createPdfKitDocument({ ...definition, content })
     return pdf.page.height
   }
 

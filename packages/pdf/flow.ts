@@ -68,7 +68,9 @@ function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
     content = [placed({ stack: collapsed(content) }, style, style.width)]
   if (content.length === 0 && style.height !== undefined) content = [spacer(style.height)]
   if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []
-  if (/^h[1-6]$/.test(element.tag)) content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
+  // Nothing follows a heading in a header, which would be laid out again and again to keep it with something.
+  if (/^h[1-6]$/.test(element.tag) && flow.page === undefined)
+    content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
   return withMargins(content, style)
 }
 

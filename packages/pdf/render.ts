@@ -20,6 +20,9 @@ export { ConversionError }
 /** Least distance of headers and footers from the page's edge and from the text; points. */
 const GAP = 12
 
+/** Points. Sums of heights are not exact. */
+const HAIR = 0.01
+
 type Fonts = { files: ReadonlyMap<string, Uint8Array>; main: Font; other: Font }
 let fonts: Fonts | undefined
 
@@ -111,17 +114,23 @@ async function pdfOf(
     content,
     ...more,
   })
-  const heightOf = async (element: HtmlElement | undefined): Promise<number> => {
-    if (!element) return 0
+  const heightOf = async (element: HtmlElement, isWhole: boolean): Promise<number> => {
     const content = marginContent(element, 888, 888)
     const pageSize = { width: flow.width, height: 'auto' as const }
     const measured = define(content, { pageSize, pageMargins: [0, 0, 0, 0] })
-    return content.length === 0 ? 0 : await engine.heightOf(measured)
+    return content.length === 0 ? 0 : await engine.heightOf(measured, isWhole)
   }
-  const headerHeight = await heightOf(document.header)
-  const footerHeight = await heightOf(document.footer)
-  const top = Math.max(margins.top, headerHeight === 0 ? 0 : headerHeight + 2 * GAP)
-  const bottom = Math.max(margins.bottom, footerHeight === 0 ? 0 : footerHeight + 2 * GAP)
+  const measure = async (element: HtmlElement | undefined): Promise<{ height: number; room: number }> => {
+    const height = element ? await heightOf(element, false) : 0
+    if (!element || height === 0) return { height: 0, room: 0 }
+    // A row of a table without room for the last margin of its cells goes to another page, which nobody sees.
+    const below = (await heightOf(element, true)) - height + HAIR
+    return { height, room: height + 2 * Math.max(GAP, below) }
+  }
+  const header = await measure(document.header)
+  const footer = await measure(document.footer)
+  const top = Math.max(margins.top, header.room)
+  const bottom = Math.max(margins.bottom, footer.room)
   if (top + bottom > down - 100)
     throw new ConversionError('Header, footer and margins leave no room for the text; make them smaller.')
   const inMargin = (element: HtmlElement | undefined, room: number, height: number) =>
@@ -133,17 +142,17 @@ async function pdfOf(
   const id = createHash('sha256').update(JSON.stringify(page)).update(html).digest().subarray(0, 16)
   const make = async (pages: number | undefined): Promise<{ bytes: Uint8Array; pages: number }> => {
     let counted = 0
-    const header = inMargin(document.header, top, headerHeight)
-    const footer = inMargin(document.footer, bottom, footerHeight)
+    const above = inMargin(document.header, top, header.height)
+    const below = inMargin(document.footer, bottom, footer.height)
     const content = flowOf(document.body, bodyStyle, { ...flow, budget: new ConversionBudget(), pages })
     const definition = define(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
       pageMargins: [margins.left, top, margins.right, bottom],
       header: (pageNumber, all) => {
         budget.check('marginElementsOnAllPages', all * marginElements)
         counted = all
-        return header ? header(pageNumber, all) : { stack: [] }
+        return above ? above(pageNumber, all) : { stack: [] }
       },
-      footer,
+      footer: below,
       ...(elements <= MOST_KEPT_WITH_NEXT && {
         pageBreakBefore: (node, queries) =>
           budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),

@@ -1,7 +1,7 @@
 // Which page a document has: what its layout says, else what its style sheets say, else A4.
 import { expect, test } from 'vitest'
 import type { pageOf } from '../page.ts'
-import { render } from './tools.ts'
+import { hasPoppler, render, rendered, textLines } from './tools.ts'
 
 /** Width and height of the first page, in points. */
 const size = async (css: string, layout: Parameters<typeof pageOf>[0] = {}): Promise<string> => {
@@ -30,4 +30,31 @@ test.each([
   ],
 ] as const)('%s with %j is %s', async (css, layout, expected) => {
   expect(await size(css, layout)).toBe(expected)
+})
+
+test.runIf(hasPoppler).each([
+  ['a paragraph', '<p>one<br>two<br>three</p>', ['one', 'two', 'three']],
+  ['a heading', '<h1>one</h1>', ['one']],
+  [
+    'paragraphs in cells',
+    '<table><tr><td><p>one<br>two<br>three</p></td></tr></table>',
+    ['one', 'two', 'three'],
+  ],
+  ['a heading in a cell', '<table width="100%"><tr><td><h1>one</h1></td></tr></table>', ['one']],
+  [
+    'a cell with a wide margin beside a short one',
+    '<table><tr><td><p style="margin-bottom: 60px">one</p></td><td style="vertical-align: bottom">two</td></tr></table>',
+    ['one', 'two'],
+  ],
+])('%s in header and footer is above and below the text', async (_, block, lines) => {
+  const pdf = await render(
+    `<bindery-header>${block}</bindery-header><h1>text</h1><bindery-footer>${block}</bindery-footer>`,
+  )
+  expect(textLines(pdf)).toEqual([...lines, 'text', ...lines])
+})
+
+test('a heading in a header costs no more than a paragraph does', async () => {
+  const work = async (block: string) =>
+    (await rendered(`<bindery-header>${block}</bindery-header>text`)).work!
+  expect(await work('<h1>one</h1>')).toBeLessThan(1.5 * (await work('<p>one</p>')))
 })
