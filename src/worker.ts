@@ -4,7 +4,7 @@ import type { Instant } from './kernel/time.ts'
 import type { Calls } from './platform/calls.ts'
 import { consolePages } from './platform/http/console-page.ts'
 import type { Door } from './platform/http/door.ts'
-import { mount } from './platform/http/mount.ts'
+import { ADDRESS_PAGE, mount } from './platform/http/mount.ts'
 import { referencePages } from './platform/http/reference/page.ts'
 import { ROUTE_INDEX } from './route-index.mjs'
 import { CALLERS } from './wiring.ts'
@@ -25,9 +25,12 @@ const AGENTS: Door = {
   load: async () => (await import('./agents/door.ts')).answerAgent,
 }
 
-const app = mount(ROUTE_INDEX, [...referencePages(loadReference), ...consolePages(loadConsole)], CALLERS, [
-  AGENTS,
-])
+const app = mount(
+  ROUTE_INDEX,
+  [ADDRESS_PAGE, ...referencePages(loadReference), ...consolePages(loadConsole)],
+  CALLERS,
+  [AGENTS],
+)
 
 export default {
   fetch: (request, env, context) => app.fetch(request, env, context),

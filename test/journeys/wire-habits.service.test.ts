@@ -57,6 +57,15 @@ describe('paths and headers', () => {
     },
   )
 
+  it('the bare address says whose it is, as text', async () => {
+    for (const path of ['/', '']) {
+      const { status, body, headers } = await callApi<string>('GET', path)
+      expect(status).toBe(200)
+      expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+      expect(body).toBe('api')
+    }
+  })
+
   it('headers that nobody knows change nothing', async () => {
     const headers = { 'x-unheard-of': 'yes', accept: 'text/html', 'if-none-match': '*', range: 'bytes=0-1' }
     const { status, body } = await callApi('GET', '/v1/ping', { headers })

@@ -23,6 +23,12 @@ export type Page = {
   readonly respond: (request: Request, env: Env) => Response | Promise<Response>
 }
 
+/** The bare address. Clients read it to check that the address they were given is that of the interface. */
+export const ADDRESS_PAGE: Page = {
+  path: '/',
+  respond: () => new Response('api', { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
+}
+
 /** 2026-01-01 in the form of RFC 9745: deprecated since the first release. */
 const DEPRECATED_SINCE = '@1767225600'
 
