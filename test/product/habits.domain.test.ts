@@ -35,8 +35,6 @@ describe('files', () => {
       found({
         'global.dictionary.json': [],
         'products/boat/perms.json': {},
-        'products/boat/claim/claim.json': { fields: [] },
-        'products/boat/claim/subclaim/subclaim.json': { fields: [] },
         'brand/logo.png': 'x',
         'reports/.gitkeep': '',
         'scripts/.gitkeep': '',

@@ -93,7 +93,6 @@ const OBSOLETE = [
   /(^|\/)perms\.json$/,
   /^global\.dictionary\.json$/,
   /^policyholder\/policyholder\.json$/,
-  /^products\/[^/]+\/claim\//,
   /^products\/[^/]+\/[^/]*\.(form|card|dictionary)\.json$/,
   /(^|\/)(readme|license|licence|notice|changelog|contributing)(\.[a-z]+)?$/i,
   /\.md$/i,
@@ -118,7 +117,10 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   ],
 ]
 
-/** Warns once for an unknown folder at the top, else for each file. */
+/** Claims of a product, in any form of any age. */
+const CLAIMS = /^products\/[^/]+\/claims?\//
+
+/** Warns once for the claims of a product and for an unknown folder at the top, else for each file. */
 export function checkLeftOver({ leftOver, report }: Archive, knownFolders: ReadonlySet<string>): void {
   const folders = new Set<string>()
   for (const path of leftOver()) {
@@ -126,7 +128,13 @@ export function checkLeftOver({ leftOver, report }: Archive, knownFolders: Reado
     const known = WITHOUT_EFFECT.find(([pattern]) => pattern.test(path))
     const [first, second] = path.split('/', 2)
     const folder = `${first}/`
-    if (known) report.at({ path }).warning(known[1], known[2])
+    const [claims] = CLAIMS.exec(path) ?? []
+    if (claims !== undefined) {
+      const message =
+        'Bindery has no claims, so the files of this folder are not read. Keep claims in another system.'
+      if (!folders.has(claims)) report.at({ path: claims }).warning('unsupportedFeature', message)
+      folders.add(claims)
+    } else if (known) report.at({ path }).warning(known[1], known[2])
     else if (second === undefined || knownFolders.has(first!)) {
       const message = `This file is not part of a configuration and is ignored. Check its name and folder, or leave it out.${pathSuggestion(path, report)}`
       report.at({ path }).warning('unknownFile', message)

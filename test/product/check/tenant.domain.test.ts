@@ -220,11 +220,26 @@ describe('files', () => {
         'reports/all.sql': 'x',
         'README.md': 'x',
         LICENSE: 'x',
-        'products/boat/claim/claim.json': '{',
         'products/boat/perms.json': '{',
         'policyholder/policyholder.json': '{}',
       }),
     ).toEqual([])
+  })
+
+  test('of claims are not read, which is said once for each product', () => {
+    const { findings } = compileWith({
+      'products/boat/claim/claim.json': '{',
+      'products/boat/claim/claim.form.json': '{}',
+      'products/boat/claim/subclaim/subclaim.json': '{}',
+    })
+    expect(findings.map(({ severity, path, code, message }) => [severity, path, code, message])).toEqual([
+      [
+        'WARNING',
+        'products/boat/claim/',
+        'unsupportedFeature',
+        'Bindery has no claims, so the files of this folder are not read. Keep claims in another system.',
+      ],
+    ])
   })
 
   test('of features that Bindery does not have, and older payment forms, are named with the consequence', () => {
