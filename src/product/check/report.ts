@@ -253,6 +253,8 @@ export const findingCodes = {
   missingRow: 'A look-up can ask for a key that the table does not have.',
   rowNeverMatches: 'Nothing can ask for the key of a row: blanks, other case, or a value that no field has.',
   neverHolds: 'A template compares a field with a value that it never has.',
+  alwaysHolds: 'A condition of a template is a text or number alone, which always holds.',
+  textNotOrdered: 'A template asks which is more of a number and a select field whose values are no numbers.',
   rangeHole: 'Ranges of a table or of branches leave something between them.',
   rangeOverlap: 'Ranges of a table or of branches share something, or a branch is never taken.',
   unusedField: 'No premium, tax, fee, underwriting or document uses a field.',

@@ -9,6 +9,7 @@ import {
   intersection,
   intervalOf,
   isEmpty,
+  isNumeric,
   type Literal,
   onlyAbsent,
   onlyPresent,
@@ -110,12 +111,23 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
   }
   if (expression.kind === 'group' && expression.value.filters.length === 0)
     return split(expression.value.initial, path, evaluation)
+  if (expression.kind === 'text' || expression.kind === 'number') {
+    tellAlways(expression, evaluation)
+    return { holds: [path], fails: [] }
+  }
   const value = evaluation.expression(expression, path, true)
   if (value.is === 'nothing') return { holds: [], fails: [path] }
   if (value.is === 'flag') return value.value ? { holds: [path], fails: [] } : { holds: [], fails: [path] }
   const domain = presenceOf(value, path, evaluation)
   if (!domain) return either(path, askedText(expression, evaluation))
   return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
+}
+
+/** `state == "CA" or "FL"`: a text or number alone is there, so the condition holds. */
+function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
+  const alone = source.text.slice(begin, end)
+  const message = `${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`
+  source.remark('alwaysHolds', begin, message)
 }
 
 function conjunction(left: Expression, right: Expression, path: Path, evaluation: Evaluation): Split {
@@ -209,6 +221,7 @@ function comparisonSplit(
     return unknownSplit(operator, asked, subject, literal, path, evaluation)
   charge(domain, evaluation)
   neverEqual(comparison, value, subject, other, literal, evaluation)
+  neverOrdered(comparison, value, subject, other, literal, evaluation)
   const { holds, fails } = compared(domain, comparison, literal)
   return narrowedTo(path, value, holds, fails)
 }
@@ -250,6 +263,24 @@ function neverEqual(
   tellNever(value, subject, other, literal, evaluation)
 }
 
+/** A select field of which no value is a number, compared as one: nothing is more or less than `up to 10%`. */
+function neverOrdered(
+  operator: Comparison,
+  value: Value,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  { source }: Evaluation,
+): void {
+  // Two texts are ordered as words.
+  if (operator === '==' || operator === '!=' || value.is !== 'data' || typeof literal !== 'number') return
+  const whole = source.domainOf(value.node)
+  if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return
+  const name = source.text.slice(subject.begin, subject.end)
+  const message = `'${name}' is never more or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
+  source.remark('textNotOrdered', other.begin, message)
+}
+
 function tellNever(
   value: Extract<Value, { is: 'data' }>,
   subject: Expression,
@@ -261,12 +292,14 @@ function tellNever(
   if (whole.kind !== 'words' || [...whole.words].some(word => areEqual(word, literal))) return
   const words = [...whole.words]
   const name = source.text.slice(subject.begin, subject.end)
-  const listed = words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
-  const message = `'${name}' is never '${literal}': it is one of ${listed}. Correct the value.${source.suggestion(String(literal), words)}`
+  const message = `'${name}' is never '${literal}': it is one of ${listed(words)}. Correct the value.${source.suggestion(String(literal), words)}`
   source.alarm('neverHolds', other.begin, message)
 }
 
 const MOST_LISTED = 12
+
+const listed = (words: readonly string[]): string =>
+  words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
 
 function neverFlag(value: Value, other: Expression, { source }: Evaluation): void {
   if (value.is !== 'data') return

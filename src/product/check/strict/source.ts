@@ -81,10 +81,19 @@ export class AnalysedSource {
 
   /** The same place is told once for each code. */
   alarm(code: FindingCode, offset: number, message: string): void {
+    this.#tell(this.#severity, code, offset, message)
+  }
+
+  /** A warning, in strict products too. */
+  remark(code: FindingCode, offset: number, message: string): void {
+    this.#tell('warning', code, offset, message)
+  }
+
+  #tell(severity: 'error' | 'warning', code: FindingCode, offset: number, message: string): void {
     const key = `${code} ${offset}`
     if (this.#told.has(key)) return
     this.#told.add(key)
-    this.#report.at({ path: this.path, ...this.#positionAt(offset) })[this.#severity](code, message)
+    this.#report.at({ path: this.path, ...this.#positionAt(offset) })[severity](code, message)
   }
 
   suggestion(name: string, known: readonly string[]): string {
