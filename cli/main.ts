@@ -71,21 +71,27 @@ export function programOf(terminal: Terminal, act: Act): Command {
       await act(run => newConfiguration(name, run))
     },
   )
-  command(program, 'check <dir>', 'find the mistakes that a deploy would find, without a service').action(
-    async (dir: string) => {
-      const { check } = await import('./commands/check.ts')
-      await act(run => check(dir, run))
-    },
+  command(
+    program,
+    'check <source>',
+    'find the mistakes that a deploy of a folder or zip file would find, without a service',
+  ).action(async (source: string) => {
+    const { check } = await import('./commands/check.ts')
+    await act(run => check(source, run))
+  })
+  command(
+    program,
+    'price <source>',
+    'price policies with the configuration in a folder or zip file, without a service',
   )
-  command(program, 'price <dir>', 'price policies with a configuration, without a service')
     .requiredOption(
       '--policy <file>',
       'the body of POST /policy, alone or with a policyholder; or a list of these',
     )
     .option('--explain', 'show how each figure was computed')
-    .action(async (dir: string, options: { policy: string; explain?: boolean }) => {
+    .action(async (source: string, options: { policy: string; explain?: boolean }) => {
       const { price } = await import('./commands/price.ts')
-      await act(run => price(dir, options, run))
+      await act(run => price(source, options, run))
     })
   command(program, 'test <dir> [files...]', 'run scenarios with a configuration, without a service')
     .option('--filter <text>', 'only scenarios with this text in their name or the name of their file')

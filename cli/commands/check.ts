@@ -1,12 +1,12 @@
 import type { Configuration } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
-import { checkFolder } from '../offline/check.ts'
+import { checkConfiguration } from '../offline/check.ts'
 import { counted, type Run, show } from '../terminal.ts'
 
-/** `bindery check DIR`: what a deploy would find, with no service. */
-export async function check(folder: string, run: Run): Promise<ExitCode> {
-  const { configuration, findings, root } = await checkFolder(folder)
+/** `bindery check SOURCE`, a folder or a zip file: what a deploy would find, with no service. */
+export async function check(source: string, run: Run): Promise<ExitCode> {
+  const { configuration, findings, root } = await checkConfiguration(source)
   const shown = shownFindings(findings, root)
   const { colors } = run.terminal
   show(run, { ok: configuration !== undefined, ...countsOf(findings), findings: shown }, () => {

@@ -3,20 +3,20 @@ import type { CurrencyCode } from '../../src/kernel/money.ts'
 import { decimal, minorDigits } from '../../src/kernel/money.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
-import { checkFolder } from '../offline/check.ts'
+import { checkConfiguration } from '../offline/check.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { type Priced, pricedOffline } from '../offline/price.ts'
 import { type Run, say, show, type Terminal } from '../terminal.ts'
 import { worksheetText } from '../worksheet.ts'
 
-/** `bindery price DIR --policy FILE [--explain]`: what the policies of the file cost by the configuration, with no service. */
+/** `bindery price SOURCE --policy FILE [--explain]`: what the policies of the file cost by the configuration, with no service. */
 export async function price(
-  folder: string,
+  source: string,
   { policy: file, explain = false }: { policy: string; explain?: boolean },
   run: Run,
 ): Promise<ExitCode> {
   const cases = readPolicyFile(file)
-  const { configuration, findings, root } = await checkFolder(folder)
+  const { configuration, findings, root } = await checkConfiguration(source)
   if (!configuration) {
     const shown = shownFindings(findings, root)
     const error = `The configuration has mistakes: ${countsText(findings)}.`

@@ -1,9 +1,10 @@
 // A configuration checked with no service: by the code that the service checks uploads with.
+import { readFileSync, statSync } from 'node:fs'
 import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, Finding } from '../../src/product/configuration.ts'
 import { analyse } from '../../src/servicing/template-data/analysis.ts'
 import { userFindings } from '../../src/tenants/deployment/release/store.ts'
-import { packFolder } from '../folder.ts'
+import { type Packed, packFolder } from '../folder.ts'
 
 export type Checked = {
   /** Absent where there is an error. */
@@ -14,8 +15,15 @@ export type Checked = {
 }
 
 /** All that a deploy to a test tenant would find, but for what only the tenant knows: its data, and its earlier versions. */
-export async function checkFolder(folder: string): Promise<Checked> {
-  const { zip, root, findings: unpacked } = packFolder(folder)
+export const checkFolder = (folder: string): Promise<Checked> => checkPacked(packFolder(folder))
+
+/** The same for a folder, or for the zip file that would be uploaded. */
+export function checkConfiguration(source: string): Promise<Checked> {
+  if (!statSync(source, { throwIfNoEntry: false })?.isFile()) return checkFolder(source)
+  return checkPacked({ zip: new Uint8Array(readFileSync(source)), root: '', findings: [] })
+}
+
+async function checkPacked({ zip, root, findings: unpacked }: Packed): Promise<Checked> {
   const { configuration, findings: found } = await compileArchive(zip, analyse)
   const findings = [...unpacked, ...found, ...(configuration ? userFindings(configuration.testUsers) : [])]
   const failed = findings.some(({ severity }) => severity === 'ERROR')

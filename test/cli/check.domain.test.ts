@@ -1,8 +1,9 @@
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ShownFinding } from '../../cli/findings.ts'
+import { filesOf, zipOf } from '../product/archive-maker.ts'
 import { MISTAKES, type Planted, plantMistakes } from './planted.ts'
 import { bindery } from './terminal.ts'
 
@@ -57,6 +58,20 @@ describe('bindery check', () => {
     const { exit, out } = await bindery('check', 'examples/motor')
     expect(out).toBe('0 errors, 0 warnings: private_motor with 3 exposures, 7 perils; 6 scripts\n')
     expect(exit).toBe(0)
+  })
+
+  test('takes the zip file that would be uploaded, and names places in it', async () => {
+    const file = join(folder, '..', `${basename(folder)}.zip`)
+    const files = filesOf('examples/home/configuration')
+    writeFileSync(file, zipOf(files))
+    const { exit, out } = await bindery('check', file)
+    expect(out).toContain('0 errors, 0 warnings: homeowners')
+    expect(exit).toBe(0)
+    writeFileSync(file, zipOf({ ...files, 'config.json': '{ "timezone": "Europe/Berln" }' }))
+    expect((await bindery('check', file)).out).toContain('config.json:1:3  error  unknownTimeZone\n')
+    writeFileSync(file, 'no zip')
+    expect((await bindery('check', file)).out).toContain('error  notAZip')
+    rmSync(file)
   })
 
   test('a link in the folder is an error, as in an archive', async () => {

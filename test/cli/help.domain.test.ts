@@ -88,7 +88,7 @@ describe('help', () => {
     expect(err).toBe('')
     expect(exit).toBe(2)
     for (const [argv, error] of [
-      [['check'], "missing required argument 'dir'"],
+      [['check'], "missing required argument 'source'"],
       [['chek', 'x'], "unknown command 'chek' (Did you mean check?)"],
       [['check', 'a', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
     ] as const) {
