@@ -33,6 +33,12 @@ export const FOOTER_TAG = 'bindery-footer'
 export const PAGE_NUMBER_TAG = 'bindery-page-number'
 export const PAGE_COUNT_TAG = 'bindery-page-count'
 
+/** In headers and footers, empty elements of these classes are filled in: templates that were made for other PDF makers have them. */
+const FILLED: readonly (readonly [name: string, tag: string])[] = [
+  ['page', PAGE_NUMBER_TAG],
+  ['topage', PAGE_COUNT_TAG],
+]
+
 const IGNORED = new Set(['script', 'noscript', 'template', 'head', 'object', 'iframe', 'math', 'select'])
 
 type Growing = { -readonly [K in keyof HtmlElement]: HtmlElement[K] }
@@ -66,10 +72,13 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
     return undefined
   }
   const make = (node: Element, parent: HtmlElement | undefined, depth: number): HtmlElement => {
-    const tag = node.tagName
+    const named = attributesOf(node)
+    const isEmpty = parent !== undefined && node.childNodes.length === 0
+    const filled = isEmpty ? FILLED.find(([name]) => named.classes.has(name)) : undefined
+    const tag = filled && isInMargin(parent) ? filled[1] : node.tagName
     const element: Growing = {
       tag,
-      ...attributesOf(node),
+      ...named,
       children: [],
       parent,
       index: parent?.size ?? 0,
@@ -89,6 +98,12 @@ export function readHtml(html: string, budget = new ConversionBudget()): HtmlDoc
     (node): node is HtmlElement => typeof node !== 'string' && node.tag === 'body',
   )!
   return { body, header: found[HEADER_TAG], footer: found[FOOTER_TAG], sheets, title }
+}
+
+function isInMargin(element: HtmlElement | undefined): boolean {
+  for (let at = element; at !== undefined; at = at.parent)
+    if (at.tag === HEADER_TAG || at.tag === FOOTER_TAG) return true
+  return false
 }
 
 function attributesOf({ attrs }: Element): Pick<HtmlElement, 'attributes' | 'classes'> {

@@ -128,6 +128,12 @@ export const FIXTURES: Record<string, Fixture> = {
     pages: 2,
     alone: 'headers of a print are pages of their own to a browser: browser.domain.test.ts',
   },
+  pageNumbersByClass: {
+    html: '<p>page <span class="page"></span></p><p style="page-break-before:always">more</p><bindery-footer><table><tr><td><p>page <span class="big page"></span> of <b class="topage"></b>, <span class="page">of the policy</span></p></td></tr></table></bindery-footer>',
+    text: ['page', 'page 1 of 2, of the policy', 'more', 'page 2 of 2, of the policy'],
+    pages: 2,
+    alone: 'browsers leave empty elements empty',
+  },
   pageNumbers: {
     html: '<p>page <bindery-page-number></bindery-page-number> of <bindery-page-count></bindery-page-count></p><p style="page-break-before:always">page <bindery-page-number></bindery-page-number></p><bindery-footer>foot <bindery-page-number></bindery-page-number>/<bindery-page-count></bindery-page-count></bindery-footer>',
     text: ['page 1 of 2', 'foot 1/2', 'page 2', 'foot 2/2'],
