@@ -20,6 +20,8 @@ type ExposureContext = TableNames & {
   script: (path: string) => TemplateSource | undefined
   /** By a plugin or an external rater, so that scripts are optional. */
   isPricedElsewhere: boolean
+  /** Whatever scripts there are is never called. */
+  isPricedByPlugin: boolean
 }
 
 /** A peril without a script, and the path of its file. */
@@ -140,7 +142,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   const premium =
     script(`${folder}/${stem}${PREMIUM_SUFFIX}`) ??
     (name === stem ? undefined : script(`${folder}/${name}${PREMIUM_SUFFIX}`))
-  if (premium !== undefined) checkSets(premium, 'premium', archive.report)
+  if (premium !== undefined && !context.isPricedByPlugin) checkSets(premium, 'premium', archive.report)
   if (decoded === undefined) {
     if (premium === undefined && !context.isPricedElsewhere)
       archive.report.at({ path }).error('missingPremiumScript', unpricedMessage(name, path))

@@ -83,10 +83,16 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
   for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
 
   const { externalRater, plugins } = value
-  const isPricedElsewhere =
-    read === undefined || externalRater !== undefined || plugins.getPerilRates?.enabled === true
+  const isPricedByPlugin = plugins.getPerilRates?.enabled === true
+  const isPricedElsewhere = read === undefined || externalRater !== undefined || isPricedByPlugin
   const path = `${folder}/exposures`
-  const exposures = compileExposures(path, { archive, script, isPricedElsewhere, ...tables })
+  const exposures = compileExposures(path, {
+    archive,
+    script,
+    isPricedElsewhere,
+    isPricedByPlugin,
+    ...tables,
+  })
   const uninsurable = `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`
   if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
   const unrated = `The tenant has no external rater '${externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`

@@ -155,7 +155,8 @@ class ProductAnalysis {
     if (product.calculations) this.#template(product.calculations, tree, ['fees'])
     if (product.underwriting) {
       // Not where premiums are: a deployed archive is compiled again without this analysis, and its strict product must not be refused.
-      checkSets(product.underwriting, 'decision', this.#archive.report)
+      if (!hasPlugin(product, 'getUnderwritingResult'))
+        checkSets(product.underwriting, 'decision', this.#archive.report)
       this.#template(product.underwriting, tree, ['underwriting'])
     }
     const readers = readersOfDocuments(product)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Base, PLANTED, type Planted } from './planted.ts'
-import { compiled, edited, filesOfBase, lenient, pathIn, textOf } from './strict-archive.ts'
+import { compiled, type Edits, edited, filesOfBase, lenient, pathIn, textOf } from './strict-archive.ts'
 
 const all = Object.values(PLANTED).flat()
 
@@ -65,6 +65,22 @@ test('nothing is found in motor with all of its plugins switched on', async () =
     files = { ...files, [path]: textOf(files[path]).replace(...on(file)) }
   }
   expect((await compiled(files)).findings).toEqual([])
+})
+
+test.each([
+  ['rater', 'exposures/vehicle/perils/glass.premium.liquid'],
+  ['underwriter', 'underwriting.guidelines.liquid'],
+])('a script that sets nothing is no mistake where the %s decides', async (file, script) => {
+  const found = async (...more: Edits[]) => {
+    const files = edited(
+      'motor',
+      Object.assign({ [script]: '{% comment %}the plugin{% endcomment %}' }, ...more),
+    )
+    return (await compiled(files)).findings.map(one => one.code).filter(one => one === 'scriptSetsNothing')
+  }
+  expect(await found()).toEqual(['scriptSetsNothing'])
+  const on = [`"main/${file}.js", "enabled": false`, `"main/${file}.js", "enabled": true`] as const
+  expect(await found({ 'policy.json': on })).toEqual([])
 })
 
 test.each([
