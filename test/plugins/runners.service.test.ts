@@ -420,6 +420,25 @@ return seen`
     })
   })
 
+  it('goes without a package that a script requires and never uses', async () => {
+    const program = programOf({
+      'main/rater.js': `"use strict"; let money = require('money'), parse = require('csv-parse'), read = require("read")
+const { each } = require('money')
+exports.rate = () => [money.rate, each]
+exports.place = () => { throw new Error('here') }`,
+      'main/used.js': "const parse = require('csv-parse')\nexports.rate = () => parse.all",
+      'lib/money.js': 'exports.rate = 7\nexports.each = 8',
+    })
+    const run = async (name: string, path = 'main/rater.js') =>
+      await runner.run(program, callOf({ function: name, path }))
+    expect(await run('rate')).toMatchObject({ value: [7, 8] })
+    expect((await run('place')).failure).toEqual({ at: 'main/rater.js:4', reason: 'Error: here' })
+    expect((await run('rate', 'main/used.js')).failure).toEqual({
+      at: 'main/used.js:1',
+      reason: "Error: cannot find 'csv-parse', which main/used.js requires; it is not below scripts/",
+    })
+  })
+
   it('says where an error of the tenant’s own class was thrown, not where the class makes it', async () => {
     const program = programOf({
       'main/rater.js': `const { RatingError, Refusal, Plain } = require('../lib/errors.js')

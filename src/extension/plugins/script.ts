@@ -17,7 +17,7 @@ const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
 export function compileScript(path: string, source: string): CompiledScript {
   if (path.endsWith('.json')) return jsonScript(source)
   const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
-  if (script && 'program' in script) return checked(script.program, wrapped(withoutHashBang(source)))
+  if (script && 'program' in script) return checked(script.program, wrapped(asScript(source, script.program)))
   const module = path.endsWith('.cjs') ? undefined : parsed(source, 'module')
   if (module && 'program' in module)
     return checked(module.program, wrapped(asCommonJs(source, module.program)))
@@ -55,7 +55,9 @@ type Statement = Node & {
   declaration?: Declared | null
   exported?: Named | null
 }
-type Declared = Node & { id?: Named | null; declarations?: { id: Node }[] }
+type Declared = Node & { id?: Named | null; declarations?: Declarator[] }
+type Declarator = { id: Node & { name?: string }; init?: Call | null }
+type Call = Node & { callee?: Node & { name?: string }; arguments?: (Node & { value?: unknown })[] }
 
 function parsed(
   source: string,
@@ -87,6 +89,41 @@ function parsed(
 }
 
 const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
+
+/**
+ * `const name = require('package')` at the top, of a name that is not said again, may find nothing: authors leave in what their own tools
+ * need. The loader's `unused` allows it.
+ */
+function asScript(source: string, program: Program): string {
+  const packages = program.body.filter(isDeclaration).flatMap(packagesOf)
+  if (packages.length === 0) return withoutHashBang(source)
+  const counts = new Map<string, number>()
+  for (const [word] of source.matchAll(WORD)) counts.set(word, (counts.get(word) ?? 0) + 1)
+  let text = ''
+  let kept = 0
+  for (const { name, request, end } of packages) {
+    const own = 1 + [...request.matchAll(WORD)].filter(([word]) => word === name).length
+    if (counts.get(name) !== own) continue
+    text += `${source.slice(kept, end)}.unused`
+    kept = end
+  }
+  return withoutHashBang(text + source.slice(kept))
+}
+
+const WORD = /[\w$]+/g
+
+const isDeclaration = (node: Node): node is Declared => node.type === 'VariableDeclaration'
+
+/** What the declaration requires by names without dots; `end` is that of the word `require`. */
+function packagesOf({ declarations = [] }: Declared): { name: string; request: string; end: number }[] {
+  return declarations.flatMap(({ id: { name }, init }) => {
+    if (name === undefined || init?.callee?.name !== 'require') return []
+    const request = init.arguments?.[0]?.value
+    return typeof request === 'string' && !request.startsWith('.')
+      ? [{ name, request, end: init.callee.end }]
+      : []
+  })
+}
 
 /** Refuses a script that loads code in a way that plugins cannot. */
 function checked(program: Program, script: CompiledScript): CompiledScript {

@@ -141,7 +141,7 @@ export function realm(
   /** CommonJS' `require` over the archive's scripts: relative, or from the folder `scripts/` and its `lib/`. */
   function loader(places: WeakMap<object, string>) {
     const loaded = new Map<string, { exports: unknown }>()
-    const resolve = (from: string, request: string): string => {
+    const found = (from: string, request: string): string | undefined => {
       const isRelative = /^\.\.?(\/|$)/.test(request)
       const begin = isRelative ? from.split('/').slice(0, -1) : []
       for (const step of request.split('/')) {
@@ -153,6 +153,11 @@ export function realm(
       for (const one of targets)
         for (const ending of ['', '.js', '.cjs', '.mjs', '.json', '/index.js'])
           if (one + ending in problems) return one + ending
+      return undefined
+    }
+    const resolve = (from: string, request: string): string => {
+      const path = found(from, request)
+      if (path !== undefined) return path
       throw new Error(`cannot find '${request}', which ${from} requires; it is not below scripts/`)
     }
     const load = (path: string): unknown => {
@@ -177,6 +182,9 @@ export function realm(
     const folderOf = (path: string): string => path.split('/').slice(0, -1).join('/')
     const requireOf = (from: string) => {
       const require = (request: unknown): unknown => load(resolve(from, String(request)))
+      /** Of what nothing is asked: no matter if it is not there. */
+      require.unused = (request: string): unknown =>
+        found(from, request) === undefined ? undefined : require(request)
       /** An ES module's view of another file. */
       require.module = (request: string): object => {
         const exports = require(request)
