@@ -28,6 +28,8 @@ function valued(exposure) {
 const parts = {
   value: data => ({ addExposures: data.updates.addExposures.map(valued) }),
   region: data => ({ fieldValues: { region_class: 'R3', claims_free_years: 8 } }),
+  post: data => ({ fieldValues: { document_delivery: 'post' } }),
+  'post anyway': data => ({ fieldValues: { document_delivery: ['post'], contact_email: data.updates.fieldValues.contact_email } }),
   add: data => ({
     addExposures: [...data.updates.addExposures, {
       exposureName: 'trailer',
@@ -119,6 +121,19 @@ const message = (answer: { body: unknown }) => (answer.body as { message: string
 const valuesOf = (policy: PolicyResponse) => policy.characteristics[0]!.fieldValues
 
 describe('a new policy', () => {
+  it('loses a value whose condition the plugin ends, unless the plugin gives it', async () => {
+    const { body } = await created(['post'], { finalize: true })
+    expect(valuesOf(body)).toMatchObject({ document_delivery: ['post'], channel: ['direct'] })
+    expect(valuesOf(body)).not.toHaveProperty('contact_email')
+    for (const refused of [
+      await created(['post_anyway'], { finalize: true }),
+      await created(['region'], { finalize: true }, { document_delivery: 'post' }),
+    ]) {
+      expect(refused.status).toBe(400)
+      expect(message(refused)).toContain("'contact_email' may have a value only while 'document_delivery'")
+    }
+  })
+
   it('is filled in before it is validated, and costs what the whole request would', async () => {
     const { vehicle_value: _, ...vehicle } = plain.exposures[0]!.fieldValues as Record<string, unknown>
     const {

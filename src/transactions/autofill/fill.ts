@@ -8,7 +8,7 @@ import type { PluginSession, PluginSubject } from '../../extension/plugins/sessi
 import { invalidAnswer, problemOf, readAnswer } from '../../extension/plugins/translation.ts'
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { type PolicyLocator, shardOfDigits } from '../../kernel/locators.ts'
-import type { Instant } from '../../kernel/time.ts'
+import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
@@ -23,6 +23,7 @@ import {
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
+import { withoutEnded } from './ended.ts'
 import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
 
 /** Refusals that name what was filled in, and by which filler. */
@@ -44,7 +45,7 @@ type Filled<R> = {
   readonly newPolicy: Pick<NewPolicyContext, 'product' | 'configuration' | 'configVersion'>
   /** Selects the tables for the plugin. */
   readonly basis: ReturnType<typeof basisOfRequest>
-  readonly timeZone: string
+  readonly timeZone: TimeZone
 }
 
 /** Fills in the requests of one attempt at an operation on a policy. */
@@ -156,7 +157,13 @@ export class Autofill {
       filled = await filler.fill({ ...filling, updates, tenantTimeZone: timeZone }, (answer, unfit) => {
         const words = wordsOf(kind, answer)
         if (Object.keys(words).length === 0) return filled
-        const read = contract.safeParse(withWords(kind, filled, merged(before, words)))
+        const after = merged(before, words)
+        // Of a policy that there is, the values around a condition may be stored ones.
+        const fitting =
+          kind === 'newPolicy'
+            ? withoutEnded(product.fields, { before, answer: words, after }, timeZone)
+            : after
+        const read = contract.safeParse(withWords(kind, filled, fitting))
         if (!read.success) throw unfit(read.error.issues.map(({ message }) => message.replace(/\.$/, '')))
         this.#notes.push(`Filled in by ${filler.name}: ${named(words)}.`)
         return read.data
