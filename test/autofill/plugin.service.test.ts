@@ -52,6 +52,8 @@ const parts = {
   'no list': () => ({ addExposures: 'one' }),
   'no exposure': () => ({ addExposures: [{ name: 'vehicle' }] }),
   'no value': () => ({ fieldValues: { region_class: { is: 'R3' } } }),
+  // What it has nothing for, as services in typed languages say it.
+  empty: () => ({ endorsementEffectiveTimestamp: '', policyStartTimestamp: '', policyEndTimestamp: '', paymentScheduleName: '', updateExposures: [], removeExposures: null }),
   'no time': () => ({ policyEndTimestamp: NaN }),
   'unknown field': () => ({ fieldValues: { colour_of_roof: 'red' } }),
   'unknown schedule': () => ({ paymentScheduleName: 'sometimes' }),
@@ -121,6 +123,16 @@ const message = (answer: { body: unknown }) => (answer.body as { message: string
 const valuesOf = (policy: PolicyResponse) => policy.characteristics[0]!.fieldValues
 
 describe('a new policy', () => {
+  it('keeps what the plugin has only empty text for', async () => {
+    const { status, body } = await created(['empty'], { paymentScheduleName: 'monthly', finalize: true })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      originalContractStartTimestamp: String(START),
+      originalContractEndTimestamp: String(END),
+      paymentScheduleName: 'monthly',
+    })
+  })
+
   it('loses a value whose condition the plugin ends, unless the plugin gives it', async () => {
     const { body } = await created(['post'], { finalize: true })
     expect(valuesOf(body)).toMatchObject({ document_delivery: ['post'], channel: ['direct'] })

@@ -53,15 +53,15 @@ const CREATION_NAMES = new Map([
   ['fieldGroups', 'addFieldGroups'],
 ])
 
+const NOTHING: ReadonlySet<unknown> = new Set([null, undefined, ''])
+
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
     (kind === 'newPolicy' && CREATION_NAMES.get(name)) || name,
     value,
   ])
   const known: readonly string[] = FILLED_WORDS[kind]
-  return Object.fromEntries(
-    entries.filter(([name, value]) => known.includes(name) && value !== undefined && value !== null),
-  )
+  return Object.fromEntries(entries.filter(([name, value]) => known.includes(name) && !NOTHING.has(value)))
 }
 
 export function withWords(kind: FilledKind, request: object, words: Words): Words {
@@ -103,10 +103,11 @@ const UNITED: ReadonlySet<string> = new Set([
 /**
  * Merges what was filled in into the request. Filled values win: field by field, and change by change where changes
  * have a locator. A list of additions replaces the request's, because published plugins return the requested additions
- * with their own changes. Null fills nothing in, except in field values, where it removes the value.
+ * with their own changes. Null and empty text fill nothing in: services in typed languages send them for what they do not set. In field
+ * values null removes the value.
  */
 export const merged = (asked: Words, filled: Words): Words => {
-  const given = Object.entries(filled).filter(([, value]) => value !== null && value !== undefined)
+  const given = Object.entries(filled).filter(([, value]) => !NOTHING.has(value))
   return {
     ...asked,
     ...Object.fromEntries(given.map(([name, value]) => [name, both(name, asked[name], value)])),
