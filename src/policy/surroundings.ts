@@ -105,16 +105,19 @@ export function* unshared<K, R>(
   for (const [locator, record] of records) if (before?.get(locator) !== record) yield record
 }
 
-/** By default from midnight today for a calendar year (brief 7). */
-export function contractSpan(
+/** By default from midnight today for a calendar year (brief 7). It may end before its start. */
+export function askedSpan(
   start: Instant | undefined,
   end: Instant | undefined,
   timeZone: TimeZone,
   now: Instant,
 ): Span {
   const from = start ?? startOfDay(now, timeZone)
-  return validSpan({ start: from, end: end ?? add(from, 1, 'year', timeZone) })
+  return { start: from, end: end ?? add(from, 1, 'year', timeZone) }
 }
+
+/** The same; refuses (400) a span that does not end after its start. */
+export const contractSpan = (...asked: Parameters<typeof askedSpan>): Span => validSpan(askedSpan(...asked))
 
 /** Refuses (400) a span that does not end after its start. */
 export function validSpan(span: Span): Span {

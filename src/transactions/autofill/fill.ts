@@ -12,7 +12,11 @@ import type { Instant, TimeZone } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { PolicyCreateRequest, PolicyUpdateRequest } from '../../policy/contract/requests.ts'
 import { selectedQuote } from '../../policy/records/aggregate.ts'
-import { type EndorsementChanges, namedExposures } from '../../policy/records/transactions.ts'
+import {
+  type Endorsement,
+  type EndorsementChanges,
+  namedExposures,
+} from '../../policy/records/transactions.ts'
 import {
   basisOfNewPolicy,
   basisOfRequest,
@@ -24,6 +28,7 @@ import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { withoutEnded } from './ended.ts'
+import { inRequestWords, type Known, knownOfNewPolicy, knownOfRequest, shownTo } from './times.ts'
 import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
 
 /** Refusals that name what was filled in, and by which filler. */
@@ -34,6 +39,8 @@ type Fillable = { readonly autofill?: readonly string[] }
 type When = Pick<Parameters<typeof basisOfRequest>[1], 'at' | 'begins'> & {
   /** Field values that the request sets. */
   readonly asked?: unknown
+  /** What the request updates. */
+  readonly record?: Endorsement
 }
 
 type Filled<R> = {
@@ -46,6 +53,7 @@ type Filled<R> = {
   /** Selects the tables for the plugin. */
   readonly basis: ReturnType<typeof basisOfRequest>
   readonly timeZone: TimeZone
+  readonly known: Known
 }
 
 /** Fills in the requests of one attempt at an operation on a policy. */
@@ -87,6 +95,7 @@ export class Autofill {
       newPolicy,
       basis,
       timeZone,
+      known: knownOfNewPolicy(request, timeZone, now),
     })
   }
 
@@ -137,6 +146,7 @@ export class Autofill {
       newPolicy: { product, configuration, configVersion },
       basis,
       timeZone,
+      known: knownOfRequest(kind, request, { aggregate, record: when.record, now: this.#context.now }),
     })
     // A large policy is loaded only as far as the request names it, and fillers may name more.
     const read = new Set(namedExposures(request))
@@ -144,7 +154,8 @@ export class Autofill {
     return filled
   }
 
-  async #filled<R extends Fillable>({ kind, contract, filling, timeZone, ...rest }: Filled<R>): Promise<R> {
+  async #filled<R extends Fillable>(given: Filled<R>): Promise<R> {
+    const { kind, contract, filling, timeZone, known, ...rest } = given
     const { product, configuration, configVersion } = rest.newPolicy
     const { autofill: asked, ...request } = rest.request
     const policyLocator = String(this.#policy)
@@ -153,9 +164,9 @@ export class Autofill {
     let filled = request as R
     for (const filler of this.#fillers(asked, filling, subject)) {
       const before = wordsOf(kind, filled)
-      const updates = shownWords(before) as AutofillInput['updates']
+      const updates = shownTo(kind, known, shownWords(before)) as AutofillInput['updates']
       filled = await filler.fill({ ...filling, updates, tenantTimeZone: timeZone }, (answer, unfit) => {
-        const words = wordsOf(kind, answer)
+        const words = wordsOf(kind, inRequestWords(kind, answer, updates))
         if (Object.keys(words).length === 0) return filled
         const after = merged(before, words)
         // Of a policy that there is, the values around a condition may be stored ones.

@@ -68,6 +68,7 @@ export async function fillOperation(
           at: (updatedStart(operation.update) ?? endorsement.startAt) as Instant,
           ...(kind === 'renewal' && { begins: 'term' as const }),
           asked: endorsement.changes.fieldValues,
+          record: endorsement,
         },
       )
       return { ...operation, update }

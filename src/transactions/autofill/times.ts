@@ -1,0 +1,76 @@
+// Times and names that fillers find in `updates` of every request, whatever it says itself, in the words of the interface.
+import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
+import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
+import { type PolicyAggregate, selectedQuote } from '../../policy/records/aggregate.ts'
+import type { Endorsement } from '../../policy/records/transactions.ts'
+import { askedSpan } from '../../policy/surroundings.ts'
+import type { FilledKind, Words } from './words.ts'
+
+/** By their words in `updates`; milliseconds as text. */
+export type Known = Readonly<Record<string, string>>
+
+/** Other words for those of a request, for fillers that treat all kinds of requests alike. */
+const OTHER_WORDS: Partial<Record<FilledKind, Readonly<Record<string, string>>>> = {
+  endorsement: { endorsementEffectiveTimestamp: 'startTimestamp' },
+  renewal: { policyEndTimestamp: 'renewalEndTimestamp' },
+}
+
+export const knownOfNewPolicy = (
+  { policyStartTimestamp: start, policyEndTimestamp: end }: PolicyCreateRequest,
+  timeZone: TimeZone,
+  now: Instant,
+): Known =>
+  ofSpan(
+    askedSpan(
+      (start ?? undefined) as Instant | undefined,
+      (end ?? undefined) as Instant | undefined,
+      timeZone,
+      now,
+    ),
+  )
+
+/** `record` is what the request updates. What the request says itself counts before all of it. */
+export function knownOfRequest(
+  kind: FilledKind,
+  request: object,
+  { aggregate, record, now }: { aggregate: PolicyAggregate; record: Endorsement | undefined; now: Instant },
+): Known {
+  const { originalStart, effectiveEnd } = aggregate.policy
+  if (kind === 'policy') {
+    const { contractStart, contractEnd } = selectedQuote(aggregate)
+    return ofSpan({ start: contractStart, end: contractEnd })
+  }
+  if (kind === 'renewal')
+    return {
+      policyStartTimestamp: String(record?.startAt ?? effectiveEnd),
+      ...(record?.endAt !== undefined && { policyEndTimestamp: String(record.endAt) }),
+    }
+  const name = record?.name ?? ('endorsementName' in request ? request.endorsementName : undefined)
+  return {
+    ...ofSpan({ start: originalStart, end: effectiveEnd }),
+    ...(typeof name === 'string' && { endorsementName: name }),
+    endorsementEffectiveTimestamp: String(record?.startAt ?? now),
+  }
+}
+
+const ofSpan = ({ start, end }: Span): Known => ({
+  policyStartTimestamp: String(start),
+  policyEndTimestamp: String(end),
+})
+
+/** `words` are those of the request, as fillers read them. */
+export function shownTo(kind: FilledKind, known: Known, words: Words): Words {
+  const others = Object.entries(OTHER_WORDS[kind] ?? {}).filter(([, own]) => words[own] !== undefined)
+  return { ...known, ...words, ...Object.fromEntries(others.map(([other, own]) => [other, words[own]])) }
+}
+
+/** The answer in the words of the request, without times that it only gives back. */
+export function inRequestWords(kind: FilledKind, answer: Words, shown: Words): Words {
+  const changed = Object.entries(answer).filter(
+    ([name, value]) => !name.endsWith('Timestamp') || String(value) !== shown[name],
+  )
+  const own = OTHER_WORDS[kind] ?? {}
+  const translated = changed.map(([name, value]): [string, unknown] => [own[name] ?? name, value])
+  // The request's own words win.
+  return { ...Object.fromEntries(translated), ...Object.fromEntries(changed) }
+}
