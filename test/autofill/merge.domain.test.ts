@@ -30,6 +30,16 @@ describe('what is filled in', () => {
     expect(merged(asked, { fieldValues: null, addExposures: null, reprice: undefined })).toEqual(asked)
   })
 
+  it('of a time that is no number leaves what was asked', () => {
+    const asked = { policyEndTimestamp: 2_082_758_400_000 }
+    expect(
+      merged(asked, wordsOf('policy', { policyEndTimestamp: 'NaN', paymentScheduleName: 'NaN' })),
+    ).toEqual({
+      ...asked,
+      paymentScheduleName: 'NaN',
+    })
+  })
+
   it('changes the same exposure, peril and group where the request does, and others beside it', () => {
     const asked = {
       updateExposures: [

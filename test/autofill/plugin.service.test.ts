@@ -54,7 +54,9 @@ const parts = {
   'no value': () => ({ fieldValues: { region_class: { is: 'R3' } } }),
   // What it has nothing for, as services in typed languages say it.
   empty: () => ({ endorsementEffectiveTimestamp: '', policyStartTimestamp: '', policyEndTimestamp: '', paymentScheduleName: '', updateExposures: [], removeExposures: null }),
-  'no time': () => ({ policyEndTimestamp: NaN }),
+  'no time': () => ({ policyEndTimestamp: 'tomorrow' }),
+  // Worked out of a time that an update leaves out.
+  'lost time': data => ({ policyEndTimestamp: parseInt(data.updates.policyEndTimestamp) - 1 }),
   'unknown field': () => ({ fieldValues: { colour_of_roof: 'red' } }),
   'unknown schedule': () => ({ paymentScheduleName: 'sometimes' }),
   throws: () => { throw new Error('no data today') },
@@ -302,6 +304,17 @@ describe('what the request says of its filling', () => {
 })
 
 describe('a draft', () => {
+  it('keeps a time that the plugin works out of one that the update leaves out', async () => {
+    const { body } = await created(['none'], { finalize: false })
+    const updated = await motor.post(`/policy/${body.locator}/update`, {
+      finalize: false,
+      fieldValues: { ...filling('lost_time', 'region') },
+    })
+    expect(updated.status).toBe(200)
+    expect(updated.body.originalContractEndTimestamp).toBe(body.originalContractEndTimestamp)
+    expect(valuesOf(updated.body)).toMatchObject({ region_class: ['R3'] })
+  })
+
   it('is filled in when it is updated, and by nothing else', async () => {
     const { body } = await created(['none'], { finalize: false })
     const { locator } = body

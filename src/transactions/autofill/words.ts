@@ -53,7 +53,9 @@ const CREATION_NAMES = new Map([
   ['fieldGroups', 'addFieldGroups'],
 ])
 
-const NOTHING: ReadonlySet<unknown> = new Set([null, undefined, ''])
+/** A time that a plugin works out of what the request leaves out is NaN, which is null in JSON. */
+const fillsNothing = (name: string, value: unknown): boolean =>
+  value === undefined || value === null || value === '' || (name.endsWith('Timestamp') && value === 'NaN')
 
 export function wordsOf(kind: FilledKind, record: object): Words {
   const entries = Object.entries(record).map(([name, value]): [string, unknown] => [
@@ -61,7 +63,9 @@ export function wordsOf(kind: FilledKind, record: object): Words {
     value,
   ])
   const known: readonly string[] = FILLED_WORDS[kind]
-  return Object.fromEntries(entries.filter(([name, value]) => known.includes(name) && !NOTHING.has(value)))
+  return Object.fromEntries(
+    entries.filter(([name, value]) => known.includes(name) && !fillsNothing(name, value)),
+  )
 }
 
 export function withWords(kind: FilledKind, request: object, words: Words): Words {
