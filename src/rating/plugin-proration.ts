@@ -72,7 +72,7 @@ export async function askProration(
   const input: ProrationInput = {
     operation: OPERATIONS[modification.kind],
     segmentSplitTimestamp: String(at),
-    ...schedulesOf(aggregate, modification),
+    ...schedulesOf(aggregate, modification, product),
     tenantTimeZone: timeZone,
     policy: policyInfo(aggregate),
     cancellationType: modification.kind === 'lapse' ? 'lapse' : modification.cancellationName,
@@ -100,13 +100,20 @@ export async function askProration(
   return asProrated(items, read)
 }
 
-function schedulesOf(aggregate: PolicyAggregate, { kind, transactionLocator }: Modification) {
+function schedulesOf(
+  aggregate: PolicyAggregate,
+  { kind, transactionLocator }: Modification,
+  { paymentSchedules }: RatingContext['product'],
+) {
   const { policy, endorsements } = aggregate
   const endorsement = endorsements.get(Number(transactionLocator) as EndorsementLocator)
   return {
     paymentScheduleName:
       kind === 'endorsement' && endorsement ? scheduleOf(aggregate, endorsement) : policy.paymentScheduleName,
     oldPaymentScheduleName: policy.paymentScheduleName,
+    paymentPlan:
+      paymentSchedules.find(one => one.name === policy.paymentScheduleName)?.type ??
+      policy.paymentScheduleName,
   }
 }
 

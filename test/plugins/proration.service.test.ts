@@ -239,6 +239,7 @@ describe('a cancellation at short rates', () => {
       segmentSplitTimestamp: String(day('2026-05-20')),
       paymentScheduleName: 'upfront',
       oldPaymentScheduleName: 'upfront',
+      paymentPlan: 'total',
       tenantTimeZone: 'UTC',
       policy: {
         locator: policy.locator,

@@ -107,6 +107,8 @@ export type ProrationInput = {
   /** After the transaction, and before it. */
   paymentScheduleName: string
   oldPaymentScheduleName: string
+  /** The type of the schedule before the transaction; older scripts read it. */
+  paymentPlan: string
   tenantTimeZone: string
   policy: PolicyInfo
   /** The name of a cancellation; `lapse` of a lapse. */

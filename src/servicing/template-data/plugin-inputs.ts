@@ -118,6 +118,7 @@ const prorationInput = (): DataNode =>
     segmentSplitTimestamp: time('Where they are split.'),
     paymentScheduleName: text('The payment schedule after the transaction.'),
     oldPaymentScheduleName: text('The payment schedule before it.'),
+    paymentPlan: text('The type of the payment schedule before it, such as monthly or total.'),
     tenantTimeZone: zone(),
     policy: policyInfo(),
     cancellationType: maybe(text('The type of a cancellation; lapse of a lapse.')),
