@@ -54,6 +54,33 @@ describe('a lambda', () => {
     expect((await lambda('echo')).body).toMatchObject({ payload: null })
   })
 
+  it('is called by the name in a body too, and answers below payload', async () => {
+    const called = (body: unknown, headers?: Record<string, string>) =>
+      motor.post<unknown>('/lambda', body, headers)
+    const payload = { n: 1, deep: [null, 'x'] }
+    expect(await called({ operation: 'echo', payload })).toMatchObject({
+      status: 200,
+      body: { payload: { operation: 'echo', payload, type: 'number' } },
+    })
+    expect((await called({ operation: 'echo' })).body).toMatchObject({ payload: { payload: null } })
+    expect((await called({ operation: 'note', payload: { text: 'by body' } })).body).toEqual({
+      payload: null,
+    })
+    const headers = { 'idempotency-key': 'lambda-by-body' }
+    const first = await called({ operation: 'count' }, headers)
+    expect(await called({ operation: 'count' }, headers)).toMatchObject({ status: 200, body: first.body })
+    expect(await called({ payload })).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining("'operation' is missing") },
+    })
+    const proto = await callApi<{ payload: object }>('POST', '/lambda', {
+      token: motor.token,
+      headers: { 'content-type': 'application/json' },
+      body: '{"operation":"echo","payload":{"__proto__":{"polluted":1}}}',
+    })
+    expect(JSON.stringify(proto.body)).toContain('"payload":{"__proto__":{"polluted":1}}')
+  })
+
   it('is given a property named __proto__, and answers it, as data', async () => {
     const body =
       '{"__proto__":{"polluted":1},"list":[{"\\u005f_proto__":{"x":[2]},"b":null}],"constructor":{"prototype":3}}'
@@ -89,16 +116,16 @@ describe('a lambda', () => {
   })
 
   it('writes when it returns, once for a key, and not when it throws', async () => {
-    expect((await lambda('count')).body).toBe(1)
+    const count = (await lambda('count')).body as number
     const headers = { 'idempotency-key': 'lambda-1' }
-    expect((await lambda('count', {}, headers)).body).toBe(2)
-    expect((await lambda('count', {}, headers)).body).toBe(2)
+    expect((await lambda('count', {}, headers)).body).toBe(count + 1)
+    expect((await lambda('count', {}, headers)).body).toBe(count + 1)
     const failed = await lambda('fail')
     expect(failed.status).toBe(422)
     expect(failed.body).toMatchObject({
       message: 'Plugin executeLambda failed: lambda/lambda.js:27: Error: as asked',
     })
-    expect((await lambda('count')).body).toBe(3)
+    expect((await lambda('count')).body).toBe(count + 2)
   })
 
   it('answers null where it only writes and returns nothing', async () => {

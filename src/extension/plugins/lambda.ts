@@ -16,12 +16,13 @@ const USUAL_PATH = 'lambda/lambda.js'
 /**
  * Calls `executeLambda` of the latest configuration, in the first product by name that switches it on, else in scripts/lambda/lambda.js.
  * It writes auxiliary data of locators in shard 0, such as `global`, when it returns. Tables are those in force at the time of the
- * request, for no jurisdiction.
+ * request, for no jurisdiction. `answerOf` makes the response of what it returned.
  */
 export async function executeLambda(
   context: RequestContext,
   operation: string,
   payload: unknown,
+  answerOf: (value: unknown) => unknown = value => value,
 ): Promise<JsonText> {
   const { env, tenant, calls } = context
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)
@@ -44,7 +45,7 @@ export async function executeLambda(
       }
       return await plugins.begin().call(subject, 'executeLambda', [operation, payload ?? null])
     })
-    const answer = { status: 200, text: answerText(value) }
+    const answer = { status: 200, text: answerText(answerOf(value)) }
     const [facts, events] = [plugins.facts(), plugins.events()]
     if (facts.length === 0 && events.length === 0 && !context.idempotency) return jsonText(answer)
     const committed = await commit(context, database, {

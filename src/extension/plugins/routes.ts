@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { forTenant, type Route } from '../../platform/http/route.ts'
+import { LambdaRequest, LambdaResponse } from './contract-lambda.ts'
 import { PluginLogPageResponse, PluginLogsQuery } from './contract-log.ts'
 import { readLogs } from './logs.ts'
 
@@ -8,6 +9,18 @@ const Anything = z.unknown().describe('Any JSON.')
 const { get, post } = forTenant('Plugins')
 
 export const pluginRoutes: readonly Route[] = [
+  post('/lambda', {
+    summary: 'Call a function of the configuration by a name in the body',
+    description:
+      'Calls the same function as `POST /lambda/{operation}`, with the `operation` and the `payload` of the body, and puts what it returns into `payload`.',
+    permission: 'lambda.execute',
+    body: { schema: LambdaRequest, required: true, isPassedOn: true },
+    answer: { schema: LambdaResponse, description: 'What the function returned, as `payload`.' },
+    handle: async ({ body }, context) => {
+      const { executeLambda } = await import('./lambda.ts')
+      return await executeLambda(context, body.operation, body.payload, payload => ({ payload }))
+    },
+  }),
   post('/lambda/{operation}', {
     summary: 'Call a function of the configuration',
     description:
