@@ -178,7 +178,7 @@ async function ownPlan(
   const input: InstallmentsInput = {
     operation,
     transactionType: operation,
-    policy: pluginPolicy(shown, currency),
+    policy: pluginPolicy(shown, before, quote),
     charges: pluginCharges(before, own, rests),
     plannedInvoices: pluginPlannedInvoices(before, open),
     paymentScheduleName,

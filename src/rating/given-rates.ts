@@ -40,7 +40,7 @@ export async function givenRates(
   const requested = [...stretches.values()].flat().map(one => one.characteristics)
   const input: PerilRatesInput = {
     operation,
-    policy: pluginPolicy(policy, aggregate.policy.currency),
+    policy: pluginPolicy(policy, aggregate, operation === 'new_business' ? quote : undefined),
     policyExposurePerils: requested.map(one => ({
       policyCharacteristicsLocator: one.policyCharacteristicsLocator,
       exposureCharacteristicsLocator: one.exposureCharacteristicsLocator,

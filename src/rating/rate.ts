@@ -126,7 +126,11 @@ export async function underwriteQuote(
     if (context.unread) throw new NeedsWholePolicy()
     const input: UnderwritingInput = {
       operation,
-      policy: pluginPolicy(context.project(aggregate, quote), aggregate.policy.currency),
+      policy: pluginPolicy(
+        context.project(aggregate, quote),
+        aggregate,
+        operation === 'new_business' ? quote : undefined,
+      ),
       policyholder: asPluginInput(policyholderResponse(policyholder)) as UnderwritingInput['policyholder'],
     }
     const contract = await import('../extension/plugins/contract.ts')

@@ -5,6 +5,7 @@ import type { CheckInvoicesResponse, PolicyPriceResponse } from '../../src/polic
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
+import type { PolicyQuoteResponse } from '../../src/transactions/quotes/contract-quote.ts'
 import type { ReinstatementResponse } from '../../src/transactions/reinstatements/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant } from '../support/plain-product.ts'
@@ -57,9 +58,11 @@ describe('plugins as a library has them', () => {
     }
   })
 
-  it('find the currency in the policy, and the payment schedule before and after in any transaction', async () => {
+  it('find currency and quote in the policy, and the payment schedule before and after in any transaction', async () => {
     const { locator } = await of.issue(YEAR, '1200')
-    expect(JSON.parse(await auxOf(locator, 'rated'))).toEqual({ currency: 'EUR' })
+    const [quote] = await of.ok<PolicyQuoteResponse[]>('GET', `/policies/${locator}/quotes`)
+    expect(JSON.parse(await auxOf(locator, 'rated'))).toEqual({ currency: 'EUR', quote: quote!.locator })
+    expect(await auxOf(locator, 'billed')).toBe(quote!.locator)
     expect(await auxOf(locator, 'schedules')).toBe('monthly to monthly')
   })
 
@@ -130,10 +133,10 @@ describe('plugins as a library has them', () => {
     const note = { auxData: [{ key: 'note', value: 'as agreed by telephone' }] }
     await of.ok('PUT', `/auxData/${locator}`, note)
     expect((await endorse(policy, 3, 'no number')).status).toBe(400)
-    expect(await keysOf(locator)).toEqual(['note', 'rated', 'schedules'])
+    expect(await keysOf(locator)).toEqual(['billed', 'note', 'rated', 'schedules'])
     const { status, body } = await endorse(policy, 3, '1300')
     expect([status, body.fieldValues]).toEqual([200, { note: ['as agreed by telephone'] }])
-    expect(await keysOf(locator)).toEqual(['rated', 'schedules'])
+    expect(await keysOf(locator)).toEqual(['billed', 'rated', 'schedules'])
     expect(await auxOf(locator, 'note')).toBe('')
   })
 })

@@ -20,7 +20,7 @@ exports.executeLambda = (operation, payload) => {
     }
     case 'region': return socotraApi.tableLookup(0, 'region_factor', payload.region)
     case 'holder': return socotraApi.fetchByLocator(Policyholder, payload.locator)
-    case 'policy': { const one = socotraApi.fetchByLocator(Policy, payload.locator); return one && [one.locator, typeof one.grossFees, one.grossFees] }
+    case 'policy': { const one = socotraApi.fetchByLocator(Policy, payload.locator); return one && [one.locator, typeof one.grossFees, one.grossFees, one.currency, one.quoteLocator] }
     case 'many': {
       let sum = 0
       for (const one of payload.all) sum += Number(socotraApi.getAuxData(one.policyLocator, 'n') || '0')
@@ -106,10 +106,13 @@ describe('a lambda', () => {
       entity: { completed: true },
     })
     const { body: policy } = await motor.createPolicy({ finalize: true })
+    const [quote] = (await motor.get<{ locator: string }[]>(`/policies/${policy.locator}/quotes`)).body
     expect((await lambda('policy', { locator: policy.locator })).body).toEqual([
       policy.locator,
       'string',
       policy.grossFees.toFixed(2),
+      'EUR',
+      quote!.locator,
     ])
     for (const nowhere of ['1', 'x', '640064'])
       expect((await lambda('policy', { locator: nowhere })).body).toBeNull()

@@ -45,7 +45,7 @@ function getPerilRates(data) {
     const values = context.exposureChars(pep.exposureCharacteristicsLocator).fieldValues
     ret.pricedPerilCharacteristics[pep.perilCharacteristicsLocator] = { yearlyPremium: '' + roundMoney(values.yearly) }
   }
-  if (!global?.debug) socotraApi.setAuxData(data.policy.locator, 'rated', JSON.stringify({ currency: data.policy.currency }))
+  if (!global?.debug) socotraApi.setAuxData(data.policy.locator, 'rated', JSON.stringify({ currency: data.policy.currency, quote: data.policy.quoteLocator }))
   return ret
 }
 exports.getPerilRates = getPerilRates`,
@@ -69,6 +69,7 @@ exports.getProrationResult = data => (new Prorater(data)).getProratedAmounts()`,
 require('../lib/utils/arrays.js')
 const { roundMoney } = require('./options.js').options
 function createInstallments(data) {
+  socotraApi.setAuxData(data.policy.locator, 'billed', data.policy.quoteLocator)
   socotraApi.setAuxData(data.policy.locator, 'schedules', data.oldPaymentScheduleName + ' to ' + data.paymentScheduleName)
   const terms = data.policy.modifications.filter(m => m.name === 'modification.policy.create').map(m => parseInt(m.effectiveTimestamp))
   const end = Math.max(parseInt(data.policy.effectiveContractEndTimestamp), data.charges.max(c => parseInt(c.coverageEndTimestamp)))

@@ -54,8 +54,8 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
 /** Plugins get all numbers as text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
-/** Published scripts read the currency from it, as from the policy of plugins that get less. */
-export type PluginPolicy = Textual<PolicyResponse> & { currency: string }
+/** Published scripts read the currency and the selected quote from it, as from the policy of plugins that get less. */
+export type PluginPolicy = Textual<PolicyResponse> & { currency: string; quoteLocator?: string }
 
 /** The common input of plugins that do not get the whole policy. */
 export type PolicyInfo = {

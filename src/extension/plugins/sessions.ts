@@ -40,7 +40,7 @@ import { logRows } from './logs.ts'
 import type { AuxWrite, Known } from './runner.ts'
 import { type Fetching, openSandbox, PluginSession } from './session.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
-import { asPluginInput } from './translation.ts'
+import { asPluginInput, pluginPolicy } from './translation.ts'
 
 /** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
@@ -80,7 +80,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   Policy: readerOf({
     form: 'digits',
     select: digits => ({ locator: digits as PolicyLocator }),
-    show: () => wholePolicy,
+    show: () => loaded => pluginPolicy(wholePolicy(loaded), loaded.aggregate),
   }),
   Policyholder: byUuid(async (_context, database, locator) => {
     const [rows] = await database.batch([policyholderQuery(database, locator)])

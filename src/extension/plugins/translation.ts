@@ -7,6 +7,7 @@ import { type CurrencyCode, currencyNameOf, type Decimal, decimal, minorDigits }
 import { isStorable } from '../../kernel/text.ts'
 import { pathText } from '../../platform/wire-problem.ts'
 import type { PolicyResponse } from '../../policy/contract/response.ts'
+import { type PolicyAggregate, type Quote, selectedQuoteIfAny } from '../../policy/records/aggregate.ts'
 import type { PluginFunction } from '../../product/configuration.ts'
 import type { PerilRate, PluginPolicy } from './contract.ts'
 
@@ -157,9 +158,15 @@ export function asPluginInput(value: unknown): unknown {
 }
 
 /** The policy as plugins and external raters get it. */
-export const pluginPolicy = (policy: PolicyResponse, currency: CurrencyCode): PluginPolicy => ({
-  ...(asPluginInput(policy) as PluginPolicy),
-  currency,
+/** The policy as it is shown, in the form for plugins. `quote`: that of new business; undefined: the selected one. */
+export const pluginPolicy = (
+  shown: PolicyResponse,
+  aggregate: PolicyAggregate,
+  quote: Quote | undefined = selectedQuoteIfAny(aggregate),
+): PluginPolicy => ({
+  ...(asPluginInput(shown) as PluginPolicy),
+  currency: aggregate.policy.currency,
+  ...(quote && { quoteLocator: String(quote.locator) }),
 })
 
 function numberText(number: number, name: string, record: Readonly<Record<string, unknown>>): string {

@@ -70,8 +70,12 @@ const policy = (): DataNode => {
   return {
     ...shown,
     description:
-      'The policy, as GET /policy/{locator} shows it, with the transaction that is under way, and its currency.',
-    members: { ...shown.members, currency: text('The currency of the policy, ISO 4217.') },
+      'The policy, as GET /policy/{locator} shows it, with the transaction that is under way, its currency and its selected quote.',
+    members: {
+      ...shown.members,
+      currency: text('The currency of the policy, ISO 4217.'),
+      quoteLocator: maybe(text('Names its selected quote.')),
+    },
   }
 }
 
