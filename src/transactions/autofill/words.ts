@@ -111,7 +111,7 @@ const UNITED: ReadonlySet<string> = new Set([
  * values null removes the value.
  */
 export const merged = (asked: Words, filled: Words): Words => {
-  const given = Object.entries(filled).filter(([, value]) => !NOTHING.has(value))
+  const given = Object.entries(filled).filter(([name, value]) => !fillsNothing(name, value))
   return {
     ...asked,
     ...Object.fromEntries(given.map(([name, value]) => [name, both(name, asked[name], value)])),
