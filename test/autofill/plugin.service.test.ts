@@ -55,8 +55,8 @@ const parts = {
   // What it has nothing for, as services in typed languages say it.
   empty: () => ({ endorsementEffectiveTimestamp: '', policyStartTimestamp: '', policyEndTimestamp: '', paymentScheduleName: '', updateExposures: [], removeExposures: null }),
   'no time': () => ({ policyEndTimestamp: 'tomorrow' }),
-  // Worked out of a time that an update leaves out.
-  'lost time': data => ({ policyEndTimestamp: parseInt(data.updates.policyEndTimestamp) - 1 }),
+  // Worked out of what the request leaves out.
+  'lost time': data => ({ policyEndTimestamp: parseInt(data.updates.fieldValues.first_day) - 1 }),
   'unknown field': () => ({ fieldValues: { colour_of_roof: 'red' } }),
   'unknown schedule': () => ({ paymentScheduleName: 'sometimes' }),
   throws: () => { throw new Error('no data today') },
@@ -304,7 +304,7 @@ describe('what the request says of its filling', () => {
 })
 
 describe('a draft', () => {
-  it('keeps a time that the plugin works out of one that the update leaves out', async () => {
+  it('keeps a time that the plugin works out of what the update leaves out', async () => {
     const { body } = await created(['none'], { finalize: false })
     const updated = await motor.post(`/policy/${body.locator}/update`, {
       finalize: false,
