@@ -269,7 +269,7 @@ export const OTHER_FILES: readonly Placed[] = [
   {
     path: `${PRODUCT}/<name>.template.liquid`,
     about:
-      'The template of a document, which a `templateName` names; also `.template.vm` in [Velocity](velocity.md). `invoice`, `cancellation`, `gracePeriod`, `lapse` and `reinstatement` need no entry: they are made when their time comes.',
+      'The template of a document, which a `templateName` names; also `.template.vm` in [Velocity](velocity.md). `invoice`, `cancellation`, `gracePeriod`, `lapse` and `reinstatement` need no entry: they are made when their time comes. A lapse whose type is not in cancellations.json has the document of `lapse`, or else that of `cancellation`.',
   },
   {
     path: `${PRODUCT}/static_documents/<file>`,

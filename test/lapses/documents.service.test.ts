@@ -5,6 +5,7 @@ import type { PolicyDocumentResponse } from '../../src/policy/contract/documents
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
 import type { PolicyholderResponse } from '../../src/policyholders/contract.ts'
 import type { ClockResponse } from '../../src/tenants/routes.ts'
+import type { CancellationResponse } from '../../src/transactions/cancellations/contract.ts'
 import type {
   GraceLapseReinstatementResponse,
   GracePeriodResponse,
@@ -14,7 +15,7 @@ import type {
 import { fileAt, pdfTextAt, whenMade } from '../documents/waiting.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
-import { type DeployedTenant, deployExample } from '../support/examples.ts'
+import { type ArchiveFiles, type DeployedTenant, deployExample, exampleFiles } from '../support/examples.ts'
 import { roundTrips, workedOf } from '../support/motor.ts'
 
 const PDF = '%PDF-1.4\n%%EOF\n'
@@ -24,7 +25,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000
 let deployed = 0
 let home: DeployedTenant
 
-beforeAll(() => prepareDatabases({ tenants: 12 }))
+beforeAll(() => prepareDatabases({ tenants: 15 }))
 beforeEach(async () => {
   deployed += 1
   home = await deployExample('home', `papers${deployed}`)
@@ -151,6 +152,33 @@ describe('papers that the service makes', () => {
       story!.lapse!.document!.locator,
       story!.reinstatements[0]!.reinstatementDocument!.locator,
     ]).toEqual([grace.document!.locator, lapse.document!.locator, back.reinstatementDocument!.locator])
+  })
+
+  it('tell of a cancellation that is a lapse without a type', async () => {
+    const folder = 'products/homeowners/policy'
+    const types = { cancellationTypes: [{ name: 'request', title: 'On request', documents: [] }] }
+    const files: ArchiveFiles = {
+      ...exampleFiles('home'),
+      [`${folder}/cancellations.json`]: JSON.stringify(types),
+      [`${folder}/cancellation.template.liquid`]: 'Cancelled {{ data.lapse.locator }}',
+      [`${folder}/lapse.template.liquid`]:
+        'Lapsed {{ data.lapse.lapse_timestamp | minus: data.cancellation.effective_timestamp }} {{ data.cancellation.name }}',
+    }
+    const lapsed = async (suffix: string): Promise<CancellationResponse> => {
+      home = await deployExample(files, suffix)
+      const policy = await unpaid()
+      await moveTo(Number(policy.invoices[0]!.dueTimestamp) + 20 * DAY_MS)
+      const [begun] = await get<CancellationResponse[]>(`/policies/${policy.locator}/cancellations`)
+      return await made(`/cancellations/${begun!.locator}`, one => one.documents[0])
+    }
+    const own = await lapsed(`own${deployed}`)
+    expect(own.documents).toMatchObject([{ fileName: `lapse_${own.locator}.pdf`, state: 'ready' }])
+    await expectPdf(own.documents[0], 'Lapsed 0 lapse')
+
+    delete files[`${folder}/lapse.template.liquid`]
+    const general = await lapsed(`general${deployed}`)
+    expect(general.documents).toMatchObject([{ displayName: `Cancellation ${general.locator}` }])
+    await expectPdf(general.documents[0], `Cancelled ${general.locator}`)
   })
 
   it('see the reinstatement as `data.reinstatement`', async () => {

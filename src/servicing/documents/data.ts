@@ -4,6 +4,7 @@
 import { invoiceResponse } from '../../billing/payments.ts'
 import type { CancellationLocator, EndorsementLocator, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { need } from '../../kernel/maps.ts'
+import { add, type TimeZone } from '../../kernel/time.ts'
 import { installmentOf } from '../../policy/bills/amounts-due.ts'
 import { isStanding } from '../../policy/fold/line.ts'
 import { billedItemsOf, shownItems } from '../../policy/projection/billed-items.ts'
@@ -18,6 +19,7 @@ import {
 } from '../../policy/records/aggregate.ts'
 import type { Invoice } from '../../policy/records/invoice.ts'
 import {
+  type Cancellation,
   cancellationOf,
   endorsementOf,
   type PolicyDocument,
@@ -37,9 +39,11 @@ import {
   type TemplateRecord,
   templateRecord,
 } from '../../rating/template-data.ts'
+import { LAPSE } from '../../transactions/cancellations/decision.ts'
 import { cancellationResponse } from '../../transactions/cancellations/projection.ts'
 import { policyOnIssue } from '../../transactions/endorsements/plans.ts'
 import { transactionData } from '../../transactions/endorsements/template-data.ts'
+import type { LapseResponse } from '../../transactions/lapses/contract.ts'
 import {
   gracePeriodResponse,
   lapseReinstatementResponse,
@@ -121,6 +125,10 @@ function subjectData(
           ...templateRecord(cancellationResponse(aggregate, cancellation, product)),
           display_id: subjectLocator,
         }),
+        // A template of lapses serves both kinds: this one, and that of a product without cancellations.json.
+        ...(cancellation.name === LAPSE && {
+          lapse: () => templateRecord(lapseOf(cancellation, product, aggregate.policy.timeZone)),
+        }),
       }
     }
     case 'reinstatement': {
@@ -159,6 +167,20 @@ function subjectData(
     }
     default:
       return {}
+  }
+}
+
+function lapseOf(
+  { locator, createdAt, effectiveAt }: Cancellation,
+  { lapse: { reinstatementPeriodDays: days } }: Loaded['product'],
+  timeZone: TimeZone,
+): Partial<LapseResponse> {
+  const endAt = days === undefined ? undefined : add(effectiveAt, days, 'day', timeZone)
+  return {
+    locator: String(locator),
+    createdTimestamp: String(createdAt),
+    lapseTimestamp: String(effectiveAt),
+    ...(endAt !== undefined && { reinstatementPeriodEndTimestamp: String(endAt) }),
   }
 }
 

@@ -230,11 +230,14 @@ const transactionNode = (
 const documentParts = (): Members => ({
   endorsement: transactionNode('endorsement', EndorsementResponse, 'endorsementDocument'),
   renewal: transactionNode('renewal', RenewalResponse, 'renewalDocument'),
-  cancellation: record(
-    'The cancellation that the document is about.',
-    { ...members(CancellationResponse, 'cancellation'), display_id: text('Names the cancellation.') },
-    ['cancellationDocument'],
-  ),
+  cancellation: {
+    ...record(
+      'The cancellation that the document is about; of a lapse, where it is one.',
+      { ...members(CancellationResponse, 'cancellation'), display_id: text('Names the cancellation.') },
+      ['cancellationDocument', 'lapseDocument'],
+    ),
+    optionalFor: ['lapseDocument'],
+  },
   reinstatement: record(
     'The reinstatement that the document is about, of a cancellation or of a legacy lapse.',
     {
@@ -271,7 +274,14 @@ const documentParts = (): Members => ({
     },
     ['gracePeriodDocument'],
   ),
-  lapse: record('The lapse that the document is about.', members(LapseResponse, 'lapse'), ['lapseDocument']),
+  lapse: {
+    ...record(
+      'The lapse that the document is about, also where it is a cancellation.',
+      members(LapseResponse, 'lapse'),
+      ['lapseDocument', 'cancellationDocument'],
+    ),
+    optionalFor: ['cancellationDocument'],
+  },
 })
 
 const OPERATIONS = ['new_business', 'endorsement', 'renewal', 'reinstatement']

@@ -21,6 +21,7 @@ import {
 import type { Loaded } from '../../policy/surroundings.ts'
 import { type DocumentDefinition, hasPlugin, type ProductDefinition } from '../../product/configuration.ts'
 import { type Attempt, askPlugin, policyInfo } from '../../rating/rate.ts'
+import { LAPSE } from '../cancellations/decision.ts'
 import { consolidationProblems, type Issuance, issuances, withConsolidations } from './consolidation.ts'
 
 type GeneratingEvent = DocumentDefinition['generatingEvent']
@@ -136,14 +137,16 @@ function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> 
 
 /**
  * On issue: the documents of the cancellation's type. A cancellation without a type, as in a product without
- * cancellations.json, has the document of the template with the fixed name. So has a withdrawal, which has no record
- * (brief 1.7): the policy owns its document.
+ * cancellations.json, has the document of the template with the fixed name, and a lapse that of `lapse` before it. So has
+ * a withdrawal, which has no record (brief 1.7): the policy owns its document.
  */
 function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
     if (is.state !== 'issued' || was?.state === 'issued') continue
     const type = product.cancellationTypes?.find(one => one.name === is.name)
-    const definitions = type ? type.documents : fixedDocuments(product, 'cancellation', is.locator)
+    const ofLapse = is.name === LAPSE ? fixedDocuments(product, 'lapse', is.locator) : []
+    const fixed = ofLapse.length > 0 ? ofLapse : fixedDocuments(product, 'cancellation', is.locator)
+    const definitions = type ? type.documents : fixed
     yield { owner: ownedBy('cancellation', is), definitions }
   }
   for (const { was, is } of changed(before?.modifications, after.modifications)) {
