@@ -1,2 +1,7 @@
 // Types of the built file; the file itself is made by `npm run config`.
-export { configurationChanges, fileChanges, inOrder } from '../product/difference/configurations.ts'
+export {
+  bindingChanges,
+  configurationChanges,
+  fileChanges,
+  inOrder,
+} from '../product/difference/configurations.ts'

@@ -7,7 +7,11 @@ import { packFolder } from '../../cli/folder.ts'
 import { compileArchive } from '../../src/product/compile.ts'
 import type { Configuration, LookupTable } from '../../src/product/configuration.ts'
 import type { Change } from '../../src/product/difference/change.ts'
-import { configurationChanges, fileChanges } from '../../src/product/difference/configurations.ts'
+import {
+  bindingChanges,
+  configurationChanges,
+  fileChanges,
+} from '../../src/product/difference/configurations.ts'
 import { lineHunks } from '../../src/product/difference/lines.ts'
 import { rowChanges } from '../../src/product/difference/tables.ts'
 import { sameCell } from '../../src/product/difference/values.ts'
@@ -226,6 +230,19 @@ describe('what changes between two configurations', () => {
       const breaking = configurationChanges(before, now).filter(({ inForce }) => inForce?.effect === 'breaks')
       expect(breaking).toHaveLength(incompatibleChanges(before, now).length)
     }
+  })
+
+  test('names those alone that bind policies in force, for a repair', () => {
+    const ofFields = (before: Configuration, now: Configuration): Change[] =>
+      configurationChanges(before, now).filter(
+        one => one.inForce?.effect === 'binds' && one.product !== undefined,
+      )
+    const texts = (changes: Change[]): string[] => changes.map(one => JSON.stringify(one)).sort()
+    const binding = bindingChanges(motor, after)
+    expect(binding.length).toBeGreaterThan(2)
+    expect(texts(binding)).toEqual(texts(ofFields(motor, after)))
+    expect(texts(bindingChanges(after, motor))).toEqual(texts(ofFields(after, motor)))
+    expect([bindingChanges(motor, motor), bindingChanges(motor, home)]).toEqual([[], []])
   })
 
   test('every property of a product that differs is a change', () => {

@@ -20,7 +20,7 @@ import {
 const DEPLOY = '/configuration/studio/deploy'
 const REPAIR = '/configuration/studio/repair'
 
-beforeAll(() => prepareDatabases({ tenants: 24 }))
+beforeAll(() => prepareDatabases({ tenants: 25 }))
 
 const hashOf = async (tenantName: string, version: number): Promise<string> =>
   (
@@ -130,6 +130,34 @@ describe('refuses', () => {
     // No policy was made with version 2.
     expect((await deploy(REPAIR, { ...fields, version: '2' }, changed)).body.success).toBe(true)
   })
+})
+
+test('a repair warns of fields that policies of the version have to follow, while there are such policies', async () => {
+  const fields = { tenantName: 'bound' }
+  const changed = boat(100, {
+    'products/boat/policy/policy.json': JSON.stringify({
+      fields: [
+        { name: 'harbour', title: 'Home harbour', type: 'string' },
+        { name: 'mooring', title: 'Mooring', type: 'select', values: ['buoy', 'berth'] },
+        { name: 'club', title: 'Club', type: 'string', optional: true },
+      ],
+    }),
+  })
+  const ofPolicies = (log: string): string[] => log.split('\n').filter(line => line.includes('policiesBound'))
+  await deploy(DEPLOY, fields)
+  const unused = await deploy(REPAIR, { ...fields, version: '1' }, changed)
+  expect([unused.body.success, ofPolicies(unused.body.logfile)]).toEqual([true, []])
+  await deploy(REPAIR, { ...fields, version: '1' })
+  await insertPolicy('bound', 1)
+  const next = await deploy(DEPLOY, fields, changed)
+  expect([next.body.success, ofPolicies(next.body.logfile)]).toEqual([true, []])
+  const used = await deploy(REPAIR, { ...fields, version: '1' }, changed)
+  expect([used.body.success, ofPolicies(used.body.logfile)]).toEqual([
+    true,
+    [
+      "WARNING products/boat/policy/policy.json policiesBound The field 'mooring' is new (required select of 'buoy', 'berth'). Policies are held to it when they are next changed or renewed. They have no value of it, and need one.",
+    ],
+  ])
 })
 
 test('repairs at the same moment are carried out one after the other', async () => {

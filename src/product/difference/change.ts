@@ -118,6 +118,12 @@ export function paired<T extends { readonly name: string }>(
   ]
 }
 
+/** What both lists have by name. */
+export const bothOf = <T extends { readonly name: string }>(
+  before: readonly T[],
+  after: readonly T[],
+): [T, T][] => paired(before, after).flatMap(({ old, now }): [T, T][] => (old && now ? [[old, now]] : []))
+
 /** A record as a list, each entry under its name. */
 export const named = <V extends object>(record: Readonly<Record<string, V>>): (V & { name: string })[] =>
   Object.entries(record).map(([name, value]) => ({ ...value, name }))

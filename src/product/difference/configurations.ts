@@ -4,6 +4,7 @@ import {
   AREAS,
   type Area,
   added,
+  bothOf,
   type Change,
   changed,
   named,
@@ -15,9 +16,18 @@ import {
   withInForce,
 } from './change.ts'
 import { fieldChanges } from './fields.ts'
-import { productChanges } from './products.ts'
+import { fieldsOfProduct, productChanges } from './products.ts'
 import { tableChanges } from './tables.ts'
 import { textChanges } from './templates.ts'
+
+/**
+ * The changes of fields of products that bind policies in force, of what both configurations have. Without rates and tables,
+ * which take long to compare: deploys wait for it.
+ */
+export const bindingChanges = (before: Configuration, after: Configuration): Change[] =>
+  bothOf(Object.values(before.products), Object.values(after.products))
+    .flatMap(([old, now]) => fieldsOfProduct(old, now))
+    .filter(({ inForce }) => inForce?.effect === 'binds')
 
 /**
  * What an author changed, product by product after what concerns all of them, each in the order of `AREAS`. Configurations that

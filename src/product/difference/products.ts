@@ -12,6 +12,7 @@ import type {
 import {
   type Area,
   added,
+  bothOf,
   type Change,
   changed,
   named,
@@ -30,7 +31,7 @@ type Properties = { readonly [name: string]: unknown }
 
 export function productChanges(old: ProductDefinition, now: ProductDefinition): Change[] {
   const { name: product } = old
-  const folder = `products/${product}/policy`
+  const folder = folderOf(product)
   const at = (area: Area, subject: string, file = 'policy.json'): Place => ({
     area,
     subject,
@@ -45,7 +46,7 @@ export function productChanges(old: ProductDefinition, now: ProductDefinition): 
   ): Change[] => templateChanges(at(area, subject, file), old[property], now[property])
   return [
     ...settings(old, now, at),
-    ...fieldChanges(old.fields, now.fields, { product, path: `${folder}/policy.json` }, ''),
+    ...policyFields(old, now),
     ...paired(old.exposures, now.exposures).flatMap(pair => exposureChanges(pair, product, folder)),
     ...tableChanges(ownTables(old, folder), ownTables(now, folder), product),
     ...template('underwriting', 'underwriting', 'underwriting.guidelines.liquid', 'underwriting guidelines'),
@@ -147,6 +148,43 @@ function propertyChanges(old: object, now: object, place: Place, except: readonl
 /** `displayName` as `display name`. */
 const words = (property: string): string => property.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
+/** Changes of the fields of a product, its exposures and their perils, of those that both have. */
+export const fieldsOfProduct = (old: ProductDefinition, now: ProductDefinition): Change[] => [
+  ...policyFields(old, now),
+  ...bothOf(old.exposures, now.exposures).flatMap(([before, after]) => [
+    ...exposureFields(before, after, old.name),
+    ...bothOf(before.perils, after.perils).flatMap(([was, is]) =>
+      perilFields(was, is, before.name, old.name),
+    ),
+  ]),
+]
+
+const policyFields = (old: ProductDefinition, now: ProductDefinition): Change[] =>
+  fieldChanges(old.fields, now.fields, { product: old.name, path: `${folderOf(old.name)}/policy.json` }, '')
+
+const exposureFields = (old: ExposureDefinition, now: ExposureDefinition, product: string): Change[] =>
+  fieldChanges(
+    old.fields,
+    now.fields,
+    { product, path: `${folderOf(product)}/exposures/${old.name}/exposure.json` },
+    ` of exposure '${old.name}'`,
+  )
+
+const perilFields = (
+  old: PerilDefinition,
+  now: PerilDefinition,
+  exposure: string,
+  product: string,
+): Change[] =>
+  fieldChanges(
+    old.fields,
+    now.fields,
+    { product, path: `${folderOf(product)}/exposures/${exposure}/perils/${old.name}.json` },
+    ` of peril '${old.name}' of '${exposure}'`,
+  )
+
+const folderOf = (product: string): string => `products/${product}/policy`
+
 type Pair<T> = { readonly name: string; readonly old: T | undefined; readonly now: T | undefined }
 
 function exposureChanges(
@@ -176,7 +214,7 @@ function exposureChanges(
     ]
   return [
     ...valueChanges(place, 'name', old.displayName, now.displayName),
-    ...fieldChanges(old.fields, now.fields, { product, path: place.path }, ` of ${place.subject}`),
+    ...exposureFields(old, now, product),
     ...paired(old.perils, now.perils).flatMap(pair => perilChanges(pair, name, product, `${path}/perils`)),
   ]
 }
@@ -200,7 +238,7 @@ function perilChanges(
   return [
     ...valueChanges(place, 'name', old.displayName, now.displayName),
     ...propertyChanges(old.defaults, now.defaults, { ...place, subject: `default of ${subject}` }),
-    ...fieldChanges(old.fields, now.fields, { product, path: place.path }, ` of ${subject}`),
+    ...perilFields(old, now, exposure, product),
     ...templateChanges(premium, old.premium, now.premium),
   ]
 }

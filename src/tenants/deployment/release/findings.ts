@@ -1,6 +1,7 @@
 // An archive that is deployed or repairs a version, and what is found of it beside its own mistakes.
 import type { Tenant } from '../../../platform/tenancy.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
+import type { Change } from '../../../product/difference/change.ts'
 import type { IncompatibleChange } from './compatibility.ts'
 
 /** An archive that compiled. */
@@ -32,6 +33,17 @@ export function repairProblems(
     : 'Policies need it, and the tenant keeps one version only: put it back, or deploy with POST /configuration/studio/deploy, which keeps the version of each policy.'
   return inUse.map(change => finding('ERROR', change, advice))
 }
+
+/** Of changes of fields that policies of the repaired version do not fit until they are changed. */
+export const repairFindings = (upload: Upload, binding: readonly Change[]): Finding[] => [
+  ...binding.map(({ path, subject, kind, detail, inForce }): Finding => {
+    const what = `The ${subject} is ${kind === 'added' ? 'new' : 'changed'} (${detail}).`
+    const then = 'Policies are held to it when they are next changed or renewed.'
+    const message = [what, then, inForce?.why].filter(Boolean).join(' ')
+    return { severity: 'WARNING', path, code: 'policiesBound', message }
+  }),
+  ...lateBootstrap(upload),
+]
 
 /** Warnings of the archive, but for those on raters that the tenant has connected. */
 export const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>

@@ -3,6 +3,7 @@
 import type { SQL } from 'drizzle-orm'
 import { commitAudited } from '../../../access/audit/store.ts'
 import { hashPassword } from '../../../access/passwords.ts'
+import { loadDifference } from '../../../bundles/load.ts'
 import { integrationNamesQuery } from '../../../extension/integrations/store.ts'
 import { Refusal } from '../../../kernel/errors.ts'
 import {
@@ -27,6 +28,7 @@ import {
   versionQuery,
 } from '../../../product/cache.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
+import type { Change } from '../../../product/difference/change.ts'
 import { formatLog } from '../../../product/log.ts'
 import type { Bootstrap } from '../../../product/resources.ts'
 import { tenantRoles } from '../../../product/roles.ts'
@@ -35,7 +37,7 @@ import { revokeTokens } from '../../service.ts'
 import { stepsOf } from '../log/steps.ts'
 import { logQueries } from '../log/store.ts'
 import { type IncompatibleChange, incompatibleChanges } from './compatibility.ts'
-import { deployFindings, lateBootstrap, repairProblems, type Upload, unconnected } from './findings.ts'
+import { deployFindings, repairFindings, repairProblems, type Upload, unconnected } from './findings.ts'
 import * as store from './store.ts'
 
 /** This many simultaneous deploys to one tenant all succeed. */
@@ -94,7 +96,7 @@ export function repairVersion(
     const present = await readPresent(context, upload, version)
     if (!present.asked) throw unknownVersion(version)
     const before = await configurationOf(context, present.asked)
-    const { scopes, inUse } = await changesOf(context, before, upload, version)
+    const { scopes, inUse, binding } = await changesOf(context, before, upload, version)
     if (inUse.length > 0) return { refused: repairProblems(context.tenant, version, inUse) }
     const holds: SQL[] = [store.versionHasHash(version, present.asked.hash)]
     if (scopes.length > 0) holds.push(store.noPolicyOf(scopes, version))
@@ -104,7 +106,7 @@ export function repairVersion(
       guards: holds.map(holds => ({ name: 'guard_configuration_hash', holds })),
       former: present.asked.hash,
       incompatible: 0,
-      findings: lateBootstrap(upload),
+      findings: repairFindings(upload, binding),
       connected: present.connected,
       accounts:
         present.latest?.version === version
@@ -127,7 +129,7 @@ export async function foreseenFindings(
   if (version !== undefined && !present.asked) throw unknownVersion(version)
   const isRepair = version !== undefined
   const before = await configurationOf(context, isRepair ? present.asked : present.latest)
-  const { inUse } = await changesOf(context, before, upload, version)
+  const { inUse, binding } = await changesOf(context, before, upload, version)
   if (isRepair && inUse.length > 0) return repairProblems(context.tenant, version, inUse)
   const accounts =
     !isRepair || present.latest?.version === version
@@ -135,7 +137,7 @@ export async function foreseenFindings(
       : NO_ACCOUNT_CHANGES
   return [
     ...unconnected(upload, present.connected),
-    ...(isRepair ? lateBootstrap(upload) : deployFindings(upload, nextVersion(present), inUse)),
+    ...(isRepair ? repairFindings(upload, binding) : deployFindings(upload, nextVersion(present), inUse)),
     ...accounts.findings,
   ]
 }
@@ -189,28 +191,40 @@ async function configurationOf(
   }
 }
 
-/** `inUse` are the changes that affect policies of the version; without one, of any version. */
+type UsedChanges = {
+  /** Of changes that policies cannot follow, whether there are policies or not. */
+  scopes: store.Scope[]
+  inUse: IncompatibleChange[]
+  /** Policies can follow them, and have to when they are next changed. Only for a version: a deploy leaves policies on theirs. */
+  binding: Change[]
+}
+
+/** `inUse` and `binding` are changes that affect policies of the version; without one, of any version. */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
   { configuration }: Upload,
   version?: number,
-): Promise<{ scopes: store.Scope[]; inUse: IncompatibleChange[] }> {
+): Promise<UsedChanges> {
   const changes = before ? incompatibleChanges(before, configuration) : []
   const scopes = [...new Set(changes.map(scopeOf))]
-  if (scopes.length === 0) return { scopes, inUse: [] }
+  const bound =
+    before && version !== undefined ? (await loadDifference()).bindingChanges(before, configuration) : []
+  const asked = [...new Set([...scopes, ...bound.map(scopeOf)])]
+  if (asked.length === 0) return { scopes, inUse: [], binding: [] }
   const used = await Promise.all(
     tenant.shards.map(async (_, shard) => {
       const database = shardDatabase(env, tenant, shard, calls)
-      const [names] = await database.batch([store.usedScopesQuery(database, scopes, version)])
+      const [names] = await database.batch([store.usedScopesQuery(database, asked, version)])
       return names.map(({ name }) => name)
     }),
   )
   const names = new Set(used.flat())
-  return { scopes, inUse: changes.filter(change => names.has(scopeOf(change))) }
+  const isUsed = (change: { product?: string | undefined }): boolean => names.has(scopeOf(change))
+  return { scopes, inUse: changes.filter(isUsed), binding: bound.filter(isUsed) }
 }
 
-const scopeOf = ({ product }: IncompatibleChange): store.Scope => product ?? null
+const scopeOf = ({ product }: { product?: string | undefined }): store.Scope => product ?? null
 
 /**
  * Only test tenants have the archive's users (resources brief 10.3). A token contains the roles of the time when it was issued,
