@@ -101,6 +101,19 @@ describe('POST /configuration/validate', () => {
     expect(deploying.body).toMatchObject({ success: true, errors: 0 })
     const lost = { path: HULL, code: 'fieldRemoved' }
     expect(deploying.body.findings).toContainEqual(expect.objectContaining({ ...lost, severity: 'WARNING' }))
+    const ofField = ({ body }: typeof deploying) =>
+      body.findings.find(({ code }) => code === 'fieldRemoved')!.message
+    expect(ofField(deploying)).toBe(
+      "The field 'length' is missing. POST /configuration/deployTest, which replaces the only version, refuses that; POST /configuration/studio/deploy keeps the version of each policy.",
+    )
+    const settings = {
+      ...{ timezone: 'Europe/Berlin', currency: 'EUR' },
+      features: { 'property.product.versioning.m2.enabled': true },
+    }
+    const versioned = await validate({ ...files, 'config.json': JSON.stringify(settings) }, { tenantName })
+    expect(ofField(versioned)).toBe(
+      "The field 'length' is missing. Policies made with earlier versions keep those.",
+    )
     const repairing = await validate(files, { tenantName, version: '1' })
     expect(repairing.body).toMatchObject({ success: false, errors: 1 })
     expect(repairing.body.findings).toEqual([expect.objectContaining({ ...lost, severity: 'ERROR' })])

@@ -26,7 +26,7 @@ import { templatesAmong } from '../../reference/store.ts'
 import { createTenant, makeVersioned, recreateTenant } from '../service.ts'
 import type { DeployForm, DeployTestForm, RepairForm, StudioDeployForm } from './contract.ts'
 import { logRefusal } from './log/store.ts'
-import type { Upload } from './release/findings.ts'
+import { asksForVersions, type Upload } from './release/findings.ts'
 import {
   type DeployResult,
   deployedResult,
@@ -165,7 +165,7 @@ async function deploy(
     return refusedResult(present ?? { name, hostName: hostNameOf(context.env, name) }, findings)
   }
   const { env, calls } = context
-  const isVersioned = versioned || upload.configuration.features[VERSIONING] === true
+  const isVersioned = versioned || asksForVersions(upload.configuration)
   const { tenant, isNew } = present
     ? { tenant: recreate ? await recreateAudited(context, present) : present, isNew: recreate }
     : await createOrFindTenant(context, name, isVersioned)
@@ -177,9 +177,6 @@ async function deploy(
   if (isVersioned && !tenant.versioned) await makeVersioned(env, tenant, calls)
   return resultOf(tenant, released)
 }
-
-/** An archive with this file asks for versions (resources brief 10.3). */
-const VERSIONING = 'property.product.versioning.m2.enabled'
 
 /** In the trail of administration accounts: a recreated tenant starts with an empty trail. */
 const auditQueries = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [

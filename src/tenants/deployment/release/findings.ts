@@ -14,14 +14,26 @@ export type Upload = {
   readonly findings: readonly Finding[]
 }
 
-export const deployFindings = (
+/** `foreseenFor`: nothing is deployed yet, so a tenant without versions may still get them by the deploy. */
+export function deployFindings(
   upload: Upload,
   version: number,
   inUse: readonly IncompatibleChange[],
-): Finding[] => [
-  ...inUse.map(change => finding('WARNING', change, 'Policies made with earlier versions keep those.')),
-  ...(version === 1 ? [] : lateBootstrap(upload)),
-]
+  foreseenFor?: Pick<Tenant, 'versioned'>,
+): Finding[] {
+  const mayReplace = foreseenFor && !foreseenFor.versioned && !asksForVersions(upload.configuration)
+  const advice = mayReplace
+    ? 'POST /configuration/deployTest, which replaces the only version, refuses that; POST /configuration/studio/deploy keeps the version of each policy.'
+    : 'Policies made with earlier versions keep those.'
+  return [
+    ...inUse.map(change => finding('WARNING', change, advice)),
+    ...(version === 1 ? [] : lateBootstrap(upload)),
+  ]
+}
+
+/** An archive with this feature asks for versions (resources brief 10.3). */
+export const asksForVersions = ({ features }: Configuration): boolean =>
+  features['property.product.versioning.m2.enabled'] === true
 
 export function repairProblems(
   { versioned }: Pick<Tenant, 'versioned'>,

@@ -137,7 +137,9 @@ export async function foreseenFindings(
       : NO_ACCOUNT_CHANGES
   return [
     ...unconnected(upload, present.connected),
-    ...(isRepair ? repairFindings(upload, binding) : deployFindings(upload, nextVersion(present), inUse)),
+    ...(isRepair
+      ? repairFindings(upload, binding)
+      : deployFindings(upload, nextVersion(present), inUse, context.tenant)),
     ...accounts.findings,
   ]
 }
