@@ -116,6 +116,12 @@ function collapsed(blocks: Block[]): Block[] {
 }
 
 const MOST_HEIGHT = 700
+/** A page has this much beside what is as high as it may be: borders, padding, a line above. */
+const BESIDE = 40
+
+/** The engine leaves out what is higher than its page. */
+export const mostHeight = ({ height }: Pick<Flow, 'height'>): number =>
+  Math.min(MOST_HEIGHT, Math.max(BESIDE, height - BESIDE))
 
 const spacer = (height: number): Block => ({
   text: [],
@@ -238,7 +244,7 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
   return [{ ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
 }
 
-/** Pixels become points, shrunk to the available width. Unless it is a block, its base is the line's base line. */
+/** Pixels become points, shrunk to the page. Unless it is a block, its base is the line's base line. */
 function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
   const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined
@@ -251,10 +257,11 @@ function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Fl
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin
   const source = 'svg' in image ? { svg: image.svg, weight: image.weight } : { image: image.key }
+  const shrunk = Math.min(1, mostHeight(flow) / height)
   const block: Block = {
     ...source,
-    width,
-    height: Math.min(height, MOST_HEIGHT),
+    width: width * shrunk,
+    height: height * shrunk,
     alignment: alignmentOf(style, style.direction === 'rtl'),
   }
   if (style.display === 'block') return { ...block, margin }

@@ -13,6 +13,8 @@ export type Flow = {
   readonly fonts: DocumentFonts
   /** Points between the margins of the page. */
   readonly width: number
+  /** The same from top to bottom, where no header or footer needs more room. */
+  readonly height: number
   /** Only in headers and footers: the current page. Elsewhere the id of a block gives its page. */
   readonly page?: number
   readonly pages?: number

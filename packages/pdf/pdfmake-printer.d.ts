@@ -87,11 +87,37 @@ declare module 'pdfmake/js/ElementWriter.js' {
   export default writer
 }
 
+declare module 'pdfmake/js/PageElementWriter.js' {
+  import type { EngineLine } from 'pdfmake/js/Line.js'
+
+  type Writer = {
+    readonly transactionLevel: number
+    beginUnbreakableBlock(...size: unknown[]): void
+    /** False if it fits no page. */
+    addFragment(...given: unknown[]): unknown
+    addLine(line: EngineLine, ...rest: unknown[]): unknown
+    context(): { availableHeight: number }
+  }
+  const writer: { readonly default: { readonly prototype: Writer } }
+  export default writer
+}
+
 declare module 'pdfmake/js/LayoutBuilder.js' {
   type ConversionBudget = import('./limits.ts').ConversionBudget
 
   type Pdf = { readonly virtualfs: { readonly budget: ConversionBudget } }
-  type Builder = { layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown }
+  /** A block as the engine keeps it over all its layouts. */
+  export type EngineNode = {
+    unbreakable?: boolean
+    readonly table?: { keepWithHeaderRows?: number; dontBreakRows?: boolean; headerRows?: number }
+    resetXY(): void
+  }
+  type Builder = {
+    readonly linearNodeList: readonly EngineNode[]
+    layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
+    tryLayoutDocument(...given: unknown[]): unknown
+    processNode(node: EngineNode, ...rest: unknown[]): void
+  }
   const builder: { readonly default: { readonly prototype: Builder } }
   export default builder
 }

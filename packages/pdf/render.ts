@@ -83,6 +83,7 @@ async function pdfOf(
     images: new Images(budget),
     fonts: { main: known.main, other: known.other, own: own.fonts, missing },
     width: across - margins.left - margins.right,
+    height: down - margins.top - margins.bottom,
     nextId: () => {
       ids += 1
       return `block${ids}`

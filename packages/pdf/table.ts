@@ -1,6 +1,6 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
 import type { Block, Cell, TableLayout } from './engine.ts'
-import { bordered, dashes, flowOf, placed } from './flow.ts'
+import { bordered, dashes, flowOf, mostHeight, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
 import { CONVERSION_LIMITS } from './limits.ts'
 import type { Flow } from './paragraph.ts'
@@ -35,7 +35,10 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
       headerRows,
       keepWithHeaderRows: headerRows > 0 ? 1 : 0,
       dontBreakRows: rows.every(row => row.cells.every(isShort)),
-      heights: row => rows[row]?.height ?? 'auto',
+      heights: row => {
+        const height = rows[row]?.height
+        return height === undefined ? 'auto' : Math.min(height, mostHeight(flow))
+      },
       body: bodyOf(rows, columns.length, style, flow),
     },
     layout: layoutOf(rows, columns.length, lines),

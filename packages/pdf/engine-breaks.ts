@@ -1,0 +1,76 @@
+// The layout engine (pdfmake 0.3) leaves out what it must keep together and what is higher than a page: a row, a block, the head of a
+// table with the row after it. Such a document is laid out again, with these blocks broken.
+
+import layoutBuilder, { type EngineNode } from 'pdfmake/js/LayoutBuilder.js'
+import pageElementWriter from 'pdfmake/js/PageElementWriter.js'
+
+// Layout is synchronous, so what is laid out belongs to one document.
+/** The blocks around the one that is being laid out, and that one. */
+const path: EngineNode[] = []
+
+/** Blocks that were kept together and fitted no page. */
+const tooHigh = new Set<EngineNode>()
+
+const { layoutDocument, tryLayoutDocument, processNode } = layoutBuilder.default.prototype
+
+layoutBuilder.default.prototype.processNode = function (node, ...rest) {
+  path.push(node)
+  processNode.call(this, node, ...rest)
+  path.pop()
+}
+
+/** The engine itself lays a document out again for headings at the end of a page; the last time counts. */
+layoutBuilder.default.prototype.tryLayoutDocument = function (...given) {
+  path.length = 0
+  tooHigh.clear()
+  return tryLayoutDocument.apply(this, given)
+}
+
+layoutBuilder.default.prototype.layoutDocument = function (...given) {
+  try {
+    for (;;) {
+      const pages = layoutDocument.apply(this, given)
+      if ([...tooHigh].filter(letBreak).length === 0) return pages
+      for (const node of this.linearNodeList) node.resetXY()
+    }
+  } finally {
+    path.length = 0
+    tooHigh.clear()
+  }
+}
+
+/** Lets go of the next thing that keeps the block together; false when nothing is left. */
+function letBreak(node: EngineNode): boolean {
+  const { table } = node
+  if (node.unbreakable) node.unbreakable = false
+  else if (table?.keepWithHeaderRows) table.keepWithHeaderRows = 0
+  else if (table?.dontBreakRows) table.dontBreakRows = false
+  else if (table?.headerRows) table.headerRows = 0
+  else return false
+  return true
+}
+
+const { beginUnbreakableBlock, addFragment, addLine } = pageElementWriter.default.prototype
+
+const keptTogether = new WeakMap<object, EngineNode>()
+
+pageElementWriter.default.prototype.beginUnbreakableBlock = function (...size) {
+  if (this.transactionLevel === 0) keptTogether.set(this, path.at(-1)!)
+  beginUnbreakableBlock.apply(this, size)
+}
+
+pageElementWriter.default.prototype.addFragment = function (...given) {
+  const isPlaced = addFragment.apply(this, given)
+  const node = keptTogether.get(this)
+  if (!isPlaced && node) tooHigh.add(node)
+  return isPlaced
+}
+
+/** A line that is higher than a page is cut off at its end, as in browsers. */
+pageElementWriter.default.prototype.addLine = function (line, ...rest) {
+  const place = addLine.call(this, line, ...rest)
+  if (place) return place
+  const context = this.context()
+  context.availableHeight = Math.max(context.availableHeight, line.getHeight())
+  return addLine.call(this, line, ...rest)
+}

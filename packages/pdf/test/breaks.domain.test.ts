@@ -1,0 +1,55 @@
+// What is kept together and is higher than a page breaks: nothing of a document is left out.
+import { expect, test } from 'vitest'
+import { hasPoppler, rendered, textLines } from './tools.ts'
+
+const LINES = Array.from({ length: 90 }, (_, at) => `line${at}`)
+const TALL = LINES.join('<br>')
+
+test.runIf(hasPoppler).each([
+  ['a cell of many short lines', `<table border="1"><tr><td>${TALL}</td><td>beside</td></tr></table>`],
+  [
+    'the first row after a head',
+    `<table><thead><tr><th>Head</th></tr></thead><tr><td>${TALL}</td></tr></table>`,
+  ],
+  ['the head of a table', `<table><thead><tr><th>${TALL}</th></tr></thead><tr><td>x</td></tr></table>`],
+  [
+    'a cell over two rows',
+    `<table><tr><td rowspan="2">${TALL}</td><td>a</td></tr><tr><td>b</td></tr></table>`,
+  ],
+  [
+    'a table within a cell',
+    `<table><tr><td><table><tr><td>${TALL}</td></tr></table></td><td>b</td></tr></table>`,
+  ],
+  ['a block that is to be kept together', `<p>x</p><div style="page-break-inside: avoid">${TALL}</div>`],
+  [
+    'such a block within another, with a heading before it',
+    `<h1>x</h1><div style="page-break-inside: avoid"><p style="page-break-inside: avoid; border: 1px solid">${TALL}</p></div>`,
+  ],
+  ['a row with a height', `<p>${TALL}</p><table><tr style="height: 3000px"><td>row</td></tr></table>`],
+])('%s', async (_, html) => {
+  const { bytes } = await rendered(`<p>before</p>${html}<p>after</p>`)
+  const words = textLines(bytes).join(' ').split(/\s+/)
+  expect(LINES.filter(line => !words.includes(line))).toEqual([])
+  const others = html.includes('>row<') ? ['before', 'row', 'after'] : ['before', 'after']
+  expect(others.filter(word => !words.includes(word))).toEqual([])
+})
+
+test('a block that fits a page stays whole, as the others do when one breaks', async () => {
+  const lines = (count: number): string => '<br>line'.repeat(count)
+  const kept = (count: number): string => `<div style="page-break-inside: avoid">Block ${lines(count)}</div>`
+  const pages = ({ bytes }: { bytes: Uint8Array }): number =>
+    Buffer.from(bytes)
+      .toString('latin1')
+      .match(/\/Type \/Page\b(?!s)/g)?.length ?? 0
+  expect(pages(await rendered(kept(30) + kept(30)))).toBe(2)
+  expect(pages(await rendered(`${kept(30)}${kept(30)}${kept(120)}`))).toBe(5)
+})
+
+test.runIf(hasPoppler)(
+  'a letter that is higher than its page is cut off, and the text goes on after it',
+  async () => {
+    const html = '<p>before</p><p style="font-size: 400pt">Q</p><p>after</p>'
+    const { bytes } = await rendered(html, { pageSize: 'A5', orientation: 'landscape' })
+    expect(textLines(bytes).join(' ').split(/\s+/)).toEqual(expect.arrayContaining(['before', 'Q', 'after']))
+  },
+)
