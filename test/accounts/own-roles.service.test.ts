@@ -318,7 +318,10 @@ describe('an account', () => {
     vi.restoreAllMocks()
     expect(await permissionsOf(await enter('dora'))).toEqual(['policies.read', 'users.token'])
     const used = await remove('desk')
-    expect([used.status, used.body.message]).toEqual([409, expect.stringMatching(/accounts have it: dora\./)])
+    expect([used.status, used.body.message]).toEqual([
+      409,
+      expect.stringMatching(/is in use: the accounts dora have it\./),
+    ])
     for (const one of [locator, other]) await callOk('DELETE', `/account/v1/accounts/${one}`, { token: anna })
     expect((await remove('desk')).status).toBe(200)
     const rows = await boundDatabase(poolBinding(1)).prepare('select * from account_role').all()

@@ -287,7 +287,7 @@ describe('roles', () => {
     const used = await callApi<Refused>('DELETE', '/auth/roles/clerks', { token: boss })
     expect([used.status, used.body.message]).toEqual([
       409,
-      expect.stringMatching(/accounts have it: clerk.*identity providers give it: acme/),
+      expect.stringMatching(/: the accounts clerk.* have it, and the identity providers acme give it\./),
     ])
     const claims = await who(await enter('claims'))
     expect([claims.accountType, claims.permissions.includes('quotes.read')]).toEqual([

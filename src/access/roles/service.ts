@@ -215,11 +215,11 @@ function inUse(name: string, holders: readonly { username: string }[], providers
   const listed = (names: readonly string[]): string =>
     names.slice(0, MOST_NAMED).join(', ') + (names.length > MOST_NAMED ? ' and more' : '')
   const accounts =
-    holders.length > 0 && `accounts have it: ${listed(holders.map(({ username }) => username))}`
+    holders.length > 0 && `the accounts ${listed(holders.map(({ username }) => username))} have it`
   const mappings =
-    providers.length > 0 && `identity providers give it: ${listed(providers.map(one => one.name))}`
+    providers.length > 0 && `the identity providers ${listed(providers.map(one => one.name))} give it`
   return wrongState(
-    `The role '${name}' is in use. ${[accounts, mappings].filter(Boolean).join('; ')}. Give them other roles first (GET /auth/users?role=${name} lists all accounts).`,
+    `The role '${name}' is in use: ${[accounts, mappings].filter(Boolean).join(', and ')}. Give them other roles first (GET /auth/users?role=${name} lists all accounts).`,
   )
 }
 
