@@ -211,6 +211,33 @@ const percentOf = ({ width }: Column): number | undefined =>
 function tableWidths(columns: Column[], available: number, offsets: number, table: Table): void {
   const edges = columns.map((_, at) => edgesOf(table, at))
   const outer = outerWidth(columns, edges, available + offsets, table)
+  shareWidth(columns, edges, { outer, offsets, fills: table.table.fills === true })
+  breakWords(columns, available)
+}
+
+/** A table may reach this far into the margin, as in browsers. What would go beyond would not be on the paper. */
+const MOST_BEYOND = 28
+
+/** No column is narrower for this. */
+const NARROWEST = 8
+
+/** Where words make a table much wider than its page, the columns of the longest words are narrowed, and these words break. */
+function breakWords(columns: readonly Column[], available: number): void {
+  if (sumOf(columns, ({ _calcWidth }) => _calcWidth) - available <= MOST_BEYOND) return
+  const byWords = columns.filter(({ _calcWidth, _minWidth }) => _calcWidth <= _minWidth)
+  let rest = available - sumOf(columns, one => (byWords.includes(one) ? 0 : one._calcWidth))
+  let widest = 0
+  for (const [at, { _minWidth }] of byWords.toSorted((a, b) => a._minWidth - b._minWidth).entries()) {
+    widest = Math.max(NARROWEST, rest / (byWords.length - at))
+    if (_minWidth > widest) break
+    rest -= _minWidth
+  }
+  for (const column of byWords) column._calcWidth = Math.min(column._calcWidth, widest)
+}
+
+type Room = { readonly outer: number; readonly offsets: number; readonly fills: boolean }
+
+function shareWidth(columns: Column[], edges: readonly number[], { outer, offsets, fills }: Room): void {
   let rest = outer - offsets
   const open: { column: Column; edge: number }[] = []
   for (const [at, column] of columns.entries()) {
@@ -223,10 +250,10 @@ function tableWidths(columns: Column[], available: number, offsets: number, tabl
     }
   }
   if (open.length === 0) {
-    if (table.table.fills && rest > 0) widen(columns, edges, rest)
+    if (fills && rest > 0) widen(columns, edges, rest)
     return
   }
-  share(open, rest, table.table.fills === true)
+  share(open, rest, fills)
 }
 
 function share(open: { column: Column; edge: number }[], rest: number, fills: boolean): void {

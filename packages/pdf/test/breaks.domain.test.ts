@@ -53,3 +53,18 @@ test.runIf(hasPoppler)(
     expect(textLines(bytes).join(' ').split(/\s+/)).toEqual(expect.arrayContaining(['before', 'Q', 'after']))
   },
 )
+
+test.runIf(hasPoppler)('words that would push a column off the paper break, and no others', async () => {
+  const long = 'Binnenschifffahrtshaftpflichtversicherungsgesellschaft'.repeat(2)
+  const table = (word: string): string =>
+    `<table border="1"><tr><td>DE89370400440532013000</td><td>${word}</td><td>1.234.567,89</td></tr></table>`
+  const words = async (word: string) =>
+    textLines((await rendered(table(word))).bytes)
+      .join(' ')
+      .split(/\s+/)
+  const broken = await words(long)
+  expect(broken).not.toContain(long)
+  expect(broken).toEqual(expect.arrayContaining(['DE89370400440532013000', '1.234.567,89']))
+  expect(broken.filter(word => !/\d/.test(word)).join('')).toBe(long)
+  expect(await words('Versicherungsgesellschaft')).toContain('Versicherungsgesellschaft')
+})
