@@ -50,13 +50,22 @@ function letBreak(node: EngineNode): boolean {
   return true
 }
 
-const { beginUnbreakableBlock, addFragment, addLine } = pageElementWriter.default.prototype
+const { beginUnbreakableBlock, commitUnbreakableBlock, addFragment, addLine } =
+  pageElementWriter.default.prototype
 
 const keptTogether = new WeakMap<object, EngineNode>()
 
 pageElementWriter.default.prototype.beginUnbreakableBlock = function (...size) {
   if (this.transactionLevel === 0) keptTogether.set(this, path.at(-1)!)
   beginUnbreakableBlock.apply(this, size)
+}
+
+/** Of a block with a page break in it the engine would show the first page alone. */
+pageElementWriter.default.prototype.commitUnbreakableBlock = function (x, y) {
+  const node = keptTogether.get(this)
+  const isOfBody = x === undefined && y === undefined
+  if (node && isOfBody && this.transactionLevel === 1 && this.context().pages.length > 1) tooHigh.add(node)
+  commitUnbreakableBlock.call(this, x, y)
 }
 
 pageElementWriter.default.prototype.addFragment = function (...given) {

@@ -1,4 +1,5 @@
 // The layout engine: pdfmake with the platform's streams and compression, and fonts from memory.
+import './engine-alignment.ts'
 import './engine-breaks.ts'
 import './engine-layout.ts'
 import './engine-text.ts'

@@ -78,9 +78,13 @@ declare module 'pdfmake/js/Line.js' {
 declare module 'pdfmake/js/ElementWriter.js' {
   import type { EngineLine } from 'pdfmake/js/Line.js'
 
+  /** Where the alignment of a cell begins or ends. */
+  export type Aligned = { readonly item: { page?: unknown; isSplit?: boolean } }
   type Writer = {
     alignLine(line: EngineLine): void
-    context(): { readonly availableWidth: number }
+    beginVerticalAlignment(alignment: string): Aligned
+    endVerticalAlignment(alignment: string): Aligned
+    context(): { readonly availableWidth: number; getCurrentPage(): unknown }
     addFragment(block: { readonly items: readonly unknown[] }, ...rest: unknown[]): unknown
   }
   const writer: { readonly default: { readonly prototype: Writer } }
@@ -93,10 +97,12 @@ declare module 'pdfmake/js/PageElementWriter.js' {
   type Writer = {
     readonly transactionLevel: number
     beginUnbreakableBlock(...size: unknown[]): void
+    /** Headers and footers have a place. */
+    commitUnbreakableBlock(x?: number, y?: number): void
     /** False if it fits no page. */
     addFragment(...given: unknown[]): unknown
     addLine(line: EngineLine, ...rest: unknown[]): unknown
-    context(): { availableHeight: number }
+    context(): { availableHeight: number; readonly pages: readonly unknown[] }
   }
   const writer: { readonly default: { readonly prototype: Writer } }
   export default writer
@@ -112,14 +118,23 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
     readonly table?: { keepWithHeaderRows?: number; dontBreakRows?: boolean; headerRows?: number }
     resetXY(): void
   }
+  type Aligned = import('pdfmake/js/ElementWriter.js').Aligned
   type Builder = {
     readonly linearNodeList: readonly EngineNode[]
+    readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
     processNode(node: EngineNode, ...rest: unknown[]): void
   }
   const builder: { readonly default: { readonly prototype: Builder } }
   export default builder
+}
+
+declare module 'pdfmake/js/Renderer.js' {
+  type Aligned = { readonly isSplit?: boolean }
+  type Renderer = { beginVerticalAlignment(item: Aligned): void; endVerticalAlignment(item: Aligned): void }
+  const renderer: { readonly default: { readonly prototype: Renderer } }
+  export default renderer
 }
 
 declare module 'pdfmake/js/PDFDocument.js' {

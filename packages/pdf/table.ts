@@ -28,13 +28,17 @@ export function tableBlock(element: HtmlElement, style: Style, flow: Flow): Bloc
   const headerRows = Math.max(heads, 0)
   const lines = bordersOf(rows, columns.length, style)
   const isShort = ({ element: cell }: GridCell): boolean => charactersOf(cell) <= UNBROKEN_CHARACTERS
+  // Of a cell over several rows the engine counts the first alone, and what does not fit the page with it is lost. A head is kept as a whole.
+  const isWhole = (row: Row, at: number): boolean =>
+    row.cells.every(({ rowSpan }) => rowSpan === 1 || at + rowSpan <= headerRows)
+  const isKept = (row: Row, at: number): boolean => row.cells.every(isShort) && isWhole(row, at)
   const block: Block = {
     table: {
       widths: columns.map(width => width ?? 'auto'),
       fills: style.width !== undefined,
       headerRows,
-      keepWithHeaderRows: headerRows > 0 ? 1 : 0,
-      dontBreakRows: rows.every(row => row.cells.every(isShort)),
+      keepWithHeaderRows: heads > 0 && isWhole(rows[heads]!, heads) ? 1 : 0,
+      dontBreakRows: rows.every(isKept),
       heights: row => {
         const height = rows[row]?.height
         return height === undefined ? 'auto' : Math.min(height, mostHeight(flow))

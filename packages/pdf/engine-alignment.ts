@@ -1,0 +1,29 @@
+// Where a cell begins at the end of a page and all of it stands on the next, the layout engine (pdfmake 0.3) begins its vertical
+// alignment on the one and ends it on the other, which moves whatever follows out of sight. Such a cell is not aligned.
+import elementWriter from 'pdfmake/js/ElementWriter.js'
+import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
+import renderer from 'pdfmake/js/Renderer.js'
+
+const { processNode } = layoutBuilder.default.prototype
+layoutBuilder.default.prototype.processNode = function (node, ...rest) {
+  const before = this.verticalAlignmentItemStack.length
+  processNode.call(this, node, ...rest)
+  // That of the node itself; nodes inside of it had theirs.
+  const { begin, end } = this.verticalAlignmentItemStack.at(-1) ?? {}
+  if (!begin || !end || this.verticalAlignmentItemStack.length === before) return
+  begin.item.isSplit = begin.item.page !== end.item.page
+  end.item.isSplit = begin.item.isSplit
+}
+
+for (const method of ['beginVerticalAlignment', 'endVerticalAlignment'] as const) {
+  const written = elementWriter.default.prototype[method]
+  elementWriter.default.prototype[method] = function (alignment) {
+    const placed = written.call(this, alignment)
+    placed.item.page = this.context().getCurrentPage()
+    return placed
+  }
+  const rendered = renderer.default.prototype[method]
+  renderer.default.prototype[method] = function (item) {
+    if (!item.isSplit) rendered.call(this, item)
+  }
+}

@@ -1,0 +1,80 @@
+// What is kept on one page where it can be, and broken where it is taller than a page: nothing of it is lost.
+import { expect, test } from 'vitest'
+import { hasPoppler, render, textPages } from './tools.ts'
+
+const lines = (count: number, tag = 'p'): string =>
+  Array.from({ length: count }, (_, at) => `<${tag}>line ${at}</${tag}>`).join('')
+
+const rows = (count: number): string =>
+  Array.from({ length: count }, (_, at) => `<tr><td>line ${at}</td><td>x</td></tr>`).join('')
+
+const numbersOf = (pages: string[][]): number[] =>
+  pages.flat().flatMap(line => [...line.matchAll(/line (\d+)/g)].map(([, number]) => Number(number)))
+
+test.runIf(hasPoppler).each([
+  ['a cell', `<table border="1"><tr><td>${lines(80)}</td><td>beside</td></tr></table>`],
+  ['a cell of broken lines', `<table><tr><td>${lines(120, 'div')}</td></tr></table>`],
+  [
+    'the first row below a head',
+    `<table><thead><tr><th>Head</th></tr></thead><tr><td>${lines(80)}</td></tr></table>`,
+  ],
+  [
+    'the head of a table',
+    `<table><thead><tr><th>${lines(80)}</th></tr></thead><tr><td>row</td></tr></table>`,
+  ],
+  ['a table in a cell', `<table><tr><td><table border="1">${rows(100)}</table></td></tr></table>`],
+  [
+    'a table in a cell in a cell',
+    `<table><tr><td><table><tr><td><table>${rows(100)}</table></td></tr></table></td></tr></table>`,
+  ],
+  ['a part that is not to be broken', `<div style="page-break-inside: avoid">${lines(80)}</div>`],
+  [
+    'a cell with a page break',
+    `<table><tr><td><p>line 0</p><div style="page-break-after: always"></div><p>line 1</p></td></tr></table>`,
+  ],
+])('all of %s is shown, on several pages', async (_, html) => {
+  const pages = textPages(await render(`<p>before</p>${html}<p>after</p>`))
+  const shown = numbersOf(pages)
+  expect(shown).toEqual(Array.from({ length: html.match(/line \d/g)!.length }, (_, at) => at))
+  expect(pages.length).toBeGreaterThan(1)
+  expect(pages[0]).toContain('before')
+  expect(pages.at(-1)).toContain('after')
+})
+
+test.runIf(hasPoppler)('what fits a page stays on one, beside what does not', async () => {
+  const part = `<div style="page-break-inside: avoid">${lines(20)}</div>`
+  const tall = `<div style="page-break-inside: avoid">${lines(80)}</div>`
+  const pages = textPages(await render(part + part + tall + part))
+  const kept = numbersOf([pages[0]!])
+  expect(kept).toEqual(Array.from({ length: 20 }, (_, at) => at))
+  expect(numbersOf([pages[1]!]).slice(0, 20)).toEqual(kept)
+  expect(numbersOf([pages.at(-1)!]).slice(-20)).toEqual(kept)
+})
+
+test.runIf(hasPoppler).each([0, 20, 40])(
+  'rows at the end of a page are shown beside one that may be broken, %d pixels below',
+  async more => {
+    const long = `<tr><td>${'text '.repeat(400)}</td><td>x</td></tr>`
+    const pages = textPages(
+      await render(`<p style="height: ${more}px"></p><table>${long}${rows(60)}</table><p>after</p>`),
+    )
+    expect(numbersOf(pages)).toEqual(Array.from({ length: 60 }, (_, at) => at))
+    expect(pages.at(-1)).toContain('after')
+  },
+)
+
+test.runIf(hasPoppler).each([
+  ['', ''],
+  [
+    '<thead><tr><th rowspan="2">Head</th><th>of</th></tr><tr><th>two rows</th></tr></thead>',
+    ', below a head',
+  ],
+])('a cell over several rows is shown at the end of a page%.0s%s', async head => {
+  for (let above = 40; above < 51; above += 2) {
+    const cells = `<tr><td rowspan="3">${lines(6)}</td><td>a</td></tr><tr><td>line 6</td></tr><tr><td>line 7</td></tr>`
+    const html = `${'<div>above</div>'.repeat(above)}<table border="1">${head}${cells}</table><p>after</p>`
+    const pages = textPages(await render(html))
+    expect(numbersOf(pages).sort(), `${above} lines above`).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+    expect(pages.at(-1)).toContain('after')
+  }
+})
