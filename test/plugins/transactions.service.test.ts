@@ -202,6 +202,11 @@ describe('a transaction rated by a plugin', () => {
       expect(answer.body.message).toMatch(message)
       expect(neighbour.status).toBe(200)
       expect(await auxOf(draft.locator)).toBe('')
+      // The log says so too: one call, with its lines. An `exceptionMessage` is an answer.
+      const [call, ...others] = (await logs(`policyLocator=${draft.locator}`)).logs
+      expect(others).toEqual([])
+      if (status === 422) expect(answer.body.message).toContain(call!.failure)
+      else expect(call).not.toHaveProperty('failure')
       const { body: policy } = await motor.get<PolicyResponse>(`/policy/${draft.locator}`)
       expect(policy.exposures[0]!.perils[0]!.characteristics[0]!.premium).toBeUndefined()
     },

@@ -37,7 +37,9 @@ export const PluginLogResponse = component('PluginLogResponse', {
   policyLocator: OptionalText,
   requestId: Text.describe('X-Request-Id of the request that made the call.'),
   username: Text,
-  failure: OptionalText.describe('Why it failed, and where; absent when it did not.'),
+  failure: OptionalText.describe(
+    'Why it failed, and where, or why its answer was refused; absent when neither.',
+  ),
   lines: z.array(Line).describe('What it printed, in order.'),
 })
 

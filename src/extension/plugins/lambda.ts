@@ -59,7 +59,7 @@ export async function executeLambda(
     return jsonText(isBySubject(committed) ? answer : committed)
   } catch (problem) {
     if (problem instanceof Refusal) await plugins.emitFailureEvents()
-    throw plugins.withoutSecrets(problem)
+    throw plugins.failed(problem)
   } finally {
     plugins.keepLogs()
   }

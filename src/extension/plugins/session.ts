@@ -82,6 +82,7 @@ export class PluginSession {
   readonly #secrets = new Set<string>()
   /** How many writes, events and logs there were before the last call. */
   #before = { writes: 0, events: 0, logs: 0 }
+  #last: readonly [subject: PluginSubject, name: PluginFunction] | undefined
 
   /** `problemOf`: why something cannot be written with the transaction. */
   constructor(
@@ -105,6 +106,7 @@ export class PluginSession {
   ): Promise<unknown> {
     const { path } = subject.product.plugins[name]!
     this.#before = { writes: this.writes.length, events: this.events.length, logs: this.logs.length }
+    this.#last = [subject, name]
     // Each call asks again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
     const outcome = await this.#outcomeOf(subject, name, path, given, explain !== undefined)
@@ -140,6 +142,15 @@ export class PluginSession {
     const [logged] = this.logs.splice(logs)
     const failure = this.shown(why).slice(0, LONGEST_REASON).toWellFormed()
     this.logs.push({ ...(logged ?? logOf(subject, name)), failure })
+  }
+
+  /** The log of the last call gives why its answer was refused, unless it has a failure. */
+  logRefusal(why: string): void {
+    if (!this.#last) return
+    const { logs } = this.#before
+    const logged = this.logs[logs] ?? logOf(...this.#last)
+    if (logged.failure !== undefined) return
+    this.logs.splice(logs, 1, { ...logged, failure: this.shown(why).slice(0, LONGEST_REASON).toWellFormed() })
   }
 
   /** Masks secrets that calls read: the refusal of an answer quotes it. */

@@ -237,13 +237,14 @@ export class PluginSessions {
     })
   }
 
-  /** Masks secrets that the last attempt's calls read; any other problem stays unchanged. */
-  withoutSecrets(problem: unknown): unknown {
+  /** What ended the operation, with secrets masked that the last attempt's calls read. The log gives why an answer was refused. */
+  failed(problem: unknown): unknown {
     const plugins = this.#last
     if (!(problem instanceof Refusal) || !plugins) return problem
     const { code, message, details, retryAfterSeconds } = problem
     const text = JSON.stringify(details)
     const isSecret = plugins.shown(text) !== text
+    if (code === 'pluginFailed') plugins.logRefusal(message)
     return new Refusal(code, plugins.shown(message), isSecret ? {} : details, retryAfterSeconds)
   }
 

@@ -148,7 +148,7 @@ async function worksheetAgain(
       return withRecorded(worksheet, answer.price!)
     })
   } catch (problem) {
-    throw sessions.withoutSecrets(problem)
+    throw sessions.failed(problem)
   } finally {
     sessions.keepLogs()
   }
@@ -228,7 +228,7 @@ async function priceRequest(
       answer: { ...contentResponse(loaded, locator, now, expiresAt), ...price },
     }
   } catch (problem) {
-    throw sessions.withoutSecrets(problem)
+    throw sessions.failed(problem)
   } finally {
     sessions.keepLogs()
   }

@@ -80,7 +80,7 @@ export async function execute(
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
     if (!isReadOnly(message.operation)) await plugins.emitFailureEvents()
-    throw plugins.withoutSecrets(problem)
+    throw plugins.failed(problem)
   } finally {
     plugins.keepLogs()
   }

@@ -65,7 +65,7 @@ export async function previewOf(
     })
     return new LongAnswer({ ...shown, previewToken: token, previewTokenExpiresTimestamp: String(expiresAt) })
   } catch (problem) {
-    throw sessions.withoutSecrets(problem)
+    throw sessions.failed(problem)
   } finally {
     sessions.keepLogs()
   }
