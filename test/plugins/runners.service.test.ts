@@ -33,6 +33,16 @@ describe.each(RUNNERS)('tenant code under %s', (_name, runner) => {
     expect(await runner.run(program, callOf())).toMatchObject({ value: ['a100', 150, 0.5, 200, true, 9] })
   })
 
+  it('says by its code that a required part is not there, so that a script may do without it', async () => {
+    const program = programOf({
+      'main/rater.js': `
+const optional = name => { try { return require(name) } catch (e) { if (e.code !== 'MODULE_NOT_FOUND') throw e; return 'none' } }
+exports.getPerilRates = () => [optional('./locale/de'), optional('csv'), optional('./there')]`,
+      'main/there.js': 'module.exports = 5',
+    })
+    expect(await runner.run(program, callOf())).toMatchObject({ value: ['none', 'none', 5] })
+  })
+
   it('runs ES modules, and lets them import CommonJS', async () => {
     const program = programOf({
       'main/rater.js': `import { double, default as named, twice as again } from './maths.mjs'

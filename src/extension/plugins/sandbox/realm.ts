@@ -158,7 +158,12 @@ export function realm(
     const resolve = (from: string, request: string): string => {
       const path = found(from, request)
       if (path !== undefined) return path
-      throw new Error(`cannot find '${request}', which ${from} requires; it is not below scripts/`)
+      const missing: Error & { code?: string } = new Error(
+        `cannot find '${request}', which ${from} requires; it is not below scripts/`,
+      )
+      // As in Node: libraries tell by it that a part is not there from one that fails.
+      missing.code = 'MODULE_NOT_FOUND'
+      throw missing
     }
     const load = (path: string): unknown => {
       const known = loaded.get(path)
