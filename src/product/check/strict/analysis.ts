@@ -61,7 +61,7 @@ export type TableFile = {
   readonly bytes: () => Uint8Array
 }
 
-/** Larger ones, and those after them, are only read when they are made: a check is one turn of an isolate. */
+/** Of all of them together; others are only read when they are made: a check is one turn of an isolate. */
 const MOST_TABLE_BYTES = 4 * 1_048_576
 
 /** Parses a script; undefined if it does not parse. */
@@ -106,8 +106,8 @@ function checkTableFiles(
 ): void {
   let left = MOST_TABLE_BYTES
   for (const table of tableFiles) {
+    if (table.sizeBytes > left) continue
     left -= table.sizeBytes
-    if (left < 0) return
     for (const { line, message } of problemsOfTable(table))
       report.at({ path: table.path, line }).warning('badTable', message)
   }
