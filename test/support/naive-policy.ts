@@ -138,8 +138,9 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
   switch (request.kind) {
     case 'newBusiness':
       return policy.items.size > 0 ? 'issued already' : undefined
+    // Of a policy that is cancelled from its start it takes what is left: the policy is then withdrawn, and not brought back.
     case 'withdrawal':
-      return coverFrom(policy, policy.start).length > 0 ? undefined : 'no coverage'
+      return undefined
     case 'endorsement':
       if (!coverFrom(policy, request.at).some(piece => piece.start <= request.at))
         return 'no coverage at that time'
@@ -156,7 +157,9 @@ export function naiveRefusal(policy: NaivePolicy, request: NaiveRequest): string
       if (!removal) return 'not cancelled'
       if (policy.reinstated.has(request.of)) return 'reinstated already'
       if (request.at < removal.at) return 'before the cancellation'
-      return removal.items.get(COVER)!.some(piece => piece.end > request.at) ? undefined : 'nothing removed'
+      const removed = removal.items.get(COVER)!
+      if (removed.length === 0) return 'nothing removed'
+      return removed.some(piece => piece.end > request.at) ? undefined : 'after what was removed'
     }
   }
 }
