@@ -33,7 +33,7 @@ import {
 import { type Loaded, NeedsWholePolicy } from '../policy/surroundings.ts'
 import { hasPlugin } from '../product/configuration.ts'
 import { type Attempt, ratingContext } from '../rating/rate.ts'
-import { planFromAnswer, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
+import { overbilledOf, planFromAnswer, pluginCharges, pluginPlannedInvoices } from './plugin-plan.ts'
 import { type BillPlan, carryingForward, invoicedAtOnce } from './schedule.ts'
 
 /**
@@ -198,6 +198,7 @@ async function ownPlan(
   const plan = planFromAnswer(readAnswer('createInstallments', InstallmentsResult, result, path), {
     operation,
     charges,
+    overbilled: overbilledOf(input.charges),
     product,
     contract: { start: originalStart, end: later(effectiveEnd, lastChargeEnd) },
     currency,

@@ -45,6 +45,8 @@ export type PlanRequest = {
   readonly operation: InstallmentsInput['operation']
   /** At least one; the plugin must place each as a whole. */
   readonly charges: readonly Charge[]
+  /** Those of `charges` of which more is billed than they are. */
+  readonly overbilled: ReadonlySet<string>
   readonly product: Pick<ProductDefinition, 'fees' | 'plugins'>
   readonly contract: Span
   readonly currency: CurrencyCode
@@ -58,31 +60,43 @@ type AnsweredInstallment = InstallmentsAnswer['installments'][number]
 /**
  * The answer as a plan, sorted by issueTimestamp. Past issue times become now; due times that are past or now become the
  * end of today (brief 4.2), or the invoice would be past due as it is made. Installments that bill nothing are dropped.
- * Refuses (422) with every problem.
+ * Refuses (422) with every problem. What was billed too much of a charge is given back with the first installment if the
+ * answer leaves it out, as generators that round each installment do: the policy could not be changed again otherwise.
  */
-export function planFromAnswer({ installments }: InstallmentsAnswer, request: PlanRequest): Installment[] {
-  const known = new Set(request.charges.map(charge => charge.id))
-  const problems = [
-    ...installments.flatMap((one, at) => problemsOf(one, `installments.${at}`, known, request)),
-    ...problemsOfSums(installments, request),
-  ]
-  const sorted = [...installments].sort(
+export function planFromAnswer(answer: InstallmentsAnswer, request: PlanRequest): Installment[] {
+  const sorted = [...answer.installments].sort(
     (a, b) => a.issueTimestamp - b.issueTimestamp || a.startTimestamp - b.startTimestamp,
   )
+  const known = new Set(request.charges.map(charge => charge.id))
+  const problems = [
+    ...answer.installments.flatMap((one, at) => problemsOf(one, `installments.${at}`, known, request)),
+    ...problemsOfSums(answer.installments, request),
+  ]
   if (request.operation === 'endorsement' && sorted[0]!.invoiceItems.length === 0)
     problems.push('the first installment of an endorsement has none of invoiceItems, and needs one')
   if (problems.length > 0)
     throw invalidAnswer('createInstallments', problems, request.product.plugins.createInstallments!.path)
-  return numbered(sorted.map(one => installmentOf(one, request)).filter(isBilling))
+  const plan = sorted.map(one => installmentOf(one, request))
+  return numbered(withLeftOut(plan, request).filter(isBilling))
 }
 
-const isBilling = ({ items = {}, fees = [] }: Omit<Installment, 'number'>): boolean =>
+type Planned = Omit<Installment, 'number'>
+
+/** Bills what the plan leaves out, which is only what was billed too much, on the first installment that is asked for. */
+function withLeftOut(plan: readonly Planned[], { charges, overbilled }: PlanRequest): readonly Planned[] {
+  const left = charges.filter(({ id }) => overbilled.has(id) && plan.every(one => !(id in one.items!)))
+  const first = plan.find(one => !one.writeOff) ?? plan[0]!
+  const added = Object.fromEntries(left.map(({ id, amount }) => [id, amount.minor]))
+  return plan.map(one => (one === first ? { ...one, items: { ...one.items, ...added } } : one))
+}
+
+const isBilling = ({ items = {}, fees = [] }: Planned): boolean =>
   fees.length > 0 || Object.keys(items).length > 0
 
 function installmentOf(
   { startTimestamp, endTimestamp, issueTimestamp, dueTimestamp, ...one }: AnsweredInstallment,
   { currency, timeZone, now, uuid, product }: PlanRequest,
-): Omit<Installment, 'number'> {
+): Planned {
   const parts = new Map<string, number>()
   for (const { chargeId, amount } of one.invoiceItems)
     parts.set(chargeId, (parts.get(chargeId) ?? 0) + amountOf(amount, currency)!.minor)
@@ -175,16 +189,17 @@ const TIMES = ['startTimestamp', 'endTimestamp', 'issueTimestamp', 'dueTimestamp
 /** Skips invalid amounts, which are reported elsewhere. */
 function problemsOfSums(
   installments: readonly AnsweredInstallment[],
-  { charges, currency }: PlanRequest,
+  { charges, overbilled, currency }: PlanRequest,
 ): string[] {
   const placed = new Map<string, number>()
   for (const { chargeId, amount } of installments.flatMap(one => one.invoiceItems)) {
     const minor = amountOf(amount, currency)?.minor ?? Number.NaN
-    placed.set(chargeId, (placed.get(chargeId) ?? 0) + minor)
+    if (minor !== 0) placed.set(chargeId, (placed.get(chargeId) ?? 0) + minor)
   }
   return charges.flatMap(charge => {
     const minor = placed.get(charge.id) ?? 0
     if (minor === charge.amount.minor || Number.isNaN(minor)) return []
+    if (overbilled.has(charge.id) && !placed.has(charge.id)) return []
     const sum = toText(fromMinor(minor, currency))
     return [
       `the items of charge '${charge.id}' (${described(charge)}) come to ${sum} ${currency}, and its amount is ${toText(charge.amount)}`,
@@ -252,6 +267,13 @@ export function pluginCharges(
     ...own.map(charge => shown(charge, charge)),
     ...rests.map(rest => shown(rest, originals.get(rest.id)!)),
   ]
+}
+
+/** Charges with rests of the other sign: more of these was billed than they are. */
+export function overbilledOf(charges: readonly PluginCharge[]): ReadonlySet<string> {
+  const isNegative = (amount: string): boolean => amount.startsWith('-')
+  const over = charges.filter(one => isNegative(one.amount) !== isNegative(one.originalAmount))
+  return new Set(over.map(one => one.chargeId))
 }
 
 /** The full charges of the rests. */

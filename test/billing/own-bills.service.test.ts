@@ -27,7 +27,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 16 }))
+beforeAll(() => prepareDatabases({ tenants: 17 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -515,6 +515,33 @@ exports.createInstallments = data => {
     default: return { installments: data.operation === 'endorsement' ? [at(0, 0), ...whole().map(one => ({ ...one, issueTimestamp: start + 30 * DAY, dueTimestamp: start + 40 * DAY }))] : whole() }
   }
 }`
+
+/** Bills nine cents too much, to be given back in autumn; later, as a generator that rounds each installment, new charges alone. */
+const OVERBILLING = `
+const DAY = 86400000
+exports.createInstallments = ({ operation, charges, coverageStartTimestamp }) => {
+  const start = Number(coverageStartTimestamp)
+  const at = (days, charges) => ({
+    startTimestamp: start, endTimestamp: start + DAY,
+    issueTimestamp: start + days * DAY, dueTimestamp: start + (days + 10) * DAY,
+    invoiceItems: charges.map(({ chargeId, amount }) => ({ chargeId, amount })),
+  })
+  if (operation !== 'newBusiness') return { installments: [at(0, charges.filter(one => one.isNew))] }
+  const [{ chargeId }] = charges
+  return { installments: [at(0, [{ chargeId, amount: 1200.09 }]), at(250, [{ chargeId, amount: -0.09 }])] }
+}`
+
+it('gives back what was billed too much, though an answer leaves it out', async () => {
+  const of = await boats(OVERBILLING)
+  const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
+  await of.until(month(1))
+  const change = dearer(policy, '2400', { state: 'issued' })
+  await of.ok('POST', `/policies/${policy.locator}/endorsements`, change)
+  await of.until(month(7))
+  const { invoices, futureInvoices } = await check(of, policy)
+  expect([invoices.map(one => one.totalDue), futureInvoices]).toEqual([[1200.09, 599.91], []])
+  expect(await total(of, policy)).toBe(1800)
+})
 
 describe('an answer that does not hold', () => {
   it('is refused with what is wrong with it, and nothing is kept', async () => {

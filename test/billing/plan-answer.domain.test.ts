@@ -27,6 +27,7 @@ const PATH = 'main/installments.js'
 const ASKED: PlanRequest = {
   operation: 'newBusiness',
   charges: [premium, tax, commission],
+  overbilled: new Set(),
   product: {
     fees: [{ name: 'installment_fee', displayName: 'By installments', proration: 'flat' }],
     plugins: { createInstallments: { path: PATH, enabled: true } },
@@ -77,6 +78,27 @@ const saying = (told: string): string =>
   `Plugin createInstallments (main/installments.js) returned something that is not allowed: ${told}.`
 
 describe('an answer that holds', () => {
+  it('may leave out what was billed too much of a charge, which the first installment asked for gives back', () => {
+    const over = chargeOf('premium', -9, YEAR, { id: 'o' })
+    const asked = { charges: [premium, tax, commission, over], overbilled: new Set(['o']) }
+    const only = (...invoiceItems: Answer[]) => ({ invoiceItems })
+    const whole = { p: 10_000, t: 1_900, c: 500 }
+    const part = (amount: string) => ({ chargeId: 'o', amount })
+    const itemsOf = (installments: Answer[]) => answered(installments, asked).map(one => one.items)
+    expect(itemsOf([installment(1, only()), installment(0)])).toEqual([{ ...whole, o: -9 }])
+    expect(itemsOf([installment(0, { ...only(), writeOff: true }), installment(1)])).toEqual([
+      { ...whole, o: -9 },
+    ])
+    const split = [installment(0), installment(1, only(part('-0.04'))), installment(2, only(part('-0.05')))]
+    expect(itemsOf(split)).toEqual([whole, { o: -4 }, { o: -5 }])
+    const refused = saying(
+      "the items of charge 'o' (premium of collision) come to 0.00 EUR, and its amount is -0.09",
+    )
+    const taken = [installment(0), installment(1, only(part('0.05'))), installment(2, only(part('-0.05')))]
+    expect(refusal(taken, asked)).toBe(refused)
+    expect(refusal([installment(0)], { ...asked, overbilled: new Set() })).toBe(refused)
+  })
+
   it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {
     const parts = (p: number, t: string, c: number) => ({
       invoiceItems: [
