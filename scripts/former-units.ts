@@ -68,7 +68,9 @@ async function markedTenants(control: MigrationTarget): Promise<Marked[]> {
      from tenant where former_units is not null and status = 'active' order by name`,
   )
   return rows.map(({ locator, name, is_suspended, bindings }) => ({
-    ...{ locator: String(locator), name: String(name), isSuspended: Boolean(is_suspended) },
+    locator: String(locator),
+    name: String(name),
+    isSuspended: Boolean(is_suspended),
     bindings: JSON.parse(String(bindings)) as string[],
   }))
 }

@@ -51,7 +51,11 @@ async function build(config: string, script: string | undefined, folder: string)
         resolve('node_modules/wrangler/bin/wrangler.js'),
         'deploy',
         ...(script === undefined ? [] : [script]),
-        ...['--dry-run', '--config', config, '--outdir', folder],
+        '--dry-run',
+        '--config',
+        config,
+        '--outdir',
+        folder,
       ],
       { env: environment },
     )

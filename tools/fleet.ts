@@ -49,7 +49,9 @@ async function phase(name: string, script: string, ...options: string[]): Promis
   const after = readAccount(account)
   const spent = (key: keyof Work): number => after.work[key] - before.work[key]
   phases.push({
-    ...{ name, seconds, commands: after.commands.length - before.commands.length },
+    name,
+    seconds,
+    commands: after.commands.length - before.commands.length,
     work: {
       minutes: spent('minutes'),
       d1: spent('d1'),

@@ -65,7 +65,10 @@ function main(): void {
     return count
   }
   const written = writeBook(values.out, {
-    ...{ accounts: number('accounts'), seed: values.seed, faults: number('faults'), asOf: values['as-of'] },
+    accounts: number('accounts'),
+    seed: values.seed,
+    faults: number('faults'),
+    asOf: values['as-of'],
   })
   const { accounts, policies, transactions, invoices, files } = written
   console.log(

@@ -104,7 +104,8 @@ async function run(folder: string): Promise<Phase[]> {
     const [ownBefore, othersBefore] = [own.samples.all.length, others.samples.all.length]
     await sleep(forMinutes * MINUTE_MS)
     phases.push({
-      ...{ name, minutes: forMinutes },
+      name,
+      minutes: forMinutes,
       own: own.samples.all.slice(ownBefore),
       others: others.samples.all.slice(othersBefore),
     })

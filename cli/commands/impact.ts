@@ -39,7 +39,9 @@ export async function impact(source: string, options: ImpactOptions, run: Run): 
   const book = readBook(options.book, (present ?? changed).configuration, day)
   const progress = progressOf(run)
   const asked = {
-    ...{ old: present?.configuration, new: changed.configuration, fields },
+    old: present?.configuration,
+    new: changed.configuration,
+    fields,
     question: { occasion, day } as const,
   }
   const { interrupted } = run.terminal
@@ -56,7 +58,11 @@ export async function impact(source: string, options: ImpactOptions, run: Run): 
     progress(undefined)
     if (interrupted.aborted) return EXIT.interrupted
     const head: Head = {
-      ...{ occasion, day: dayText, currency, bookName: basename(options.book), newName: changed.name },
+      occasion,
+      day: dayText,
+      currency,
+      bookName: basename(options.book),
+      newName: changed.name,
       oldName: present?.name ?? 'what was recorded',
       madeOn: isoDay(realTime(), timeZone),
     }

@@ -32,7 +32,14 @@ export async function importAll(
     const progress = ProgressFile.open(folder, tenantLocator)
     const counts = { accounts: 0, present: 0, failed: 0, compared: 0 }
     const importing: Importing = {
-      ...{ api, run, tenantLocator, source, progress, validateOnly, counts, findings: [] },
+      api,
+      run,
+      tenantLocator,
+      source,
+      progress,
+      validateOnly,
+      counts,
+      findings: [],
     }
     if (!(await sendAll(importing))) return interruptedText(importing)
     const totals = validateOnly ? [] : await compareAll(importing)
@@ -66,8 +73,13 @@ function report(
   show(
     run,
     {
-      ...{ ok, ...counts, policies, controlTotals, file },
-      ...{ differing: of('differs').length, notCompared: of('notCompared').length },
+      ok,
+      ...counts,
+      policies,
+      controlTotals,
+      file,
+      differing: of('differs').length,
+      notCompared: of('notCompared').length,
     },
     () => {
       const shown = bad

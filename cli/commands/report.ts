@@ -66,7 +66,8 @@ function textOf({ totals, columns, lines, processed, files }: Status, out: strin
     [...names, 'currency', 'lines', ...measures],
     ...totals.map(({ group, currency, lines: count, sums }) => [
       ...names.map(name => String(group[name] ?? '')),
-      ...[currency, String(count)],
+      currency,
+      String(count),
       ...measures.map(name => String(sums[name] ?? '')),
     ]),
   ]

@@ -70,7 +70,8 @@ export async function sendAll(importing: Importing): Promise<boolean> {
     if (size > LARGEST_ACCOUNT_BYTES) {
       counts.failed += 1
       findings.push({
-        ...{ policyholder: account.holder.locator, as: 'failed' },
+        policyholder: account.holder.locator,
+        as: 'failed',
         reason: `it has ${size} bytes; an account has at most ${LARGEST_ACCOUNT_BYTES}`,
       })
       continue
@@ -110,7 +111,9 @@ function findingsOf({ holder }: SourceAccount, { policies, left }: ToldAccount):
   return [
     ...policies.map(
       ({ locator: policy, as, reason, notes }): Finding => ({
-        ...{ policyholder, policy, as },
+        policyholder,
+        policy,
+        as,
         ...(reason !== undefined && { reason }),
         ...(notes.length > 0 && { notes }),
       }),

@@ -102,7 +102,8 @@ export class Source {
       places.map(place => this.#read<T>(name, place))
     const policies = all<PolicyRecord>('policies', this.#policies.get(holder.locator))
     return {
-      ...{ holder, policies },
+      holder,
+      policies,
       disbursements: all<DisbursementRecord>('disbursements', this.#disbursements.get(holder.locator)),
       auxData: policies.flatMap(one => all<AuxDataRecord>('auxData', this.#auxData.get(one.locator))),
       holderAuxData: all<AuxDataRecord>('auxData', this.#auxData.get(holder.locator)),

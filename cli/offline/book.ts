@@ -141,8 +141,14 @@ function* policiesOf(sent: SentAccount, configuration: Configuration, now: Insta
   const { request, failures } = readAccount(sent, accountId, true)
   const locator = newUuid(0)
   const converted = convertAccount(request, {
-    ...{ configuration, configVersion: 1, now, supply: transientLocators(0), shard: 0 },
-    ...{ accountLocator: locator, callerLocator: locator as Uuid, failed: failures },
+    configuration,
+    configVersion: 1,
+    now,
+    supply: transientLocators(0),
+    shard: 0,
+    accountLocator: locator,
+    callerLocator: locator as Uuid,
+    failed: failures,
   })
   const ids = new Map(
     converted.mappings.flatMap(one => (one.kind === 'policies' ? [[one.locator, one.originalId]] : [])),

@@ -42,7 +42,9 @@ export async function offlineImpact(
   const sides: Sides = {
     ...(old && { old: sideOf(old, false) }),
     new: sideOf(now, true),
-    ...{ fields, question, zone: now.timeZone as TimeZone },
+    fields,
+    question,
+    zone: now.timeZone as TimeZone,
     price: work => work(attemptWith(notes)),
   }
   for await (const entry of book) {
@@ -64,7 +66,10 @@ function attemptWith(notes: Set<string>) {
   const context = offlineContext()
   const supply = transientLocators(0)
   return {
-    ...{ now: context.now, supply, digits: async () => supply, tables: new RatingTables(context) },
+    now: context.now,
+    supply,
+    digits: async () => supply,
+    tables: new RatingTables(context),
     plugins: offlineSession(context, what =>
       notes.add(`A plugin asked for ${what}, of which there is none without a service.`),
     ),
@@ -73,6 +78,12 @@ function attemptWith(notes: Set<string>) {
 
 /** A policy that the book has and that no configuration could read. */
 const unreadable = ({ locator, reasons }: Extract<Entry, { reasons: readonly string[] }>): Compared => ({
-  ...{ locator, productName: '', termStart: 0, termEnd: 0, groups: {}, notes: [], leftOut: [] },
+  locator,
+  productName: '',
+  termStart: 0,
+  termEnd: 0,
+  groups: {},
+  notes: [],
+  leftOut: [],
   reasons: reasons.map(reason => `book: ${reason}`),
 })

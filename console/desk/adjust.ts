@@ -30,7 +30,9 @@ type Shown = {
 
 function AdjustForm({ title, close, deed, form, about, confirm, request, isAllowed }: Shown): View {
   return part(Dialog, {
-    ...{ title, close, isBusy: deed.state === 'sending' },
+    title,
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h(
         'form',
@@ -75,7 +77,10 @@ export function ChangeFees({ policy, product, close }: Transacted): View {
   const { faults } = deed
   const back = sum(standing.filter(({ locator }) => taken.includes(locator)).map(one => one.amount))
   return part(AdjustForm, {
-    ...{ title: DESK.changeFees, close, deed, confirm: DESK.changeFees },
+    title: DESK.changeFees,
+    close,
+    deed,
+    confirm: DESK.changeFees,
     request: {
       method: 'PATCH',
       path: path(policy, 'fees'),
@@ -130,7 +135,10 @@ export function ChangeSchedule({ policy, product, close }: Transacted): View {
   const [name, setName] = useState(others[0]?.name ?? '')
   const deed = useDeed(() => doneWith(FORMS.scheduleChanged))
   return part(AdjustForm, {
-    ...{ title: DESK.changeSchedule, close, deed, confirm: DESK.changeSchedule },
+    title: DESK.changeSchedule,
+    close,
+    deed,
+    confirm: DESK.changeSchedule,
     request: {
       method: 'POST',
       path: path(policy, 'paymentSchedule'),
@@ -162,7 +170,8 @@ const paidFor = ({ invoices }: Policy): string =>
 
 export const Withdraw = ({ policy, close }: OfPolicy): View =>
   part(SimpleDeed, {
-    ...{ close, title: DESK.withdraw },
+    close,
+    title: DESK.withdraw,
     about: [
       h('p', {}, FORMS.withdrawAbout),
       facts([[FORMS.paidSoFar, money(paidFor(policy), policy.grossFeesCurrency)]]),
@@ -175,7 +184,8 @@ export const Withdraw = ({ policy, close }: OfPolicy): View =>
 /** Of a policy that was never issued. */
 export const Discard = ({ policy, close }: OfPolicy): View =>
   part(SimpleDeed, {
-    ...{ close, title: DESK.discardPolicy },
+    close,
+    title: DESK.discardPolicy,
     about: h('p', {}, FORMS.discardAbout),
     confirm: DESK.discardPolicy,
     done: FORMS.policyDiscarded,

@@ -112,7 +112,9 @@ export function useAllowed(constraint: Constraint, scope: Scope): Allowed {
   }, [question])
   const isAsking = answer.question !== question
   return {
-    ...{ values: answer.values, isAsking, isAsOpened: question === opened.current },
+    values: answer.values,
+    isAsking,
+    isAsOpened: question === opened.current,
     hasFailed: !isAsking && answer.hasFailed === true,
   }
 }

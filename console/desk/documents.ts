@@ -23,7 +23,9 @@ export function Upload({ policy, close }: { readonly policy: Policy; readonly cl
   form.set('documentType', /\.html?$/i.test(file?.name ?? '') ? 'html' : 'pdf')
   if (file) form.set('document', file)
   return part(Dialog, {
-    ...{ title: DESK.upload, close, isBusy: deed.state === 'sending' },
+    title: DESK.upload,
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h(
         'form',
@@ -63,7 +65,8 @@ type OfDocument = { readonly policy: Policy; readonly document: PolicyDocument; 
 
 export const RemoveDocument = ({ policy, document, close }: OfDocument): View =>
   part(SimpleDeed, {
-    ...{ close, title: DESK.removeDocument(document.displayName) },
+    close,
+    title: DESK.removeDocument(document.displayName),
     about: h('p', {}, DESK.removeAbout),
     confirm: DESK.remove,
     done: DESK.removed,
@@ -77,7 +80,8 @@ export const RemoveDocument = ({ policy, document, close }: OfDocument): View =>
 /** For a document that could not be made, once its template is repaired. */
 export const MakeDocumentAgain = ({ policy, document, close }: OfDocument): View =>
   part(SimpleDeed, {
-    ...{ close, title: DESK.makeDocumentAgain(document.displayName) },
+    close,
+    title: DESK.makeDocumentAgain(document.displayName),
     about: h('p', {}, DESK.makeAgainAbout),
     confirm: DESK.makeAgain,
     done: DESK.isMadeAgain,

@@ -107,7 +107,9 @@ export function Endorse({ policy, product, close }: Transacted): View {
           })
         : !isEnded &&
           part(InsuredFields, {
-            ...{ insured: one, form: formOf(one), faults },
+            insured: one,
+            form: formOf(one),
+            faults,
             change: (form: ExposureForm) =>
               change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
           }),
@@ -115,9 +117,12 @@ export function Endorse({ policy, product, close }: Transacted): View {
   }
   const holder = useHolder(policy.policyholderLocator)
   const scope: Scope = {
-    ...{ kind: 'policy', fields: policyFields, values: changes.policy.values },
+    kind: 'policy',
+    fields: policyFields,
+    values: changes.policy.values,
     outer: holder && {
-      ...{ kind: 'policyholder', values: holder },
+      kind: 'policyholder',
+      values: holder,
       fields: product.policyholderFields as readonly Field[],
     },
   }
@@ -129,7 +134,13 @@ export function Endorse({ policy, product, close }: Transacted): View {
     transactionEffectiveTime: at,
   }
   const form = part(TransactionForm, {
-    ...{ title: DESK.endorse, policy, close, kind: 'endorsement', previewing, deed, body },
+    title: DESK.endorse,
+    policy,
+    close,
+    kind: 'endorsement',
+    previewing,
+    deed,
+    body,
     confirm: DESK.issueEndorsement,
     mayInvalidate: true,
     isHeldUp: uploads.isUploading,
@@ -158,7 +169,10 @@ export function Endorse({ policy, product, close }: Transacted): View {
         within(
           scope.outer,
           part(Fields, {
-            ...{ fields: policyFields, faults, place: 'policy', kind: 'policy' },
+            fields: policyFields,
+            faults,
+            place: 'policy',
+            kind: 'policy',
             filled: changes.policy,
             change: (filled: Filled) => change({ ...changes, policy: filled }),
           }),
@@ -168,7 +182,9 @@ export function Endorse({ policy, product, close }: Transacted): View {
         scope,
         before.exposures.map(exposureNode),
         part(AddedExposures, {
-          ...{ product, faults, added: changes.added },
+          product,
+          faults,
+          added: changes.added,
           change: (added: readonly Added[]) => change({ ...changes, added }),
         }),
       ),

@@ -56,13 +56,21 @@ export function AddedExposures({ product, added, change, faults }: AddedShown): 
       { class: 'card', key: index },
       h('legend', {}, `${kind.displayName} ${index + 1}`),
       part(Fields, {
-        ...{ fields, filled: one.filled, faults, place, kind: 'exposure' },
+        fields,
+        filled: one.filled,
+        faults,
+        place,
+        kind: 'exposure',
         change: (filled: Filled) => become({ filled }),
       }),
       within(
         scope,
         part(ChosenPerils, {
-          ...{ kinds: kind.perils, chosen: one.perils, legend: DESK.perils, faults, place },
+          kinds: kind.perils,
+          chosen: one.perils,
+          legend: DESK.perils,
+          faults,
+          place,
           change: perils => become({ perils }),
         }),
       ),

@@ -36,12 +36,18 @@ export function Fields({ fields, filled, change, faults, place, kind }: FieldsSh
       .map(field => {
         if (field.type === 'group')
           return part(Groups, {
-            ...{ key: field.name, field, faults, place: at(field.name), scope },
+            key: field.name,
+            field,
+            faults,
+            place: at(field.name),
+            scope,
             groups: filled.groups[field.name] ?? [],
             change: groups => change({ ...filled, groups: { ...filled.groups, [field.name]: groups } }),
           })
         const shown: InputShown & { key: string } = {
-          ...{ key: field.name, field, fault: faults.get(at(field.name)) },
+          key: field.name,
+          field,
+          fault: faults.get(at(field.name)),
           list: filled.values[field.name] ?? [],
           change: list => change({ ...filled, values: { ...filled.values, [field.name]: list } }),
         }
@@ -77,7 +83,9 @@ function Groups({ field, groups, change, faults, place, scope }: GroupsShown): V
         within(
           scope,
           part(Fields, {
-            ...{ fields: field.fields ?? [], faults, kind: 'group' },
+            fields: field.fields ?? [],
+            faults,
+            kind: 'group',
             // Those that a request adds are counted by themselves.
             place: `${place}.${group.locator ?? groups.slice(0, index).filter(isNew).length}`,
             filled: { values: group.values, groups: {} },

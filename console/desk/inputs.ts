@@ -43,7 +43,9 @@ export const textInput = (
   }: Common & { readonly isLong?: boolean; readonly isSecret?: boolean } = {},
 ): View =>
   part(Field, {
-    ...{ key: label, label, ...common },
+    key: label,
+    label,
+    ...common,
     control: attributes =>
       h(isLong ? 'textarea' : 'input', {
         ...attributes,
@@ -65,7 +67,9 @@ export const dayInput = (
   common: Common = {},
 ): View =>
   part(Field, {
-    ...{ key: label, label, ...common },
+    key: label,
+    label,
+    ...common,
     control: attributes =>
       h('input', { ...attributes, type: 'date', value, input: event => change(typedIn(event)) }),
   })
@@ -80,7 +84,9 @@ export const selectInput = (
   common: Common = {},
 ): View =>
   part(Field, {
-    ...{ key: label, label, ...common },
+    key: label,
+    label,
+    ...common,
     control: attributes =>
       h(
         'select',

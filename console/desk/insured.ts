@@ -57,7 +57,9 @@ export function insuredExposures(
     })
     return [
       {
-        ...{ exposure, kind, perils: found },
+        exposure,
+        kind,
+        perils: found,
         form: {
           filled: filledFrom((kind?.fields ?? []) as readonly Field[], held),
           perils: Object.fromEntries(
@@ -126,7 +128,10 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
       ),
       !isEnded &&
         part(PerilFields, {
-          ...{ kind: perilKind, form: form.perils[locator]!, faults, place },
+          kind: perilKind,
+          form: form.perils[locator]!,
+          faults,
+          place,
           change: (one: PerilForm) => change({ ...form, perils: { ...form.perils, [locator]: one } }),
         }),
     ])
@@ -135,7 +140,11 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
     'div',
     {},
     part(Fields, {
-      ...{ fields, filled: form.filled, faults, place, kind: 'exposure' },
+      fields,
+      filled: form.filled,
+      faults,
+      place,
+      kind: 'exposure',
       change: (filled: Filled) => change({ ...form, filled }),
     }),
     within(
@@ -147,7 +156,11 @@ export function InsuredFields({ insured, form, change, faults }: InsuredShown): 
         perils.map(perilNode),
         others.length > 0 &&
           part(ChosenPerils, {
-            ...{ kinds: others, chosen: form.addedPerils, legend: FORMS.addPerils, faults, place },
+            kinds: others,
+            chosen: form.addedPerils,
+            legend: FORMS.addPerils,
+            faults,
+            place,
             change: addedPerils => change({ ...form, addedPerils }),
           }),
       ),

@@ -110,7 +110,10 @@ export function MediaInput({ field, list, change, fault }: InputShown): View {
       ),
     mayAdd && [
       h('input', {
-        ...{ id, type: 'file', ref: input, 'aria-describedby': described },
+        id,
+        type: 'file',
+        ref: input,
+        'aria-describedby': described,
         'aria-invalid': wrong === undefined ? undefined : 'true',
         disabled: isSending || deed.state === 'lost',
         change: event => upload((event.currentTarget as HTMLInputElement).files?.[0]),

@@ -45,7 +45,12 @@ function NewHolder({ product }: { readonly product: ProductDetail }): View {
         'fieldset',
         { class: 'plain', disabled: deed.state === 'sending' || deed.state === 'lost' },
         part(Fields, {
-          ...{ fields, filled, change: fill, faults: deed.faults, place: '', kind: 'policyholder' },
+          fields,
+          filled,
+          change: fill,
+          faults: deed.faults,
+          place: '',
+          kind: 'policyholder',
         }),
       ),
     ),
@@ -92,7 +97,8 @@ function NewQuote({ holder, product, choices }: QuoteShown): View {
   const { faults } = deed
   const uploads = useUploads()
   const policyholder: Scope = {
-    ...{ kind: 'policyholder', values: holder.entity.values },
+    kind: 'policyholder',
+    values: holder.entity.values,
     fields: product.policyholderFields as readonly Field[],
   }
   const policy: Scope = { kind: 'policy', fields, values: filled.values, outer: policyholder }

@@ -42,7 +42,8 @@ export function Pay({ invoice, product, close }: PayShown): View {
   }
   const text = money(isRefund ? negated(open) : open, currency)
   return part(Dialog, {
-    ...{ close, isBusy: deed.state === 'sending' },
+    close,
+    isBusy: deed.state === 'sending',
     title: isRefund ? DESK.payOutOf(invoice.displayId) : DESK.paymentOf(invoice.displayId),
     children: [
       h('p', {}, isRefund ? DESK.refunds(text) : DESK.asksFor(text)),
@@ -68,7 +69,12 @@ export function Pay({ invoice, product, close }: PayShown): View {
           source === 'received' &&
             uploads.within(
               part(Fields, {
-                ...{ fields, filled, change: fill, faults: deed.faults, place: 'payment', kind: 'group' },
+                fields,
+                filled,
+                change: fill,
+                faults: deed.faults,
+                place: 'payment',
+                kind: 'group',
               }),
             ),
         ),
@@ -86,7 +92,9 @@ export function Pay({ invoice, product, close }: PayShown): View {
 export function Reverse({ payment, close }: { readonly payment: Payment; readonly close: () => void }): View {
   const text = money(payment.amount, payment.amountCurrency)
   return part(SimpleDeed, {
-    ...{ close, title: DESK.reversePayment(text), about: h('p', {}, DESK.reverseAbout) },
+    close,
+    title: DESK.reversePayment(text),
+    about: h('p', {}, DESK.reverseAbout),
     confirm: DESK.reverse,
     done: DESK.reversed(text),
     request: { method: 'POST', path: `/payments/${encodeURIComponent(payment.locator)}/reverse` },

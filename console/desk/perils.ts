@@ -37,7 +37,10 @@ export function PerilFields({ kind, form, change, faults, place }: PerilFieldsSh
     ),
     kind.fields.length > 0 &&
       part(Fields, {
-        ...{ fields: kind.fields as readonly Field[], filled: form.filled, faults, kind: 'peril' },
+        fields: kind.fields as readonly Field[],
+        filled: form.filled,
+        faults,
+        kind: 'peril',
         place: `${place}.peril.${kind.name}`,
         change: (filled: Filled) => change({ ...form, filled }),
       }),
@@ -81,7 +84,10 @@ export function ChosenPerils({ kinds, chosen, change, legend, faults, place }: C
             { class: 'peril' },
             h('summary', {}, FORMS.limitsOf(kind.displayName)),
             part(PerilFields, {
-              ...{ kind, form, faults, place },
+              kind,
+              form,
+              faults,
+              place,
               change: (form: PerilForm) => change({ ...chosen, [kind.name]: form }),
             }),
           ),

@@ -16,7 +16,9 @@ type Simple = {
 export function SimpleDeed({ title, about, confirm, request, done, close }: Simple): View {
   const deed = useDeed(() => doneWith(done))
   return part(Dialog, {
-    ...{ title, close, isBusy: deed.state === 'sending' },
+    title,
+    close,
+    isBusy: deed.state === 'sending',
     children: [about, confirmation(deed, confirm, request)],
   })
 }

@@ -169,7 +169,8 @@ function Step({ prepared, policyLocator, name, close }: StepShown): View {
   const hasPrice = name === 'accept' || name === 'issue'
   const isPolicy = kind === 'quote' && name === 'issue'
   return part(SimpleDeed, {
-    ...{ close, request },
+    close,
+    request,
     title: isPolicy ? DESK.issuePolicy : `${TEXTS[name]}: ${title}`,
     confirm: isPolicy ? DESK.issuePolicy : TEXTS[name],
     done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
@@ -217,7 +218,9 @@ function Decision({ prepared, close }: { readonly prepared: Prepared; readonly c
   const [note, setNote] = useState('')
   const deed = useDeed(() => doneWith(DESK.doneTo(title, DESK.decided)))
   return part(Dialog, {
-    ...{ close, isBusy: deed.state === 'sending', title: `${DESK.decide}: ${title}` },
+    close,
+    isBusy: deed.state === 'sending',
+    title: `${DESK.decide}: ${title}`,
     children: [
       h(
         'form',

@@ -53,7 +53,9 @@ export function TransactionForm(shown: FormShown): View {
   const isRefused = preview?.automatedUnderwritingResult?.decision
   const mayIssue = !blocks && (isRefused === undefined || isRefused === 'accept')
   return part(Dialog, {
-    ...{ title, close, isBusy },
+    title,
+    close,
+    isBusy,
     children: [
       h(
         'form',
@@ -132,7 +134,13 @@ export function Renew({ policy, product, close }: Transacted): View {
   const deed = useDeed(() => doneWith(DESK.renewed))
   const schedules = product.paymentSchedules.map(({ name, displayName }): Option => [name, displayName])
   return part(TransactionForm, {
-    ...{ title: DESK.renew, policy, close, kind: 'renewal', previewing, deed, confirm: DESK.issueRenewal },
+    title: DESK.renew,
+    policy,
+    close,
+    kind: 'renewal',
+    previewing,
+    deed,
+    confirm: DESK.issueRenewal,
     body: () => ({
       renewalEndTimestamp: beginOf(end),
       ...(schedule !== '' && { newPaymentScheduleName: schedule }),
@@ -162,7 +170,12 @@ export function Cancel({ policy, product, close }: Transacted): View {
     ...(category !== '' && { cancellationCategory: category }),
   }
   return part(TransactionForm, {
-    ...{ title: DESK.cancel, policy, close, kind: 'cancellation', previewing, deed },
+    title: DESK.cancel,
+    policy,
+    close,
+    kind: 'cancellation',
+    previewing,
+    deed,
     confirm: DESK.issueCancellation,
     body: () => body,
     mayInvalidate: true,
@@ -201,7 +214,12 @@ export function Reinstate({
   const deed = useDeed(() => doneWith(DESK.reinstated))
   const times = from === '' ? {} : { effectiveTimestamp: beginOf(from) }
   return part(TransactionForm, {
-    ...{ title: DESK.reinstate, policy, close, kind: 'reinstatement', previewing, deed },
+    title: DESK.reinstate,
+    policy,
+    close,
+    kind: 'reinstatement',
+    previewing,
+    deed,
     confirm: DESK.issueReinstatement,
     body: () => ({ cancellationLocator: cancellation.locator, ...times }),
     request: (_, preview) =>

@@ -36,8 +36,11 @@ export const choiceOf = (list: ListName, query: URLSearchParams): Choice => {
   const text = (name: string): string => query.get(name) ?? ''
   return {
     list,
-    ...{ product: text('product'), type: text('type'), state: text('state') },
-    ...{ days: text('days'), from: text('from') },
+    product: text('product'),
+    type: text('type'),
+    state: text('state'),
+    days: text('days'),
+    from: text('from'),
   }
 }
 

@@ -14,8 +14,18 @@ const TYPES: Partial<Record<ListName, readonly string[]>> = {
 
 /** As of now. */
 const POLICY_STATES = [
-  ...['created', 'quoted', 'declined', 'finalized', 'discarded', 'lapsed', 'inGrace'],
-  ...['pending', 'issued', 'expired', 'cancelled', 'withdrawn'],
+  'created',
+  'quoted',
+  'declined',
+  'finalized',
+  'discarded',
+  'lapsed',
+  'inGrace',
+  'pending',
+  'issued',
+  'expired',
+  'cancelled',
+  'withdrawn',
 ]
 
 const namesOf = (names: readonly string[]): readonly Option[] => names.map(name => [name, words(name)])

@@ -58,14 +58,17 @@ const formButton = (
   providers: readonly IdentityProvider[],
   provider?: IdentityProvider,
 ): DeedButton => ({
-  ...{ text, permissions: ['users.write'] },
+  text,
+  permissions: ['users.write'],
   async open(close) {
     const [all, asRead] = await Promise.all([
       get<Role[]>('/auth/roles'),
       provider && getAsRead<IdentityProvider>(`/auth/providers/${encodeURIComponent(provider.name)}`),
     ])
     return part(ProviderForm, {
-      ...{ taken: providers.map(({ name }) => name), close, ...(asRead && { asRead }) },
+      taken: providers.map(({ name }) => name),
+      close,
+      ...(asRead && { asRead }),
       roles: all.filter(({ source }) => source !== 'configuration'),
     })
   },
@@ -73,7 +76,9 @@ const formButton = (
 
 const removeButton = ({ name, label }: IdentityProvider): DeedButton =>
   confirmed({
-    ...{ text: PROVIDERS.remove, permissions: ['users.write'], method: 'DELETE' },
+    text: PROVIDERS.remove,
+    permissions: ['users.write'],
+    method: 'DELETE',
     title: PROVIDERS.removeTitle(label),
     about: PROVIDERS.removeAbout,
     path: `/auth/providers/${encodeURIComponent(name)}`,

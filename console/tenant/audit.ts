@@ -16,7 +16,10 @@ export const auditPage = ({ query, signal }: Opened): Shown => ({
   content: [
     under(undefined),
     history({
-      ...{ path: ['audit'], query, what: 'the audit trail', none: WORDS.none },
+      path: ['audit'],
+      query,
+      what: 'the audit trail',
+      none: WORDS.none,
       names: ['action', 'username', 'subject', 'requestId'],
       fields: ({ action, username, subject, requestId }) => [
         actionSelect(action),

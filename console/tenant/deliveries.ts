@@ -20,7 +20,10 @@ export const deliveriesSection = (
   signal: AbortSignal,
 ): Child =>
   history({
-    ...{ path: ['webhooks', webhook.locator], query, what: 'the deliveries', none: WORDS.noDeliveries },
+    path: ['webhooks', webhook.locator],
+    query,
+    what: 'the deliveries',
+    none: WORDS.noDeliveries,
     names: ['state', 'eventLocator'],
     fields: ({ state, eventLocator }) => [
       select(
@@ -95,11 +98,13 @@ function again({ locator, name }: Webhook, { eventLocator, eventType, state }: D
   }
   return state === 'diverted'
     ? confirmed({
-        ...{ ...said, permissions: ['diverted-events.resend'] },
+        ...said,
+        permissions: ['diverted-events.resend'],
         path: `${path}/diverted/${encodeURIComponent(eventLocator)}/resend`,
       })
     : confirmed({
-        ...{ ...said, permissions: ['webhooks.write'] },
+        ...said,
+        permissions: ['webhooks.write'],
         path: `${path}/redeliver`,
         body: { eventLocators: [eventLocator] },
       })

@@ -27,7 +27,8 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   if (token !== undefined)
     return part(Dialog, {
       // Another dialog, which takes the focus.
-      ...{ key: 'made', title: WORDS.madeTitle },
+      key: 'made',
+      title: WORDS.madeTitle,
       // The list has it now; the page that is read again knows nothing of the token itself.
       close: () => doneWith(WORDS.made(name)),
       children: part(ShownOnce, { token, close: () => doneWith(WORDS.made(name)) }),
@@ -35,7 +36,9 @@ export function MakeToken({ title, path, held, close }: Shown): View {
   const expires = beginOf(day)
   const isReady = name.trim() !== '' && expires !== undefined && chosen.size > 0
   return part(Dialog, {
-    ...{ title, close, isBusy: deed.state === 'sending' },
+    title,
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h(
         'form',

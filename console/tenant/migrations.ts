@@ -158,7 +158,10 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
   if (state === 'submitted' || state === 'processing')
     return [
       confirmed({
-        ...{ ...common, path: `${path}/pause`, text: WORDS.pause, title: WORDS.pause },
+        ...common,
+        path: `${path}/pause`,
+        text: WORDS.pause,
+        title: WORDS.pause,
         about: WORDS.pauseAbout,
         done: WORDS.isPaused,
       }),
@@ -166,7 +169,10 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
   if (state === 'paused')
     return [
       confirmed({
-        ...{ ...common, path: `${path}/resume`, text: WORDS.resume, title: WORDS.resume },
+        ...common,
+        path: `${path}/resume`,
+        text: WORDS.resume,
+        title: WORDS.resume,
         about: WORDS.resumeAbout,
         done: WORDS.isResumed,
       }),
@@ -174,7 +180,10 @@ function deedsOf({ migrationState: state }: Migration, path: string) {
   if (state !== 'error') return []
   return [
     confirmed({
-      ...{ ...common, path: `${path}/recover`, text: WORDS.recover, title: WORDS.recover },
+      ...common,
+      path: `${path}/recover`,
+      text: WORDS.recover,
+      title: WORDS.recover,
       about: WORDS.recoverAbout,
       done: WORDS.isRecovered,
     }),

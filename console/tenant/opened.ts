@@ -44,7 +44,11 @@ export const confirmed = ({
   permissions,
   open: async close =>
     part(SimpleDeed, {
-      ...{ title, done, close, confirm: text, about: h('p', {}, about) },
+      title,
+      done,
+      close,
+      confirm: text,
+      about: h('p', {}, about),
       request: { method, path, ...(body !== undefined && { body }) },
     }),
 })

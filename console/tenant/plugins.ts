@@ -17,7 +17,10 @@ export const pluginsPage = ({ query, signal }: Opened): Shown => ({
   content: [
     under(undefined),
     history({
-      ...{ path: ['plugins'], query, what: 'the log', none: WORDS.none },
+      path: ['plugins'],
+      query,
+      what: 'the log',
+      none: WORDS.none,
       names: ['plugin', 'policyLocator'],
       fields: ({ plugin, policyLocator }) => [
         input('plugin', WORDS.plugin, plugin, { placeholder: 'getPerilRates' }),

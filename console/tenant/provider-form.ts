@@ -58,7 +58,9 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
     mappings.length > 0 &&
     mappings.every(({ claim, value, roles: given }) => claim.trim() && value.trim() && given.length > 0)
   return part(Dialog, {
-    ...{ title: provider ? WORDS.changeTitle(name) : WORDS.make, close, isBusy: deed.state === 'sending' },
+    title: provider ? WORDS.changeTitle(name) : WORDS.make,
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h(
         'form',
@@ -83,7 +85,10 @@ export function ProviderForm({ asRead, taken, roles, close }: FormShown): View {
           field('scopes', { hint: WORDS.scopesHint }),
           mappings.map((mapping, at) =>
             mappingFields({
-              ...{ mapping, at, roles, fault: key => deed.faults.get(`mappings.${at}.${key}`) },
+              mapping,
+              at,
+              roles,
+              fault: key => deed.faults.get(`mappings.${at}.${key}`),
               change: changes => changeMapping(at, changes),
               ...(mappings.length > 1 && {
                 remove: () => map(all => all.filter((_, other) => other !== at)),

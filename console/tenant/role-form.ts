@@ -27,7 +27,9 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
   const isReady = name.trim() !== '' && chosen.size > 0
   const content = { ...(title.trim() !== '' && { title: title.trim() }), permissions: [...chosen] }
   return part(Dialog, {
-    ...{ title: role ? WORDS.changeTitle(name) : WORDS.make, close, isBusy: deed.state === 'sending' },
+    title: role ? WORDS.changeTitle(name) : WORDS.make,
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h(
         'form',
@@ -42,7 +44,12 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
             fault: deed.faults.get('title'),
           }),
           permissionChoice({
-            ...{ title: WORDS.gives, hint: WORDS.givesHint, offered: held, isWhole: true, chosen, choose },
+            title: WORDS.gives,
+            hint: WORDS.givesHint,
+            offered: held,
+            isWhole: true,
+            chosen,
+            choose,
           }),
         ),
       ),
@@ -52,7 +59,9 @@ export function RoleForm({ asRead, held, close }: RoleShown): View {
         role ? WORDS.change : WORDS.make,
         asRead
           ? {
-              ...{ method: 'PUT', path: `/auth/roles/${encodeURIComponent(name)}`, body: content },
+              method: 'PUT',
+              path: `/auth/roles/${encodeURIComponent(name)}`,
+              body: content,
               headers: { 'if-match': asRead.tag },
             }
           : { method: 'POST', path: '/auth/roles', body: { name: name.trim(), ...content } },
@@ -78,7 +87,9 @@ export function GiveRoles({ account, roles, close }: GivenShown): View {
     choose(new Set(isOn ? [...chosen, name] : [...chosen].filter(one => one !== name)))
   }
   return part(Dialog, {
-    ...{ title: WORDS.giveTitle(username), close, isBusy: deed.state === 'sending' },
+    title: WORDS.giveTitle(username),
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h('p', { class: 'soft' }, WORDS.giveAbout),
       h(

@@ -47,7 +47,9 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
         [
           formButton(WORDS.change, held, role),
           confirmed({
-            ...{ text: WORDS.remove, permissions: WRITE, method: 'DELETE' },
+            text: WORDS.remove,
+            permissions: WRITE,
+            method: 'DELETE',
             title: WORDS.removeTitle(roleName(role)),
             about: WORDS.removeAbout,
             path: `/auth/roles/${encodeURIComponent(role.name)}`,
@@ -60,7 +62,8 @@ const roleShown = (role: Role, held: ReadonlySet<string>): View =>
 
 /** A role is read when it opens: others may have changed it since the page was. */
 const formButton = (text: string, held: ReadonlySet<string>, role?: Role): DeedButton => ({
-  ...{ text, permissions: WRITE },
+  text,
+  permissions: WRITE,
   async open(close) {
     const asRead = role && (await getAsRead<Role>(`/auth/roles/${encodeURIComponent(role.name)}`))
     return part(RoleForm, { held, close, ...(asRead && { asRead }) })

@@ -20,7 +20,9 @@ function TestEvent({ path, name, close }: Shown): View {
   const [made, show] = useState<TestDelivery>()
   const deed = useDeed<TestDelivery>(show)
   return part(Dialog, {
-    ...{ title: WORDS.testTitle(name), close, isBusy: deed.state === 'sending' },
+    title: WORDS.testTitle(name),
+    close,
+    isBusy: deed.state === 'sending',
     children: [
       h('p', {}, WORDS.testAbout),
       h(

@@ -100,14 +100,16 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
     ...(suspended
       ? [
           confirmed({
-            ...{ ...patch, path: `${path}/unsuspend` },
+            ...patch,
+            path: `${path}/unsuspend`,
             text: WORDS.unsuspend,
             title: WORDS.unsuspendTitle(name),
             about: WORDS.unsuspendAbout,
             done: WORDS.isUnsuspended(name),
           }),
           confirmed({
-            ...{ ...patch, path: `${path}/unsuspend?replay=true` },
+            ...patch,
+            path: `${path}/unsuspend?replay=true`,
             text: WORDS.replay,
             title: WORDS.unsuspendTitle(name),
             about: WORDS.replayAbout,
@@ -117,14 +119,18 @@ function deedsOf({ locator, name, enabled, suspended }: Webhook) {
       : []),
     enabled
       ? confirmed({
-          ...{ ...patch, path, body: { enabled: false } },
+          ...patch,
+          path,
+          body: { enabled: false },
           text: WORDS.pause,
           title: WORDS.pauseTitle(name),
           about: WORDS.pauseAbout,
           done: WORDS.isPaused(name),
         })
       : confirmed({
-          ...{ ...patch, path, body: { enabled: true } },
+          ...patch,
+          path,
+          body: { enabled: true },
           text: WORDS.resume,
           title: WORDS.resumeTitle(name),
           about: WORDS.resumeAbout,

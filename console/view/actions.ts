@@ -33,7 +33,8 @@ const simple = (
   text: string,
   permissions: readonly string[],
 ): DeedButton => ({
-  ...{ text, permissions },
+  text,
+  permissions,
   open: async close => part((await desk())[name], { policy, close }),
 })
 

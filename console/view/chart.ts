@@ -96,7 +96,10 @@ export function Chart({ policy, history, point, move }: Drawn): View {
       width > 0 &&
         picture(layoutOf(history, width), { policy, history, point, move }, known =>
           block(layoutOf(history, width), known, {
-            ...{ history, point, currency, isFocused: known.segment.locator === focused },
+            history,
+            point,
+            currency,
+            isFocused: known.segment.locator === focused,
             walk: key => walk(known, key),
             select: () => select(known),
             showTip,

@@ -39,7 +39,12 @@ export function layoutOf({ steps, start, end }: History, place: number): Layout 
   const rowHeight = Math.min(ROW, Math.max(LEAST_ROW, Math.floor(TALLEST / steps.length)))
   const bottom = TOP + steps.length * rowHeight
   return {
-    ...{ width, narrow, left, inner, rowHeight, bottom },
+    width,
+    narrow,
+    left,
+    inner,
+    rowHeight,
+    bottom,
     height: bottom + RATE_GAP + RATE + AXIS,
     x: at => left + ((at - start) / Math.max(1, end - start)) * inner,
     y: step => TOP + (steps.length - 1 - step) * rowHeight,

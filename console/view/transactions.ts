@@ -138,7 +138,7 @@ const askedFor = (
   { state, createdTimestamp: created }: Pick<Cancellation, 'createdTimestamp'> & { state: string },
   kind: string,
   path: string,
-): Asked => ({ ...{ kind, path, state, created }, name: '', from: undefined })
+): Asked => ({ kind, path, state, created, name: '', from: undefined })
 
 const preparedOf = (
   kind: Prepared['kind'],
@@ -175,7 +175,10 @@ async function requestsOf(locator: string, signal: AbortSignal): Promise<Asked[]
         name: one.name,
         from: one.effectiveTimestamp,
         prepared: {
-          ...{ kind: 'cancellation', locator: one.locator, state: one.state, decision: undefined },
+          kind: 'cancellation',
+          locator: one.locator,
+          state: one.state,
+          decision: undefined,
           title: `${VIEW.cancellation} ${words(one.name)}`,
         },
       }),

@@ -34,7 +34,9 @@ type Local = LocalParts & {
 
 const localOf = (at: number, zone: string, calendar: Calendar): Local => ({
   ...calendar.localParts(at, zone),
-  ...{ at, zone, zoneNames: {} },
+  at,
+  zone,
+  zoneNames: {},
 })
 
 const padded = (value: number, width: number): string =>

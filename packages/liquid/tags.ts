@@ -134,7 +134,11 @@ export class CountedTablerowTag extends TablerowTag {
       observation?.assign(this.variable, scope[this.variable], this.token)
       scope.tablerowloop = {
         ...forloopOf(turns.length, index, undefined),
-        ...{ row, col: column, col0: column - 1, col_first: column === 1, col_last: column === columns },
+        row,
+        col: column,
+        col0: column - 1,
+        col_first: column === 1,
+        col_last: column === columns,
       }
       if (column === 1) emitter.write(`${row > 1 ? '</tr>' : ''}<tr class="row${row}">`)
       emitter.write(`<td class="col${column}">`)

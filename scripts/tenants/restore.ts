@@ -57,7 +57,9 @@ export async function restoreTenant(place: RestorePlace, name: string, to: numbe
   requireOwned(known, claims, to)
   // Found before anything is changed: where there is one for each database, the restore can be finished.
   const operation = begun ?? {
-    ...{ kind: 'restore' as const, to, number: (known.restores?.length ?? 0) + 1 },
+    kind: 'restore' as const,
+    to,
+    number: (known.restores?.length ?? 0) + 1,
     databases: await targetsOf(place, known, claims, to),
   }
 

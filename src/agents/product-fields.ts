@@ -18,7 +18,10 @@ type ShownField = {
 function shownField(field: FieldDefinition): ShownField {
   const { name, title, type, optional, repeatable, searchable, conditions, values, fields } = field
   return {
-    ...{ name, title, type, required: !optional },
+    name,
+    title,
+    type,
+    required: !optional,
     ...(repeatable && { repeatable }),
     ...(searchable && { searchable }),
     ...(conditions.length > 0 && { onlyIf: conditions }),
@@ -43,7 +46,8 @@ function boundsOf({ minimum, maximum, earliest, latest }: FieldDefinition) {
 type Part = { name: string; displayName: string; fields: FieldDefinition[] }
 
 const shownPart = ({ name, displayName, fields }: Part) => ({
-  ...{ name, title: displayName },
+  name,
+  title: displayName,
   fields: fields.map(shownField),
 })
 
@@ -55,11 +59,13 @@ const shownProduct = (product: ProductDefinition) => ({
   })),
   paymentSchedules: product.paymentSchedules.map(({ name, displayName }) => ({ name, title: displayName })),
   endorsements: product.endorsements.map(({ name, displayName, reprice }) => ({
-    ...{ name, title: displayName },
+    name,
+    title: displayName,
     askForReprice: reprice === 'input',
   })),
   cancellations: (product.cancellationTypes ?? []).map(({ name, title, cancellationCategories }) => ({
-    ...{ name, title },
+    name,
+    title,
     categories: cancellationCategories,
   })),
 })
@@ -68,7 +74,9 @@ const shown = (
   { timeZone, currency, policyholderFields, products }: Configuration,
   configVersion: number,
 ) => ({
-  ...{ timeZone, currency, configVersion },
+  timeZone,
+  currency,
+  configVersion,
   policyholderFields: policyholderFields.map(shownField),
   products: Object.values(products).map(shownProduct),
 })

@@ -123,7 +123,10 @@ function planAfterGap(
     const bills: PlannedBill[] = [
       {
         ...own,
-        ...{ start: count === 0 ? start : later(start, from), end, issueAt, dueAt },
+        start: count === 0 ? start : later(start, from),
+        end,
+        issueAt,
+        dueAt,
         periods: placed.filter(({ bill }) => !apart.has(bill)).map(({ tile }) => tile),
         replans: { bill: count === 0 ? 'atOnce' : 'planned', open: [] },
       },

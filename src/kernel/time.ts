@@ -183,8 +183,16 @@ export function localParts(at: Instant, zone: TimeZone) {
   const local = zoned(at, zone)
   const { year, month, day, hour, minute, second, millisecond } = local
   return {
-    ...{ year, month, day, hour, minute, second, millisecond },
-    ...{ dayOfWeek: dayOfWeek(local), dayOfYear: dayOfYear(local), offset: offset(local) },
+    year,
+    month,
+    day,
+    hour,
+    minute,
+    second,
+    millisecond,
+    dayOfWeek: dayOfWeek(local),
+    dayOfYear: dayOfYear(local),
+    offset: offset(local),
   }
 }
 

@@ -14,7 +14,12 @@ export const systemContext = (
   shard: number,
   work: string,
 ): RequestContext => ({
-  ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(shard), now: tenantNow(tenant) },
+  env,
+  tenant,
+  calls,
+  caller: SYSTEM_CALLER,
+  requestId: newUuid(shard),
+  now: tenantNow(tenant),
   idempotency: undefined,
   later: promise =>
     void promise.catch(problem => console.error(JSON.stringify({ at: work, problem: String(problem) }))),

@@ -12,16 +12,18 @@ const PROBLEM =
 
 /** As it was begun: it can be resumed. */
 const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
-  ...{
-    state: 'error',
-    problem: PROBLEM,
-    processed: 0,
-    rowsRead: 0,
-    shard: HOME_SHARD,
-    after: 0,
-    portions: 0,
-  },
-  ...{ totals: noTotals(), steps: 0, files: null, tries: 0, finishedAt: null },
+  state: 'error',
+  problem: PROBLEM,
+  processed: 0,
+  rowsRead: 0,
+  shard: HOME_SHARD,
+  after: 0,
+  portions: 0,
+  totals: noTotals(),
+  steps: 0,
+  files: null,
+  tries: 0,
+  finishedAt: null,
 })
 
 /**

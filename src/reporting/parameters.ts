@@ -76,7 +76,10 @@ export function parametersOf(
     if ((request[name]?.length ?? 0) > MOST_NAMES)
       throw invalidRequest(`'${name}' has more than ${MOST_NAMES} names.`)
   return {
-    ...{ from, to, at: time('at') ?? period?.to ?? now, products },
+    from,
+    to,
+    at: time('at') ?? period?.to ?? now,
+    products,
     by: [...new Set(request.by ?? kind.usual)],
     earning: request.earning ?? 'product',
     sums: request.sums ?? [],

@@ -14,10 +14,15 @@ const MOST_TOTALS = 1_000
 export function summaryResponse(report: Report): contract.ReportSummaryResponse {
   const { locator, name, state, parameters, knownAt, scheduleLocator, totals } = report
   return {
-    ...{ locator, name, state, parameters: shownParameters(parameters) },
+    locator,
+    name,
+    state,
+    parameters: shownParameters(parameters),
     knownAtTimestamp: String(knownAt),
     ...(scheduleLocator !== null && { scheduleLocator }),
-    ...{ processed: report.processed, expected: report.expected, lines: totals.lines },
+    processed: report.processed,
+    expected: report.expected,
+    lines: totals.lines,
     rowsRead: report.rowsRead,
     createdTimestamp: String(report.createdAt),
     updatedTimestamp: String(report.updatedAt),
@@ -27,7 +32,9 @@ export function summaryResponse(report: Report): contract.ReportSummaryResponse 
 }
 
 const shownParameters = ({ from, to, at, ...others }: Report['parameters']): Record<string, unknown> => ({
-  ...{ fromTimestamp: String(from), toTimestamp: String(to), atTimestamp: String(at) },
+  fromTimestamp: String(from),
+  toTimestamp: String(to),
+  atTimestamp: String(at),
   ...others,
 })
 
@@ -40,7 +47,10 @@ export function statusResponse(
   return {
     ...summaryResponse(report),
     columns: layout.columns.map(({ name, type, about, isMeasure = false }) => ({
-      ...{ name, type, about, isMeasure },
+      name,
+      type,
+      about,
+      isMeasure,
     })),
     totals: totals.slice(0, MOST_TOTALS).map(one => ({
       group: shownGroup(one, layout),
@@ -50,7 +60,11 @@ export function statusResponse(
     })),
     totalsCompleted: totals.length <= MOST_TOTALS,
     files: (report.files ?? []).map(({ format, fileName, rows, bytes, sha256 }) => ({
-      ...{ format, fileName, ...(rows !== undefined && { rows }), bytes, sha256 },
+      format,
+      fileName,
+      ...(rows !== undefined && { rows }),
+      bytes,
+      sha256,
       ...reportAddress(report.locator, fileName),
     })),
     ...(report.problem !== null && { problem: report.problem }),

@@ -45,13 +45,20 @@ export async function createSchedule(
   const resolved = parametersOf(kind, parameters, { configuration, now: at })
   layoutOf(kind, resolved, { configuration, timeZone: configuration.timeZone, knownAt: at })
   const schedule: store.Schedule = {
-    ...{ locator: newUuid(HOME_SHARD), reportName, parameters, calendar },
+    locator: newUuid(HOME_SHARD),
+    reportName,
+    parameters,
+    calendar,
     nextAt: nextTime(calendar, at, configuration.timeZone),
-    ...{ lastReportLocator: null, createdAt: context.now, username: context.caller.username },
+    lastReportLocator: null,
+    createdAt: context.now,
+    username: context.caller.username,
   }
   try {
     const committed = await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: schedule.locator, answer: answerOf(schedule.locator) },
+      shard: HOME_SHARD,
+      subject: schedule.locator,
+      answer: answerOf(schedule.locator),
       guards: [store.scheduleRoomGuard(MOST_SCHEDULES)],
       facts: [
         ...store.newScheduleQueries(database, schedule),
@@ -68,7 +75,10 @@ export async function createSchedule(
 }
 
 const timerOf = ({ locator, nextAt }: Pick<store.Schedule, 'locator' | 'nextAt'>): NewTimer => ({
-  ...{ kind: 'report.schedule', subject: locator, dueAt: nextAt, payload: {} },
+  kind: 'report.schedule',
+  subject: locator,
+  dueAt: nextAt,
+  payload: {},
 })
 
 export async function listSchedules(context: RequestContext): Promise<contract.ReportScheduleResponse[]> {
@@ -92,7 +102,9 @@ export async function removeSchedule(context: RequestContext, text: string): Pro
   const remove = async () => {
     const { locator, reportName } = await scheduleAt(context, text)
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: locator, guards: [store.schedulePresentGuard(locator)] },
+      shard: HOME_SHARD,
+      subject: locator,
+      guards: [store.schedulePresentGuard(locator)],
       facts: [
         store.removeScheduleQuery(database, locator),
         ...auditOf(context, locator, 'unschedule', reportName),
@@ -128,7 +140,9 @@ export const scheduleDue: TimerOwner = async ({ subject }, place) => {
     if (!isRefused(problem)) throw problem
     console.warn(JSON.stringify({ at: 'report schedule', schedule: subject, problem: problem.message }))
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: schedule.locator, isRepeatable: true },
+      shard: HOME_SHARD,
+      subject: schedule.locator,
+      isRepeatable: true,
       ...goOn(schedule.lastReportLocator),
     })
   }

@@ -64,7 +64,9 @@ export function kindNamed(name: string): ReportKind {
 
 export const listKinds = (): contract.ReportKindResponse[] =>
   REPORT_KINDS.map(kind => ({
-    ...{ name: kind.name, title: kind.title, about: kind.about },
+    name: kind.name,
+    title: kind.title,
+    about: kind.about,
     parameters: [...kind.takes],
     dimensions: dimensionNames(kind),
     usualDimensions: [...kind.usual],
@@ -113,17 +115,34 @@ export async function createReport(
   const surroundings = { configuration, timeZone: configuration.timeZone, knownAt }
   layoutOf(kind, parameters, surroundings)
   const report: store.Report = {
-    ...{ locator: newUuid(HOME_SHARD), name: kind.name, state: 'running', parameters, knownAt },
+    locator: newUuid(HOME_SHARD),
+    name: kind.name,
+    state: 'running',
+    parameters,
+    knownAt,
     scheduleLocator: schedule?.locator ?? null,
     expected: await countPolicies(context, parameters, knownAt),
-    ...{ processed: 0, rowsRead: 0, shard: HOME_SHARD, after: 0, portions: 0, totals: noTotals(), steps: 0 },
-    ...{ files: null, problem: null, tries: 0, createdAt: context.now, updatedAt: context.now },
-    ...{ finishedAt: null, username: context.caller.username },
+    processed: 0,
+    rowsRead: 0,
+    shard: HOME_SHARD,
+    after: 0,
+    portions: 0,
+    totals: noTotals(),
+    steps: 0,
+    files: null,
+    problem: null,
+    tries: 0,
+    createdAt: context.now,
+    updatedAt: context.now,
+    finishedAt: null,
+    username: context.caller.username,
   }
   const more = then(report.locator)
   try {
     const committed = await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: report.locator, answer: answerOf(report.locator) },
+      shard: HOME_SHARD,
+      subject: report.locator,
+      answer: answerOf(report.locator),
       guards: [store.roomGuard(MOST_REPORTS, MOST_RUNNING), ...more.guards],
       facts: [
         ...store.newReportQueries(database, report),
@@ -242,11 +261,15 @@ async function change(
     const report = await reportAt(context, text)
     assertReportAllows(report.locator, report.state, action)
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: report.locator },
+      shard: HOME_SHARD,
+      subject: report.locator,
       guards: [store.reportGuard(report)],
       facts: [
         store.changeReportQuery(database, report.locator, {
-          ...{ state, tries: 0, problem: null, updatedAt: context.now },
+          state,
+          tries: 0,
+          problem: null,
+          updatedAt: context.now,
         }),
         ...auditOf(context, report.locator, action, report.name),
       ],
@@ -269,7 +292,8 @@ export async function removeReport(context: RequestContext, text: string): Promi
   const remove = async () => {
     const report = await reportAt(context, text)
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: report.locator },
+      shard: HOME_SHARD,
+      subject: report.locator,
       guards: [],
       facts: [
         store.removeReportQuery(database, report.locator),

@@ -140,7 +140,9 @@ async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): P
 /** One statement: a tick of a large cell measures hundreds of databases, and may send a thousand statements. */
 function noteQuery(control: Database, measurements: readonly Measurement[]): Query {
   const rows = measurements.map(({ tenant, shard, bytes }) => [
-    ...[tenant.locator, shard, bytes],
+    tenant.locator,
+    shard,
+    bytes,
     isClosedAt(shareOf(tenant, bytes)) ? now() + CLOSES_AFTER_MS : null,
   ])
   // In this order each shard is searched by its key.
@@ -158,7 +160,9 @@ function warn(measurements: readonly Measurement[]): void {
     if (isNearlyFullAt(share))
       console.warn(
         JSON.stringify({
-          ...{ at: 'room', tenant: tenant.name, binding: tenant.shards[shard] },
+          at: 'room',
+          tenant: tenant.name,
+          binding: tenant.shards[shard],
           percent: Math.round(share * 100),
         }),
       )

@@ -196,7 +196,11 @@ export async function mendShard(
   ])
   const kept = rows[0]!.last
   const undone: Omit<Noted, 'epochs' | 'versions'> = {
-    ...{ events: [], payments: [], documents: [], audit: [], deliveries: [] },
+    events: [],
+    payments: [],
+    documents: [],
+    audit: [],
+    deliveries: [],
   }
   const erasures: string[] = []
   for (let file = 0; file < noted.files; file += 1) {

@@ -19,7 +19,8 @@ const everyVersion = (which: SQL): SQL => sql`(
   from ${policyholders} p join ${policyholderVersions} v on v.policyholder_locator = p.locator where ${which})`
 
 const digested = ({ holder, version, entity }: StoredVersion): NotedVersion => ({
-  ...{ holder, version },
+  holder,
+  version,
   digest: createHash('sha256').update(entity).digest('base64url'),
 })
 

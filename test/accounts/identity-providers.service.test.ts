@@ -70,7 +70,10 @@ describe('an identity provider', () => {
     expect(row).toMatch(/^v1\./)
     const changed = await put('acme', provider({ audience: 'api://bindery', scopes: ['groups'] }))
     expect(changed.body).toMatchObject({
-      ...{ hasClientSecret: true, audience: 'api://bindery', label: 'acme', scopes: ['openid', 'groups'] },
+      hasClientSecret: true,
+      audience: 'api://bindery',
+      label: 'acme',
+      scopes: ['openid', 'groups'],
       createdAt: made.body.createdAt,
     })
     expect((await put('acme', provider({ clientSecret: null }))).body.hasClientSecret).toBe(false)
@@ -194,7 +197,9 @@ describe('a mapping', () => {
   it('is not changed or deleted by somebody who could not have written it', async () => {
     const reader = [
       'policies.read',
-      ...['policies.list', 'users.write', 'users.custom'],
+      'policies.list',
+      'users.write',
+      'users.custom',
       ...['accounts', 'policyholders', 'quotes', 'quick-quotes', 'endorsements', 'renewals'].map(
         one => `${one}.*`,
       ),
@@ -207,7 +212,9 @@ describe('a mapping', () => {
       ...['constraints', 'documents', 'fonts', 'resources', 'resource-groups', 'tables', 'templates'].map(
         one => `${one}.read`,
       ),
-      ...['resources.list', 'resource-groups.list', 'deployments.read'],
+      'resources.list',
+      'resource-groups.list',
+      'deployments.read',
     ]
     const clerk = await tokenWith(reader)
     const readers = [{ claim: 'groups', value: 'all', roles: ['readOnly'] }]

@@ -38,7 +38,9 @@ const give = (locator: string, roles: string[]) => call('PUT', `/auth/users/${lo
 const changeRole = (permissions: string[]) => call('PUT', '/auth/roles/heads', { permissions })
 const setProvider = (changes: object = {}) =>
   call('PUT', '/auth/providers/acme', {
-    ...{ issuer: acme.issuer, clientId: 'bindery', mappings: MAPPINGS },
+    issuer: acme.issuer,
+    clientId: 'bindery',
+    mappings: MAPPINGS,
     ...changes,
   })
 const enterByProvider = async (): Promise<string> => {

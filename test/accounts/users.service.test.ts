@@ -111,12 +111,10 @@ describe('GET /auth/roles', () => {
       ['account.tenant.read.only.user', 'accountType'],
     ])
     expect(of.agent).toEqual({
-      ...{
-        name: 'agent',
-        title: 'Sales agent',
-        source: 'configuration',
-        accountType: 'account.tenant.employee',
-      },
+      name: 'agent',
+      title: 'Sales agent',
+      source: 'configuration',
+      accountType: 'account.tenant.employee',
       permissions: ['policies.read', 'policies.list', 'quotes.*'],
     })
     expect(of['account.tenant.read.only.user']!.permissions).toEqual(['policies.read'])

@@ -11,7 +11,15 @@ const asked = (count: number, from: number, kind: string, latencyMs: number): Sa
 
 /** A minute of 60 requests, a burst that begins as many a second ten times over, and a minute that is as before. */
 const figures = (samples: readonly Sample[], changes: Partial<LoadFigures> = {}): LoadFigures => ({
-  ...{ tenants: 1, users: 1, minutes: 1, failures: [], before, burst, after, drainedMs: 0, delivered: 0 },
+  tenants: 1,
+  users: 1,
+  minutes: 1,
+  failures: [],
+  before,
+  burst,
+  after,
+  drainedMs: 0,
+  delivered: 0,
   worstBacklog: { deliveries: 0, documents: 0, timers: 0 },
   book: { policies: 1, transactions: 1, events: 0, bytes: 1, failedDeliveries: 0, toDeliver: new Set() },
   heapMb: { before: undefined, after: undefined },

@@ -112,7 +112,8 @@ it('late, when the cancellation for an earlier time is reinstated only after the
   // The cover that comes back ended at the time of the first, 20 days ago.
   await reinstate(second)
   await send('PATCH', `/cancellations/${otherSecond.locator}/reinstate`, {
-    ...{ issue: true, effectiveTimestamp: at(60) },
+    issue: true,
+    effectiveTimestamp: at(60),
   })
   expect(await told(policy)).toMatchObject([
     { cancellationLocator: second.locator },

@@ -233,7 +233,8 @@ export function describeCommandLine(service: () => ServiceProcess): void {
         { completed: true, ...policyholder },
       )
       const { locator } = await agent.call<{ locator: string }>('POST', '/policy', {
-        ...{ ...policy, policyholderLocator },
+        ...policy,
+        policyholderLocator,
       })
       const journal = () => readFileSync(join(to, 'journal.ndjson'), 'utf8').trimEnd().split('\n')
       const rows = journal().filter(Boolean)
@@ -358,7 +359,9 @@ export function describeCommandLine(service: () => ServiceProcess): void {
       const { locator } = kept.map(step => JSON.parse(step)).find(step => step.account === someone)
       const path = `/auxData/${locator}/crm.id`
       const moved = await signIn(service().origin, {
-        ...{ username, password, hostName: 'moved.co.local.bindery.test' },
+        username,
+        password,
+        hostName: 'moved.co.local.bindery.test',
       })
       expect(await moved.call('GET', path)).toMatchObject(secret[0]!)
       await moved.call('DELETE', path)

@@ -68,7 +68,8 @@ describe('an export of another release', () => {
       ['import', folder],
     ])
       expect(await run(...argv)).toMatchObject({
-        ...{ exit: 2, err: expect.stringMatching(/is of format 2, and this release reads formats up to 1/) },
+        exit: 2,
+        err: expect.stringMatching(/is of format 2, and this release reads formats up to 1/),
       })
   })
 
@@ -92,8 +93,14 @@ describe('an export of another release', () => {
   }
 
   const POLICY = {
-    ...{ locator: '100000064', policyholderLocator: 'h1', timezone: 'UTC', currency: 'EUR' },
-    ...{ invoices: [], futureInvoices: [], segmentCharges: [], holdbacks: [] },
+    locator: '100000064',
+    policyholderLocator: 'h1',
+    timezone: 'UTC',
+    currency: 'EUR',
+    invoices: [],
+    futureInvoices: [],
+    segmentCharges: [],
+    holdbacks: [],
   }
 
   it('from before formats were marked is read', async () => {
@@ -114,13 +121,15 @@ describe('an export of another release', () => {
 
 it.skipIf(!existsSync('/dev/full'))('a full disk ends a command with what is wrong', async () => {
   expect(await run('types', '--out', '/dev/full')).toMatchObject({
-    ...{ exit: 2, err: 'bindery: A file cannot be read or written: the disk is full.\n' },
+    exit: 2,
+    err: 'bindery: A file cannot be read or written: the disk is full.\n',
   })
 })
 
 it('a book is not written over a folder', async () => {
   expect(await run('book', 'export', '--out', folder)).toMatchObject({
-    ...{ exit: 2, err: `bindery: '${folder}' is a folder. Name the file to write.\n` },
+    exit: 2,
+    err: `bindery: '${folder}' is a folder. Name the file to write.\n`,
   })
 })
 

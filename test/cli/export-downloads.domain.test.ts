@@ -47,7 +47,9 @@ it('have the names that a file system takes, and are downloaded once', async () 
     ['a.new', 'a.new'],
   ] as const
   const files = names.map(([fileName], at) => ({
-    ...{ locator: locatorOf(at), fileName, url: addressOf(String(at)) },
+    locator: locatorOf(at),
+    fileName,
+    url: addressOf(String(at)),
   }))
   const all = async () => await downloadFiles([lineOf(files)], folder, never)
   expect(await all()).toEqual({ count: names.length, isWhole: true })
@@ -65,7 +67,9 @@ it('whose addresses end before all are there are asked for again; one that was e
   const page = async (): Promise<[string[], string]> => {
     pages += 1
     const named = ['1', 'gone', '2', '3'].map((name, at) => ({
-      ...{ locator: locatorOf(at), fileName: `${name}.pdf`, url: addressOf(`${pages}-${name}`) },
+      locator: locatorOf(at),
+      fileName: `${name}.pdf`,
+      url: addressOf(`${pages}-${name}`),
     }))
     return [[lineOf(named)], `page ${pages}`]
   }
@@ -82,7 +86,7 @@ it('whose addresses end before all are there are asked for again; one that was e
     readdirSync(kept)
       .flatMap(locator => readdirSync(join(kept, locator)))
       .sort(),
-  ).toEqual([...['1.pdf', '2.pdf', '3.pdf']])
+  ).toEqual(['1.pdf', '2.pdf', '3.pdf'])
 })
 
 it('that are left of a run that was cut off are got whole', async () => {

@@ -43,8 +43,11 @@ async function exampleBodies(): Promise<Record<string, string>> {
       const params = names.length > 0 ? `params: { path: ${literal(Object.fromEntries(names))} }, ` : ''
       const call = (name: string): string => `await bindery.${method}('${path}', { ${params}body: ${name} })`
       const lines = [
-        ...[CLIENT, `const body = ${literal(body)}`, call('body')],
-        ...[`const constant = ${literal(body)} as const`, call('constant')],
+        CLIENT,
+        `const body = ${literal(body)}`,
+        call('body'),
+        `const constant = ${literal(body)} as const`,
+        call('constant'),
       ]
       return [[operationId, lines.join('\n')]]
     }),

@@ -18,7 +18,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const DAY_MS = 86_400_000
 
 const TABS = [
-  ...['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet'],
+  '',
+  '/cover',
+  '/transactions',
+  '/billing',
+  '/documents',
+  '/events',
+  '/quotes',
+  '/worksheet',
   '/notes',
 ]
 
@@ -138,8 +145,16 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
     await page.keyboard.press('Enter')
     await settled(page)
     for (const path of [
-      ...['/', '/work/policies', '/work/quoted', '/work/deliveries', '/figures', '/search?q=lind'],
-      ...[`/policyholder/${holder}`, '/new/policyholder', `/new/quote/${holder}`, '/policy/1'],
+      '/',
+      '/work/policies',
+      '/work/quoted',
+      '/work/deliveries',
+      '/figures',
+      '/search?q=lind',
+      `/policyholder/${holder}`,
+      '/new/policyholder',
+      `/new/quote/${holder}`,
+      '/policy/1',
     ])
       await look(path)
   })

@@ -28,7 +28,14 @@ import {
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
 const VIEWS = [
-  ...['', '/cover', '/transactions', '/billing', '/documents', '/events', '/quotes', '/worksheet'],
+  '',
+  '/cover',
+  '/transactions',
+  '/billing',
+  '/documents',
+  '/events',
+  '/quotes',
+  '/worksheet',
   '/notes',
 ]
 
@@ -268,7 +275,10 @@ describe.skipIf(!BROWSER)('the console', () => {
     const busy = (at: number, count: number) => ({
       pagingToken: `after-${at}`,
       events: Array.from({ length: count }, (_, n) => ({
-        ...{ locator: `${at}-${n}`, requestId: 'r', userLocator: 'u', type: 'policy.create' },
+        locator: `${at}-${n}`,
+        requestId: 'r',
+        userLocator: 'u',
+        type: 'policy.create',
         timestamp: '2035-01-01T00:00:00.000Z',
         data: { policyLocator: n === 0 ? book.policy : '1' },
       })),

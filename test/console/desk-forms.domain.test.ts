@@ -13,8 +13,13 @@ import { changes, type Filled, filledFrom, NOTHING, sent } from '../../console/d
 import type { Field, PerilSegment, Policy } from '../../console/wire.ts'
 
 const field = (name: string, more: Partial<Field> = {}): Field => ({
-  ...{ name, title: name, type: 'string', conditions: [] },
-  ...{ isOptional: true, isRepeatable: false, isConstrained: false },
+  name,
+  title: name,
+  type: 'string',
+  conditions: [],
+  isOptional: true,
+  isRepeatable: false,
+  isConstrained: false,
   ...more,
 })
 
@@ -70,35 +75,47 @@ describe('what a request sends of a form', () => {
 
   test('of a peril is its amounts, and that one is taken away', () => {
     const kind: PerilKind = {
-      ...{ name: 'glass', displayName: 'Glass', fields: [] },
+      name: 'glass',
+      displayName: 'Glass',
+      fields: [],
       defaults: { deductible: '150', indemnityPerItem: '2500' },
     }
     const added = newPeril(kind)
     expect(addedPeril(kind, added)).toEqual({ name: 'glass' })
     expect(addedPeril(kind, { ...added, amounts: { ...added.amounts, deductible: '300' } })).toEqual({
-      ...{ name: 'glass', deductible: '300' },
+      name: 'glass',
+      deductible: '300',
     })
     const form = perilForm(kind, {
-      ...{ fieldValues: {}, fieldGroupsByLocator: {}, deductible: '150', indemnityPerItem: '2500' },
+      fieldValues: {},
+      fieldGroupsByLocator: {},
+      deductible: '150',
+      indemnityPerItem: '2500',
     } as unknown as PerilSegment)
     expect(perilChanges(kind, 'p1', form, form)).toBeUndefined()
     const now = { ...form, amounts: { deductible: '', indemnityPerItem: 'unlimited' } }
     expect(perilChanges(kind, 'p1', form, now)).toEqual({
-      ...{ perilLocator: 'p1', removeDeductible: true, indemnityPerItem: 'unlimited' },
+      perilLocator: 'p1',
+      removeDeductible: true,
+      indemnityPerItem: 'unlimited',
     })
   })
 })
 
 describe('choices that depend on other fields', () => {
   const model = {
-    ...{ table: 'vehicles', column: 'model', timeBasis: 'policyStartTime' as const },
+    table: 'vehicles',
+    column: 'model',
+    timeBasis: 'policyStartTime' as const,
     where: [
       { column: 'make', field: 'make', of: 'exposure' as const, values: [] },
       { column: 'region', field: 'region', of: 'policy' as const, values: ['R1', 'R2'] },
     ],
   }
   const scope = (make: string[], region: string[]): Scope => ({
-    ...{ kind: 'exposure', fields: [field('make'), field('model')], values: { make } },
+    kind: 'exposure',
+    fields: [field('make'), field('model')],
+    values: { make },
     outer: { kind: 'policy', fields: [field('region'), field('state')], values: { region, state: ['NY'] } },
   })
   const around = { times: { policyStartTime: Date.UTC(2027, 0) }, jurisdictionField: 'state' }
@@ -169,10 +186,13 @@ test('what is wrong with a peril or a group has its place', () => {
 describe('what changes by a transaction', () => {
   const span = { startTimestamp: '0', endTimestamp: '100', issuedTimestamp: '0' }
   const segment = (fieldValues: object, fieldGroupsByLocator: object = {}) => ({
-    ...{ ...span, fieldValues, fieldGroupsByLocator },
+    ...span,
+    fieldValues,
+    fieldGroupsByLocator,
   })
   const peril = (name: string, more: object = {}) => ({
-    ...{ locator: name, name },
+    locator: name,
+    name,
     characteristics: [
       {
         ...segment({}),
@@ -186,10 +206,15 @@ describe('what changes by a transaction', () => {
   })
   const policy = (values: object, exposures: object[], groups: object = {}) =>
     ({
-      ...{ characteristics: [segment(values, groups)], exposures, grossFeesCurrency: 'USD' },
+      characteristics: [segment(values, groups)],
+      exposures,
+      grossFeesCurrency: 'USD',
     }) as unknown as Policy
   const car = (values: object, perils: object[], more: object = {}) => ({
-    ...{ locator: 'car', name: 'vehicle', displayId: 'V1', perils },
+    locator: 'car',
+    name: 'vehicle',
+    displayId: 'V1',
+    perils,
     characteristics: [{ ...segment(values), ...more }],
   })
   const product = {
@@ -199,11 +224,9 @@ describe('what changes by a transaction', () => {
     ],
     exposures: [
       {
-        ...{
-          name: 'vehicle',
-          displayName: 'Vehicle',
-          fields: [field('photos', { title: 'Photos', type: 'media' })],
-        },
+        name: 'vehicle',
+        displayName: 'Vehicle',
+        fields: [field('photos', { title: 'Photos', type: 'media' })],
         perils: ['theft', 'glass'].map(name => ({
           name,
           displayName: name.toUpperCase(),

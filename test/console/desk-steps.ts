@@ -140,7 +140,12 @@ export async function startDesk() {
   const records = recordsOf(admin)
   const on = (other: Page): Steps => stepsOn(other, service.origin, service.example().hostname)
   return {
-    ...{ service, browser, admin, holder, page, faults, on },
+    service,
+    browser,
+    admin,
+    holder,
+    faults,
+    on,
     ...records,
     ...on(page),
     /** In force since 30 days ago, paid upfront. */

@@ -281,7 +281,8 @@ describe.skipIf(!BROWSER)('the desk', () => {
     // One that was never issued is discarded.
     const unissued = await admin.call<Locator>('POST', '/policy', {
       ...plainRequest().policy,
-      ...{ policyholderLocator: desk.holder, finalize: false },
+      policyholderLocator: desk.holder,
+      finalize: false,
     })
     await desk.go(`/policy/${unissued.locator}`)
     await desk.open('Discard policy')

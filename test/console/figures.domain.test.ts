@@ -72,7 +72,10 @@ describe('times of forms', () => {
 describe('terms of a policy', () => {
   const at = (day: string): string => String(Date.parse(`${day}T00:00Z`))
   const segment = (locator: string, start: string, end: string, issued: string, premium: string) => ({
-    ...{ locator, startTimestamp: at(start), endTimestamp: at(end), issuedTimestamp: at(issued) },
+    locator,
+    startTimestamp: at(start),
+    endTimestamp: at(end),
+    issuedTimestamp: at(issued),
     grossPremium: premium,
   })
   const renewed = historyOf({
@@ -80,12 +83,16 @@ describe('terms of a policy', () => {
     originalContractEndTimestamp: at('2029-01-01'),
     modifications: [
       {
-        ...{ name: 'modification.policy.create', effectiveTimestamp: at('2027-01-01') },
-        ...{ issuedTimestamp: at('2026-12-01'), newPolicyCharacteristicsLocators: ['a'] },
+        name: 'modification.policy.create',
+        effectiveTimestamp: at('2027-01-01'),
+        issuedTimestamp: at('2026-12-01'),
+        newPolicyCharacteristicsLocators: ['a'],
       },
       {
-        ...{ name: 'modification.policy.renew', effectiveTimestamp: at('2028-01-01') },
-        ...{ issuedTimestamp: at('2027-11-01'), newPolicyCharacteristicsLocators: ['b'] },
+        name: 'modification.policy.renew',
+        effectiveTimestamp: at('2028-01-01'),
+        issuedTimestamp: at('2027-11-01'),
+        newPolicyCharacteristicsLocators: ['b'],
       },
     ],
     characteristics: [

@@ -28,7 +28,10 @@ function archive(letter: string): Blob {
     // Nothing else is made, which takes time.
     documents: [
       {
-        ...{ displayName: 'Welcome', fileName: 'welcome.html', type: 'html', generatingEvent: 'issue' },
+        displayName: 'Welcome',
+        fileName: 'welcome.html',
+        type: 'html',
+        generatingEvent: 'issue',
         templateName: 'welcome.template.liquid',
       },
     ],
@@ -73,16 +76,21 @@ export async function deployHome(service: Service): Promise<HomeTenant> {
     formOf({ file: new Blob([['state,code', ...rows].join('\n')]) }),
   )
   await admin.call('POST', `/resource/${tenantLocator}/groups`, {
-    ...{ name: 'first', selectionStartTime: 0, resourceNames: ['places_first'] },
+    name: 'first',
+    selectionStartTime: 0,
+    resourceNames: ['places_first'],
   })
   const [plain] = JSON.parse(readFileSync('examples/home/worked.json', 'utf8')) as [
     { request: { policyholder: { values: object } } },
   ]
   const { locator: holder } = await admin.call<{ locator: string }>('POST', '/policyholder/create', {
-    ...{ completed: true, values: plain.request.policyholder.values },
+    completed: true,
+    values: plain.request.policyholder.values,
   })
   return {
-    ...{ hostName, admin, holder },
+    hostName,
+    admin,
+    holder,
     async repair() {
       await administration.call(
         'POST',

@@ -12,8 +12,17 @@ import { type Running, startRunning } from './tenant/running.ts'
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
 
 const PAGES = [
-  ...['', '/deployments', '/tables', '/users', '/roles', '/tokens', '/access'],
-  ...['/webhooks', '/plugins', '/audit', '/migrations'],
+  '',
+  '/deployments',
+  '/tables',
+  '/users',
+  '/roles',
+  '/tokens',
+  '/access',
+  '/webhooks',
+  '/plugins',
+  '/audit',
+  '/migrations',
 ]
 
 describe.skipIf(!BROWSER)('running a tenant in the console', () => {

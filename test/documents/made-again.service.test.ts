@@ -17,7 +17,10 @@ function filesWith(templates: Record<string, string>): ArchiveFiles {
   const files: Record<string, string | Uint8Array> = exampleFiles('motor')
   const policy = JSON.parse(new TextDecoder().decode(files[`${FOLDER}/policy.json`] as Uint8Array))
   policy.documents = Object.keys(templates).map(name => ({
-    ...{ displayName: name, fileName: `${name}.html`, templateName: `${name}.template.liquid`, type: 'html' },
+    displayName: name,
+    fileName: `${name}.html`,
+    templateName: `${name}.template.liquid`,
+    type: 'html',
   }))
   files[`${FOLDER}/policy.json`] = JSON.stringify(policy)
   for (const [name, source] of Object.entries(templates)) files[`${FOLDER}/${name}.template.liquid`] = source

@@ -191,7 +191,9 @@ describe('POST /media and GET /media/{locator}', () => {
       const request = new Request(body.url, { method: 'HEAD', headers: { range } })
       const { status, headers } = await exports.default.fetch(request)
       expect([status, headers.get('content-length'), headers.get('content-range')]).toEqual([
-        ...[200, String(PNG.length), null],
+        200,
+        String(PNG.length),
+        null,
       ])
     }
   })

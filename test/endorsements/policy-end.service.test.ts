@@ -588,12 +588,10 @@ describe('the end of the policy is told', () => {
     })
     expect(renewal.status).toBe(200)
     const cancellation = await own.post<{ locator: string }>(`/policies/${cancelled.locator}/cancellations`, {
-      ...{
-        name: 'customer_request',
-        cancellationCategory: 'other',
-        effectiveTimestamp: month(4),
-        issue: true,
-      },
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      effectiveTimestamp: month(4),
+      issue: true,
     })
     expect(cancellation.status).toBe(200)
     await moveTo(month(13))

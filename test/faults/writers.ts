@@ -64,8 +64,16 @@ async function letTimePass(client: Client, random: Random, faults: Faults): Prom
 
 /** What the webhook of a run asks for: everything but sign-ins, which reading needs too. */
 export const EVENT_TYPES: readonly string[] = [
-  ...['policy', 'policyholder', 'endorsement', 'renewal', 'cancellation', 'reinstatement'],
-  ...['invoice', 'payment', 'document', 'migration'],
+  'policy',
+  'policyholder',
+  'endorsement',
+  'renewal',
+  'cancellation',
+  'reinstatement',
+  'invoice',
+  'payment',
+  'document',
+  'migration',
 ].map(name => `${name}.*`)
 
 export type Writing = {

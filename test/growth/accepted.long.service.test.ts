@@ -54,7 +54,9 @@ const PLAIN: ArchiveFiles = {
   'security/test_users.json': JSON.stringify([{ username: 'alice', name: 'Alice', password: 'password' }]),
   'products/p/policy/policy.json': JSON.stringify({ fields: [] }),
   'products/p/policy/exposures/e/exposure.json': JSON.stringify({
-    ...{ name: 'e', displayName: 'E', fields: [] },
+    name: 'e',
+    displayName: 'E',
+    fields: [],
   }),
   'products/p/policy/exposures/e/perils/x.json': JSON.stringify({ name: 'x', fields: [] }),
   'products/p/policy/exposures/e/perils/x.premium.liquid': '{{ 100 | set_year_premium }}',

@@ -80,7 +80,8 @@ const revalued = (exposures: readonly Exposure[]): object[] =>
 
 const POLICIES: readonly Accepted[] = [
   {
-    ...{ name: 'vehicles of a policy, each of four perils', smallest: 20 },
+    name: 'vehicles of a policy, each of four perils',
+    smallest: 20,
     run: async ({ step, policy, vehicle }, size) => {
       const request = { ...policy, finalize: false, exposures: times(size, () => vehicle) }
       const { locator } = await step('create', 'POST', '/policy', request)
@@ -92,7 +93,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'drivers of a policy, each a group of fields', smallest: 50 },
+    name: 'drivers of a policy, each a group of fields',
+    smallest: 50,
     run: async ({ step, policy, driver }, size) => {
       const request = { ...policy, finalize: false, fieldGroups: times(size, () => driver) }
       const { locator } = await step('create', 'POST', '/policy', request)
@@ -101,7 +103,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'changes of a draft policy', smallest: 20 },
+    name: 'changes of a draft policy',
+    smallest: 20,
     run: async ({ call, step, policy, vehicle, driver }, size) => {
       const { locator } = await call('POST', '/policy', { ...policy, finalize: false })
       const path = `/policy/${locator}/update`
@@ -119,7 +122,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'vehicles of a quote', smallest: 20 },
+    name: 'vehicles of a quote',
+    smallest: 20,
     run: async ({ call, step, policy, vehicle }, size) => {
       const request = { ...policy, finalize: false, exposures: times(size, () => vehicle) }
       const { locator } = await call('POST', '/policy', request)
@@ -132,7 +136,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'changes of an endorsement', smallest: 20 },
+    name: 'changes of an endorsement',
+    smallest: 20,
     run: async (ground, size) => {
       const policy = await issuedPolicy(ground, { exposures: times(size, () => ground.vehicle) })
       const exposures: readonly Exposure[] = policy.exposures
@@ -152,7 +157,8 @@ const POLICIES: readonly Accepted[] = [
   },
   {
     // Of one vehicle: the tariff of the example goes through all drivers for each vehicle.
-    ...{ name: 'drivers that an endorsement adds', smallest: 50 },
+    name: 'drivers that an endorsement adds',
+    smallest: 50,
     run: async (ground, size) => {
       const policy = await issuedPolicy(ground)
       const added = { addFieldGroups: times(size, () => ground.driver) }
@@ -160,7 +166,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'endorsements of a policy', smallest: 8 },
+    name: 'endorsements of a policy',
+    smallest: 8,
     run: async (ground, size) => {
       const { call, step } = ground
       const policy = await issuedPolicy(ground)
@@ -177,7 +184,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'endorsements that a policy has applied for', smallest: 8 },
+    name: 'endorsements that a policy has applied for',
+    smallest: 8,
     run: async (ground, size) => {
       const { call, step } = ground
       const policy = await issuedPolicy(ground)
@@ -194,7 +202,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'vehicles of a renewal', smallest: 20 },
+    name: 'vehicles of a renewal',
+    smallest: 20,
     run: async (ground, size) => {
       const { step, vehicle } = ground
       const policy = await issuedPolicy(ground, { exposures: times(size, () => vehicle) })
@@ -210,7 +219,8 @@ const POLICIES: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'vehicles of a policy that is cancelled', smallest: 20 },
+    name: 'vehicles of a policy that is cancelled',
+    smallest: 20,
     run: async (ground, size) => {
       const { step, vehicle } = ground
       const policy = await issuedPolicy(ground, { exposures: times(size, () => vehicle) })
@@ -227,22 +237,26 @@ const POLICIES: readonly Accepted[] = [
 
 const CONTENTS: readonly Accepted[] = [
   {
-    ...{ name: 'turns of a loop in a document', smallest: 250 },
+    name: 'turns of a loop in a document',
+    smallest: 250,
     run: async (ground, size) => {
       const { locator } = await issuedPolicy(ground)
       const turn = '{{ i | plus: 1 }} {{ data.policy.locator }} {% if i > 3 %}x{% endif %}'
       await ground.step('HTML', 'POST', '/document/renderPolicyDocument', {
-        ...{ policyLocator: locator, type: 'html' },
+        policyLocator: locator,
+        type: 'html',
         template: `{% for i in (1..${size}) %}<p>${turn}</p>{% endfor %}`,
       })
       await ground.step('PDF', 'POST', '/document/renderPolicyDocument', {
-        ...{ policyLocator: locator, type: 'pdf' },
+        policyLocator: locator,
+        type: 'pdf',
         template: `{% for i in (1..${size / 2}) %}<p>${turn}</p>{% endfor %}`,
       })
     },
   },
   {
-    ...{ name: 'characters of a field that a document prints', smallest: 2_000 },
+    name: 'characters of a field that a document prints',
+    smallest: 2_000,
     run: async (ground, size) => {
       const values = { ...(ground.policy.fieldValues as object), remarks: 'word '.repeat(size / 5) }
       const { locator } = await issuedPolicy(ground, { fieldValues: values })
@@ -253,7 +267,8 @@ const CONTENTS: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'vehicles that a document lists', smallest: 20 },
+    name: 'vehicles that a document lists',
+    smallest: 20,
     run: async (ground, size) => {
       const { locator } = await issuedPolicy(ground, { exposures: times(size, () => ground.vehicle) })
       await ground.step('PDF', 'POST', '/document/renderPolicyDocument', {
@@ -263,13 +278,15 @@ const CONTENTS: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'items of the payload of a lambda', smallest: 1_000 },
+    name: 'items of the payload of a lambda',
+    smallest: 1_000,
     run: async ({ step }, size) => {
       await step('sum', 'POST', '/lambda/sum', { items: times(size, at => ({ at, text: 'some text' })) })
     },
   },
   {
-    ...{ name: 'keys of auxiliary data', smallest: 25 },
+    name: 'keys of auxiliary data',
+    smallest: 25,
     run: async (ground, size) => {
       const { locator } = await issuedPolicy(ground)
       const auxData = times(size, at => ({ key: `k${at}`, value: 'v' }))
@@ -283,7 +300,8 @@ const rowsOf = (size: number, row: (at: number) => string): string => `key,value
 
 /** Uploads a table, and then uploads it again in the place of the first. */
 const table = (name: string, smallest: number, kind: string, text: (size: number) => string): Accepted => ({
-  ...{ name, smallest },
+  name,
+  smallest,
   run: async ({ step, file, newName, tenantLocator }, size) => {
     const own = newName()
     const path = `/resource/${tenantLocator}/${kind}`
@@ -304,7 +322,8 @@ const RESOURCES: readonly Accepted[] = [
     size => `key,rangeStart,rangeEnd,value\n${repeated(size, at => `k,${at},${at + 1},${at}\n`)}`,
   ),
   {
-    ...{ name: 'rows of a constraint table, and vehicles held against them', smallest: 20 },
+    name: 'rows of a constraint table, and vehicles held against them',
+    smallest: 20,
     run: async ({ call, step, file, newName, tenantLocator, policy, vehicle }, size) => {
       const own = newName()
       const root = `/resource/${tenantLocator}`
@@ -335,22 +354,26 @@ const RESOURCES: readonly Accepted[] = [
 
 const TENANTS: readonly Accepted[] = [
   {
-    ...{ name: 'event types of a webhook', smallest: 50 },
+    name: 'event types of a webhook',
+    smallest: 50,
     run: async ({ step, newName, tenantLocator }, size) => {
       const path = `/event/${tenantLocator}/webhooks`
       const { locator } = await step('create', 'POST', path, {
-        ...{ name: newName(), enabled: false, eventTypes: times(size, at => `custom.a${at}`) },
+        name: newName(),
+        enabled: false,
+        eventTypes: times(size, at => `custom.a${at}`),
         endpoint: { url: 'https://hooks.example.com/' },
         failureHandling: {},
       })
       await step('change', 'PATCH', `${path}/${locator}`, {
-        ...{ addEventTypes: times(size, at => `custom.b${at}`) },
+        addEventTypes: times(size, at => `custom.b${at}`),
         removeEventTypes: times(size, at => `custom.a${at}`),
       })
     },
   },
   {
-    ...{ name: 'accounts of a migration', smallest: 3 },
+    name: 'accounts of a migration',
+    smallest: 3,
     run: async ({ migrated, migratedAccount, newName }, size) => {
       await migrated(
         'migrate',
@@ -359,23 +382,33 @@ const TENANTS: readonly Accepted[] = [
     },
   },
   {
-    ...{ name: 'policies of a migrated account', smallest: 5 },
+    name: 'policies of a migrated account',
+    smallest: 5,
     run: async ({ migrated, migratedAccount, migratedPolicy, newName }, size) => {
       const policies = times(size, at => withoutInvoices(migratedPolicy(`P${at}`, 'none')))
       await migrated('migrate', [
         migratedAccount(newName(), {
-          ...{ policies, invoices: [], payments: [], disbursements: [], accounting: undefined },
+          policies,
+          invoices: [],
+          payments: [],
+          disbursements: [],
+          accounting: undefined,
         }),
       ])
     },
   },
   {
-    ...{ name: 'transactions of a migrated policy', smallest: 5 },
+    name: 'transactions of a migrated policy',
+    smallest: 5,
     run: async ({ migrated, migratedAccount, migratedPolicy, newName }, size) => {
       const policies = [withChanges(migratedPolicy('P1', 'none'), size)]
       await migrated('migrate', [
         migratedAccount(newName(), {
-          ...{ policies, invoices: [], payments: [], disbursements: [], accounting: undefined },
+          policies,
+          invoices: [],
+          payments: [],
+          disbursements: [],
+          accounting: undefined,
         }),
       ])
     },

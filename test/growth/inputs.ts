@@ -36,7 +36,8 @@ export function inputsOf(
   return [
     ...bodies.map(
       ({ name, of, build }): Input => ({
-        ...{ of, name: name === '' ? 'the body' : name.replace(/^\./, '') },
+        of,
+        name: name === '' ? 'the body' : name.replace(/^\./, ''),
         build: size => ({ body: build(size) }),
       }),
     ),
@@ -46,7 +47,8 @@ export function inputsOf(
       if (own.some(isList))
         return [
           {
-            ...{ name: `query ${name}`, of: 'items' },
+            name: `query ${name}`,
+            of: 'items',
             build: size => ({
               body,
               query: Array.from({ length: size }, (_, at) => `${name}=v${at}`).join('&'),
@@ -60,7 +62,8 @@ export function inputsOf(
     ...Array.from(
       operation.path.matchAll(/\{(\w+)\}/g),
       ([, name]): Input => ({
-        ...{ name: `path ${name}`, of: 'characters' },
+        name: `path ${name}`,
+        of: 'characters',
         build: size => ({ body, path: { [name!]: textOf(size) } }),
       }),
     ),
@@ -101,7 +104,8 @@ function growths(schema: JsonSchema, resolve: Resolve, depth: number, within: re
       const items = own.items ?? {}
       return [
         {
-          ...{ name: '[]', of: 'items' },
+          name: '[]',
+          of: 'items',
           build: size => Array.from({ length: size }, () => minimal(items, resolve, depth + 1)),
         },
         ...deeper(items).map(one => ({
@@ -129,7 +133,8 @@ function growths(schema: JsonSchema, resolve: Resolve, depth: number, within: re
 function mapGrowths(value: JsonSchema, deeper: (one: JsonSchema) => Growth[]): Growth[] {
   return [
     {
-      ...{ name: '{}', of: 'keys' },
+      name: '{}',
+      of: 'keys',
       build: size => Object.fromEntries(Array.from({ length: size }, (_, at) => [`key${at}`, 'v'])),
     },
     { name: '{} key', of: 'characters', build: size => ({ [textOf(size)]: 'v' }) },
@@ -146,7 +151,8 @@ const ANYTHING: readonly Growth[] = [
   { name: ' as text', of: 'characters', build: textOf },
   { name: ' as list', of: 'items', build: size => Array.from({ length: size }, (_, at) => at) },
   {
-    ...{ name: ' as map', of: 'keys' },
+    name: ' as map',
+    of: 'keys',
     build: size => Object.fromEntries(Array.from({ length: size }, (_, at) => [`key${at}`, at])),
   },
 ]

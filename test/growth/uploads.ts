@@ -39,15 +39,21 @@ const CSV: readonly Content[] = [
   },
   { name: 'rows of one key', of: 'items', smallest: 500, text: n => `key,value\n${'k,1\n'.repeat(n)}` },
   {
-    ...{ name: 'rows with a wrong cell', of: 'items', smallest: 500 },
+    name: 'rows with a wrong cell',
+    of: 'items',
+    smallest: 500,
     text: n => `key,value,number\n${repeated(n, at => `k${at},"${at}\n`)}`,
   },
   {
-    ...{ name: 'columns', of: 'items', smallest: 100 },
+    name: 'columns',
+    of: 'items',
+    smallest: 100,
     text: n => `key${repeated(n, at => `,c${at}`)}\nk${',1'.repeat(n)}\n`,
   },
   {
-    ...{ name: 'columns of one name', of: 'items', smallest: 100 },
+    name: 'columns of one name',
+    of: 'items',
+    smallest: 100,
     text: n => `key${',c'.repeat(n)}\nk${',1'.repeat(n)}\n`,
   },
   { name: 'cell', of: 'characters', smallest: 8_000, text: n => `key,value\nk,"${'a"" '.repeat(n / 4)}"\n` },
@@ -59,11 +65,15 @@ const CSV: readonly Content[] = [
 const RANGES: readonly Content[] = [
   ...CSV,
   {
-    ...{ name: 'ranges', of: 'items', smallest: 500 },
+    name: 'ranges',
+    of: 'items',
+    smallest: 500,
     text: n => `key,rangeStart,rangeEnd,value\n${repeated(n, at => `k,${at},${at + 1},${at}\n`)}`,
   },
   {
-    ...{ name: 'ranges that overlap', of: 'items', smallest: 500 },
+    name: 'ranges that overlap',
+    of: 'items',
+    smallest: 500,
     text: n => `key,rangeStart,rangeEnd,value\n${repeated(n, at => `k,${at},${at + 1_000},${at}\n`)}`,
   },
 ]
@@ -120,7 +130,9 @@ const VELOCITY = markup(250, {
 /** A text that stands behind the signature that a reader looks for. */
 const behind = (signature: string): Content[] => [
   {
-    ...{ name: 'bytes', of: 'characters', smallest: 32_000 },
+    name: 'bytes',
+    of: 'characters',
+    smallest: 32_000,
     text: n => signature + '\u0001a<('.repeat(n / 4),
   },
 ]
@@ -173,7 +185,7 @@ function archive(
     }
     return { body: deployForm(zip, fields) }
   }
-  return { ...{ name, of, smallest }, build }
+  return { name, of, smallest, build }
 }
 
 const uploadsOf = (contents: readonly Content[], fileName: string, query: () => string): Upload[] =>

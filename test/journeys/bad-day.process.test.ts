@@ -44,7 +44,8 @@ const call = async (
     headers['content-type'] =
       body instanceof FormData ? request.headers.get('content-type')! : 'application/json'
   const response = await cells.get(cell)!.fetch(path, {
-    ...{ method, headers },
+    method,
+    headers,
     ...(body !== undefined && { body: await request.arrayBuffer() }),
   })
   const text = await response.text()
@@ -208,7 +209,9 @@ describe('a tenant on a bad day', () => {
     tenantLocator = body.tenantLocator
     const admin = await signIn('eu1', { ...userOf('admin'), hostName: `${TENANT}.co.eu1.example.com` })
     const webhook = await call('eu1', admin, 'POST', `/event/${tenantLocator}/webhooks`, {
-      ...{ name: 'books', enabled: true, eventTypes: ['policy.*'] },
+      name: 'books',
+      enabled: true,
+      eventTypes: ['policy.*'],
       endpoint: { url: `${HOOKS}/books`, headers: {} },
       failureHandling: { triggers: ['5xx'], retryStrategy: { type: 'linear', interval: 1, attempts: 10 } },
     })

@@ -59,7 +59,8 @@ async function send(worker: Side, { token, method, path, body }: Call, key: stri
   const headers: Record<string, string> = { authorization: `Bearer ${token}`, 'idempotency-key': key }
   if (body !== undefined) headers['content-type'] = 'application/json'
   const response = await fetch(service.origin(worker) + path, {
-    ...{ method, headers },
+    method,
+    headers,
     body: body === undefined ? null : JSON.stringify(body),
   })
   const text = await response.text()
@@ -129,7 +130,9 @@ describe.skipIf(!hasHistory)('a rolling deploy', () => {
       'POST',
       `/event/${tenantLocator}/webhooks`,
       {
-        ...{ name: 'books', enabled: true, eventTypes: ['policy.*'] },
+        name: 'books',
+        enabled: true,
+        eventTypes: ['policy.*'],
         endpoint: { url: receiver.urlOf('/books'), headers: {} },
       },
     )

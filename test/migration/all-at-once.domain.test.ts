@@ -12,7 +12,10 @@ import { accountOf, BOOK_BEGINS, DAY, madePolicy, NOW, plainConfiguration, type 
 
 const CONTEXT = {
   configuration: plainConfiguration,
-  ...{ configVersion: 1, now: NOW, shard: 0, supply: locatorSupply(0, []) },
+  configVersion: 1,
+  now: NOW,
+  shard: 0,
+  supply: locatorSupply(0, []),
   accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
   callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
 }
@@ -32,11 +35,15 @@ function further(wire: Wire): string[] {
 }
 
 const coverage = (charges: object[], more: object = {}) => ({
-  ...{ id: 'cov', elementType: 'cover', charges },
+  id: 'cov',
+  elementType: 'cover',
+  charges,
   ...more,
 })
 const policy = (charges: object[], more: { policy?: object; data?: object; first?: object } = {}): Wire => ({
-  ...{ id: 'P1', productName: 'plain', ...more.policy },
+  id: 'P1',
+  productName: 'plain',
+  ...more.policy,
   terms: [
     {
       startTime: BOOK_BEGINS,
@@ -73,12 +80,16 @@ const charge = (amount: unknown, chargeType = 'premium', installmentNumber: unkn
   installmentItems: [{ amount, installmentNumber }],
 })
 const invoice = (more: object = {}): Wire => ({
-  ...{ id: 'I1', startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + DAY, dueTime: BOOK_BEGINS + DAY },
+  id: 'I1',
+  startTime: BOOK_BEGINS,
+  endTime: BOOK_BEGINS + DAY,
+  dueTime: BOOK_BEGINS + DAY,
   ...more,
 })
 const account = (policies: Wire[], more: object = {}): Wire => ({
   accountData: { id: 'A1', data: { last_name: 'Even' } },
-  ...{ policies, invoices: [invoice()] },
+  policies,
+  invoices: [invoice()],
   ...more,
 })
 
@@ -199,7 +210,8 @@ it.each([0, 30])('settled invoices that nobody paid are found at once, with a cr
       {
         invoices: all.map(at => invoice({ id: `I${at}`, invoiceState: 'settled' })),
         payments: all.map(at => ({
-          ...{ id: `M${at}`, paymentTime: BOOK_BEGINS },
+          id: `M${at}`,
+          paymentTime: BOOK_BEGINS,
           paymentItems: [{ amount: 1, invoiceId: `I${at}` }, ...(credit > 0 ? [{ amount: credit }] : [])],
         })),
       },

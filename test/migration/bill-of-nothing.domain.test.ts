@@ -12,7 +12,9 @@ const account = (change: object): Wire => {
     elementType: 'plain',
     elements: [
       {
-        ...{ id: 'car', elementType: 'thing', data: { yearly: 100 } },
+        id: 'car',
+        elementType: 'thing',
+        data: { yearly: 100 },
         elements: [{ id: 'cov', elementType: 'cover', ...coverage }],
       },
     ],
@@ -22,7 +24,8 @@ const account = (change: object): Wire => {
     transactionType,
     issuedTime: BOOK_BEGINS + at * DAY,
     segment: {
-      ...{ segmentType: 'coverage', startTime: BOOK_BEGINS + at * DAY },
+      segmentType: 'coverage',
+      startTime: BOOK_BEGINS + at * DAY,
       rootElement: root(coverage),
     },
     ...more,
@@ -32,10 +35,12 @@ const account = (change: object): Wire => {
     accountData: { id: 'A1', data: { last_name: 'Even' } },
     policies: [
       {
-        ...{ id: 'P1', productName: 'plain' },
+        id: 'P1',
+        productName: 'plain',
         terms: [
           {
-            ...{ startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + 365 * DAY },
+            startTime: BOOK_BEGINS,
+            endTime: BOOK_BEGINS + 365 * DAY,
             transactions: [
               transaction('issuance', 0, { installments }, { charges: [premium] }),
               transaction('change', 100, { installments: [] }, change),
@@ -46,7 +51,9 @@ const account = (change: object): Wire => {
     ],
     invoices: [
       {
-        ...{ id: 'I1', startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + 365 * DAY },
+        id: 'I1',
+        startTime: BOOK_BEGINS,
+        endTime: BOOK_BEGINS + 365 * DAY,
         dueTime: BOOK_BEGINS + 14 * DAY,
       },
     ],
@@ -65,7 +72,11 @@ describe('a change without installments', () => {
     expect(aggregate.invoices.size).toBe(2)
     expect(totalDueOf(aggregate, first!).minor).toBe(12_000)
     expect(second).toMatchObject({
-      ...{ type: 'endorsement', createdAt: at, dueAt: at, start: at, end: BOOK_BEGINS + 365 * DAY },
+      type: 'endorsement',
+      createdAt: at,
+      dueAt: at,
+      start: at,
+      end: BOOK_BEGINS + 365 * DAY,
       statuses: [
         { at, status: 'unfulfilled' },
         { at, status: 'zeroDue' },
@@ -92,7 +103,8 @@ describe('a change without installments', () => {
 
 describe('a change of what is billed in quarters', () => {
   const QUARTERS = [0, 91, 182, 273].map((day, at) => ({
-    ...{ startTime: BOOK_BEGINS + day * DAY, dueTime: BOOK_BEGINS + (day + 14) * DAY },
+    startTime: BOOK_BEGINS + day * DAY,
+    dueTime: BOOK_BEGINS + (day + 14) * DAY,
     ...(at < 3 && { invoiceId: `I${at + 1}` }),
   }))
 
@@ -151,7 +163,8 @@ describe('a change of what is billed in quarters', () => {
 
 describe('a change of what is billed once, later', () => {
   const later = (at: number, invoiceId?: string) => ({
-    ...{ startTime: BOOK_BEGINS + at * DAY, dueTime: BOOK_BEGINS + (at + 200) * DAY },
+    startTime: BOOK_BEGINS + at * DAY,
+    dueTime: BOOK_BEGINS + (at + 200) * DAY,
     ...(invoiceId && { invoiceId }),
   })
 

@@ -33,7 +33,10 @@ const account = (): Wire => {
     ],
   })
   const invoice = (id: string) => ({
-    ...{ id, startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + DAY, dueTime: BOOK_BEGINS + 14 * DAY },
+    id,
+    startTime: BOOK_BEGINS,
+    endTime: BOOK_BEGINS + DAY,
+    dueTime: BOOK_BEGINS + 14 * DAY,
     invoiceState: 'settled',
   })
   const paymentTime = BOOK_BEGINS + 5 * DAY
@@ -80,8 +83,11 @@ it('credit without any invoice that holds is blocked by one that fails', () => {
   })
   expect(others).toEqual({
     P1: "'productName' must not be empty.",
-    ...{ I1: 'blocked by P1', M1: 'blocked by I1', M2: 'blocked by I1' },
-    ...{ D1: 'blocked by M2', A1: 'blocked by P1' },
+    I1: 'blocked by P1',
+    M1: 'blocked by I1',
+    M2: 'blocked by I1',
+    D1: 'blocked by M2',
+    A1: 'blocked by P1',
   })
 })
 

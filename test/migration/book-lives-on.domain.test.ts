@@ -44,7 +44,11 @@ function* stories(seed: string, accounts: number): Generator<Migrated> {
     const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
     const ground = groundOf('motor', 'private_motor', data, NOW)
     const { policies, failures } = convertAccount(request, {
-      ...{ configuration, configVersion: 1, now: NOW, supply: locatorSupply(0, digits), shard: 0 },
+      configuration,
+      configVersion: 1,
+      now: NOW,
+      supply: locatorSupply(0, digits),
+      shard: 0,
       accountLocator: ground.policyholder.locator,
       callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
     })
@@ -83,14 +87,22 @@ const endorsed = (story: Migrated, request: object) =>
   )
 
 const totals = ({ grossPremium, grossTaxes, grossCommissions, grossFees }: PolicyPriceResponse) => ({
-  ...{ premium: grossPremium, taxes: grossTaxes, commissions: grossCommissions, fees: grossFees },
+  premium: grossPremium,
+  taxes: grossTaxes,
+  commissions: grossCommissions,
+  fees: grossFees,
 })
 
 type Sums = Record<keyof ReturnType<typeof totals>, number>
 
 const KINDS: Readonly<Record<string, keyof Sums>> = {
-  ...{ premium: 'premium', insurance_tax: 'taxes', commercial_levy: 'taxes', commission: 'commissions' },
-  ...{ policy_fee: 'fees', postal_delivery_fee: 'fees', installment_fee: 'fees' },
+  premium: 'premium',
+  insurance_tax: 'taxes',
+  commercial_levy: 'taxes',
+  commission: 'commissions',
+  policy_fee: 'fees',
+  postal_delivery_fee: 'fees',
+  installment_fee: 'fees',
 }
 
 /** What the transactions say that they charge, added up, in cents. */
@@ -166,7 +178,8 @@ describe('policies of a made-up book', () => {
       const segment = segmentsInForce(lineOf(aggregate, boundQuote(aggregate))).at(-1)!
       const startTimestamp = add(segment.start, 1, 'day', timeZone)
       const changed = await endorsed(migrated, {
-        ...{ endorsementName: 'change_of_risk', startTimestamp },
+        endorsementName: 'change_of_risk',
+        startTimestamp,
         updateExposures: [
           {
             exposureLocator: vehicle!.exposure.locator,
@@ -196,8 +209,11 @@ describe('policies of a made-up book', () => {
           {
             action: 'create',
             request: {
-              ...{ effectiveTimestamp, name: 'customer_request', conflictHandling: 'block' },
-              ...{ cancellationCategory: 'vehicle_sold', issue: true },
+              effectiveTimestamp,
+              name: 'customer_request',
+              conflictHandling: 'block',
+              cancellationCategory: 'vehicle_sold',
+              issue: true,
             },
           },
           attemptAt(migrated.now),
@@ -213,7 +229,9 @@ describe('policies of a made-up book', () => {
             action: 'create',
             cancellation: cancellation!.locator,
             request: {
-              ...{ effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true },
+              effectiveTimestamp: undefined,
+              reinstatementDeadlineTimestamp: undefined,
+              issue: true,
             },
           },
           attemptAt(migrated.now),

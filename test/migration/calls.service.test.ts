@@ -65,15 +65,34 @@ async function migratedAccounts(
     body.set(bytes, start)
     start += bytes.length
     return {
-      ...{ migrationLocator: locator, ordinal, accountLocator: newUuid(0), originalId, totalItems },
-      ...{ state: 'pending' as const, source: BODY, start: start - bytes.length, length: bytes.length },
-      ...{ processedItems: 0, errorItems: 0, warnings: [], tries: 0, updatedAt: now() },
+      migrationLocator: locator,
+      ordinal,
+      accountLocator: newUuid(0),
+      originalId,
+      totalItems,
+      state: 'pending' as const,
+      source: BODY,
+      start: start - bytes.length,
+      length: bytes.length,
+      processedItems: 0,
+      errorItems: 0,
+      warnings: [],
+      tries: 0,
+      updatedAt: now(),
     }
   })
   const migration = {
-    ...{ locator, state: 'processing' as const, type: 'fullMigration' as const, validateOnly: false },
-    ...{ totalAccounts: accounts, createdAt: now(), createdBy: newUuid(0), username: 'anna.admin' },
-    ...{ updatedAt: now(), runningSince: now(), doneBefore: 0 },
+    locator,
+    state: 'processing' as const,
+    type: 'fullMigration' as const,
+    validateOnly: false,
+    totalAccounts: accounts,
+    createdAt: now(),
+    createdBy: newUuid(0),
+    username: 'anna.admin',
+    updatedAt: now(),
+    runningSince: now(),
+    doneBefore: 0,
   }
   await env.FILES.put(sourceKey(tenant, locator, BODY), body)
   await database.batch(newMigrationQueries(database, migration, rows) as [Query, ...Query[]])
@@ -122,7 +141,9 @@ describe('an account that is migrated', () => {
       await callOk('POST', `/policies/${policy.locator}/endorsements`, {
         token: from.token,
         body: {
-          ...{ endorsementName: 'change_of_risk', state: 'issued', fieldValues: { claims_free_years: 9 } },
+          endorsementName: 'change_of_risk',
+          state: 'issued',
+          fieldValues: { claims_free_years: 9 },
           startTimestamp: Number(policy.originalContractStartTimestamp) + 180 * 86_400_000,
         },
       })

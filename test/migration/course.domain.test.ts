@@ -22,7 +22,9 @@ function timersOf(...later: object[]): { kind: string; dueAt: number }[] {
     accountData: { id: 'A1', data: { last_name: 'Even' } },
     policies: [
       {
-        ...{ id: 'P1', productName: 'plain', durationBasis: 'years' },
+        id: 'P1',
+        productName: 'plain',
+        durationBasis: 'years',
         terms: [{ startTime: BEGIN, endTime: END, transactions: [issuance, ...later] }],
       },
     ],
@@ -50,7 +52,8 @@ it('a policy that is cancelled for later ends by its cancellation, and has no na
 
 it('a policy that was reinstated ends at its natural end again', () => {
   const back = {
-    ...{ transactionType: 'reinstatement', issuedTime: BEGIN + 2 * DAY },
+    transactionType: 'reinstatement',
+    issuedTime: BEGIN + 2 * DAY,
     segment: segment('coverage', CANCELLED),
   }
   expect(timersOf(cancellation, back)).toContainEqual({ kind: 'policy.end', dueAt: END })

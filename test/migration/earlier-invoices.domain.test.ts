@@ -64,7 +64,11 @@ function further(wire: Wire, existing: Existing): Converted {
     (_, at) => 900_000_000 + at * 64,
   )
   return convertAccount(request, {
-    ...{ configuration: plainConfiguration, configVersion: 1, now: NOW, shard: 0, existing },
+    configuration: plainConfiguration,
+    configVersion: 1,
+    now: NOW,
+    shard: 0,
+    existing,
     supply: locatorSupply(0, digits),
     accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
     callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
@@ -135,12 +139,14 @@ describe(`an account that is migrated in two attempts (seed ${SEED})`, () => {
           const [P0, P1] = wire.policies
           const before = namedBy(P0)
           const first = converted({
-            ...{ accountData: wire.accountData, policies: [P0] },
+            accountData: wire.accountData,
+            policies: [P0],
             invoices: wire.invoices.filter((one: Wire) => before.has(one.id)),
           })
           const second = further(
             {
-              ...{ policies: [P1], payments: whole.payments },
+              policies: [P1],
+              payments: whole.payments,
               invoices: wire.invoices.filter((one: Wire) => !before.has(one.id)),
             },
             existingOf(first),

@@ -112,7 +112,9 @@ const invoice = (id: string, changes: object = {}) =>
 const open = (id: string, changes: object = {}) =>
   migratedAccount(id, {
     invoices: [invoice('I1')],
-    ...{ payments: [], disbursements: [], accounting: undefined },
+    payments: [],
+    disbursements: [],
+    accounting: undefined,
     ...changes,
   })
 
@@ -371,14 +373,33 @@ async function left(
   const locator = newUuid(0)
   const bytes = new TextEncoder().encode(JSON.stringify(body))
   const migration = {
-    ...{ locator, state: 'processing' as const, type: 'addAccountItems' as const, validateOnly: false },
-    ...{ totalAccounts: 1, createdAt: now(), createdBy: newUuid(0), username: 'anna.admin' },
-    ...{ updatedAt: now(), runningSince: now(), doneBefore: 0 },
+    locator,
+    state: 'processing' as const,
+    type: 'addAccountItems' as const,
+    validateOnly: false,
+    totalAccounts: 1,
+    createdAt: now(),
+    createdBy: newUuid(0),
+    username: 'anna.admin',
+    updatedAt: now(),
+    runningSince: now(),
+    doneBefore: 0,
   }
   const row = {
-    ...{ migrationLocator: locator, ordinal: 0, accountLocator: account as Uuid, originalId: account },
-    ...{ state: 'pending' as const, source: BODY, start: 0, length: bytes.length, totalItems: 1 },
-    ...{ processedItems: 0, errorItems: 0, warnings: [], tries: 0, updatedAt: now() },
+    migrationLocator: locator,
+    ordinal: 0,
+    accountLocator: account as Uuid,
+    originalId: account,
+    state: 'pending' as const,
+    source: BODY,
+    start: 0,
+    length: bytes.length,
+    totalItems: 1,
+    processedItems: 0,
+    errorItems: 0,
+    warnings: [],
+    tries: 0,
+    updatedAt: now(),
   }
   await env.FILES.put(sourceKey((await tenantOfShard(env, shard))!, locator, BODY), bytes)
   await database.batch(newMigrationQueries(database, migration, [row]) as [Query, ...Query[]])
@@ -502,7 +523,9 @@ describe('an invoice of before that lives on', () => {
 describe('credit of an account of which something waits for its correction', () => {
   it('pays what falls due meanwhile, and is there for the correction once that payment is reversed', async () => {
     const disbursement = (amount: number) => ({
-      ...{ id: 'D1', disbursementTime: '2026-05-01T00:00:00+02:00', sources: [{ amount }] },
+      id: 'D1',
+      disbursementTime: '2026-05-01T00:00:00+02:00',
+      sources: [{ amount }],
     })
     // Its second installment is due to be billed by the tenant's clock; of its credit of 25.00 too much was paid out.
     const sentTo = migratedAccount('D-4', { disbursements: [disbursement(50)], accounting: undefined })

@@ -340,7 +340,9 @@ async function livesOn(locator: string): Promise<void> {
   }
   const begun = await price()
   await post(`/policies/${locator}/endorsements`, {
-    ...{ endorsementName: 'change_of_risk', startTimestamp: Date.now() + 10 * DAY, state: 'issued' },
+    endorsementName: 'change_of_risk',
+    startTimestamp: Date.now() + 10 * DAY,
+    state: 'issued',
     fieldValues: { claims_free_years: 0 },
   })
   const changed = await price()
@@ -352,7 +354,9 @@ async function livesOn(locator: string): Promise<void> {
   await post(`/policies/${locator}/renewals`, { renewalEndTimestamp, state: 'issued' })
   const renewed = await price()
   const cancellation = await post<CancellationResponse>(`/policies/${locator}/cancellations`, {
-    ...{ name: 'customer_request', cancellationCategory: 'other', issue: true },
+    name: 'customer_request',
+    cancellationCategory: 'other',
+    issue: true,
     effectiveTimestamp: Date.now() + 40 * DAY,
   })
   expect((await price()).total).toBeLessThan(renewed.total)

@@ -6,7 +6,8 @@ import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './ma
 /** A year of 120 with a levy of 12, which a change at its start charges `more` of, in installment items. */
 function account(more: number[]): Wire {
   const charge = (chargeType: string, tag: string | undefined, amounts: number[]) => ({
-    ...{ chargeType, tag },
+    chargeType,
+    tag,
     installmentItems: amounts.map(amount => ({ amount, installmentNumber: 1 })),
   })
   const transaction = (transactionType: string, at: number, charges: Wire[]) => ({

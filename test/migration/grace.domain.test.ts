@@ -27,12 +27,17 @@ function migrated(dueTime: string, planned: object = {}): PolicyAggregate {
   const account = migratedAccount('A-1', {
     policies: [policy],
     invoices: [migratedInvoice('I1', { dueTime })],
-    ...{ payments: [], disbursements: [], accounting: undefined },
+    payments: [],
+    disbursements: [],
+    accounting: undefined,
   })
   const { request } = readAccount(account, 'A-1', true)
   const digits = Array.from({ length: digitsNeeded(request) }, (_, at) => (5_000_000 + at) * 64)
   const { policies, failures } = convertAccount(request, {
-    ...{ configuration: exampleConfiguration('motor'), configVersion: 1, now: MOVE, shard: 0 },
+    configuration: exampleConfiguration('motor'),
+    configVersion: 1,
+    now: MOVE,
+    shard: 0,
     supply: locatorSupply(0, digits),
     accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
     callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,

@@ -12,15 +12,19 @@ type Size = { readonly transactions: number; readonly things: number }
 /** A policy of which each transaction changes every thing, so that all of its perils are priced again. */
 function changedPolicy({ transactions, things }: Size): Wire {
   const peril = (id: string, elementType: string, at: number) => ({
-    ...{ id, elementType },
+    id,
+    elementType,
     charges: [
       { chargeType: 'premium', installmentItems: [{ amount: at === 0 ? 100 : 1.25, installmentNumber: 1 }] },
     ],
   })
   const rootElement = (at: number) => ({
-    ...{ id: 'root', elementType: 'plain' },
+    id: 'root',
+    elementType: 'plain',
     elements: Array.from({ length: things }, (_, thing) => ({
-      ...{ id: `t${thing}`, elementType: 'thing', data: { yearly: 100 + at } },
+      id: `t${thing}`,
+      elementType: 'thing',
+      data: { yearly: 100 + at },
       elements: ['cover', 'theft'].map(type => peril(`t${thing}-${type}`, type, at)),
     })),
   })
@@ -29,7 +33,9 @@ function changedPolicy({ transactions, things }: Size): Wire {
     accountData: { id: 'A1', data: { last_name: 'Even' } },
     policies: [
       {
-        ...{ id: 'P0', productName: 'plain', durationBasis: 'years' },
+        id: 'P0',
+        productName: 'plain',
+        durationBasis: 'years',
         terms: [
           {
             startTime: start,
@@ -54,7 +60,10 @@ function conversion(size: Size) {
   const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
   return conversionOf(request, {
     configuration: plainConfiguration,
-    ...{ configVersion: 1, now: NOW, shard: 0, supply: locatorSupply(0, digits) },
+    configVersion: 1,
+    now: NOW,
+    shard: 0,
+    supply: locatorSupply(0, digits),
     accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
     callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
   })

@@ -25,7 +25,11 @@ it('settles the shares that are paid, of a made-up book that has such an invoice
   await expect.poll(stateNow, { timeout: 20_000 }).toBe('finished')
   const tenant = (await readTenant(env, { name: motor.tenantName }, noCalls()))!
   const contents = await readContents({
-    ...{ env, tenant, ledger: [], stream: async () => [], posts: async () => [] },
+    env,
+    tenant,
+    ledger: [],
+    stream: async () => [],
+    posts: async () => [],
     get: path => callOk('GET', path, { token: motor.token }),
   })
   expect(contents.policies.size).toBe(8)

@@ -406,7 +406,8 @@ describe('an account of which something fails', () => {
 
   it('of which an id stands twice, or is one of before, has every item counted, and no total of a part', async () => {
     const twice = {
-      ...{ accountData: accountData('S-3'), policies: [migratedPolicy('P1', 'I1')] },
+      accountData: accountData('S-3'),
+      policies: [migratedPolicy('P1', 'I1')],
       invoices: [migratedInvoice('I1'), migratedInvoice('I1')],
       payments: [migratedPayment('M1', [{ amount: 0 }])],
     }

@@ -74,13 +74,25 @@ describe('a coverage within a coverage', () => {
     expect(failures).toEqual([])
     const perils = shown(policies[0]!)
     expect(perils.map(one => one.name)).toEqual([
-      ...['cover', 'theft', 'theft', 'theft'],
-      ...['cover', 'theft', 'theft', 'theft'],
+      'cover',
+      'theft',
+      'theft',
+      'theft',
+      'cover',
+      'theft',
+      'theft',
+      'theft',
     ])
     expect(parents(perils)).toEqual([
-      ...[undefined, 0, 1, undefined],
+      undefined,
+      0,
+      1,
+      undefined,
       // Listed again: theft-2 lies in the cover itself, theft-1 in none.
-      ...[undefined, 4, undefined, undefined],
+      undefined,
+      4,
+      undefined,
+      undefined,
     ])
     expect(perils[5]!.renewalGroup).toBe(perils[2]!.locator)
   })

@@ -67,8 +67,12 @@ function account(changes: readonly Change[], money: object = {}): Wire {
     ],
     invoices: [
       {
-        ...{ id: 'I1', startTime: BOOK_BEGINS, endTime: BOOK_BEGINS + YEAR, dueTime: BOOK_BEGINS + 14 * DAY },
-        ...{ generateTime: BOOK_BEGINS, invoiceState: 'open' },
+        id: 'I1',
+        startTime: BOOK_BEGINS,
+        endTime: BOOK_BEGINS + YEAR,
+        dueTime: BOOK_BEGINS + 14 * DAY,
+        generateTime: BOOK_BEGINS,
+        invoiceState: 'open',
       },
     ],
     ...money,
@@ -83,7 +87,10 @@ const holdback = (amount: number, tag?: string) => ({ ...premium(amount), charge
 
 const invoice = (more: object) => ({ invoices: [{ ...account([]).invoices[0], ...more }] })
 const payment = (id: string, items: object[], more: object = {}) => ({
-  ...{ id, paymentTime: BOOK_BEGINS + 20 * DAY, paymentItems: items, data: {} },
+  id,
+  paymentTime: BOOK_BEGINS + 20 * DAY,
+  paymentItems: items,
+  data: {},
   ...more,
 })
 const inPart = (amount: number) => ({ amount, invoiceId: 'I1' })

@@ -17,7 +17,11 @@ function failuresOf({ account }: BookAccount): ItemFailure[] {
   const { request, failures } = readAccount(account, account.accountData.id, true)
   const digits = Array.from({ length: digitsNeeded(request) }, (_, at) => (4_000_000 + at) * 64)
   const converted = convertAccount(request, {
-    ...{ configuration, configVersion: 1, now: NOW, supply: locatorSupply(0, digits), shard: 0 },
+    configuration,
+    configVersion: 1,
+    now: NOW,
+    supply: locatorSupply(0, digits),
+    shard: 0,
     accountLocator: '5b9a3f60-0000-4000-8000-000000000000' as Uuid,
     callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
   })

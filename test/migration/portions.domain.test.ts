@@ -5,7 +5,10 @@ import type { MigrationAccount } from '../../src/servicing/migration/store.ts'
 
 const account = (ordinal: number, more: Partial<MigrationAccount> = {}): MigrationAccount => ({
   ...({ ordinal, originalId: `A${ordinal}`, state: 'pending', source: 'body', start: 0 } as MigrationAccount),
-  ...{ length: 20_000, totalItems: 30, tries: 0, ...more },
+  length: 20_000,
+  totalItems: 30,
+  tries: 0,
+  ...more,
 })
 
 const accounts = (count: number, more: Partial<MigrationAccount> = {}) =>

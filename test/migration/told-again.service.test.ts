@@ -119,7 +119,10 @@ async function writtenLive(motor: Motor): Promise<Side> {
   await pay(gapped.invoices[0]!.locator)
   const cancel = (policy: PolicyResponse, effectiveTimestamp: number) =>
     post<{ locator: string }>(side, `/policies/${policy.locator}/cancellations`, {
-      ...{ name: 'customer_request', cancellationCategory: 'other', effectiveTimestamp, issue: true },
+      name: 'customer_request',
+      cancellationCategory: 'other',
+      effectiveTimestamp,
+      issue: true,
     })
   const reinstate = (locator: string, body: object = {}) =>
     ok(side, 'PATCH', `/cancellations/${locator}/reinstate`, { issue: true, ...body })

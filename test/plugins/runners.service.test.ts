@@ -126,8 +126,16 @@ export async function getPerilRates(data) {
         print(-1234.5678, 'BHD', { maximumFractionDigits: 2 }), print(5, 'JPY', { minimumFractionDigits: 2 })
       ]`),
     ).toEqual([
-      ...['BHD 1,234.568', 'KWD 1,234.568', 'KRW 1,235', '¥1,235', '¥1,235', '€1,234.57', 'CLF 1,234.5678'],
-      ...['CHF 1,234.57', '-BHD 1,234.57', '¥5.00'],
+      'BHD 1,234.568',
+      'KWD 1,234.568',
+      'KRW 1,235',
+      '¥1,235',
+      '¥1,235',
+      '€1,234.57',
+      'CLF 1,234.5678',
+      'CHF 1,234.57',
+      '-BHD 1,234.57',
+      '¥5.00',
     ])
   })
 

@@ -182,7 +182,9 @@ it('is read without the characteristics of its perils where one answer cannot ho
   const endorse = (n: number) =>
     plain.ok('POST', `/policies/${locator}/endorsements`, change(n, { state: 'issued' }))
   const change = (n: number, more: object = {}) => ({
-    ...{ endorsementName: 'never', startTimestamp: START + n * 60_000, fieldValues: { note: `note ${n}` } },
+    endorsementName: 'never',
+    startTimestamp: START + n * 60_000,
+    fieldValues: { note: `note ${n}` },
     ...more,
   })
   // Each ends a segment early and begins another: the perils have 149 segments, and then 151.

@@ -82,8 +82,14 @@ it('are few: a record is one row, the events of a commit three, a timer two', as
   expect({ created, quoted, finalized, issued, paid, endorsed, renewed, cancelled }).toEqual({
     // A row of the journal and its index, where money moves. One in an index of open work for a quote that is not accepted, an
     // invoice that is not paid, and the end of a policy in force (servicing/work-lists).
-    ...{ created: 30, quoted: 17, finalized: 15, issued: 21, paid: 13 },
-    ...{ endorsed: 32, renewed: 40, cancelled: 30 },
+    created: 30,
+    quoted: 17,
+    finalized: 15,
+    issued: 21,
+    paid: 13,
+    endorsed: 32,
+    renewed: 40,
+    cancelled: 30,
   })
 })
 

@@ -11,8 +11,15 @@ const older = (last: string): string => `01a21617-4db0-7000-8000-${last.padStart
 const peril = (locator: string, displayId: number) => ({ locator, displayId, policyLocator: POLICY })
 
 const run = (locator: string, perilLocator: string, createdAt: number, start = 0) => ({
-  ...{ locator, perilLocator, createdAt, start, policyLocator: POLICY },
-  ...{ monthPremium: null, premium: null, price: null, splits: null },
+  locator,
+  perilLocator,
+  createdAt,
+  start,
+  policyLocator: POLICY,
+  monthPremium: null,
+  premium: null,
+  price: null,
+  splits: null,
 })
 
 function read(perils: object[], perilRuns: object[]): Uuid[] {

@@ -176,7 +176,9 @@ describe('the log of deployments', () => {
     const tenantName = 'noisy'
     await deploy(STUDIO, { tenantName })
     const fields = Array.from({ length: 1_500 }, (_, at) => ({
-      ...{ name: `kind_${at}`, title: 'Kind', type: 'select' },
+      name: `kind_${at}`,
+      title: 'Kind',
+      type: 'select',
     }))
     const files = boat(100, { 'products/boat/policy/policy.json': JSON.stringify({ fields }) })
     expect((await deploy(STUDIO, { tenantName }, files)).body.success).toBe(false)

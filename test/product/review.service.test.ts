@@ -107,7 +107,8 @@ describe('POST /configuration/validate', () => {
       "The field 'length' is missing. POST /configuration/deployTest, which replaces the only version, refuses that; POST /configuration/studio/deploy keeps the version of each policy.",
     )
     const settings = {
-      ...{ timezone: 'Europe/Berlin', currency: 'EUR' },
+      timezone: 'Europe/Berlin',
+      currency: 'EUR',
       features: { 'property.product.versioning.m2.enabled': true },
     }
     const versioned = await validate({ ...files, 'config.json': JSON.stringify(settings) }, { tenantName })
@@ -164,7 +165,11 @@ describe('POST /configuration/diff', () => {
     const answer = await diff(changed)
     const { success, fromVersion, count, breaks, binds, changes } = answer.body
     expect({ success, fromVersion, count, breaks, binds }).toEqual({
-      ...{ success: true, fromVersion: '1', count: 4, breaks: 1, binds: 0 },
+      success: true,
+      fromVersion: '1',
+      count: 4,
+      breaks: 1,
+      binds: 0,
     })
     expect(changes.map(({ kind, area, subject }) => [kind, area, subject])).toEqual([
       ['removed', 'fields', "field 'length' of exposure 'hull'"],
@@ -184,7 +189,8 @@ describe('POST /configuration/diff', () => {
     ])
     expect([table!.rows!.length, table!.moreRows]).toEqual([100, 50])
     expect(table!.rows![0]).toEqual({
-      ...{ kind: 'changed', key: ['k0'] },
+      kind: 'changed',
+      key: ['k0'],
       cells: [{ column: 'value', from: '1', to: '2', percent: 100 }],
     })
     expect(await deploymentsOf(tenantName)).toEqual(['deploy 1'])

@@ -27,7 +27,10 @@ test('a technical premium beside a premium is an amount, too', () => {
   const data = templateRecord({ ...RECORD, technicalPremium: 879 })
   expect(output('{{ data.technical_premium | divided_by: 12 }}', data)).toBe('73.25')
   expect(asPluginInput({ ...RECORD, technicalPremium: 879.5 })).toMatchObject({
-    ...{ premium: '879.00', technicalPremium: '879.50', monthPremium: '73', number: '7' },
+    premium: '879.00',
+    technicalPremium: '879.50',
+    monthPremium: '73',
+    number: '7',
   })
   const yen = { premium: 500, premiumCurrency: 'JPY', technicalPremium: 480 }
   expect(asPluginInput(yen)).toMatchObject({ premium: '500', technicalPremium: '480' })

@@ -245,7 +245,9 @@ describe('the fields of a product', () => {
     expect(constraintOf(car.fields, 'make')).toBeUndefined()
     const drivers = body.fields.find(({ name }) => name === 'named_drivers')!
     expect(constraintOf(drivers.fields!, 'licence')).toEqual({
-      ...{ table: 'licences', column: 'licence', timeBasis: 'transactionEffectiveTime' },
+      table: 'licences',
+      column: 'licence',
+      timeBasis: 'transactionEffectiveTime',
       where: [{ column: 'country', field: 'country', of: 'group', values: [] }],
     })
     const glass = car.perils.find(({ name }) => name === 'glass')!
@@ -722,8 +724,13 @@ describe('constraints of a policyholder', () => {
       call<PolicyholderResponse & Refused>('POST', '/policyholder/create', { completed, values })
     const update = ({ locator, version }: PolicyholderResponse, completed: boolean, values: object) =>
       call<PolicyholderResponse & Refused>('POST', '/policyholder/update', {
-        ...{ locator, version, completed, values },
-        ...{ addSubEntities: [], updateSubEntities: [], deleteSubEntities: [] },
+        locator,
+        version,
+        completed,
+        values,
+        addSubEntities: [],
+        updateSubEntities: [],
+        deleteSubEntities: [],
       })
     const refused = await create(true, { postcode: '14467', city: 'Berlin' })
     expect([refused.status, refused.body.code]).toEqual([400, 'policyholderValidation'])

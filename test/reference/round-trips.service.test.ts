@@ -160,7 +160,10 @@ it('a first operation of a policy after a while is one call of its object, one r
     })
     expect({ read, finalize, issue, pay, endorse }).toEqual({
       read: [1, 0],
-      ...{ finalize: [2, 1], issue: [2, 1], pay: [2, 1], endorse: [2, 1] },
+      finalize: [2, 1],
+      issue: [2, 1],
+      pay: [2, 1],
+      endorse: [2, 1],
     })
   } finally {
     vi.useRealTimers()

@@ -90,7 +90,9 @@ describe('the books of two databases', () => {
     expect((await pay((await invoices(second))[0]!.locator, 900)).status).toBe(200)
     const start = Number(first.originalContractStartTimestamp)
     const endorsement = await motor.post(`/policies/${first.locator}/endorsements`, {
-      ...{ endorsementName: 'change_of_risk', startTimestamp: start + 90 * DAY_MS, state: 'issued' },
+      endorsementName: 'change_of_risk',
+      startTimestamp: start + 90 * DAY_MS,
+      state: 'issued',
       fieldValues: { claims_free_years: 2 },
     })
     expect(endorsement.status).toBe(200)
@@ -133,7 +135,9 @@ describe('the books of two databases', () => {
     expect(whole).toMatchObject({ closedUntilTimestamp: String(until) })
     for (const { locator } of policies) {
       const { status } = await motor.post(`/policies/${locator}/endorsements`, {
-        ...{ endorsementName: 'change_of_risk', startTimestamp: day('2035-01-10'), state: 'issued' },
+        endorsementName: 'change_of_risk',
+        startTimestamp: day('2035-01-10'),
+        state: 'issued',
         fieldValues: { claims_free_years: 1 },
       })
       expect(status).toBe(200)
@@ -168,7 +172,10 @@ describe('the books of two databases', () => {
       .toBe(true)
     const { items } = await balances('?account=cash&by=account&by=product')
     expect(items.find(one => one.currency === 'CHF')).toMatchObject({
-      ...{ product: '', debit: BACKLOG, credit: 0, balance: BACKLOG },
+      product: '',
+      debit: BACKLOG,
+      credit: 0,
+      balance: BACKLOG,
     })
     expect(await callOk<BooksResponse>('GET', '/books', { token })).toMatchObject({ isSummarized: true })
   })

@@ -37,7 +37,9 @@ describe('policies from before the journal', () => {
       .toBe(200)
     // One of them changes before it is brought in.
     await motor.post(`/policies/${second.locator}/endorsements`, {
-      ...{ endorsementName: 'change_of_risk', startTimestamp: start + 90 * DAY_MS, state: 'issued' },
+      endorsementName: 'change_of_risk',
+      startTimestamp: start + 90 * DAY_MS,
+      state: 'issued',
       fieldValues: { claims_free_years: 9 },
     })
     const ledger = await callOk<ReportStatusResponse>('POST', '/report/ledger?wait=20', {

@@ -23,7 +23,11 @@ it('puts the last of each record in its place, and new ones at the end', async (
   expect(await changed.merge(keyOf)).toBe(3)
   changed.close()
   expect(readFileSync(path, 'utf8').trimEnd().split('\n')).toEqual([
-    ...[line('a', 'old'), line('b', 'new'), line('c', 'old'), line('d', long), line('e', long)],
+    line('a', 'old'),
+    line('b', 'new'),
+    line('c', 'old'),
+    line('d', long),
+    line('e', long),
   ])
   expect(existsSync(`${path}.changes`)).toBe(false)
 })

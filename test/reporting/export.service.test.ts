@@ -126,7 +126,9 @@ it('brings an export that was made while others wrote up to date by what changed
     (await exported('journal', 5, write)).map(one => [withoutAddresses(one.record), true]),
   )
   await motor.post(`/policies/${[...policies.keys()][0]}/endorsements`, {
-    ...{ endorsementName: 'change_of_risk', state: 'issued', fieldValues: { claims_free_years: 9 } },
+    endorsementName: 'change_of_risk',
+    state: 'issued',
+    fieldValues: { claims_free_years: 9 },
     startTimestamp:
       Number((await motor.get(`/policy/${[...policies.keys()][0]}`)).body.originalContractStartTimestamp) +
       86_400_000,
@@ -260,7 +262,8 @@ it('answers changes of many policies in parts, also of those that were migrated'
 it('reads a page of policies in two batches, and any other in one', async () => {
   for (const { kind, d1 } of [
     ...['policyholders', 'disbursements', 'auxData', 'quickQuotes', 'events', 'journal'].map(kind => ({
-      ...{ kind, d1: 1 },
+      kind,
+      d1: 1,
     })),
     { kind: 'policies', d1: 2 },
   ]) {
@@ -302,13 +305,15 @@ it('tells of policies from whose texts values of their policyholder were overwri
     const [quote] = (await motor.get<{ locator: string }[]>(`/policies/${body.locator}/quotes`)).body
     await callOk('PATCH', `/quotes/${quote!.locator}/quote`, { token })
     await callOk('POST', `/quotes/${quote!.locator}/underwriting`, {
-      ...{ token, body: { decision: 'reject', note: `${name} called` } },
+      token,
+      body: { decision: 'reject', note: `${name} called` },
     })
     noted.push(body.locator)
   }
   let { cursor } = await callOk<ExportResponse>('GET', '/export', { token })
   await callOk('PATCH', `/policyholder/${policyholderLocator}/overwriteData`, {
-    ...{ token, body: { overwrites: { last_name: 'ERASED' } } },
+    token,
+    body: { overwrites: { last_name: 'ERASED' } },
   })
   const told: string[] = []
   for (let isCompleted = false; !isCompleted; ) {

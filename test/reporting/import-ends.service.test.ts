@@ -66,13 +66,16 @@ async function issued(name: string, productName: 'boat' | 'skiff'): Promise<Poli
 
 const pay = ({ invoices }: PolicyResponse, changes: object = {}) =>
   from.ok<{ locator: string }>('POST', `/invoice/${invoices.at(-1)!.locator}/pay`, {
-    ...{ fieldValues: {}, ...changes },
+    fieldValues: {},
+    ...changes,
   })
 
 /** The locator of the cancellation. */
 const cancel = async ({ locator }: PolicyResponse, name: string): Promise<string> => {
   const made = await from.ok<{ locator: string }>('POST', `/policies/${locator}/cancellations`, {
-    ...{ name, effectiveTimestamp: month(6), issue: true },
+    name,
+    effectiveTimestamp: month(6),
+    issue: true,
   })
   return made.locator
 }

@@ -45,7 +45,9 @@ const endorse = (locator: string, days: number, years: number) =>
   callOk('POST', `/policies/${locator}/endorsements`, {
     token: from.token,
     body: {
-      ...{ endorsementName: 'change_of_risk', startTimestamp: inDays(days), state: 'issued' },
+      endorsementName: 'change_of_risk',
+      startTimestamp: inDays(days),
+      state: 'issued',
       fieldValues: { claims_free_years: years },
     },
   })
@@ -54,7 +56,9 @@ const cancel = (locator: string, days: number) =>
   callOk<{ locator: string }>('POST', `/policies/${locator}/cancellations`, {
     token: from.token,
     body: {
-      ...{ effectiveTimestamp: inDays(days), name: 'customer_request', cancellationCategory: 'other' },
+      effectiveTimestamp: inDays(days),
+      name: 'customer_request',
+      cancellationCategory: 'other',
       issue: true,
     },
   })
@@ -104,7 +108,8 @@ beforeAll(async () => {
   const withdrawn = await issued('withdrawn')
   await callOk('POST', `/policy/${withdrawn}/withdraw`, { token: from.token, body: {} })
   await callOk('PUT', `/auxData/${sold.paid}`, {
-    ...{ token: tokens.from, body: { auxData: [{ key: 'crm', value: 'A-17' }] } },
+    token: tokens.from,
+    body: { auxData: [{ key: 'crm', value: 'A-17' }] },
   })
   const policyholderLocator = await from.newPolicyholder()
   const { body } = await from.createPolicy({ policyholderLocator, finalize: false })

@@ -32,8 +32,15 @@ function run(
   const { configuration } = book.ground.configuration
   const surroundings = { configuration, timeZone: configuration.timeZone, knownAt: asked.at ?? LATEST }
   const parameters: ReportParameters = {
-    ...{ from: FIRST, to: LATEST, at: LATEST, by: kind.usual, products: [], earning: 'product' },
-    ...{ sums: [], columns: [], ...asked },
+    from: FIRST,
+    to: LATEST,
+    at: LATEST,
+    by: kind.usual,
+    products: [],
+    earning: 'product',
+    sums: [],
+    columns: [],
+    ...asked,
   }
   const layout = layoutOf(kind, parameters, surroundings)
   const totals = noTotals()
@@ -55,7 +62,10 @@ function run(
 }
 
 const reported = (aggregate: PolicyAggregate, rows: readonly StoredJournalRow[]): ReportedPolicy => ({
-  ...{ policy: aggregate.policy, journal: rows, records: aggregate, segments: new Map() },
+  policy: aggregate.policy,
+  journal: rows,
+  records: aggregate,
+  segments: new Map(),
 })
 
 /** The story, and what it was after each step after which time went on. */

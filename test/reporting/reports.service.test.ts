@@ -34,12 +34,16 @@ beforeAll(async () => {
   const first = await policy(policies[0]!)
   await motor.post(`/invoice/${first.invoices[0]!.locator}/pay`, { fieldValues: { method: 'card' } })
   await motor.post(`/policies/${policies[1]!}/endorsements`, {
-    ...{ endorsementName: 'change_of_risk', startTimestamp: start + 180 * DAY_MS, state: 'issued' },
+    endorsementName: 'change_of_risk',
+    startTimestamp: start + 180 * DAY_MS,
+    state: 'issued',
     fieldValues: { claims_free_years: 9 },
   })
   await motor.post(`/policies/${policies[2]!}/cancellations`, {
-    ...{ effectiveTimestamp: start + 240 * DAY_MS, name: 'customer_request' },
-    ...{ cancellationCategory: 'other', issue: true },
+    effectiveTimestamp: start + 240 * DAY_MS,
+    name: 'customer_request',
+    cancellationCategory: 'other',
+    issue: true,
   })
 })
 
@@ -367,7 +371,9 @@ describe('a report that runs', () => {
       .prepare(`select data from event where type = 'report.finish'`)
       .all<{ data: string }>()
     expect(results.map(({ data }) => JSON.parse(data))).toContainEqual({
-      ...{ reportLocator: locator, reportName: 'charges', reportState: 'finished' },
+      reportLocator: locator,
+      reportName: 'charges',
+      reportState: 'finished',
     })
   })
 

@@ -9,12 +9,20 @@ import { BOOK_CONFIGURATION, Boat } from '../support/twelve-boats.ts'
 function termsOf({ loaded: { aggregate } }: Boat) {
   const policy = { policy: aggregate.policy, records: aggregate, journal: [], segments: new Map() }
   const parameters = {
-    ...{ from: month(0), to: month(24), at: month(24), by: ['outcome'], products: [] },
-    ...{ earning: 'product' as const, sums: [], columns: [] },
+    from: month(0),
+    to: month(24),
+    at: month(24),
+    by: ['outcome'],
+    products: [],
+    earning: 'product' as const,
+    sums: [],
+    columns: [],
   }
   const timeZone = 'Europe/Berlin' as TimeZone
   const lines = retention.lines(policy, parameters, {
-    ...{ configuration: BOOK_CONFIGURATION, timeZone, knownAt: LATEST },
+    configuration: BOOK_CONFIGURATION,
+    timeZone,
+    knownAt: LATEST,
   })
   return [...lines].map(({ own, cells }) => [own!.outcome, cells[3], cells[4], cells[7], cells[8]])
 }

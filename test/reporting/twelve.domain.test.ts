@@ -56,7 +56,14 @@ function reported(name: string, policies: readonly ReportedPolicy[]): Figures {
   const kind = REPORT_KINDS.find(one => one.name === name)!
   const { by, ...period } = ASKED[name]!
   const parameters: ReportParameters = {
-    ...{ ...YEAR, ...period, at: month(6, 15), by, products: [], earning: 'product', sums: [], columns: [] },
+    ...YEAR,
+    ...period,
+    at: month(6, 15),
+    by,
+    products: [],
+    earning: 'product',
+    sums: [],
+    columns: [],
   }
   const layout = layoutOf(kind, parameters, surroundings)
   const totals = noTotals()
@@ -75,7 +82,10 @@ function reported(name: string, policies: readonly ReportedPolicy[]): Figures {
 }
 
 const policies: ReportedPolicy[] = boats.map(({ loaded, rows }) => ({
-  ...{ policy: loaded.aggregate.policy, journal: rows, records: loaded.aggregate, segments: new Map() },
+  policy: loaded.aggregate.policy,
+  journal: rows,
+  records: loaded.aggregate,
+  segments: new Map(),
 }))
 const all: ReportedPolicy[] = [...policies, { journal: disbursements, segments: new Map() }]
 
@@ -124,7 +134,9 @@ it('the life of boat 7 is posted as docs/books.md says', () => {
   )
   const posted = boats[6]!.rows.flatMap(({ kind, entries }) =>
     entries.map(({ account, minor, peril, name, invoice }) => [
-      ...[kind, account, major(minor)],
+      kind,
+      account,
+      major(minor),
       invoice ? 'an invoice' : [peril, name].filter(one => one !== undefined).join(', '),
     ]),
   )

@@ -37,9 +37,12 @@ test('each line works when it is pasted into a shell, by itself', async () => {
   for (const line of lines) printed.push((await promisify(execFile)('bash', ['-c', line])).stdout)
   expect(printed.map(text => JSON.parse(text))).toEqual(Object.values(answers))
   expect(calls.map(({ path }) => path)).toEqual([
-    ...['/account/authenticate'],
-    ...['/account/authenticate', '/policyholder/create'],
-    ...['/account/authenticate', '/policyholder/create', '/policy'],
+    '/account/authenticate',
+    '/account/authenticate',
+    '/policyholder/create',
+    '/account/authenticate',
+    '/policyholder/create',
+    '/policy',
   ])
   expect(calls[0]!.body).toEqual(credentials)
   expect(calls[2]).toMatchObject({ authorization: 'Bearer a.b-c.d_e', body: policyholder })

@@ -52,7 +52,8 @@ async function ask(database: D1Database) {
   const failed = (problem: unknown) =>
     String((problem as Error).message).replace(/(?:: SQLITE_| at offset).*/, '')
   const plain = <Row>({ results, success, meta }: D1Result<Row>) => ({
-    ...{ results, success },
+    results,
+    success,
     changes: meta.changes,
   })
   const statement = (text: string, ...values: unknown[]) => database.prepare(text).bind(...values)

@@ -109,12 +109,13 @@ describe('the client', () => {
     async moduleResolution => {
       writeFileSync(join(project, 'program.ts'), samplesOf('bindery', 'ts')[0]!)
       const compilerOptions = {
-        ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.asynciterable'], types: [], strict: true },
-        ...{
-          module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
-          moduleResolution,
-          noEmit: true,
-        },
+        target: 'es2022',
+        lib: ['es2022', 'dom', 'dom.asynciterable'],
+        types: [],
+        strict: true,
+        module: moduleResolution === 'nodenext' ? 'nodenext' : 'esnext',
+        moduleResolution,
+        noEmit: true,
         skipLibCheck: false,
       }
       const files = ['program.ts']

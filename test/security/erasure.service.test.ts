@@ -127,8 +127,16 @@ async function everythingOf(marker: string): Promise<Known> {
 }
 
 const TABLES_OF_POLICIES = [
-  ...['exposure', 'peril', 'quote', 'modification', 'endorsement', 'fee'],
-  ...['invoice', 'installment', 'payment', 'document'],
+  'exposure',
+  'peril',
+  'quote',
+  'modification',
+  'endorsement',
+  'fee',
+  'invoice',
+  'installment',
+  'payment',
+  'document',
 ]
 
 /** Of the records that the answer shows: values of `locator`, `…Locator`, `…Locators`, and names in `…ByLocator`. */
@@ -264,7 +272,8 @@ describe('overwriteData', () => {
       [40, 'accepted'],
     ] as const) {
       const { locator } = await callOk<EndorsementResponse>('POST', `/policies/${policy}/endorsements`, {
-        ...{ token, headers: key() },
+        token,
+        headers: key(),
         body: {
           endorsementName: 'change_of_risk',
           fieldValues: { claims_free_years: '3' },
@@ -276,7 +285,8 @@ describe('overwriteData', () => {
       await name(paths)
       if (state === 'accepted')
         await callOk('PATCH', `/endorsements/${locator}`, {
-          ...{ token, headers: key() },
+          token,
+          headers: key(),
           body: { action: 'invalidate' },
         })
     }
@@ -372,7 +382,8 @@ describe('overwriteData', () => {
       return policy
     }
     const account = (id: string, values: object, policies: object[]) => ({
-      ...{ accountData: { id, data: values }, policies },
+      accountData: { id, data: values },
+      policies,
       invoices: policies.map((_, at) => migratedInvoice(`I${at + 1}`)),
     })
     const { locator } = await callOk<MigrationResponse>('POST', root, {

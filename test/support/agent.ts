@@ -45,8 +45,18 @@ export async function agentToken(
 
 /** What an agent that does everything may. */
 export const EVERYTHING = [
-  ...['policies.*', 'policyholders.*', 'quotes.*', 'quick-quotes.*', 'endorsements.*', 'renewals.*'],
-  ...['cancellations.*', 'reinstatements.*', 'invoices.*', 'events.*', 'products.*', 'reports.*'],
+  'policies.*',
+  'policyholders.*',
+  'quotes.*',
+  'quick-quotes.*',
+  'endorsements.*',
+  'renewals.*',
+  'cancellations.*',
+  'reinstatements.*',
+  'invoices.*',
+  'events.*',
+  'products.*',
+  'reports.*',
 ]
 
 type Mode = 'legacy' | 'auto' | { pin: string }
@@ -69,7 +79,10 @@ export async function agentOf(token: string, mode: Mode = 'auto') {
     const result = (await client.callTool({ name, arguments: args as Record<string, unknown> })) as Any
     const { notice: _, data, problem, next } = result.structuredContent ?? {}
     return {
-      ...{ data, problem, next, trips },
+      data,
+      problem,
+      next,
+      trips,
       text: result.content[0]?.text ?? '',
       isError: result.isError === true,
     }

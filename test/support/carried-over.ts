@@ -43,7 +43,8 @@ export async function told(token: string): Promise<ToldAccount[]> {
   return (await exported<PolicyholderResponse>(token, 'policyholders')).map(holder => {
     const own = policies.filter(one => one.policyholderLocator === holder.locator)
     return toldAccount({
-      ...{ holder, policies: own },
+      holder,
+      policies: own,
       disbursements: disbursements.filter(one => one.policyholderLocator === holder.locator),
       auxData: auxData.filter(one => own.some(({ locator }) => locator === one.locator)),
     })

@@ -87,7 +87,9 @@ export async function databaseContents(
     labels = next
   }
   return {
-    ...{ rows: plain.length, plain, whole },
+    rows: plain.length,
+    plain,
+    whole,
     async texts(wanted) {
       const found = new Map<bigint, string>()
       await eachRow(dataFolder, tenant.tenantLocator, leave, text => {

@@ -50,8 +50,15 @@ export const AFTER_MOVE = [first!, move!, later!]
 
 /** What a database has when the move is done, and what it had before. */
 export const NAMES_MOVED = [
-  ...['event', 'event_by_locator', 'event_of_custom', 'fence', 'migration', 'other', 'quote'],
-  ...['timer', 'timer_by_due'],
+  'event',
+  'event_by_locator',
+  'event_of_custom',
+  'fence',
+  'migration',
+  'other',
+  'quote',
+  'timer',
+  'timer_by_due',
 ]
 
 export async function namesOf(target: MigrationTarget): Promise<unknown[]> {

@@ -24,7 +24,11 @@ export function migratedBooks(seed: string, accounts: number): Book[] {
     const digits = Array.from({ length: digitsNeeded(request) }, () => sequence++ * 64)
     const ground = groundOf('motor', 'private_motor', data, NOW)
     const { policies, failures } = convertAccount(request, {
-      ...{ configuration, configVersion: 1, now: NOW, supply: locatorSupply(0, digits), shard: 0 },
+      configuration,
+      configVersion: 1,
+      now: NOW,
+      supply: locatorSupply(0, digits),
+      shard: 0,
       accountLocator: ground.policyholder.locator,
       callerLocator: '5b9a3f61-0000-4000-8000-000000000000' as Uuid,
     })

@@ -66,7 +66,9 @@ export async function sharedService(): Promise<Service> {
   const { origin, dataFolder } = (await answer.json()) as { origin: string; dataFolder: string }
   const example = deployedExample(dataFolder)!
   return {
-    ...{ origin, example: () => example, remove: async () => {} },
+    origin,
+    example: () => example,
+    remove: async () => {},
     signInAs: role => signInTo(origin, example, role),
     administration: () => signIn(origin, PROCESS_ADMINISTRATOR),
   }
@@ -80,7 +82,8 @@ export async function sharedTenant(archive = MOTOR): Promise<Service> {
   const suffix = `motor-${randomUUID().slice(0, 8)}`
   const example = await deployTestTenant(await service.administration(), suffix, archive())
   return {
-    ...{ ...service, example: () => example },
+    ...service,
+    example: () => example,
     signInAs: role => signInTo(service.origin, example, role),
   }
 }

@@ -75,7 +75,10 @@ export async function restoreTo(locator: string, moment: Moment): Promise<Undone
   const tenant = await suspendTenant(env, name, 'it is restored.')
   await closeDatabases(env, tenant)
   const operation: RestoreOperation = {
-    ...{ kind: 'restore', to: moment.at, number: restores.length + 1, databases: {} },
+    kind: 'restore',
+    to: moment.at,
+    number: restores.length + 1,
+    databases: {},
   }
   const noted: NotedState[] = []
   for (const shard of tenant.shards.keys()) noted.push(await noteShard(env, tenant, operation, shard))

@@ -118,7 +118,9 @@ export class Boat {
   endorse = (now: Instant, from: Instant, yearly: number): Promise<this> =>
     this.record(now, async loaded => {
       const request = EndorsementCreateRequest.parse({
-        ...{ endorsementName: 'change', startTimestamp: from, state: 'issued' },
+        endorsementName: 'change',
+        startTimestamp: from,
+        state: 'issued',
         updateExposures: [
           {
             exposureLocator: [...loaded.aggregate.exposures.keys()][0],
@@ -132,8 +134,11 @@ export class Boat {
   cancel = (now: Instant, from: Instant, name = 'sold'): Promise<this> =>
     this.record(now, async loaded => {
       const request = {
-        ...{ effectiveTimestamp: from, name, conflictHandling: 'block' as const },
-        ...{ cancellationCategory: undefined, issue: true },
+        effectiveTimestamp: from,
+        name,
+        conflictHandling: 'block' as const,
+        cancellationCategory: undefined,
+        issue: true,
       }
       return (await decideCancellation(loaded, { action: 'create', request }, attemptAt(now))).planned
     })
@@ -148,7 +153,9 @@ export class Boat {
     this.record(now, async loaded => {
       const { locator } = inState(loaded.aggregate.cancellations, 'issued').at(-1)!
       const request = {
-        ...{ effectiveTimestamp: undefined, reinstatementDeadlineTimestamp: undefined, issue: true },
+        effectiveTimestamp: undefined,
+        reinstatementDeadlineTimestamp: undefined,
+        issue: true,
       }
       const operation = { action: 'create' as const, cancellation: locator, request }
       return (await decideReinstatement(loaded, operation, attemptAt(now))).planned

@@ -21,7 +21,8 @@ const tenantOf = async ({ tenantLocator }: DeployedTenant) =>
 /** A policy of a year from today, issued; nothing of it is paid. */
 async function policyOf(motor: Motor): Promise<string> {
   const created = await motor.createPolicy({
-    ...{ policyStartTimestamp: undefined, policyEndTimestamp: undefined },
+    policyStartTimestamp: undefined,
+    policyEndTimestamp: undefined,
     paymentScheduleName: 'monthly',
   })
   expect((await motor.post(`/policy/${created.body.locator}/issue`)).status).toBe(200)
@@ -75,8 +76,10 @@ describe('after an outage', () => {
         return {
           told: await told(motor),
           invoices: body.invoices.map(({ startTimestamp, endTimestamp, totalDue, settlementStatus }) => [
-            ...[new Date(Number(startTimestamp)).toISOString().slice(0, 13)],
-            ...[new Date(Number(endTimestamp)).toISOString().slice(0, 13), totalDue, settlementStatus],
+            new Date(Number(startTimestamp)).toISOString().slice(0, 13),
+            new Date(Number(endTimestamp)).toISOString().slice(0, 13),
+            totalDue,
+            settlementStatus,
           ]),
           end: new Date(Number(body.effectiveContractEndTimestamp)).toISOString().slice(0, 13),
           cancellations: cancellations.body.map(({ name, state }) => [name, state]),

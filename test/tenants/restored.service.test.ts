@@ -38,7 +38,10 @@ const addCarla = async (): Promise<string> =>
     await callOk<{ id: string }>('POST', '/account/v1/account', {
       token: admin,
       body: {
-        ...{ name: 'Carla Clausen', email: 'carla@example.com', username: 'carla', password: FORMER },
+        name: 'Carla Clausen',
+        email: 'carla@example.com',
+        username: 'carla',
+        password: FORMER,
         type: 'account.tenant.employee',
       },
     })

@@ -358,13 +358,22 @@ describe('a tenant that gets more databases while it works', () => {
     )!
     const calls = noCalls()
     const context: RequestContext = {
-      ...{ env, tenant, calls, caller: SYSTEM_CALLER, requestId: newUuid(0), now: now() },
+      env,
+      tenant,
+      calls,
+      caller: SYSTEM_CALLER,
+      requestId: newUuid(0),
+      now: now(),
       idempotency: { key, bodyHash: 'of the body' },
       later: work => void work,
     }
     const written = (shard: number) =>
       commit({ ...context, requestId: newUuid(shard) }, shardDatabase(env, tenant, shard, calls), {
-        ...{ shard, guards: [], facts: [], events: [], subject: 'x' },
+        shard,
+        guards: [],
+        facts: [],
+        events: [],
+        subject: 'x',
         answer: { status: 200, text: `"in ${shard}"` },
       })
     expect(await shardForCreate(context)).toBe(1)

@@ -130,7 +130,9 @@ describe('a suspended tenant', () => {
     await callOk('POST', `/event/${tenant.locator}/webhooks`, {
       token: await motor.signIn('anna.admin'),
       body: {
-        ...{ name: 'books', enabled: true, eventTypes: ['policy.create'] },
+        name: 'books',
+        enabled: true,
+        eventTypes: ['policy.create'],
         endpoint: { url: receiver.url, headers: {} },
       },
     })

@@ -42,7 +42,8 @@ export async function startOther(commit: string, folder: string, wrapper?: Wrapp
   const worker = await startWorker({
     config: join(checkout, CONFIG_FILE),
     script: join(checkout, wrapper?.script ?? 'src/worker.ts'),
-    ...{ dataFolder, checkout },
+    dataFolder,
+    checkout,
   })
   return { worker, administrator, dataFolder }
 }

@@ -52,7 +52,11 @@ export function planOf(observations: readonly Observation[], hashes: boolean): P
   const { recording, objectCalls, answerBytes } = typical
   const { worker, object, files, messages } = recording
   return {
-    ...{ hashes, worker, files, messages, answerBytes },
+    hashes,
+    worker,
+    files,
+    messages,
+    answerBytes,
     object: objectCalls > 0 ? object : undefined,
   }
 }

@@ -99,7 +99,8 @@ async function run({ journey, cpuMs }: Contestant, longestMs: number): Promise<R
   const elapsed = performance.now() - begun
   const used = cpuMs()
   return {
-    ...{ latencies, d1 },
+    latencies,
+    d1,
     perSecond: (latencies.length / elapsed) * 1_000,
     cpuMs: cpu === undefined || used === undefined ? undefined : (used - cpu) / latencies.length,
   }

@@ -95,7 +95,10 @@ export const changeRows = (operations: readonly Measured[]): Row[] => [
 
 export function quoteToIssueRows({ service, floor, naiveNode, ...figures }: QuoteToIssue): Row[] {
   const row = (name: string, one: JourneyFigures, ratio: string, goal: string): Row => [
-    ...[name, one.perSecond.toFixed(1), ratio, goal],
+    name,
+    one.perSecond.toFixed(1),
+    ratio,
+    goal,
     ...[one.p50, one.p99, one.cpuMs].map(milliseconds),
   ]
   const to = (ratio: number): string => ratio.toFixed(2)

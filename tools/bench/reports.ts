@@ -79,7 +79,10 @@ export async function measureReports(folder: string, accounts: number, say: Say)
   mkdirSync(book, { recursive: true })
   const asOf = new Date().toISOString().slice(0, 10)
   const { files, policies } = writeBook(book, {
-    ...{ seed: 'reports', faults: 0, asOf, accounts },
+    seed: 'reports',
+    faults: 0,
+    asOf,
+    accounts,
     accountsOfRequest: Math.ceil(accounts / REQUESTS),
   })
   const data = join(folder, 'service')
@@ -154,8 +157,13 @@ export async function measureReports(folder: string, accounts: number, say: Say)
     undisturbedWaits.push(...undisturbed.waits)
     const { seconds, waits } = await watch(work, FEWEST_SAMPLES)
     measured.push({
-      ...{ name, seconds, megabytes, ...quantilesOf(waits) },
-      ...{ policies: status!.processed, lines: status!.lines, rowsRead: status!.rowsRead },
+      name,
+      seconds,
+      megabytes,
+      ...quantilesOf(waits),
+      policies: status!.processed,
+      lines: status!.lines,
+      rowsRead: status!.rowsRead,
     })
     say(
       `${name}: p99 ${measured.at(-1)!.p99.toFixed(1)} ms in ${seconds.toFixed(1)} s, ${quantilesOf(undisturbed.waits).p99.toFixed(1)} before it`,

@@ -128,7 +128,9 @@ function measured({
 }): Measured {
   const ratios = service.map((run, round) => perSecond(run) / perSecond(other[round]!))
   return {
-    ...{ name, kind, ratios },
+    name,
+    kind,
+    ratios,
     goal: GOALS[kind],
     service: figures(service),
     other: figures(other),

@@ -54,7 +54,12 @@ async function bundled(config: string, folder: string, more: readonly string[] =
     process.execPath,
     [
       resolve('node_modules/wrangler/bin/wrangler.js'),
-      ...['deploy', '--dry-run', '--config', config, '--outdir', folder],
+      'deploy',
+      '--dry-run',
+      '--config',
+      config,
+      '--outdir',
+      folder,
       ...more,
     ],
     { env: { ...process.env, WRANGLER_SEND_METRICS: 'false' } },

@@ -43,7 +43,12 @@ export async function startWorker({
   const port = await freePort()
   if (over) throw new Error('The bench has ended.')
   const child = spawnLocalWorker({
-    ...{ config, script, port, inspectorPort, dataFolder, checkout },
+    config,
+    script,
+    port,
+    inspectorPort,
+    dataFolder,
+    checkout,
   })
   const group = child.pid
   const worker: Worker = {

@@ -36,7 +36,11 @@ export function generateAccount(
   const policies = Array.from({ length: count ?? random.pick(POLICIES) }, (_, at) =>
     policyOf(random, {
       ...(isJoint ? common : { start: policyStart(random, until), cadence: random.pick(CADENCES) }),
-      ...{ accountId: id, id: `P${at + 1}`, asOf: until, bills, risk: riskOf(random, person) },
+      accountId: id,
+      id: `P${at + 1}`,
+      asOf: until,
+      bills,
+      risk: riskOf(random, person),
       billKey: isJoint ? 'joint' : String(at),
     }),
   )
@@ -45,7 +49,9 @@ export function generateAccount(
   const { balances, ...money } = moneyOf(random, id, billed, totals, until)
   return {
     accountData: {
-      ...{ id, accountType: 'consumer', data: person.values },
+      id,
+      accountType: 'consumer',
+      data: person.values,
       ...(isJoint && { billingLevel: 'account' }),
       createdAt: wireTime(plusDays(common.start, -random.between(1, 900))),
     },

@@ -23,7 +23,13 @@ export function isoDay(at: Instant): string {
 
 /** Days on which calendars are odd: leap days, ends of months, days on which the clocks change. */
 const ODD_STARTS = [
-  ...['2024-02-29', '2023-01-31', '2024-03-31', '2024-10-27', '2023-03-26', '2025-08-31', '2025-12-31'],
+  '2024-02-29',
+  '2023-01-31',
+  '2024-03-31',
+  '2024-10-27',
+  '2023-03-26',
+  '2025-08-31',
+  '2025-12-31',
 ]
 const CLOCK_CHANGES = ['2023-10-29', '2024-03-31', '2024-10-27', '2025-03-30', '2025-10-26', '2026-03-29']
 

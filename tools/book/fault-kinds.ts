@@ -45,11 +45,19 @@ function at(account: Wire, term = 0, transaction = 0): At | undefined {
 }
 
 const ofPolicy = (policy: Wire, elementType: string, path: string, says: string): Told => ({
-  ...{ item: 'policies', originalId: policy.id, elementType, path, says },
+  item: 'policies',
+  originalId: policy.id,
+  elementType,
+  path,
+  says,
 })
 
 const ofItem = (item: ItemList, { id }: Wire, says: string): Told => ({
-  ...{ item, originalId: id, elementType: SINGULAR[item], path: id, says },
+  item,
+  originalId: id,
+  elementType: SINGULAR[item],
+  path: id,
+  says,
 })
 
 const SINGULAR = {

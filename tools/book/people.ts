@@ -29,20 +29,16 @@ const STREETS = [
   'Straße der Einheit',
 ]
 const TOWNS = [
-  ...[
-    ['10115', 'Berlin'],
-    ['20354', 'Hamburg'],
-    ['80331', 'München'],
-    ['50667', 'Köln'],
-    ['04109', 'Leipzig'],
-  ],
-  ...[
-    ['01067', 'Dresden'],
-    ['79098', 'Freiburg im Breisgau'],
-    ['97070', 'Würzburg'],
-    ['24103', 'Kiel'],
-    ['99084', 'Erfurt'],
-  ],
+  ['10115', 'Berlin'],
+  ['20354', 'Hamburg'],
+  ['80331', 'München'],
+  ['50667', 'Köln'],
+  ['04109', 'Leipzig'],
+  ['01067', 'Dresden'],
+  ['79098', 'Freiburg im Breisgau'],
+  ['97070', 'Würzburg'],
+  ['24103', 'Kiel'],
+  ['99084', 'Erfurt'],
 ] as const
 const TRADES = ['Bäckerei', 'Elektro', 'Gartenbau', 'Umzüge', 'Sanitär', 'Malerbetrieb']
 

@@ -26,8 +26,17 @@ const ANNUALLY: Cadence = { name: 'annually', months: 12 }
 
 /** How policies are paid, each as often as they are. */
 export const CADENCES: readonly Cadence[] = [
-  ...[MONTHLY, MONTHLY, MONTHLY, MONTHLY, QUARTERLY, QUARTERLY],
-  ...[SEMIANNUALLY, SEMIANNUALLY, ANNUALLY, ANNUALLY, ANNUALLY],
+  MONTHLY,
+  MONTHLY,
+  MONTHLY,
+  MONTHLY,
+  QUARTERLY,
+  QUARTERLY,
+  SEMIANNUALLY,
+  SEMIANNUALLY,
+  ANNUALLY,
+  ANNUALLY,
+  ANNUALLY,
 ]
 
 const PRODUCT = 'private_motor'
@@ -294,7 +303,8 @@ class TermHistory {
       ...(!isGap && { data: this.risk.policy }),
       ...(charges.length > 0 && { charges }),
       elements: this.#exposures.map(({ id, type, data, perils }) => ({
-        ...{ id, elementType: type },
+        id,
+        elementType: type,
         ...(!isGap && { data }),
         elements: perils.flatMap((peril): Element[] => {
           const difference = differences.get(peril.id)
@@ -302,7 +312,9 @@ class TermHistory {
           if (isGap) return own.length > 0 ? [{ id: peril.id, elementType: peril.type, charges: own }] : []
           return [
             {
-              ...{ id: peril.id, elementType: peril.type, coverageTerms: peril.terms },
+              id: peril.id,
+              elementType: peril.type,
+              coverageTerms: peril.terms,
               ...(peril.data && { data: peril.data }),
               ...(own.length > 0 && { charges: own }),
             },
@@ -352,8 +364,10 @@ class TermHistory {
       starts.push(at)
     return starts
       .map((start, index) => ({
-        ...{ start, end: starts[index + 1] ?? to },
-        ...{ generateAt: start, dueAt: plusDays(start, DAYS_TO_PAY) },
+        start,
+        end: starts[index + 1] ?? to,
+        generateAt: start,
+        dueAt: plusDays(start, DAYS_TO_PAY),
       }))
       .filter(one => one.start >= since)
   }
@@ -362,8 +376,10 @@ class TermHistory {
   #atOnce(issued: Instant): Period {
     const start = midnight(issued)
     return {
-      ...{ start, end: Math.max(this.#term.to, start + DAY) as Instant },
-      ...{ generateAt: issued, dueAt: plusDays(issued, DAYS_TO_PAY) },
+      start,
+      end: Math.max(this.#term.to, start + DAY) as Instant,
+      generateAt: issued,
+      dueAt: plusDays(issued, DAYS_TO_PAY),
     }
   }
 

@@ -84,7 +84,8 @@ export class TermPremiums {
     if (known) costs.onceOnly = 0
     const recipient = peril.price.commission?.recipient ?? known?.recipient
     this.#known.set(peril.id, {
-      ...{ fingerprint, recipient },
+      fingerprint,
+      recipient,
       pieces: [...kept, { from: at, to: this.#end, costs }],
     })
     const difference = none()

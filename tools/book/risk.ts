@@ -225,12 +225,17 @@ export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
   }
   const vehicles = risk.vehicles.map(({ id, data, deductible, hasTheft, originalParts }): RatedExposure => {
     const peril = (type: string, terms: object, price: Price, values?: object): RatedPeril => ({
-      ...{ id: `${id}-${type}`, type, price, levied: data.usage === 'commercial' },
+      id: `${id}-${type}`,
+      type,
+      price,
+      levied: data.usage === 'commercial',
       terms: terms as Record<string, unknown>,
       ...(values && { data: values as Record<string, unknown> }),
     })
     return {
-      ...{ id, type: 'vehicle', data },
+      id,
+      type: 'vehicle',
+      data,
       perils: [
         peril(
           'liability',
@@ -261,7 +266,9 @@ export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
   })
   const { trailer, occupation } = risk
   const other = (id: string, type: string, data: object, perils: Omit<RatedPeril, 'levied'>[]) => ({
-    ...{ id, type, data: data as Record<string, unknown> },
+    id,
+    type,
+    data: data as Record<string, unknown>,
     perils: perils.map(one => ({ ...one, levied: false })),
   })
   return [
@@ -270,12 +277,15 @@ export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
       ? [
           other('trailer-1', 'trailer', trailer, [
             {
-              ...{ id: 'trailer-1-liability', type: 'trailer_liability' },
+              id: 'trailer-1-liability',
+              type: 'trailer_liability',
               terms: { indemnityPerEvent: 100_000_000 },
               price: trailerLiability(trailer.gross_weight_t),
             },
             {
-              ...{ id: 'trailer-1-damage', type: 'trailer_damage', terms: { deductible: 150 } },
+              id: 'trailer-1-damage',
+              type: 'trailer_damage',
+              terms: { deductible: 150 },
               price: trailerDamage(trailer.trailer_kind, trailer.trailer_value),
             },
           ]),
@@ -285,7 +295,8 @@ export function exposuresOf(risk: Risk, day: string): RatedExposure[] {
       ? [
           other('driver-1', 'driver_protection', { occupation_class: occupation }, [
             {
-              ...{ id: 'driver-1-accident', type: 'personal_accident' },
+              id: 'driver-1-accident',
+              type: 'personal_accident',
               terms: { lumpSumPayment: LUMP_SUM },
               price: personalAccident(risk.policy, occupation, LUMP_SUM),
             },

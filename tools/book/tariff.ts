@@ -27,7 +27,12 @@ export const VEHICLE_TYPES = Object.keys(TYPES)
 export const kindOf = (type: string): VehicleType['kind'] => TYPES[type]!.kind
 
 const REGIONS: Readonly<Record<string, string>> = {
-  ...{ R1: '0.86', R2: '0.94', R3: '1.00', R4: '1.08', R5: '1.17', R6: '1.29' },
+  R1: '0.86',
+  R2: '0.94',
+  R3: '1.00',
+  R4: '1.08',
+  R5: '1.17',
+  R6: '1.29',
 }
 export const REGION_CLASSES = Object.keys(REGIONS)
 
@@ -93,7 +98,8 @@ export function liability(policy: Rated, vehicle: RatedVehicle): Price {
       .times(policy.hasYoungDriver ? '1.45' : '1'),
   )
   return {
-    ...{ year, technicalYear: cents(year.times('0.72')) },
+    year,
+    technicalYear: cents(year.times('0.72')),
     ...commissionOf(policy, year.times('0.11'), new Big('15')),
   }
 }
@@ -107,7 +113,8 @@ export function ownDamage(policy: Rated, vehicle: RatedVehicle, deductible: numb
     .times(DEDUCTIBLES[deductible]!)
   const year = cents(rated).lt(60) ? new Big(60) : cents(rated)
   return {
-    ...{ year, technicalYear: cents(year.times('0.65')) },
+    year,
+    technicalYear: cents(year.times('0.65')),
     ...commissionOf(policy, year.times('0.15')),
   }
 }
@@ -130,7 +137,10 @@ export function glass(originalParts: boolean): Price {
 }
 
 const TRAILERS: Readonly<Record<string, string>> = {
-  ...{ cargo: '0.0090', horse: '0.0125', boat: '0.0110', caravan: '0.0140' },
+  cargo: '0.0090',
+  horse: '0.0125',
+  boat: '0.0110',
+  caravan: '0.0140',
 }
 export const TRAILER_KINDS = Object.keys(TRAILERS)
 
@@ -152,7 +162,8 @@ export function personalAccident(
 ): Price {
   const year = cents(new Big(lumpSum).div(1000).times(occupation === 'office' ? '0.62' : '0.94'))
   return {
-    ...{ year, technicalYear: cents(year.times('0.5')) },
+    year,
+    technicalYear: cents(year.times('0.5')),
     ...(channel !== 'direct' && {
       commission: { recipient: broker_code ?? channel, once: new Big('3.50') },
     }),

@@ -197,7 +197,11 @@ const CONDITIONS: ReadonlySet<string> = new Set(['if', 'elsif', 'unless'])
 
 /** Tags inside blocks, and tags that end them. */
 const INNER_TAGS: ReadonlySet<string> = new Set([
-  ...['else', 'elsif', 'when', 'endcomment', 'endraw'],
+  'else',
+  'elsif',
+  'when',
+  'endcomment',
+  'endraw',
   ...[...BLOCKS].map(name => `end${name}`),
 ])
 

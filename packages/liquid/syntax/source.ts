@@ -101,7 +101,10 @@ export function missingEnd(input: string, begin: number, end: number): number | 
 
 /** HTML entities that editors write for characters of a tag. */
 const ENTITIES: Readonly<Record<string, string>> = Object.fromEntries([
-  ...[['&lt;', '<'] as const, ['&gt;', '>'] as const, ['&amp;', '&'] as const, ['&nbsp;', ' '] as const],
+  ['&lt;', '<'] as const,
+  ['&gt;', '>'] as const,
+  ['&amp;', '&'] as const,
+  ['&nbsp;', ' '] as const,
   ...['&quot;', '&#34;'].map(entity => [entity, '"'] as const),
   ...['&#39;', '&apos;'].map(entity => [entity, "'"] as const),
 ])

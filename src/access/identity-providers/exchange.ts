@@ -151,7 +151,11 @@ const newAccount = (
   createdAt: number,
 ): Account => ({
   locator: newUuid(HOME_SHARD),
-  ...{ username, name, email, type, createdAt },
+  username,
+  name,
+  email,
+  type,
+  createdAt,
   isService: false,
   passwordHash: null,
   formerHashes: [],

@@ -69,7 +69,10 @@ export async function listRoles(context: RequestContext): Promise<RoleResponse[]
     )
   }
   const types = FROM_MOST_TO_LEAST.map(type => ({
-    ...{ name: type, accountType: type, source: 'accountType' as const, permissions: ofType(type) },
+    name: type,
+    accountType: type,
+    source: 'accountType' as const,
+    permissions: ofType(type),
   }))
   const configured = Object.entries(configuration?.roles ?? {}).map(([name, title]) => {
     const type = accountType({ roles: [name] })

@@ -101,7 +101,12 @@ export function withAmounts(content: Json): Json {
 }
 
 const PARTS: ReadonlySet<string> = new Set([
-  ...['exposures', 'addExposures', 'updateExposures', 'perils', 'addPerils', 'updatePerils'],
+  'exposures',
+  'addExposures',
+  'updateExposures',
+  'perils',
+  'addPerils',
+  'updatePerils',
 ])
 
 /** Milliseconds since 1970, as the interface takes them. */

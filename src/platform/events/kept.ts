@@ -10,7 +10,10 @@ type KeptKind = Extract<TimerKind, 'report.run' | 'impact.run'>
 export const KEPT_MS = 30 * 86_400_000
 
 const timer = (kind: KeptKind, subject: Uuid, dueAt: number): NewTimer => ({
-  ...{ kind, subject, dueAt: dueAt as Instant, payload: {} },
+  kind,
+  subject,
+  dueAt: dueAt as Instant,
+  payload: {},
 })
 
 /** Removes it in the end. Whatever changes it sets one: those that come earlier find that its time has not come. */

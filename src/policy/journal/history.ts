@@ -101,7 +101,11 @@ export const disbursementRow = (
   { minor, currency }: Money,
   at: Instant,
 ): JournalRow => ({
-  ...{ policyholderLocator, currency, kind: 'disbursement', at, effectiveAt: at },
+  policyholderLocator,
+  currency,
+  kind: 'disbursement',
+  at,
+  effectiveAt: at,
   entries: [
     { account: 'credit', minor, payment },
     { account: 'cash', minor: -minor, payment },
@@ -183,7 +187,13 @@ function rowAt(
   const line = quote ? lineOf(aggregate, quote, counts) : []
   const segmentLocator = segmentAt(line, modification?.effectiveAt ?? at)
   return {
-    ...{ policyLocator: locator, policyholderLocator, productName, currency, kind, at, effectiveAt: at },
+    policyLocator: locator,
+    policyholderLocator,
+    productName,
+    currency,
+    kind,
+    at,
+    effectiveAt: at,
     ...(segmentLocator && { segmentLocator }),
   }
 }

@@ -108,12 +108,12 @@ const isChoosing = ({ search, policyholder, ...selection }: PageSelection): bool
   search === undefined &&
   policyholder === undefined &&
   [
-    ...[selection.productName, selection.state, selection.issuedAfterTimestamp],
-    ...[
-      selection.issuedBeforeTimestamp,
-      selection.effectiveAfterTimestamp,
-      selection.effectiveBeforeTimestamp,
-    ],
+    selection.productName,
+    selection.state,
+    selection.issuedAfterTimestamp,
+    selection.issuedBeforeTimestamp,
+    selection.effectiveAfterTimestamp,
+    selection.effectiveBeforeTimestamp,
   ].some(value => value !== undefined)
 
 /** The next policies in the order of the list, whatever is chosen of them; read from the index alone. */

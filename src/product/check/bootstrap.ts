@@ -195,7 +195,10 @@ function compileResources(
     const allowedHosts = entry.allowedHosts && normalHosts(entry.allowedHosts)
     if (allowedHosts) checkHosts(allowedHosts, type, own.at('allowedHosts'))
     resources.push({
-      ...{ name, type, staticName, jurisdictions },
+      name,
+      type,
+      staticName,
+      jurisdictions,
       ...(allowedHosts && { allowedHosts }),
       path: file.path,
     })

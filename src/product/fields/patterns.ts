@@ -30,7 +30,8 @@ function made(source: string): Pattern {
   const { plain, looks } = parted(source)
   const own = compiled(plain)
   const others = looks.map(({ pattern, isWanted, place }) => ({
-    ...{ isWanted, place },
+    isWanted,
+    place,
     pattern: compiled(place === 'end' ? wholeOf(pattern) : pattern),
   }))
   const size = [own, ...others.map(one => one.pattern)].reduce((sum, one) => sum + one.programSize(), 0)

@@ -48,7 +48,8 @@ export async function readBooks(context: RequestContext): Promise<contract.Books
     ...(closedUntil > 0 && { closedUntilTimestamp: String(closedUntil) }),
     isBroughtIn: states.every(one => one.broughtInAt !== null),
     isSummarized: rows === summarizedRows,
-    ...{ rows, summarizedRows },
+    rows,
+    summarizedRows,
   }
 }
 
@@ -81,7 +82,9 @@ const periodResponse = ({
   closedAt: number
   username: string
 }): contract.PeriodResponse => ({
-  ...{ untilTimestamp: String(until), closedTimestamp: String(closedAt), closedBy: username },
+  untilTimestamp: String(until),
+  closedTimestamp: String(closedAt),
+  closedBy: username,
 })
 
 /**
@@ -116,14 +119,19 @@ export async function closePeriod(
   for (const { database, shard } of shardsOf(context))
     if (shard !== HOME_SHARD)
       await commit(context, database, {
-        ...{ shard, subject: 'books', guards: [], isRepeatable: true },
+        shard,
+        subject: 'books',
+        guards: [],
+        isRepeatable: true,
         facts: [store.closeQuery(database, until)],
       })
   const closing = { until, closedAt: context.now, username: context.caller.username }
   const answer = jsonAnswer(periodResponse(closing))
   try {
     const committed = await commit(context, home, {
-      ...{ shard: HOME_SHARD, subject: 'books', answer },
+      shard: HOME_SHARD,
+      subject: 'books',
+      answer,
       guards: [store.closingGuard(until)],
       facts: [
         store.closeQuery(home, until),
@@ -187,7 +195,10 @@ export async function readBalances(
       return {
         ...place,
         ...(code !== undefined && { accountCode: code }),
-        ...{ currency, debit: major(debit), credit: major(credit), balance: major(debit - credit) },
+        currency,
+        debit: major(debit),
+        credit: major(credit),
+        balance: major(debit - credit),
       }
     })
   return { isComplete, items }
@@ -229,7 +240,10 @@ export async function rebuildSummaries(context: RequestContext): Promise<void> {
   requireBooks(context)
   for (const { database, shard } of shardsOf(context))
     await commit(context, database, {
-      ...{ shard, subject: 'books', guards: [], isRepeatable: true },
+      shard,
+      subject: 'books',
+      guards: [],
+      isRepeatable: true,
       facts: [
         ...store.forgetSummariesQueries(database),
         ...(shard === HOME_SHARD

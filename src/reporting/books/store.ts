@@ -60,7 +60,12 @@ export const addSumsQueries = (database: Database, sums: readonly Sum[], to: num
       do update set debit = debit + excluded.debit, credit = credit + excluded.credit`,
     JSON.stringify(
       sums.map(({ day, productName, currency, account, debit, credit }) => [
-        ...[day, productName, currency, account, debit, credit],
+        day,
+        productName,
+        currency,
+        account,
+        debit,
+        credit,
       ]),
     ),
   ),

@@ -20,7 +20,12 @@ export function sumsOf(rows: readonly StoredJournalRow[], zone: TimeZone): store
       const productName = row.productName ?? ''
       const key = [day, productName, row.currency, entry.account].join('\n')
       const known = sums.get(key) ?? {
-        ...{ day, productName, currency: row.currency, account: entry.account, debit: 0, credit: 0 },
+        day,
+        productName,
+        currency: row.currency,
+        account: entry.account,
+        debit: 0,
+        credit: 0,
       }
       if (entry.minor > 0) known.debit += entry.minor
       else known.credit -= entry.minor
@@ -43,7 +48,9 @@ export async function summarizePortion(
   if (!last) return 'done'
   try {
     await commit(context, database, {
-      ...{ shard, subject: 'books', isRepeatable: true },
+      shard,
+      subject: 'books',
+      isRepeatable: true,
       guards: [store.summaryGuard(summarizedTo)],
       facts: store.addSumsQueries(database, sumsOf(found.map(readJournalRow), zone), last.id),
     })

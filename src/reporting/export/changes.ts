@@ -32,7 +32,10 @@ export async function exportChanges(
   const { env, tenant, calls } = context
   const cursor = [...readCursor(text, tenant)]
   const room: Room = {
-    ...{ rows: MOST_ROWS, policies: MOST_POLICIES, perils: MOST_PERILS, bytes: LARGEST_PAGE_BYTES },
+    rows: MOST_ROWS,
+    policies: MOST_POLICIES,
+    perils: MOST_PERILS,
+    bytes: LARGEST_PAGE_BYTES,
   }
   const lines: Line[] = []
   let isCompleted = true
@@ -71,7 +74,8 @@ async function findChanges(
     ...events.map(
       (row): Change => ({
         at: placeOf(row.sequence, journal, row.own),
-        ...{ policy: row.policy ?? undefined, holder: row.holder ?? undefined },
+        policy: row.policy ?? undefined,
+        holder: row.holder ?? undefined,
         perils: row.perils ?? 0,
       }),
     ),

@@ -41,8 +41,12 @@ export const noteLine = ({ createdAt, accountLocator, ...note }: store.NoteRow):
 export const quickQuoteLine = ({ locator, policyholderLocator, ...row }: store.QuickQuoteRow): string =>
   withoutFileNames(
     lineOf('quickQuote', {
-      ...{ locator, policyholderLocator, createdTimestamp: row.createdAt, expiryTimestamp: row.expiresAt },
-      ...{ request: JSON.parse(row.request), answer: JSON.parse(row.answer) },
+      locator,
+      policyholderLocator,
+      createdTimestamp: row.createdAt,
+      expiryTimestamp: row.expiresAt,
+      request: JSON.parse(row.request),
+      answer: JSON.parse(row.answer),
     }),
   )
 

@@ -152,8 +152,11 @@ async function writePieces(assembled: Assembled, step: number, state: State): Pr
     const sha256 = await sendFile(assembled, name, format, written[format], bytes[format])
     if (isOnly)
       state.files.push({
-        ...{ format, fileName: NAMES[format], rows: state.lines },
-        ...{ bytes: bytes[format], sha256 },
+        format,
+        fileName: NAMES[format],
+        rows: state.lines,
+        bytes: bytes[format],
+        sha256,
       })
   }
   state.pieces.push({ step, bytes })

@@ -41,7 +41,9 @@ export class ParquetFile {
   constructor(layout: Layout, state: ParquetState | undefined) {
     this.#layout = layout
     this.#parquet = new ParquetWriter({
-      ...{ writer: this.#writer, schema: schemaOf(layout), createdBy: 'bindery' },
+      writer: this.#writer,
+      schema: schemaOf(layout),
+      createdBy: 'bindery',
     })
     if (!state) return
     this.#writer.index = 0

@@ -63,10 +63,14 @@ export function manifestOf(
         policies: report.processed,
         lines: report.totals.lines,
         columns: layout.columns.map(({ name: column, type, about, isMeasure = false }) => ({
-          ...{ name: column, type, about, isMeasure },
+          name: column,
+          type,
+          about,
+          isMeasure,
         })),
         controlTotals: controlTotals(report.totals).map(({ currency, lines, sums }) => ({
-          ...{ currency, lines },
+          currency,
+          lines,
           sums: shownSums(sums, layout, currency, zone),
         })),
         files,

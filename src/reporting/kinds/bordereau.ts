@@ -83,10 +83,16 @@ export const bordereau: ReportKind = {
       const of = (account: string): number =>
         entries.reduce((sum, one) => (one.account === account ? sum - one.minor : sum), 0)
       yield {
-        ...{ currency: row.currency, row, booked },
+        currency: row.currency,
+        row,
+        booked,
         cells: [
           ...transactionCells(row, booked),
-          ...[of('premium'), of('tax'), of('fee'), of('holdback'), 0 - of('commission')],
+          of('premium'),
+          of('tax'),
+          of('fee'),
+          of('holdback'),
+          0 - of('commission'),
           ...chosenCells(chosen, row, policy),
         ],
       }

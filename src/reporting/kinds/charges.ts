@@ -37,7 +37,10 @@ export const charges: ReportKind = {
         if (!isWithin(parameters, booked)) continue
         const minor = entry.account === 'commission' ? entry.minor : -entry.minor
         yield {
-          ...{ currency: row.currency, row, entry, booked },
+          currency: row.currency,
+          row,
+          entry,
+          booked,
           cells: [...transactionCells(row, booked), ...(row.kind === 'opening' ? [0, minor] : [minor, 0])],
         }
       }
@@ -72,11 +75,17 @@ export const ledger: ReportKind = {
         const { account, minor, invoice, payment } = entry
         const { code = account, name = JOURNAL_ACCOUNTS[account].about } = mapped[account] ?? {}
         yield {
-          ...{ currency: row.currency, row, entry, booked },
+          currency: row.currency,
+          row,
+          entry,
+          booked,
           cells: [
             row.id,
             ...transactionCells(row, booked),
-            ...[code, name, invoice ?? null, payment ?? null],
+            code,
+            name,
+            invoice ?? null,
+            payment ?? null,
             ...(minor > 0 ? [minor, 0] : [0, -minor]),
           ],
         }

@@ -134,7 +134,13 @@ export const inForce: ReportKind = {
     const total = (of: typeof perils, part: 'premium' | 'annual'): number =>
       of.reduce((sum, one) => sum + one[part], 0)
     const cells = (of: typeof perils, exposureCount: number) => [
-      ...[segment.start, segment.end, 1, exposureCount, of.length, total(of, 'premium'), total(of, 'annual')],
+      segment.start,
+      segment.end,
+      1,
+      exposureCount,
+      of.length,
+      total(of, 'premium'),
+      total(of, 'annual'),
     ]
     if (!by.includes('peril'))
       yield {

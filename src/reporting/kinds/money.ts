@@ -138,7 +138,11 @@ export const payments: ReportKind = {
         // Money that moved in another system is not of the period.
         if (row.kind === 'opening' || !isWithin(parameters, row.at)) continue
         yield {
-          ...{ currency: row.currency, row, entry, booked: row.at, own: { type } },
+          currency: row.currency,
+          row,
+          entry,
+          booked: row.at,
+          own: { type },
           cells: [entry.payment ?? null, entry.invoice ?? null, row.at, minor],
         }
       }

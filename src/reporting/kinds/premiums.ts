@@ -60,7 +60,10 @@ export const writtenPremium: ReportKind = {
         const booked = bookedAt(row, entry)
         const amounts = row.kind === 'opening' ? [0, 0, premium + heldBack] : [premium, heldBack, 0]
         yield {
-          ...{ currency: row.currency, row, entry, booked },
+          currency: row.currency,
+          row,
+          entry,
+          booked,
           cells: [...transactionCells(row, booked), ...amounts],
         }
       }

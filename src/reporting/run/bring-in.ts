@@ -138,7 +138,9 @@ async function record(
       (select ${policies.version} from ${policies} where ${policies.locator} = one.value ->> 0) is not one.value ->> 1)`,
   }
   await commit(context, database, {
-    ...{ shard, subject: 'books', isRepeatable: true },
+    shard,
+    subject: 'books',
+    isRepeatable: true,
     guards: versions.length > 0 ? [isAsRead, isUnchanged] : [isAsRead],
     facts: [
       ...journalQueries(database, rows),

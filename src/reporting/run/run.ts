@@ -108,8 +108,17 @@ async function runOf(context: RequestContext, report: store.Report, isHalted: ()
   const isRead = readsData([...parameters.by, ...layout.columns.map(({ name }) => name)])
   const needs: Needs = { ...kind.needs(parameters), ...(isRead && { segments: true }) }
   return {
-    ...{ env, tenant, calls, context, kind, needs, layout, surroundings },
-    ...{ readBefore: report.rowsRead - calls.rowsRead, isHalted, rest: resting() },
+    env,
+    tenant,
+    calls,
+    context,
+    kind,
+    needs,
+    layout,
+    surroundings,
+    readBefore: report.rowsRead - calls.rowsRead,
+    isHalted,
+    rest: resting(),
   }
 }
 
@@ -138,8 +147,11 @@ async function workOnPortion(run: Run, report: store.Report): Promise<store.Repo
   const found = await linesOf(run, report, read)
   if (!found) return report
   return await record(run, report, {
-    ...{ after: portion.at(-1)!.locator, portions: await putLines(run, report, found.lines), tries: 0 },
-    ...{ totals: found.totals, processed: report.processed + portion.length },
+    after: portion.at(-1)!.locator,
+    portions: await putLines(run, report, found.lines),
+    tries: 0,
+    totals: found.totals,
+    processed: report.processed + portion.length,
   })
 }
 
@@ -218,7 +230,10 @@ async function record(
   const rowsRead = readBefore === undefined ? report.rowsRead : readBefore + context.calls.rowsRead
   const changes = { ...given, rowsRead }
   await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: report.locator, isRepeatable: true, events },
+    shard: HOME_SHARD,
+    subject: report.locator,
+    isRepeatable: true,
+    events,
     guards: [store.reportGuard(report)],
     facts: [store.changeReportQuery(database, report.locator, changes)],
     timers:

@@ -55,7 +55,10 @@ export async function ratedRisk(
   const { configuration } = version
   const currency = risk.currency as CurrencyCode
   const loaded = {
-    ...{ aggregate: draft, configuration, product, credit: zero(currency) },
+    aggregate: draft,
+    configuration,
+    product,
+    credit: zero(currency),
     policyholder: policyholderOf(risk, attempt.now),
   }
   const context = {

@@ -25,7 +25,12 @@ export function summaryResponse({
   username,
 }: Impact): contract.ImpactSummaryResponse {
   return {
-    ...{ locator, state, name, against, fields: [...fields], occasion: question.occasion },
+    locator,
+    state,
+    name,
+    against,
+    fields: [...fields],
+    occasion: question.occasion,
     dayTimestamp: String(question.day),
     policies: totals.policies,
     expectedPolicies: expected,
@@ -38,10 +43,17 @@ export function summaryResponse({
 export function totalsResponse(totals: Totals, currency: CurrencyCode): contract.ImpactTotals {
   const money = (minor: number): number => toNumber(fromMinor(minor, currency))
   const parts = ({ premium, taxes, fees, total }: Parts) => ({
-    ...{ premium: money(premium), taxes: money(taxes), fees: money(fees), total: money(total) },
+    premium: money(premium),
+    taxes: money(taxes),
+    fees: money(fees),
+    total: money(total),
   })
   const sums = ({ policies, old, new: now, losers, winners }: Sums) => ({
-    ...{ policies, old: money(old), new: money(now), losers, winners },
+    policies,
+    old: money(old),
+    new: money(now),
+    losers,
+    winners,
   })
   const counted = (record: Readonly<Record<string, number>>) =>
     Object.entries(record)

@@ -91,7 +91,12 @@ export function riskAt(policy: BookedPolicy, at: Instant): Risk | undefined {
   })
   const { productName, currency, policyholder, paymentScheduleName, originalStart, originalEnd } = policy
   return {
-    ...{ productName, currency, policyholder, paymentScheduleName, originalStart, originalEnd },
+    productName,
+    currency,
+    policyholder,
+    paymentScheduleName,
+    originalStart,
+    originalEnd,
     data: dataOf(own),
     exposures,
   }

@@ -74,7 +74,12 @@ export async function workOn(
   try {
     const configuration = await loadConfiguration(env, tenant, impact.hash, calls)
     const run: Run = {
-      ...{ env, tenant, calls, context, configuration, isHalted },
+      env,
+      tenant,
+      calls,
+      context,
+      configuration,
+      isHalted,
       fields: chosenFields(configuration.configuration, impact.fields),
       versions: new Map(versions.map(one => [one.version, one.hash])),
     }
@@ -127,7 +132,9 @@ async function workOnPortion(run: Run, impact: store.Impact): Promise<store.Impa
   await putRows(run, impact.locator, impact.portions, rows.join(''))
   return await record(run, impact, {
     after: chosen.at(-1)!,
-    ...{ totals, portions: impact.portions + 1, tries: 0 },
+    totals,
+    portions: impact.portions + 1,
+    tries: 0,
   })
 }
 
@@ -144,7 +151,9 @@ async function record(
 ): Promise<store.Impact> {
   const database = homeDatabase(context)
   await commit(context, database, {
-    ...{ shard: HOME_SHARD, subject: impact.locator, isRepeatable: true },
+    shard: HOME_SHARD,
+    subject: impact.locator,
+    isRepeatable: true,
     guards: [store.impactGuard(impact)],
     facts: [store.changeImpactQuery(database, impact.locator, changes)],
     timers:
@@ -177,7 +186,9 @@ async function comparedAggregate(
   const sides: Sides = {
     ...(impact.against === 'version' && { old: { configuration: own, configVersion, isNew: false } }),
     new: { configuration: run.configuration, configVersion: configVersion + 1, isNew: true },
-    ...{ fields: run.fields, question: impact.question, zone: timeZone },
+    fields: run.fields,
+    question: impact.question,
+    zone: timeZone,
     price: work => priced(run, impact.shard, aggregate, work),
   }
   return await comparedPolicy(bookedAggregate(aggregate, product, holder?.entity.values ?? {}), sides)

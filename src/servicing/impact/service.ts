@@ -67,12 +67,22 @@ export async function createImpact(
   await putConfiguration(env, tenant, { zip: file.bytes, hash, configuration }, calls)
   const day = form.day ?? tenantNow(tenant)
   const impact: store.Impact = {
-    ...{ locator: newUuid(HOME_SHARD), state: 'running', hash, fields, against: form.against },
+    locator: newUuid(HOME_SHARD),
+    state: 'running',
+    hash,
+    fields,
+    against: form.against,
     name: form.name ?? file.fileName ?? 'configuration.zip',
     question: { occasion: form.occasion, day },
     expected: await countPolicies(context, day),
-    ...{ shard: HOME_SHARD, after: 0, portions: 0, totals: noTotals(), tries: 0 },
-    ...{ createdAt: context.now, updatedAt: context.now, username: context.caller.username },
+    shard: HOME_SHARD,
+    after: 0,
+    portions: 0,
+    totals: noTotals(),
+    tries: 0,
+    createdAt: context.now,
+    updatedAt: context.now,
+    username: context.caller.username,
   }
   const answer = {
     success: true,
@@ -81,7 +91,8 @@ export async function createImpact(
   }
   try {
     const committed = await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: impact.locator },
+      shard: HOME_SHARD,
+      subject: impact.locator,
       answer: { status: 200, text: JSON.stringify(answer) },
       guards: [store.roomGuard(MOST_IMPACTS)],
       facts: [...store.newImpactQueries(database, impact), ...auditOf(context, impact.locator, 'create')],
@@ -188,7 +199,8 @@ async function change(
     const impact = await impactAt(context, text)
     assertImpactAllows(impact.locator, impact.state, action)
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: impact.locator },
+      shard: HOME_SHARD,
+      subject: impact.locator,
       guards: [store.impactGuard(impact)],
       facts: [
         store.changeImpactQuery(database, impact.locator, { state, tries: 0, updatedAt: context.now }),
@@ -213,7 +225,8 @@ export async function removeImpact(context: RequestContext, text: string): Promi
     const impact = await impactAt(context, text)
     const { locator } = impact
     await commit(context, database, {
-      ...{ shard: HOME_SHARD, subject: locator },
+      shard: HOME_SHARD,
+      subject: locator,
       guards: [],
       facts: [store.removeImpactQuery(database, locator), ...auditOf(context, locator, 'remove')],
       timers: [{ kind: 'impact.run', subject: locator, dueAt: context.now, payload: { removed: 'true' } }],
@@ -247,7 +260,10 @@ export async function impactPageOf(context: RequestContext, text: string): Promi
   const page = impactPage(
     totals,
     {
-      ...{ currency, occasion: question.occasion, day: isoDay(question.day, timeZone), newName: name },
+      currency,
+      occasion: question.occasion,
+      day: isoDay(question.day, timeZone),
+      newName: name,
       oldName: against === 'recorded' ? 'what was recorded' : 'the version of each policy',
       bookName: `the policies of ${context.tenant.name}`,
       madeOn: isoDay(now(), timeZone),

@@ -89,8 +89,16 @@ const OptionalData = leftOut(Data, 'no values.')
 const BillingLevel = z.enum(['account', 'inherit', 'policy'])
 
 const CADENCES = [
-  ...['none', 'fullPay', 'weekly', 'everyOtherWeek', 'monthly', 'quarterly', 'semiannually', 'annually'],
-  ...['thirtyDays', 'everyNDays'],
+  'none',
+  'fullPay',
+  'weekly',
+  'everyOtherWeek',
+  'monthly',
+  'quarterly',
+  'semiannually',
+  'annually',
+  'thirtyDays',
+  'everyNDays',
 ] as const
 
 export const Preferences = z

@@ -64,7 +64,11 @@ export type MigrationListQuery = z.output<typeof MigrationListQuery>
 const { locator, migrationState, migrationType, totalAccounts, validateOnly } = MigrationResponse.shape
 
 export const MigrationSummaryResponse = component('MigrationSummaryResponse', {
-  ...{ locator, migrationState, migrationType, totalAccounts, validateOnly },
+  locator,
+  migrationState,
+  migrationType,
+  totalAccounts,
+  validateOnly,
   username: Text.describe('Who submitted it.'),
   createdAt: DateTime,
   updatedAt: DateTime,
@@ -102,7 +106,10 @@ export const ErrorDetailsResponse = component('ErrorDetailsResponse', {
 export type ErrorDetailsResponse = z.output<typeof ErrorDetailsResponse>
 
 const byKind = <S extends z.ZodType>(schema: S) => ({
-  ...{ policies: schema, invoices: schema, payments: schema, disbursements: schema },
+  policies: schema,
+  invoices: schema,
+  payments: schema,
+  disbursements: schema,
 })
 
 export const MigrationFailuresResponse = component('MigrationFailuresResponse', {

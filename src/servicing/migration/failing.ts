@@ -15,11 +15,23 @@ const SOME_TIME = '2000-01-01T00:00:00Z'
 
 /** Stand-ins by property name; any other property is removed. No amount is zero, since zero breaks rules. */
 const STAND_INS: Readonly<Record<string, unknown>> = {
-  ...{ startTime: SOME_TIME, endTime: SOME_TIME, issuedTime: SOME_TIME, dueTime: SOME_TIME },
-  ...{ paymentTime: SOME_TIME, disbursementTime: SOME_TIME },
-  ...{ amount: 1, installmentNumber: 1, segmentType: 'coverage' },
-  ...{ terms: [], transactions: [], paymentItems: [], sources: [] },
-  ...{ productName: '?', elementType: '?', transactionType: '?', chargeType: '?' },
+  startTime: SOME_TIME,
+  endTime: SOME_TIME,
+  issuedTime: SOME_TIME,
+  dueTime: SOME_TIME,
+  paymentTime: SOME_TIME,
+  disbursementTime: SOME_TIME,
+  amount: 1,
+  installmentNumber: 1,
+  segmentType: 'coverage',
+  terms: [],
+  transactions: [],
+  paymentItems: [],
+  sources: [],
+  productName: '?',
+  elementType: '?',
+  transactionType: '?',
+  chargeType: '?',
 }
 
 /** Per kind of item: an invoice's start must come before its end, even if only one of them is a stand-in. */
@@ -32,7 +44,14 @@ const HARMLESS: ReadonlySet<string> = new Set(['amount', 'installmentNumber'])
 
 /** Properties that identify parts of a policy. If one is wrong, rules about elements over time cannot be checked. */
 const STRUCTURE: ReadonlySet<string> = new Set([
-  ...['id', 'elementType', 'segment', 'segmentType', 'rootElement', 'elements', 'terms', 'transactions'],
+  'id',
+  'elementType',
+  'segment',
+  'segmentType',
+  'rootElement',
+  'elements',
+  'terms',
+  'transactions',
 ])
 
 /** For each wrong property, how sentences begin that its stand-in may cause anywhere in the item. */

@@ -54,7 +54,12 @@ export async function listMigrations(
     listCompleted: pagingToken === undefined,
     items: rows.map(
       ({ locator, state, type, totalAccounts, validateOnly, username, createdAt, updatedAt }) => ({
-        ...{ locator, migrationState: state, migrationType: type, totalAccounts, validateOnly, username },
+        locator,
+        migrationState: state,
+        migrationType: type,
+        totalAccounts,
+        validateOnly,
+        username,
         createdAt: dateTime(createdAt),
         updatedAt: dateTime(updatedAt as Instant),
       }),
@@ -172,8 +177,12 @@ export function migrationResponse(
 ): contract.MigrationResponse {
   const { locator, state, type, totalAccounts, validateOnly, createdAt, updatedAt } = migration
   return {
-    ...{ locator, migrationState: state, migrationType: type },
-    ...{ processedAccounts: counts.completed, totalAccounts, validateOnly },
+    locator,
+    migrationState: state,
+    migrationType: type,
+    processedAccounts: counts.completed,
+    totalAccounts,
+    validateOnly,
     accounts: { ...counts },
     ...progressOf(migration, counts, realNow),
     createdAt: dateTime(createdAt),
@@ -229,7 +238,8 @@ export function failuresResponse(
 ): contract.MigrationFailuresResponse {
   const ofAccount = failures.find(({ kind }) => kind === 'account')
   return {
-    ...{ accountLocator, accountOriginalId: originalId },
+    accountLocator,
+    accountOriginalId: originalId,
     ...(ofAccount && { accountError: detailsOf(ofAccount) }),
     ...byKind(kind => {
       const ofKind = failures.filter(one => one.kind === kind)
@@ -251,7 +261,9 @@ export function mappingsResponse(
   by: MappingKey,
 ): contract.AccountMigrationIdMappingsResponse {
   return {
-    ...{ accountLocator, migrationLocator, originalAccountId: originalId },
+    accountLocator,
+    migrationLocator,
+    originalAccountId: originalId,
     ...byKind(kind => {
       const ofKind = rows.filter(row => row.kind === kind)
       return Object.fromEntries(

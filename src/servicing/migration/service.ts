@@ -88,7 +88,9 @@ async function submit(context: RequestContext, upload: Upload, submitted: Submis
     const response = migrationResponse(migration, counts, now())
     const answer: JsonAnswer = { status: 200, text: JSON.stringify(response) }
     const committed = await commit(keyed, database, {
-      ...{ shard, answer, subject: locator },
+      shard,
+      answer,
+      subject: locator,
       guards: [],
       facts: [
         ...store.newMigrationQueries(database, migration, accounts),
@@ -152,14 +154,29 @@ function newMigration(
 ): { migration: store.Migration; accounts: store.MigrationAccount[] } {
   return {
     migration: {
-      ...{ locator, state: 'submitted', type: account ? 'addAccountItems' : 'fullMigration', validateOnly },
-      ...{ totalAccounts: accounts.length, createdAt: at, updatedAt: at, runningSince: null, doneBefore: 0 },
-      ...{ createdBy: caller.accountLocator, username: caller.username },
+      locator,
+      state: 'submitted',
+      type: account ? 'addAccountItems' : 'fullMigration',
+      validateOnly,
+      totalAccounts: accounts.length,
+      createdAt: at,
+      updatedAt: at,
+      runningSince: null,
+      doneBefore: 0,
+      createdBy: caller.accountLocator,
+      username: caller.username,
     },
     accounts: accounts.map((one, ordinal) => ({
       ...one,
-      ...{ migrationLocator: locator, ordinal, accountLocator: account?.locator ?? newUuid(shard) },
-      ...{ state: 'pending', source: BODY, processedItems: 0, errorItems: 0, warnings: [], tries: 0 },
+      migrationLocator: locator,
+      ordinal,
+      accountLocator: account?.locator ?? newUuid(shard),
+      state: 'pending',
+      source: BODY,
+      processedItems: 0,
+      errorItems: 0,
+      warnings: [],
+      tries: 0,
       updatedAt: at,
     })),
   }
@@ -278,7 +295,10 @@ export const wakeLater = (context: RequestContext, locator: Uuid): void =>
   context.later(wakeMigration(context, locator).catch(logged('error', locator)))
 
 const runTimer = (migration: Uuid, dueAt: Instant): NewTimer => ({
-  ...{ kind: 'migration.run', subject: migration, dueAt, payload: {} },
+  kind: 'migration.run',
+  subject: migration,
+  dueAt,
+  payload: {},
 })
 
 async function wakeMigration(

@@ -211,7 +211,11 @@ export const replacedFailures = (
     database,
     migrationFailures,
     failures.map(({ kind, originalId, problems }) => ({
-      ...{ kind, originalId, problems, migrationLocator, accountLocator },
+      kind,
+      originalId,
+      problems,
+      migrationLocator,
+      accountLocator,
     })),
   ),
 ]

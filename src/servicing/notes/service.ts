@@ -44,7 +44,9 @@ export async function createNote(
     locator: orderedUuid(shard),
     policyholderLocator: owner.holder,
     policyLocator: owner.policy,
-    ...{ recordType, recordLocator: subject, text },
+    recordType,
+    recordLocator: subject,
+    text,
     accountLocator: context.caller.accountLocator,
     username: context.caller.username,
     createdAt: context.now,
@@ -52,7 +54,8 @@ export async function createNote(
   try {
     // Its text is kept in its row alone, where an erasure finds it: a repeat reads it again.
     const committed = await commit(context, database, {
-      ...{ shard, subject: note.locator },
+      shard,
+      subject: note.locator,
       answer: { status: 200, text: JSON.stringify({ locator: note.locator }) },
       guards: [store.roomGuard(owner.holder)],
       facts: store.newNoteQueries(database, note),
@@ -139,7 +142,8 @@ export async function deleteNote(context: RequestContext, text: string): Promise
     if (note.accountLocator !== context.caller.accountLocator)
       throw forbidden(`${note.username} wrote the note; only who wrote it may delete it.`)
     await commit(context, database, {
-      ...{ shard, subject: note.locator },
+      shard,
+      subject: note.locator,
       guards: [store.isThereGuard(note)],
       facts: [store.deleteNoteQuery(database, note)],
       events: [eventOf('note.delete', note)],
@@ -180,8 +184,11 @@ const eventOf = (type: 'note.create' | 'note.delete', note: store.Note): NewEven
 
 const noteResponse = (note: store.Note): NoteResponse => ({
   locator: note.locator,
-  ...{ recordType: note.recordType, recordLocator: note.recordLocator },
+  recordType: note.recordType,
+  recordLocator: note.recordLocator,
   policyholderLocator: note.policyholderLocator,
   ...(note.policyLocator !== null && { policyLocator: String(note.policyLocator) }),
-  ...{ text: note.text, username: note.username, createdTimestamp: String(note.createdAt) },
+  text: note.text,
+  username: note.username,
+  createdTimestamp: String(note.createdAt),
 })

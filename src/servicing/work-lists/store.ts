@@ -40,15 +40,26 @@ const NOTES = sql.raw(`coalesce(json_extract(underwriting, '$.notes'), '[]')`)
 const NOT_ISSUED = sql.raw('policy.issued_at is null and policy.discarded_at is null')
 
 const QUOTE: Omit<Branch, 'index' | 'open'> = {
-  ...{ types: ['quote'], table: 'quote', by: 'updated_at', hasDigits: true },
-  ...{ recordType: text('quote'), name: sql.raw('quote.name'), state: sql.raw('quote.state'), notes: NOTES },
+  types: ['quote'],
+  table: 'quote',
+  by: 'updated_at',
+  hasDigits: true,
+  recordType: text('quote'),
+  name: sql.raw('quote.name'),
+  state: sql.raw('quote.state'),
+  notes: NOTES,
   still: () => NOT_ISSUED,
 }
 
 const ENDORSEMENT: Omit<Branch, 'index' | 'open'> = {
-  ...{ types: ['endorsement', 'renewal'], table: 'endorsement', by: 'updated_at', hasDigits: true },
+  types: ['endorsement', 'renewal'],
+  table: 'endorsement',
+  by: 'updated_at',
+  hasDigits: true,
   recordType: sql.raw('endorsement.kind'),
-  ...{ name: sql.raw('endorsement.name'), state: sql.raw('endorsement.state'), notes: NOTES },
+  name: sql.raw('endorsement.name'),
+  state: sql.raw('endorsement.state'),
+  notes: NOTES,
 }
 
 /** States of policies with cover that ends by time alone. */
@@ -63,31 +74,53 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
   ],
   expiring: [
     {
-      ...{ types: ['policy'], table: 'policy', index: 'policy_ending', by: 'effective_end', hasDigits: true },
-      ...{ open: OPEN_WORK.inForce, recordType: text('policy'), state: text('issued') },
+      types: ['policy'],
+      table: 'policy',
+      index: 'policy_ending',
+      by: 'effective_end',
+      hasDigits: true,
+      open: OPEN_WORK.inForce,
+      recordType: text('policy'),
+      state: text('issued'),
       span: ({ now, until }) => sql`policy.effective_end > ${now} and policy.effective_end <= ${until}`,
       still: now => sql`${stateAt(now)} in ${COVERED}`,
     },
   ],
   pastDue: [
     {
-      ...{ types: ['invoice'], table: 'invoice', index: 'invoice_owed', by: 'due_at', hasDigits: false },
-      ...{ open: OPEN_WORK.owedInvoice, recordType: text('invoice'), state: text('unfulfilled') },
+      types: ['invoice'],
+      table: 'invoice',
+      index: 'invoice_owed',
+      by: 'due_at',
+      hasDigits: false,
+      open: OPEN_WORK.owedInvoice,
+      recordType: text('invoice'),
+      state: text('unfulfilled'),
       name: sql.raw('cast(invoice.display_id as text)'),
       span: ({ now }) => sql`invoice.due_at < ${now}`,
     },
   ],
   inGrace: [
     {
-      ...{ types: ['gracePeriod'], table: 'grace_period', index: 'grace_period_open', by: 'end_at' },
-      ...{ hasDigits: false, open: OPEN_WORK.openGrace, recordType: text('gracePeriod') },
+      types: ['gracePeriod'],
+      table: 'grace_period',
+      index: 'grace_period_open',
+      by: 'end_at',
+      hasDigits: false,
+      open: OPEN_WORK.openGrace,
+      recordType: text('gracePeriod'),
       state: sql.raw('grace_period.state'),
     },
   ],
   reinstatable: [
     {
-      ...{ types: ['lapse'], table: 'lapse', index: 'lapse_ending', by: 'reinstatement_period_end_at' },
-      ...{ hasDigits: false, recordType: text('lapse'), state: text('lapsed') },
+      types: ['lapse'],
+      table: 'lapse',
+      index: 'lapse_ending',
+      by: 'reinstatement_period_end_at',
+      hasDigits: false,
+      recordType: text('lapse'),
+      state: text('lapsed'),
       span: ({ now }) => sql`lapse.reinstatement_period_end_at > ${now}`,
       // As `lapseInForce`: a lapse stays a record, whatever the policy's cover has become since.
       still: () => {
@@ -99,9 +132,15 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
       },
     },
     {
-      ...{ types: ['cancellation'], table: 'cancellation', index: 'cancellation_lapsed', by: 'issued_at' },
-      ...{ hasDigits: true, open: OPEN_WORK.lapsedByCancellation, recordType: text('cancellation') },
-      ...{ name: sql.raw('cancellation.name'), state: sql.raw('cancellation.state') },
+      types: ['cancellation'],
+      table: 'cancellation',
+      index: 'cancellation_lapsed',
+      by: 'issued_at',
+      hasDigits: true,
+      open: OPEN_WORK.lapsedByCancellation,
+      recordType: text('cancellation'),
+      name: sql.raw('cancellation.name'),
+      state: sql.raw('cancellation.state'),
       span: ({ since }) => sql`cancellation.issued_at > ${since}`,
       still: () =>
         sql.raw(`not exists (select 1 from reinstatement where reinstatement.policy_locator = cancellation.policy_locator
@@ -112,9 +151,15 @@ const LISTS: Record<WorkListName, readonly Branch[]> = {
   ],
   failedDocuments: [
     {
-      ...{ types: ['document'], table: 'document', index: 'document_failed', by: 'updated_at' },
-      ...{ hasDigits: false, open: OPEN_WORK.failedDocument, recordType: text('document') },
-      ...{ name: sql.raw('document.display_name'), state: sql.raw('document.state') },
+      types: ['document'],
+      table: 'document',
+      index: 'document_failed',
+      by: 'updated_at',
+      hasDigits: false,
+      open: OPEN_WORK.failedDocument,
+      recordType: text('document'),
+      name: sql.raw('document.display_name'),
+      state: sql.raw('document.state'),
       notes: sql.raw(`case when failure is null then '[]' else json_array(failure) end`),
     },
   ],

@@ -114,7 +114,10 @@ function fieldResponse(field: FieldDefinition, scope: FieldScope, place: Place):
   const { earliestOffset, latestOffset } = field
   const choices = choicesOf(field, place.tableOf)
   return {
-    ...{ name, title, type, conditions },
+    name,
+    title,
+    type,
+    conditions,
     isOptional: optional,
     isRepeatable: repeatable,
     isConstrained: constraint !== undefined,

@@ -88,7 +88,10 @@ function validation(findings: readonly Finding[]): contract.ConfigurationValidat
     errors,
     warnings: findings.length - errors,
     findings: findings.slice(0, MOST_FINDINGS).map(({ severity, path, line, column, code, message }) => ({
-      ...{ severity, path, code, message },
+      severity,
+      path,
+      code,
+      message,
       ...(line !== undefined && { line }),
       ...(column !== undefined && { column }),
     })),

@@ -50,7 +50,10 @@ export async function deployToTest(
   return deploy(
     context,
     {
-      ...{ route: 'POST /configuration/studio/deploy', name: tenantName, tenant, recreate },
+      route: 'POST /configuration/studio/deploy',
+      name: tenantName,
+      tenant,
+      recreate,
       versioned: true,
     },
     file,
@@ -69,7 +72,9 @@ export async function deployToProduction(
   return deploy(
     context,
     {
-      ...{ route: 'POST /configuration/deploy', name: tenantName, tenant },
+      route: 'POST /configuration/deploy',
+      name: tenantName,
+      tenant,
       recreate: false,
       versioned: true,
     },
@@ -237,7 +242,10 @@ async function replaceVersion(
     : { refused: findings.slice() }
   if ('refused' in released)
     await logRefusal(own, {
-      ...{ kind: 'repair', route, repaired: version, findings: released.refused },
+      kind: 'repair',
+      route,
+      repaired: version,
+      findings: released.refused,
       bytes: file?.bytes.length ?? 0,
     })
   return resultOf(own.tenant, released)

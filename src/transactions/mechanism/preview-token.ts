@@ -89,7 +89,12 @@ export async function readPreview(
   if (payload.generation !== tenant.generation) throw foreign()
   const { policy, operation, body, version, state, price, at } = payload as unknown as PreviewedFacts
   return {
-    ...{ policy, operation, body, version, price, at },
+    policy,
+    operation,
+    body,
+    version,
+    price,
+    at,
     ...(state !== undefined && { state }),
     id: payload.jti!,
     account: payload.sub as Uuid,

@@ -148,15 +148,13 @@ describe('scripts', () => {
     })
     const found = mistakes(project).map(line => line.replace(/^scripts\/main\//, ''))
     expect(found.map(line => line.replace(/\((\d+),.*/, ':$1')).sort()).toEqual([
-      ...[
-        'answer.js:3',
-        'api.js:1',
-        'entity.js:1',
-        'nothing.js:3',
-        'number.js:3',
-        'operation.js:3',
-        'path.js:3',
-      ],
+      'answer.js:3',
+      'api.js:1',
+      'entity.js:1',
+      'nothing.js:3',
+      'number.js:3',
+      'operation.js:3',
+      'path.js:3',
     ])
     expect(found.join('\n')).toContain("Did you mean 'policy'?")
   })

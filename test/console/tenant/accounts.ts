@@ -48,7 +48,11 @@ export function accountTests(running: () => Running): void {
 
     // A program gets a token from who made its account.
     await admin.call('POST', '/account/v1/account', {
-      ...{ username: 'robot', name: 'Night run', email: 'robot@example.com', type: 'service', password: '' },
+      username: 'robot',
+      name: 'Night run',
+      email: 'robot@example.com',
+      type: 'service',
+      password: '',
     })
     await go('/tenant/users?service=true')
     await page.getByRole('button', { name: 'Details of robot' }).click()

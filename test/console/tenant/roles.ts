@@ -10,7 +10,10 @@ export function roleTests(running: () => Running): void {
   test('a role is made, given to an account, changed, and deleted once nobody has it', async () => {
     const { admin, page, faults, go, confirm, firstCells } = running()
     await admin.call('POST', '/account/v1/account', {
-      ...{ username: 'clara', name: 'Clara Claims', email: 'clara@example.com', type: 'employee' },
+      username: 'clara',
+      name: 'Clara Claims',
+      email: 'clara@example.com',
+      type: 'employee',
       password: 'correct horse battery staple',
     })
     const clara = async (): Promise<User> =>
@@ -35,7 +38,9 @@ export function roleTests(running: () => Running): void {
     await dialog.getByLabel('Name', { exact: true }).fill('claims-desk')
     await confirm('Make a role', 'The role claims-desk is made.')
     expect(await role()).toEqual({
-      ...{ name: 'claims-desk', title: 'Claims desk', source: 'interface' },
+      name: 'claims-desk',
+      title: 'Claims desk',
+      source: 'interface',
       permissions: ['policies.read', 'notes.*'],
     })
     expect(await firstCells('Roles')).toContain('Claims desk')

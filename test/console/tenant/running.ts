@@ -75,7 +75,18 @@ export async function startRunning(): Promise<Running> {
   }
 
   return {
-    ...{ service, browser, admin, page, faults, pictures, tenant: service.example().tenantLocator },
-    ...{ go, signIn, heading, firstCells, confirm, end },
+    service,
+    browser,
+    admin,
+    page,
+    faults,
+    pictures,
+    tenant: service.example().tenantLocator,
+    go,
+    signIn,
+    heading,
+    firstCells,
+    confirm,
+    end,
   }
 }

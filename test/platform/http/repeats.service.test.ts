@@ -60,14 +60,19 @@ const integration = () => ({
   headers: {},
 })
 const account = () => ({
-  ...{ username: newName(), name: 'Ada', email: 'ada@example.com', password: 'Rhabarber-7-Kisten' },
+  username: newName(),
+  name: 'Ada',
+  email: 'ada@example.com',
+  password: 'Rhabarber-7-Kisten',
   type: 'account.tenant.employee',
 })
 const role = () => ({ name: newName(), permissions: ['policies.read'] })
 const secret = () => ({ name: newName(), staticName: newName(), secret: { key: 'geheim' } })
 const note = () => ({ recordType: 'policyholder', recordLocator: holder, text: 'Rang twice.' })
 const token = () => ({
-  ...{ name: newName(), permissions: ['policies.read'], tenants: ['any'] },
+  name: newName(),
+  permissions: ['policies.read'],
+  tenants: ['any'],
   expiresAt: new Date(Date.now() + DAY_MS).toISOString(),
 })
 const schedule = {

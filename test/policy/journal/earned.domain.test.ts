@@ -10,7 +10,10 @@ const zone = 'Europe/Berlin' as TimeZone
 const day = (text: string): Instant => dayStart(text, zone)!
 
 const span = (start: string, end: string, minor: number): PremiumSpan => ({
-  ...{ peril: 'cover', start: day(start), end: day(end), minor },
+  peril: 'cover',
+  start: day(start),
+  end: day(end),
+  minor,
 })
 
 const earned = (of: PremiumSpan, at: Instant, earning: Earning, currency = 'EUR') =>
@@ -57,11 +60,19 @@ it('is rounded once, half up, in units of the currency', () => {
 
 it('spans that rows wrote add up, and those that were taken back whole are gone', () => {
   const of = (peril: string, start: string, end: string, minor: number): JournalEntry => ({
-    ...{ account: 'premium', peril, start: day(start), end: day(end), minor },
+    account: 'premium',
+    peril,
+    start: day(start),
+    end: day(end),
+    minor,
   })
   const row = (...entries: JournalEntry[]): JournalRow => ({
-    ...{ policyholderLocator: 'h' as Uuid, currency: 'EUR' as CurrencyCode, kind: 'endorsement' },
-    ...{ at: day('2027-01-01'), effectiveAt: day('2027-01-01'), entries },
+    policyholderLocator: 'h' as Uuid,
+    currency: 'EUR' as CurrencyCode,
+    kind: 'endorsement',
+    at: day('2027-01-01'),
+    effectiveAt: day('2027-01-01'),
+    entries,
   })
   const rows = [
     row(of('fire', '2027-01-01', '2028-01-01', -12_000), of('wind', '2027-01-01', '2028-01-01', -100)),

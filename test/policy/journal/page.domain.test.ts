@@ -69,7 +69,9 @@ function placeOf({ peril, name, start, end, invoice, payment }: JournalEntry): s
 describe('docs/books.md', () => {
   test('has the accounts', () => {
     const accounts = Object.entries(JOURNAL_ACCOUNTS).map(([name, { type, about }]) => [
-      ...[`\`${name}\``, type, about],
+      `\`${name}\``,
+      type,
+      about,
     ])
     expect(tableBelow('Accounts')).toEqual(accounts)
   })
@@ -78,7 +80,8 @@ describe('docs/books.md', () => {
     const lines = rows.flatMap(({ at, effectiveAt, kind, entries }) =>
       entries.map((entry, place) => [
         ...(place === 0 ? [dayOf(at), dayOf(effectiveAt), kind] : ['', '', '']),
-        ...[`\`${entry.account}\``, placeOf(entry)],
+        `\`${entry.account}\``,
+        placeOf(entry),
         ...(entry.minor > 0 ? [amount(entry.minor), ''] : ['', amount(-entry.minor)]),
       ]),
     )

@@ -87,8 +87,16 @@ function enlarged(aggregate: PolicyAggregate): PolicyAggregate {
 }
 
 const CANCELLED: Step = {
-  ...{ kind: 'cancel', which: 0, at: { thousandths: 500, midnight: true }, later: 0, firmly: false },
-  ...{ days: 1, changes: [], far: 3, atOnce: true, reprice: false },
+  kind: 'cancel',
+  which: 0,
+  at: { thousandths: 500, midnight: true },
+  later: 0,
+  firmly: false,
+  days: 1,
+  changes: [],
+  far: 3,
+  atOnce: true,
+  reprice: false,
 }
 
 describe(`a policy of ${PERILS} perils`, () => {

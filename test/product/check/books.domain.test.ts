@@ -26,7 +26,10 @@ test('accounts and lists of columns are read as they are written', () => {
   expect(findings).toEqual([])
   expect(configuration?.books).toEqual(books)
   expect(bordereauColumns(configuration!)).toEqual([
-    ...['field:harbour', 'holder:last_name', 'exposures:hull', 'sum:hull.value'],
+    'field:harbour',
+    'holder:last_name',
+    'exposures:hull',
+    'sum:hull.value',
   ])
 })
 

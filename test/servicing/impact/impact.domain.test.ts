@@ -36,7 +36,9 @@ describe('the impact on a made-up book', { timeout: size(60_000, 600_000) }, () 
   let policies: BookedPolicy[]
 
   const asked = (now: Configuration, occasion: Occasion, old?: Configuration) => ({
-    ...{ old, new: now, fields: chosenFields(now, undefined) },
+    old,
+    new: now,
+    fields: chosenFields(now, undefined),
     question: { occasion, day: BOOK_DAY },
   })
 
@@ -287,11 +289,19 @@ describe('the totals', () => {
     .map(({ old, new: now, group, outcome, locator }): Compared | 'cancelled' => {
       const price = (total: number) => ({
         covers: new Map([['thing.cover', total]]),
-        ...{ premium: total, taxes: 0, fees: 0, total },
+        premium: total,
+        taxes: 0,
+        fees: 0,
+        total,
       })
       if (outcome === 'skipped') return 'cancelled'
       return {
-        ...{ locator, productName: 'p', termStart: 0, termEnd: 1, notes: [], leftOut: [] },
+        locator,
+        productName: 'p',
+        termStart: 0,
+        termEnd: 1,
+        notes: [],
+        leftOut: [],
         groups: { field: group },
         old: price(old),
         ...(outcome === 'priced'
@@ -323,15 +333,13 @@ describe('the totals', () => {
     const totals = noTotals()
     for (let at = 0; at < 2_000; at += 1)
       addToTotals(totals, {
-        ...{
-          locator: `${at}`,
-          productName: 'p',
-          termStart: 0,
-          termEnd: 1,
-          notes: [],
-          leftOut: [],
-          reasons: [],
-        },
+        locator: `${at}`,
+        productName: 'p',
+        termStart: 0,
+        termEnd: 1,
+        notes: [],
+        leftOut: [],
+        reasons: [],
         groups: { plate: `plate ${at}` },
         old: { covers: new Map(), premium: 100 + at, taxes: 0, fees: 0, total: 100 + at },
         new: { covers: new Map(), premium: 200 + at * 7, taxes: 0, fees: 0, total: 200 + at * 7 },

@@ -17,24 +17,35 @@ const BERLIN = 'Europe/Berlin' as TimeZone
 const EUR = 'EUR' as CurrencyCode
 
 const HEAD: Head = {
-  ...{ oldName: 'motor@3', newName: 'motor <new> & "better"', bookName: 'book.ndjson' },
-  ...{ occasion: 'renewal', day: '2026-10-01', currency: EUR, madeOn: '2026-11-26' },
+  oldName: 'motor@3',
+  newName: 'motor <new> & "better"',
+  bookName: 'book.ndjson',
+  occasion: 'renewal',
+  day: '2026-10-01',
+  currency: EUR,
+  madeOn: '2026-11-26',
 }
 
 const price = (total: number) => ({
   covers: new Map([['vehicle.theft', total - 1_250]]),
-  ...{ premium: total - 1_250, taxes: 0, fees: 1_250, total },
+  premium: total - 1_250,
+  taxes: 0,
+  fees: 1_250,
+  total,
 })
 
 const compared = (locator: string, old: number, now: number, group: string): Compared => ({
-  ...{
-    locator,
-    productName: 'private_motor',
-    termStart: Date.UTC(2026, 11, 31, 23),
-    termEnd: Date.UTC(2027, 11, 31, 23),
-  },
-  ...{ groups: { region: group }, old: price(old), new: price(now), decision: 'accept' },
-  ...{ notes: [], leftOut: [], reasons: [] },
+  locator,
+  productName: 'private_motor',
+  termStart: Date.UTC(2026, 11, 31, 23),
+  termEnd: Date.UTC(2027, 11, 31, 23),
+  groups: { region: group },
+  old: price(old),
+  new: price(now),
+  decision: 'accept',
+  notes: [],
+  leftOut: [],
+  reasons: [],
 })
 
 describe('the page of an impact', () => {
@@ -194,17 +205,17 @@ describe('when a policy is priced', () => {
   const at = (day: string): Instant => Date.parse(`${day}T00:00:00+01:00`) as Instant
   const span = (start: string, end: string): Span => ({ start: at(start), end: at(end) })
   const policyOf = (terms: Span[], isCancelled = false): BookedPolicy => ({
-    ...{
-      locator: 'P',
-      productName: 'p',
-      currency: 'EUR',
-      policyholder: {},
-      exposures: [],
-      fees: [],
-      isCancelled,
-      terms,
-    },
-    ...{ originalStart: terms[0]!.start, originalEnd: terms[0]!.end, end: terms.at(-1)!.end },
+    locator: 'P',
+    productName: 'p',
+    currency: 'EUR',
+    policyholder: {},
+    exposures: [],
+    fees: [],
+    isCancelled,
+    terms,
+    originalStart: terms[0]!.start,
+    originalEnd: terms[0]!.end,
+    end: terms.at(-1)!.end,
     parts: terms.map(term => ({ ...term, values: {}, groups: [], taxes: undefined })),
   })
   const year = policyOf([span('2026-02-01', '2027-02-01')])
@@ -247,7 +258,8 @@ describe('when a policy is priced', () => {
     }
     const listed = (...modifications: object[]) =>
       termsOf({
-        ...{ originalContractStartTimestamp: '100', effectiveContractEndTimestamp: '300' },
+        originalContractStartTimestamp: '100',
+        effectiveContractEndTimestamp: '300',
         modifications: modifications as never,
       })
     expect(listed({ ...renewal, issuedTimestamp: '150' })).toEqual([

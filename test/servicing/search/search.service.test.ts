@@ -53,7 +53,9 @@ async function newPolicy(policyholderLocator: string, registration_plate: string
   const vehicle = plainYear().request.policy.exposures[0]!
   const exposures = [{ ...vehicle, fieldValues: { ...vehicle.fieldValues, registration_plate } }]
   const { body } = await motor.post<PolicyResponse>('/policy', {
-    ...{ ...plainYear().request.policy, policyholderLocator, exposures },
+    ...plainYear().request.policy,
+    policyholderLocator,
+    exposures,
   })
   return (await motor.post(`/policy/${body.locator}/issue`)).body
 }
@@ -75,7 +77,9 @@ beforeAll(async () => {
 describe('GET /search', () => {
   it('finds policyholders by what a value begins with, and their policies, newest first', async () => {
     expect(await found('lindn')).toEqual({
-      ...{ people: ['georg', 'greta'], plates: ['georg', 'greta'], hasMore: false },
+      people: ['georg', 'greta'],
+      plates: ['georg', 'greta'],
+      hasMore: false,
     })
     expect((await found('GÄRT')).people).toEqual(['gärtner'])
     expect((await found('ga')).people).toEqual([])

@@ -242,8 +242,11 @@ describe('a record is in the list of its work, and leaves it when the work is do
       values: policyholder.values,
     })
     const { locator } = await post<PolicyResponse>('/policy', {
-      ...{ ...policy, policyholderLocator, paymentScheduleName: 'monthly' },
-      ...{ policyStartTimestamp: undefined, policyEndTimestamp: undefined },
+      ...policy,
+      policyholderLocator,
+      paymentScheduleName: 'monthly',
+      policyStartTimestamp: undefined,
+      policyEndTimestamp: undefined,
     })
     const { invoices } = await post<PolicyResponse>(`/policy/${locator}/issue`)
     const lapses = async () =>

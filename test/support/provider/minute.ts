@@ -24,7 +24,8 @@ function fileAsD1(file: string, done: Work): D1Database {
   }
   const meta = { rows_read: 0, rows_written: 0, size_after: 0 }
   const prepare = (text: string, values: readonly SQLInputValue[] = []) => ({
-    ...{ text, values },
+    text,
+    values,
     bind: (...given: SQLInputValue[]) => prepare(text, given),
     all: async () => ({ results: open(database => database.prepare(text).all(...values)) }),
   })

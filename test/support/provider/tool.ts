@@ -216,7 +216,9 @@ async function carryOut(args: readonly string[], cwd: string, said: string[]): P
   changeAccount(folder, account => {
     account.commands.push(args.join(' '))
     const call: Call = {
-      ...{ account, folder, values },
+      account,
+      folder,
+      values,
       read: file => readFileSync(resolve(cwd, file), 'utf8'),
       write: (file, text) => writeFileSync(resolve(cwd, file), text),
       say: text => said.push(text),

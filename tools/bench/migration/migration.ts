@@ -160,7 +160,10 @@ async function migrateAll(
   const rested = await leftOf(heap, usedMegabytes)
   await service.stop()
   return {
-    ...{ book, seconds, heap, rested },
+    book,
+    seconds,
+    heap,
+    rested,
     accountsPerSecond: book.accounts / seconds,
     growth: growthOf(heap, rested),
   }

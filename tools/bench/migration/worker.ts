@@ -13,8 +13,12 @@ export {
 
 /** The Worker and its objects share an isolate here. */
 const recording: MigrationRecording = {
-  ...{ batches: [], rowsRead: 0, rowsWritten: 0 },
-  ...{ r2: 0, queue: 0, object: 0 },
+  batches: [],
+  rowsRead: 0,
+  rowsWritten: 0,
+  r2: 0,
+  queue: 0,
+  object: 0,
 }
 
 /** The same binding, with its calls counted. */

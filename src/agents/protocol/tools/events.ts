@@ -104,8 +104,13 @@ const listReports = defineTool({
 })
 
 const PERIODS = [
-  ...['previousDay', 'previousWeek', 'previousMonth', 'previousQuarter', 'previousYear'],
-  ...['monthToDate', 'yearToDate'],
+  'previousDay',
+  'previousWeek',
+  'previousMonth',
+  'previousQuarter',
+  'previousYear',
+  'monthToDate',
+  'yearToDate',
 ] as const
 
 const dayIn = z.iso.date().optional()

@@ -49,8 +49,18 @@ const searchQuery = ({ field, value, prefix, pageSize, more }: Search) => ({
 })
 
 const STATES = [
-  ...['created', 'quoted', 'declined', 'finalized', 'discarded', 'lapsed', 'inGrace', 'pending', 'issued'],
-  ...['expired', 'cancelled', 'withdrawn'],
+  'created',
+  'quoted',
+  'declined',
+  'finalized',
+  'discarded',
+  'lapsed',
+  'inGrace',
+  'pending',
+  'issued',
+  'expired',
+  'cancelled',
+  'withdrawn',
 ] as const
 
 const PolicySummary = z.strictObject({

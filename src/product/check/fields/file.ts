@@ -34,7 +34,15 @@ const search = z
   .meta({ keywords: { type: ['boolean', 'string'] } })
 
 const FIELD_TYPES = [
-  ...['string', 'number', 'date', 'select', 'lookup', 'email', 'phone', 'group', 'media'],
+  'string',
+  'number',
+  'date',
+  'select',
+  'lookup',
+  'email',
+  'phone',
+  'group',
+  'media',
 ] as const satisfies readonly FieldType[]
 
 const ONLY_SCREENS = 'For screens; the service keeps and checks nothing of it.'

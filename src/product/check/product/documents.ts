@@ -191,8 +191,12 @@ type Terms = Pick<
 const EVENTS: Readonly<
   Record<NonNullable<DocumentFile['trigger']>, DocumentDefinition['generatingEvent'] | undefined>
 > = {
-  ...{ validated: 'quote', priced: 'quote', underwritten: 'quote' },
-  ...{ accepted: 'accept', issued: 'issue', generated: undefined },
+  validated: 'quote',
+  priced: 'quote',
+  underwritten: 'quote',
+  accepted: 'accept',
+  issued: 'issue',
+  generated: undefined,
 }
 
 /**

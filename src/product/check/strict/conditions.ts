@@ -9,25 +9,37 @@ import {
   intersection,
   intervalOf,
   isEmpty,
-  isNumeric,
   type Literal,
   onlyAbsent,
   onlyPresent,
   union,
 } from './domains.ts'
 import type { Evaluation } from './evaluation.ts'
+import { neverEqual, neverFlag, neverOrdered, tellAlways, tellNever } from './foregone.ts'
 import { joinPaths, type Path, type Value } from './values.ts'
 
 /** The paths on which a condition holds, and those on which it fails. */
 export type Split = { readonly holds: readonly Path[]; readonly fails: readonly Path[] }
 
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
-  ...{ '==': '==', '!=': '!=', '<>': '!=', '<': '<', '<=': '<=', '>': '>', '>=': '>=' },
-  ...{ '===': '==', '!==': '!=' },
+  '==': '==',
+  '!=': '!=',
+  '<>': '!=',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+  '===': '==',
+  '!==': '!=',
 }
 
 const SWAPPED: Readonly<Record<Comparison, Comparison>> = {
-  ...{ '==': '==', '!=': '!=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' },
+  '==': '==',
+  '!=': '!=',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
 }
 
 export function splitBy(condition: FilteredValue, path: Path, evaluation: Evaluation): Split {
@@ -121,13 +133,6 @@ function split(expression: Expression, path: Path, evaluation: Evaluation): Spli
   const domain = presenceOf(value, path, evaluation)
   if (!domain) return either(path, askedText(expression, evaluation))
   return narrowedTo(path, value, onlyPresent(domain), onlyAbsent(domain))
-}
-
-/** `state == "CA" or "FL"`: a text or number alone is there, so the condition holds. */
-function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
-  const alone = source.text.slice(begin, end)
-  const message = `${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`
-  source.remark('alwaysHolds', begin, message)
 }
 
 function conjunction(left: Expression, right: Expression, path: Path, evaluation: Evaluation): Split {
@@ -248,65 +253,6 @@ function unknownSplit(
   const text = askedText(subject, evaluation)
   const { holds, fails } = either(path, `${text} == ${literal}`, { text, literal })
   return operator === '==' ? { holds, fails } : { holds: fails, fails: holds }
-}
-
-/** A select field compared with what it never is: the branch is dead, or taken always. */
-function neverEqual(
-  operator: Comparison,
-  value: Value,
-  subject: Expression,
-  other: Expression,
-  literal: Literal,
-  evaluation: Evaluation,
-): void {
-  if ((operator !== '==' && operator !== '!=') || value.is !== 'data' || literal === '') return
-  tellNever(value, subject, other, literal, evaluation)
-}
-
-/** A select field of which no value is a number, compared as one: nothing is more or less than `up to 10%`. */
-function neverOrdered(
-  operator: Comparison,
-  value: Value,
-  subject: Expression,
-  other: Expression,
-  literal: Literal,
-  { source }: Evaluation,
-): void {
-  // Two texts are ordered as words.
-  if (operator === '==' || operator === '!=' || value.is !== 'data' || typeof literal !== 'number') return
-  const whole = source.domainOf(value.node)
-  if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return
-  const name = source.text.slice(subject.begin, subject.end)
-  const message = `'${name}' is never more or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
-  source.remark('textNotOrdered', other.begin, message)
-}
-
-function tellNever(
-  value: Extract<Value, { is: 'data' }>,
-  subject: Expression,
-  other: Expression,
-  literal: Literal,
-  { source }: Evaluation,
-): void {
-  const whole = source.domainOf(value.node)
-  if (whole.kind !== 'words' || [...whole.words].some(word => areEqual(word, literal))) return
-  const words = [...whole.words]
-  const name = source.text.slice(subject.begin, subject.end)
-  const message = `'${name}' is never '${literal}': it is one of ${listed(words)}. Correct the value.${source.suggestion(String(literal), words)}`
-  source.alarm('neverHolds', other.begin, message)
-}
-
-const MOST_LISTED = 12
-
-const listed = (words: readonly string[]): string =>
-  words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
-
-function neverFlag(value: Value, other: Expression, { source }: Evaluation): void {
-  if (value.is !== 'data') return
-  const { node } = value
-  if (!node.fields || node.type === 'anything' || node.type === 'flag') return
-  const message = `A field is never true or false: its values are texts and numbers. Compare it with one of them, such as 'yes'.`
-  source.alarm('neverHolds', other.begin, message)
 }
 
 /** `devices contains "alarm"` of a list of select values. */

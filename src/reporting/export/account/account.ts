@@ -85,7 +85,9 @@ export function toldAccount({ holder, policies, disbursements, auxData }: Export
       accounting: { originalAccountBalances: isHeld ? totals : NO_MONEY },
     },
     policies: told.map(({ record: { locator }, as, reason, notes }) => ({
-      ...{ locator, as, notes },
+      locator,
+      as,
+      notes,
       ...(reason !== undefined && { reason }),
     })),
     left: [
@@ -122,7 +124,8 @@ function toldPolicy(record: PolicyRecord): Told {
   if (record.issuedTimestamp === undefined) return { as: 'left', reason: 'it is not issued', notes: [] }
   if (record.isOutline)
     return {
-      ...{ as: 'left', notes: paidFor(record) },
+      as: 'left',
+      notes: paidFor(record),
       reason: 'its perils have more characteristics than an export can hold, and are left out of it',
     }
   try {
@@ -136,7 +139,8 @@ function toldPolicy(record: PolicyRecord): Told {
       if (!(second instanceof Untellable)) throw second
       const accepted = record.modifications.find(one => one.issuedTimestamp === undefined)
       return {
-        ...{ as: 'left', notes: paidFor(record) },
+        as: 'left',
+        notes: paidFor(record),
         reason: accepted
           ? `its bills are those of ${accepted.name} ${accepted.displayId}, which is accepted and not issued: issue it or take it back, and export again`
           : second.message,
@@ -240,7 +244,12 @@ function notesOn(record: PolicyRecord): string[] {
 }
 
 const CLOSED: ReadonlySet<string> = new Set([
-  ...['issued', 'invalidated', 'discarded', 'rescinded', 'executed', 'withdrawn'],
+  'issued',
+  'invalidated',
+  'discarded',
+  'rescinded',
+  'executed',
+  'withdrawn',
 ])
 
 const hasMedia = ({ characteristics, exposures }: PolicyRecord): boolean =>

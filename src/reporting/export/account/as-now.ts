@@ -77,8 +77,10 @@ function termsIn({ modifications }: PolicyRecord): Term[] {
     .filter(one => one.issuedTimestamp !== undefined && isTerm(one))
     .map(
       (opening): Term => ({
-        ...{ start: Number(opening.effectiveTimestamp), end: Number(opening.policyEndTimestamp) },
-        ...{ opening, steps: [] },
+        start: Number(opening.effectiveTimestamp),
+        end: Number(opening.policyEndTimestamp),
+        opening,
+        steps: [],
       }),
     )
   for (const [at, term] of terms.entries())
@@ -112,7 +114,10 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
     const modification = madeBy(record, segment)
     const type = steps.length === 0 ? opening : isAfterGap ? 'reinstatement' : typeOf(modification)
     steps.push({
-      ...{ from, segment, type, isFree: false },
+      from,
+      segment,
+      type,
+      isFree: false,
       modification: steps.length === 0 ? term.opening : modification,
     })
     end = Number(segment.endTimestamp)
@@ -208,7 +213,10 @@ class Elements {
       if (!charges) return []
       const { premium, technicalPremium, taxes, commissions } = charges
       const wanted = (kind: Wanted['kind'], name: string, amount: number, rate?: number): Wanted => ({
-        ...{ id, kind, name, minor: minorOf(amount, currency) },
+        id,
+        kind,
+        name,
+        minor: minorOf(amount, currency),
         ...(rate !== undefined && { rate }),
       })
       return [
@@ -351,8 +359,10 @@ function itemsIn(
   ): { start: number; id: string; kind: Wanted['kind']; name: string } | undefined => {
     if (item.feeName !== undefined)
       return {
-        ...{ start: feeStarts.get(item.feeLocator!) ?? Number(item.startTimestamp) },
-        ...{ id: 'root', kind: 'fee', name: item.feeName },
+        start: feeStarts.get(item.feeLocator!) ?? Number(item.startTimestamp),
+        id: 'root',
+        kind: 'fee',
+        name: item.feeName,
       }
     const peril = elements.perilOf(item.perilCharacteristicsLocator ?? '')
     if (!peril) return undefined

@@ -48,7 +48,11 @@ export class Charging {
   /** Steps in their order. */
   add(place: StepPlace, covered: readonly string[], wanted: readonly Wanted[]): void {
     this.#steps.push({
-      ...{ ...place, covered: new Set(covered), wanted: new Map(), charges: new Map(), bills: new Set() },
+      ...place,
+      covered: new Set(covered),
+      wanted: new Map(),
+      charges: new Map(),
+      bills: new Set(),
     })
     for (const one of wanted) this.want(place, one)
   }

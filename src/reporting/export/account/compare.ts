@@ -67,7 +67,9 @@ export function asNow(record: PolicyRecord): Record<string, unknown> {
         // Those that came to nothing settle nothing.
         .filter(one => one.due !== 0 || standing(one).length > 0)
         .map(one => ({
-          ...{ start: one.startTimestamp, end: one.endTimestamp, due: one.dueTimestamp },
+          start: one.startTimestamp,
+          end: one.endTimestamp,
+          due: one.dueTimestamp,
           total: amountText(one.due, currency),
           state:
             one.settlementType === 'carriedForward' ? 'paid' : (one.settlementType ?? one.settlementStatus),
@@ -148,7 +150,9 @@ function segmentsNow(record: PolicyRecord, amount: (value: number) => string): u
         return [{ name: exposure.name, data: dataOf(own), perils: byText(perils) }]
       })
       return {
-        ...{ start: segment.startTimestamp, end: segment.endTimestamp, data: dataOf(segment) },
+        start: segment.startTimestamp,
+        end: segment.endTimestamp,
+        data: dataOf(segment),
         exposures: byText(exposures),
       }
     })

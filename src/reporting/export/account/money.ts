@@ -117,7 +117,8 @@ function toldPayment(
     return [
       {
         request: { ...request, source: 'credit', paymentItems: item(minor, payment.invoiceLocator) },
-        ...{ received: 0, credit: -minor },
+        received: 0,
+        credit: -minor,
       },
     ]
   }

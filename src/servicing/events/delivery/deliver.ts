@@ -67,7 +67,12 @@ export async function deliverTo(
   const recorder = new Recorder(database, webhookLocator, claims)
   const lanes = new Set<Promise<void>>()
   const run: Run = {
-    ...{ place, database, webhookLocator, claims, recorder, lanes },
+    place,
+    database,
+    webhookLocator,
+    claims,
+    recorder,
+    lanes,
     alerts: [],
     isSuspended: false,
   }

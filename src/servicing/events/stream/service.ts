@@ -28,7 +28,10 @@ export async function readStream(
 ): Promise<EventPageResponse> {
   const { rows, pagingToken } = await readPage('stream', streamReading(query, context), context)
   const events = rows.map(({ locator, at, type, data, username }) => ({
-    ...{ id: locator, timestamp: String(at), type, data },
+    id: locator,
+    timestamp: String(at),
+    type,
+    data,
     ...(attributed && { username }),
   }))
   return { events, pagingToken } as EventPageResponse

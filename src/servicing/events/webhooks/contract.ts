@@ -163,8 +163,13 @@ export const UpdateWebhookRequest = component(
   },
   {
     required: [
-      ...['name', 'enabled', 'endpoint', 'failureHandling', 'removeFailureHandling'],
-      ...['addEventTypes', 'removeEventTypes'],
+      'name',
+      'enabled',
+      'endpoint',
+      'failureHandling',
+      'removeFailureHandling',
+      'addEventTypes',
+      'removeEventTypes',
     ],
   },
 )
@@ -310,9 +315,13 @@ const { eventLocator, requestLocator, eventType, eventTimestamp, outcome, finish
 export const FailedDeliveryResponse = component('FailedDeliveryResponse', {
   webhookLocator: Text,
   webhookName: Text,
-  ...{ eventLocator, requestLocator, eventType, eventTimestamp },
+  eventLocator,
+  requestLocator,
+  eventType,
+  eventTimestamp,
   state: z.enum(['failed', 'diverted']),
-  ...{ outcome, finishedAt },
+  outcome,
+  finishedAt,
 })
 export type FailedDeliveryResponse = z.infer<typeof FailedDeliveryResponse>
 

@@ -53,8 +53,14 @@ function failedQuery(
   const { webhookLocator, eventSequence } = deliveries
   return build
     .select({
-      ...{ sequence, eventLocator: locator, requestId, type, newerType, at },
-      ...{ webhookName: webhooks.name, eventTypes: webhooks.eventTypes },
+      sequence,
+      eventLocator: locator,
+      requestId,
+      type,
+      newerType,
+      at,
+      webhookName: webhooks.name,
+      eventTypes: webhooks.eventTypes,
       // As expressions: the query names the table together with its index.
       webhookLocator: sql<string>`${webhookLocator}`.as('webhook_locator'),
       state: sql<FailedDeliveryResponse['state']>`${deliveries.state}`.as('state'),
@@ -81,8 +87,10 @@ function failedQuery(
 type Failed = Awaited<ReturnType<typeof failedQuery>>[number]
 
 const failedResponse = (row: Failed): FailedDeliveryResponse => ({
-  ...{ webhookLocator: row.webhookLocator, webhookName: row.webhookName },
-  ...{ eventLocator: row.eventLocator, requestLocator: row.requestId },
+  webhookLocator: row.webhookLocator,
+  webhookName: row.webhookName,
+  eventLocator: row.eventLocator,
+  requestLocator: row.requestId,
   eventType: deliveredType(row, row.eventTypes),
   eventTimestamp: new Date(row.at).toISOString(),
   state: row.state,

@@ -86,8 +86,17 @@ export async function deliveriesAfter(
   const [rows] = await database.batch([
     database.build
       .select({
-        ...{ sequence, locator, requestId, type, newerType, at },
-        ...{ state: deliveries.state, outcome, dueAt, finishedAt, log },
+        sequence,
+        locator,
+        requestId,
+        type,
+        newerType,
+        at,
+        state: deliveries.state,
+        outcome,
+        dueAt,
+        finishedAt,
+        log,
       })
       .from(deliveries)
       .crossJoin(storedRow)

@@ -151,7 +151,13 @@ ${table(['cover', n('policies'), n('old'), n('new'), n('change'), n('percent')],
 }
 
 const GROUP_HEAD: readonly Cell[] = [
-  ...['group', n('policies'), n('old'), n('new'), n('percent'), n('pay less'), n('pay more')],
+  'group',
+  n('policies'),
+  n('old'),
+  n('new'),
+  n('percent'),
+  n('pay less'),
+  n('pay more'),
 ]
 
 const groupRow = (

@@ -168,7 +168,12 @@ function failEverything(work: Work): Converted {
       if (!findings.fails(kind, item.id)) findings.wrong(kind, item.id, `blocked by ${id}`)
   return {
     account: undefined,
-    ...{ policies: [], changes: [], added: [], auxData: [], disbursements: [], mappings: [] },
+    policies: [],
+    changes: [],
+    added: [],
+    auxData: [],
+    disbursements: [],
+    mappings: [],
     failures: findings.list(),
     warnings: warnings.list(),
     totals: { invoiced: none, paid: none, credit: none, disbursed: none },

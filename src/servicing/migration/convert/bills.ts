@@ -134,7 +134,8 @@ export function planBills(
       number,
       ...times,
       ...contentOf(plan),
-      ...{ periods: [], absorbedBy: [] },
+      periods: [],
+      absorbedBy: [],
     })
     if (invoiceId !== undefined) invoiced.set(invoiceId, locator)
     if (isShared) lines.add(lineOf, bill, plan)
@@ -160,7 +161,10 @@ const contentOf = ({ items, fees }: Plan): Pick<PlannedInstallment, 'items' | 'f
 })
 
 const feeOf = (supply: LocatorSupply, name: string, amount: Money): InstallmentFee => ({
-  ...{ locator: supply.uuid(), name, description: name, amount },
+  locator: supply.uuid(),
+  name,
+  description: name,
+  amount,
 })
 
 type Places = {
@@ -268,7 +272,11 @@ export function invoiceInstallmentsOf(
     policyModificationLocator: last.modificationLocator,
     installmentNumber: last.number,
     type: last.number === 1 ? INVOICED_TRANSACTIONS[kind] : 'installment',
-    ...{ start, end, dueAt, createdAt: at, updatedAt: at },
+    start,
+    end,
+    dueAt,
+    createdAt: at,
+    updatedAt: at,
     statuses: [{ at, status: 'unfulfilled' }],
   }
   making.invoices.set(invoice.locator, invoice)
@@ -333,7 +341,10 @@ export function billOfNothing(
     modificationLocator: modification.locator,
     number: NOTHING,
     ...spanFrom(from, term.endTime),
-    ...{ issueAt: issuedTime, dueAt: issuedTime, periods: [], absorbedBy: [] },
+    issueAt: issuedTime,
+    dueAt: issuedTime,
+    periods: [],
+    absorbedBy: [],
     items: toRecord(items),
   }
   making.installments.set(installment.locator, installment)

@@ -173,11 +173,14 @@ export type Work = {
 }
 
 export const newWork = (request: AccountRequest, context: ConvertContext): Work => ({
-  ...{ request, context },
+  request,
+  context,
   findings: new Findings(context.failed ?? []),
   warnings: new Problems(),
   none: zero(context.configuration.currency),
-  ...{ invoices: new Map(), payments: new Map(), copies: new Map() },
+  invoices: new Map(),
+  payments: new Map(),
+  copies: new Map(),
 })
 
 export const accountIdOf = ({ request, context }: Work): string =>

@@ -99,7 +99,12 @@ export function readTree(root: ElementMigrationRequest, path: string, reading: E
       problems.add('element', own, `id '${id}' must be the id of one element of the transaction only.`)
     const fingerprint = canonical([type, data, coverageTerms])
     const found: ReadElement = {
-      ...{ id, level, type, ...place, path: own, fingerprint },
+      id,
+      level,
+      type,
+      ...place,
+      path: own,
+      fingerprint,
       ...(place.isEnded ? NO_CONTENT : contentOf(element, fingerprint, level, fields, own, reading)),
       isChargedAnew: element.chargedAnew === true,
       charges: readCharges(element.charges, own, level === 'peril' ? place : undefined, reading),
@@ -211,7 +216,11 @@ function withKnownGroups({ values, groups }: FieldData, before: FieldData | unde
 }
 
 const AMOUNT_TERMS: ReadonlySet<string> = new Set([
-  ...['deductible', 'lumpSumPayment', 'indemnityInAggregate', 'indemnityPerEvent', 'indemnityPerItem'],
+  'deductible',
+  'lumpSumPayment',
+  'indemnityInAggregate',
+  'indemnityPerEvent',
+  'indemnityPerItem',
 ])
 
 /** Objects, alone or in lists, are field groups. */
@@ -248,14 +257,18 @@ export type ChargeKind = 'premium' | 'technicalPremium' | 'tax' | 'commission' |
 
 /** Premium ceded to a reinsurer counts as a commission: it is in no total. */
 const CATEGORIES: Readonly<Record<string, ChargeKind>> = {
-  ...{
-    premium: 'premium',
-    technicalPremium: 'technicalPremium',
-    nonFinancial: 'technicalPremium',
-    tax: 'tax',
-  },
-  ...{ fee: 'fee', surcharge: 'fee', invoiceFee: 'fee', credit: 'fee' },
-  ...{ commission: 'commission', cededPremium: 'commission', holdback: 'holdback', none: 'none' },
+  premium: 'premium',
+  technicalPremium: 'technicalPremium',
+  nonFinancial: 'technicalPremium',
+  tax: 'tax',
+  fee: 'fee',
+  surcharge: 'fee',
+  invoiceFee: 'fee',
+  credit: 'fee',
+  commission: 'commission',
+  cededPremium: 'commission',
+  holdback: 'holdback',
+  none: 'none',
 }
 
 /** `at`: the installment, counted from 0. */

@@ -83,7 +83,8 @@ export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReadi
             // A term that ends before it starts gets an empty span; it has a problem already.
             span: { start: from, end: later(from, term.endTime) },
             issuedAt: issuedTime,
-            ...{ known, isGap },
+            known,
+            isGap,
           }),
       }
     })

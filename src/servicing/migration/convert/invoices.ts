@@ -160,8 +160,11 @@ function earlierItem(work: Work, id: string, { parts, isStatedSettled }: Earlier
   const isSettled = isStatedSettled && !records.some(isOutstanding)
   return {
     // Settled only if the request states it; otherwise the state follows from its payments.
-    ...{ id, state: records.every(isDiscarded) ? 'discarded' : isSettled ? 'settled' : undefined },
-    ...{ times: records[0]!, added: [], received: [] },
+    id,
+    state: records.every(isDiscarded) ? 'discarded' : isSettled ? 'settled' : undefined,
+    times: records[0]!,
+    added: [],
+    received: [],
     earlier: {
       open: parts.filter(part => isOutstanding(recordOf(part))).map(part => earlierPart(work, part)),
       home: earlierPart(work, parts[0]),

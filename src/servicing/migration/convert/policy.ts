@@ -68,7 +68,11 @@ export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPol
   const schedule = scheduleOf(request, preferences, product, wrong, warn)
   const auxData = auxRowsOf(request, wrong)
   const history = readHistory(request, {
-    ...{ product, now, supply, problems, warnings },
+    product,
+    now,
+    supply,
+    problems,
+    warnings,
     currency: configuration.currency,
     timeZone: timeZone ?? configuration.timeZone,
   })
@@ -119,22 +123,31 @@ export function* convertPolicy(
     name: 'quote 1',
     state: 'accepted',
     selected: true,
-    ...{ createdAt, updatedAt: issuedAt, issuedAt },
-    ...{ contractStart: term.startTime, contractEnd: term.endTime, paymentScheduleName: schedule },
+    createdAt,
+    updatedAt: issuedAt,
+    issuedAt,
+    contractStart: term.startTime,
+    contractEnd: term.endTime,
+    paymentScheduleName: schedule,
   }
   const making: Making = {
     ...noRecords(),
     policy: {
-      ...{
-        locator,
-        policyholderLocator: accountLocator,
-        productName: product.name,
-        configVersion,
-        version: 0,
-      },
-      ...{ createdAt, updatedAt: history.at(-1)!.request.issuedTime, finalizedAt: issuedAt, issuedAt },
-      ...{ originalStart: term.startTime, originalEnd: term.endTime, effectiveEnd: term.endTime },
-      ...{ currency: configuration.currency, timeZone, paymentScheduleName: schedule },
+      locator,
+      policyholderLocator: accountLocator,
+      productName: product.name,
+      configVersion,
+      version: 0,
+      createdAt,
+      updatedAt: history.at(-1)!.request.issuedTime,
+      finalizedAt: issuedAt,
+      issuedAt,
+      originalStart: term.startTime,
+      originalEnd: term.endTime,
+      effectiveEnd: term.endTime,
+      currency: configuration.currency,
+      timeZone,
+      paymentScheduleName: schedule,
     },
     quotes: new Map([[quote.locator, quote]]),
   }
@@ -204,7 +217,13 @@ function auxRowsOf(
   const { id, createdBy, durationBasis, billingLevel } = request
   const { autoRenewalPlanName, delinquencyPlanName, preferences } = request
   put('policy', ORIGIN_KEY, {
-    ...{ id, createdBy, durationBasis, billingLevel, autoRenewalPlanName, delinquencyPlanName, preferences },
+    id,
+    createdBy,
+    durationBasis,
+    billingLevel,
+    autoRenewalPlanName,
+    delinquencyPlanName,
+    preferences,
   })
   return [...rows].map(([key, value]) => ({ key, value }))
 }

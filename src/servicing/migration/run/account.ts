@@ -43,7 +43,9 @@ async function outcomeOf(
   const known = isFull && account.source === BODY ? undefined : await knownOf(run, account)
   const before = known?.done.size ?? 0
   const refused = (error: string): Outcome => ({
-    ...{ converted: undefined, before, earlier: undefined },
+    converted: undefined,
+    before,
+    earlier: undefined,
     failures: [itemFailure('account', originalId, [error])],
   })
   const claimedBy = run.claimedBy.get(originalId)
@@ -62,10 +64,17 @@ async function outcomeOf(
     const disallowed = await disallowedOf(run, accountLocator, checked.accountData)
     const supply = locatorSupply(shard, await takeLocators(context, shard, digits))
     const conversion: ConvertContext = {
-      ...{ configuration: configuration.configuration, configVersion, now: context.now, supply, shard },
-      ...{ accountLocator, accountId: originalId, callerLocator: migration.createdBy as Uuid },
+      configuration: configuration.configuration,
+      configVersion,
+      now: context.now,
+      supply,
+      shard,
+      accountLocator,
+      accountId: originalId,
+      callerLocator: migration.createdBy as Uuid,
       ...(earlier && { existing: earlier.existing }),
-      ...{ failed: failures, disallowed },
+      failed: failures,
+      disallowed,
     }
     const steps = conversionOf(checked, conversion)
     const converted = await inTurns(steps, MOST_WORK_IN_A_TURN, letOthersRun)
@@ -73,7 +82,8 @@ async function outcomeOf(
     const outcome = failWholeAccount(sent, known?.done, account, checked, {
       converted: { ...converted, warnings },
       failures: [...failures, ...converted.failures],
-      ...{ before, earlier },
+      before,
+      earlier,
     })
     if (failures.length === 0) return outcome
     const failing = readFailing(sent, originalId, isNew, request, failures)
@@ -153,7 +163,11 @@ const LEAST_PLAUSIBLE_MS = 10_000_000_000
 
 /** Values of the other system, whose times have no meaning for us. */
 const SKIPPED_PROPERTIES: ReadonlySet<string> = new Set([
-  ...['data', 'staticData', 'auxData', 'coverageTerms', 'preferences'],
+  'data',
+  'staticData',
+  'auxData',
+  'coverageTerms',
+  'preferences',
 ])
 
 type Doubt = 'zone' | 'milliseconds'

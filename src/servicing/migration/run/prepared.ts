@@ -81,7 +81,12 @@ export function prepareOutcome(
   if (kept) addRecords(rows, run, at, account, kept)
   const own = { migrationLocator, accountLocator }
   const mappings = (kept ? newMappings : []).map(({ kind, originalId, locator, children = [] }) => ({
-    ...{ ...own, kind, originalId, locator, children, migratedAt: at },
+    ...own,
+    kind,
+    originalId,
+    locator,
+    children,
+    migratedAt: at,
   }))
   rows.add(migrationMappings, mappings)
   rows.add(
@@ -140,8 +145,14 @@ function addRecords(
   rows.add(
     disbursements,
     paidOut.map(({ locator, type, amount, data, at: disbursedAt }) => ({
-      ...{ locator, policyholderLocator: accountLocator, type, data, disbursedAt, createdAt: at },
-      ...{ amount: amount.minor, currency: amount.currency },
+      locator,
+      policyholderLocator: accountLocator,
+      type,
+      data,
+      disbursedAt,
+      createdAt: at,
+      amount: amount.minor,
+      currency: amount.currency,
     })),
   )
 }
@@ -222,7 +233,10 @@ function billingTimers({ policy, installments, invoices }: PolicyAggregate, now:
   const subject = String(policy.locator)
   return [...new Set(planned.map(({ issueAt }) => later(issueAt, now)))].map(dueAt => ({
     locator: derivedUuid(shardOfDigits(policy.locator), INVOICE_TIMER, subject, String(dueAt)),
-    ...{ dueAt, kind: INVOICE_TIMER, subject, payload: {} },
+    dueAt,
+    kind: INVOICE_TIMER,
+    subject,
+    payload: {},
   }))
 }
 

@@ -125,8 +125,13 @@ async function workOnAccounts(run: RunContext): Promise<number | undefined> {
   const { hash, version: configVersion } = versions[0]!
   const configuration = await loadConfiguration(env, tenant, hash, calls)
   const configured: ConfiguredRunContext = {
-    ...{ ...run, configuration, configVersion, claimedBy },
-    ...{ begunAt: tenantNow(tenant), readTables: tableReader(run), sources: new Sources(run, locator) },
+    ...run,
+    configuration,
+    configVersion,
+    claimedBy,
+    begunAt: tenantNow(tenant),
+    readTables: tableReader(run),
+    sources: new Sources(run, locator),
   }
   for (const [at, portion] of portions.entries()) {
     const waitMs = await workOnPortion(configured, portion, portions[at + 1] ?? [])
@@ -233,11 +238,15 @@ async function giveUp(run: RunContext, account: store.MigrationAccount, reason: 
   const errorItems = totalItems - processedItems
   await unlessChanged(async () => {
     await commit(context, database, {
-      ...{ shard, subject: accountLocator },
+      shard,
+      subject: accountLocator,
       guards: [store.accountsGuard(locator, [account], 'processing')],
       facts: [
         store.changeAccountQuery(database, account, {
-          ...{ state: 'error', tries, errorItems, updatedAt: context.now },
+          state: 'error',
+          tries,
+          errorItems,
+          updatedAt: context.now,
         }),
         ...store.replacedFailures(database, account, [itemFailure('account', originalId, [reason])]),
       ],
@@ -259,7 +268,9 @@ async function finish(run: RunContext): Promise<number> {
       facts: [store.migrationStateQuery(run, state, context.now)],
       guards: [store.noneWaitingGuard(locator)],
       data: {
-        ...{ completedAccounts: `${completed}`, failedAccounts: `${failed}`, erroredAccounts: `${error}` },
+        completedAccounts: `${completed}`,
+        failedAccounts: `${failed}`,
+        erroredAccounts: `${error}`,
       },
     })
   })

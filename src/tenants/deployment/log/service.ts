@@ -51,7 +51,10 @@ export async function readLog(
 ): Promise<contract.DeploymentLogResponse> {
   const { row } = await entryAt(locator, tenantName, context)
   const findings = row.findings.map(({ severity, path, line, column, code, message }) => ({
-    ...{ severity, path, code, message },
+    severity,
+    path,
+    code,
+    message,
     ...(line !== undefined && { line }),
     ...(column !== undefined && { column }),
   }))

@@ -40,7 +40,11 @@ export function logQueries(
   const { errors, warnings } = countsOf(findings)
   const summary: DeploymentSummary = {
     ...attempt,
-    ...{ username: caller.username, accountLocator: caller.accountLocator, requestId, errors, warnings },
+    username: caller.username,
+    accountLocator: caller.accountLocator,
+    requestId,
+    errors,
+    warnings,
   }
   return [
     database.build.insert(deploymentLogs).values({

@@ -239,8 +239,11 @@ describe('what looks like a slip is a warning', () => {
   test('offsets between which no date lies, whatever their units', () => {
     const found = (earliest: object, latest: object) =>
       foundWith({
-        ...{ name: 'a', type: 'date', precision: 'day' },
-        ...{ minimumOffset: earliest, maximumOffset: latest },
+        name: 'a',
+        type: 'date',
+        precision: 'day',
+        minimumOffset: earliest,
+        maximumOffset: latest,
       })
     const years = (amount: number) => ({ field: 'year', amount, roundToDay: true })
     expect(found(years(-18), years(-100))).toEqual(['WARNING badBounds'])

@@ -37,7 +37,10 @@ describe('a select field whose values are no numbers', () => {
 })
 
 test.each([
-  ...['values.value > 3', 'values.kind == "race" or values.value >= 100', 'true', 'values.kept'],
+  'values.value > 3',
+  'values.kind == "race" or values.value >= 100',
+  'true',
+  'values.kept',
   'values.kind < "d"',
 ])('nothing is said of %s', async condition => {
   expect(await foundFor(condition)).toEqual([])

@@ -375,7 +375,9 @@ describe('round trips', () => {
       },
     }
     const hints = Array.from({ length: 20 }, (_, at) => ({
-      ...{ id: `${at}`, timestamp: new Date(), attempts: 1 },
+      id: `${at}`,
+      timestamp: new Date(),
+      attempts: 1,
       body: shardName(tenant, 0),
     }))
     await consumeAnnouncements(createMessageBatch('q', hints), { ...env, METRICS } as unknown as Env)
@@ -404,7 +406,9 @@ describe('round trips', () => {
     const told: number[][] = []
     const METRICS = { writeDataPoint: ({ doubles }: { doubles: number[] }) => told.push(doubles.slice(1, 3)) }
     const halves = hint!.webhooks.map((webhook, at) => ({
-      ...{ id: `${at}`, timestamp: new Date(), attempts: 1 },
+      id: `${at}`,
+      timestamp: new Date(),
+      attempts: 1,
       body: { ...hint, webhooks: [webhook] },
     }))
     await consumeAnnouncements(createMessageBatch('q', halves), { ...env, METRICS } as unknown as Env)

@@ -40,7 +40,9 @@ beforeAll(async () => {
   const made = await callOk<{ locator: string }>('POST', `/event/${motor.tenantLocator}/webhooks`, {
     token: admin,
     body: {
-      ...{ name: 'all', enabled: true, endpoint: { url: receiver.url } },
+      name: 'all',
+      enabled: true,
+      endpoint: { url: receiver.url },
       eventTypes: ['policy.*', 'invoice.*', 'payment.*', 'cancellation.*', 'endorsement.*', 'quote.*'],
     },
   })
@@ -56,14 +58,18 @@ async function live(): Promise<void> {
   const start = Number(issued.originalContractStartTimestamp)
   await motor.post(`/invoice/${issued.invoices[0]!.locator}/pay`, { fieldValues: { method: 'card' } })
   await motor.post(`/policies/${issued.locator}/endorsements`, {
-    ...{ endorsementName: 'change_of_risk', startTimestamp: start + 180 * DAY_MS, state: 'issued' },
+    endorsementName: 'change_of_risk',
+    startTimestamp: start + 180 * DAY_MS,
+    state: 'issued',
     updateExposures: [
       { exposureLocator: issued.exposures[0]!.locator, fieldValues: { vehicle_value: '29000' } },
     ],
   })
   const cancelled = await motor.post(`/policies/${issued.locator}/cancellations`, {
-    ...{ effectiveTimestamp: start + 240 * DAY_MS, name: 'customer_request' },
-    ...{ cancellationCategory: 'other', issue: true },
+    effectiveTimestamp: start + 240 * DAY_MS,
+    name: 'customer_request',
+    cancellationCategory: 'other',
+    issue: true,
   })
   expect(cancelled.status).toBe(200)
 }

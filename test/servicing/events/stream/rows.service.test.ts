@@ -152,24 +152,22 @@ describe('events of commits, in rows of one and of several', () => {
             .all<Record<string, string | number | null>>()
           expect(
             results.map(row => ({
-              ...{
-                type: row.type,
-                newerType: row.newer_type,
-                data: JSON.parse(String(row.data)),
-                requestId: row.request_id,
-              },
-              ...{
-                sequence: row.sequence,
-                at: row.at,
-                policy: row.policy_locator,
-                holder: row.policyholder_locator,
-              },
+              type: row.type,
+              newerType: row.newer_type,
+              data: JSON.parse(String(row.data)),
+              requestId: row.request_id,
+              sequence: row.sequence,
+              at: row.at,
+              policy: row.policy_locator,
+              holder: row.policyholder_locator,
             })),
           ).toEqual(
             written.map((event, place) => ({
               ...shown(event),
-              ...{ sequence: before!.seq + place + 1, at: event.at },
-              ...{ policy: event.policyLocator ?? null, holder: event.policyholderLocator ?? null },
+              sequence: before!.seq + place + 1,
+              at: event.at,
+              policy: event.policyLocator ?? null,
+              holder: event.policyholderLocator ?? null,
             })),
           )
           const ids = results.map(({ locator }) => String(locator))
@@ -258,7 +256,9 @@ describe('events of commits, in rows of one and of several', () => {
     const many = Array.from(
       { length: 3 * MOST_IN_ROW + 1 },
       (_, at): NewEvent => ({
-        ...{ type: 'policy.create', data: { name: String(at) }, policyLocator: POLICIES[0]! },
+        type: 'policy.create',
+        data: { name: String(at) },
+        policyLocator: POLICIES[0]!,
       }),
     )
     await happen(many, true, 9_000 as ReturnType<typeof now>)
@@ -287,7 +287,9 @@ describe('a long stream', () => {
     await client.exec('delete from event')
     const first = await happen(
       (['policy.create', 'policy.quote.update', 'policy.create', 'invoice.issue'] as const).map(type => ({
-        ...{ type, data: { policyLocator: String(POLICIES[0]) }, policyLocator: POLICIES[0]! },
+        type,
+        data: { policyLocator: String(POLICIES[0]) },
+        policyLocator: POLICIES[0]!,
       })),
       true,
       1_000 as ReturnType<typeof now>,

@@ -50,14 +50,19 @@ test('rows have all events in order; those that an erasure may change, and of ot
 
 test('a row has what its events have in common once, and its list of types is the same in any order of events', () => {
   const of = (type: NewEvent['type'], data: Record<string, string>): NewEvent => ({
-    ...{ type, data: { policyLocator: '100000001', policyholderLocator: anna, ...data } },
-    ...{ policyLocator: 100_000_001 as PolicyLocator, policyholderLocator: anna },
+    type,
+    data: { policyLocator: '100000001', policyholderLocator: anna, ...data },
+    policyLocator: 100_000_001 as PolicyLocator,
+    policyholderLocator: anna,
   })
   const issued = of('policy.issue', { productName: 'motor' })
   const invoiced = of('invoice.issue', { productName: 'motor', totalDue: '1.00' })
   const locator = newUuid(0)
   expect(cellsOf([issued, invoiced, issued], locator)).toEqual([
-    ...[3, locator, ['invoice.issue', 'policy.issue'], ['billing.invoice.generate', 'policy.quote.issue']],
+    3,
+    locator,
+    ['invoice.issue', 'policy.issue'],
+    ['billing.invoice.generate', 'policy.quote.issue'],
     {
       common: { policyLocator: 0, policyholderLocator: 0, productName: 'motor' },
       events: [
@@ -66,7 +71,8 @@ test('a row has what its events have in common once, and its list of types is th
         [1, {}],
       ],
     },
-    ...[anna, 100_000_001],
+    anna,
+    100_000_001,
   ])
   expect(cellsOf([invoiced, issued], locator)[2]).toEqual(['invoice.issue', 'policy.issue'])
 })

@@ -29,14 +29,17 @@ beforeEach(async () => {
 })
 
 const eventOf = (sequence: number, at: number, request = newUuid(0)) => ({
-  ...{ sequence, locator: orderedUuid(0), requestId: request, type: 'policy.create', newerType: null, at },
-  ...{
-    data: {},
-    accountLocator: newUuid(0),
-    username: 'anna',
-    policyholderLocator: null,
-    policyLocator: null,
-  },
+  sequence,
+  locator: orderedUuid(0),
+  requestId: request,
+  type: 'policy.create',
+  newerType: null,
+  at,
+  data: {},
+  accountLocator: newUuid(0),
+  username: 'anna',
+  policyholderLocator: null,
+  policyLocator: null,
 })
 
 describe('the first event from a time on', () => {

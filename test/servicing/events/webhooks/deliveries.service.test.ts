@@ -127,7 +127,10 @@ describe('a body', () => {
     const { id, transactionId, sequence, username } = one
     expect(more).toEqual([])
     expect(one).toEqual({
-      ...{ id, transactionId, sequence, username },
+      id,
+      transactionId,
+      sequence,
+      username,
       locator: id,
       requestId: transactionId,
       userLocator: expect.any(String),
@@ -165,8 +168,11 @@ describe('a body', () => {
     expect(new Set(posts).size).toBe(2)
     const bodies = posts.map(body => JSON.parse(body))
     expect(bodies.map(({ type }) => type).sort()).toEqual([
-      ...['billing.invoice.generate', 'billing.invoice.generate'],
-      ...['policy.change.issue', 'policy.change.issue', 'policy.change.issue'],
+      'billing.invoice.generate',
+      'billing.invoice.generate',
+      'policy.change.issue',
+      'policy.change.issue',
+      'policy.change.issue',
     ])
     for (const body of bodies)
       expect(body).toMatchObject((await call('GET', `/event/${tenant.locator}/events/${body.id}`)).body)

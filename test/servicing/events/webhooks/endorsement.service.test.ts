@@ -30,7 +30,8 @@ it('is told to webhooks by whichever names they know, each event once and in ord
   const { body: endorsement, headers } = await post<EndorsementResponse>(
     `/policies/${policy.locator}/endorsements`,
     {
-      ...{ endorsementName: 'change_of_contact', fieldValues: { contact_phone: '+49 30 7654321' } },
+      endorsementName: 'change_of_contact',
+      fieldValues: { contact_phone: '+49 30 7654321' },
       state: 'issued',
     },
   )

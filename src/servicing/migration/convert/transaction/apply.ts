@@ -127,11 +127,15 @@ function recordModification(context: Context, kind: ModificationKind, undone: re
   const { issuedTime: issuedAt, transactionType } = request
   const dates = { createdAt: stamp.createdAt, updatedAt: issuedAt, issuedAt }
   const modification: Modification = {
-    ...{ locator: by, kind, displayId: supply.digits() as DisplayId, number: making.modifications.size },
+    locator: by,
+    kind,
+    displayId: supply.digits() as DisplayId,
+    number: making.modifications.size,
     name: NAMES[kind] ?? transactionType,
     effectiveAt: from,
     policyEnd: kind === 'renewal' || kind === 'creation' ? term.endTime : making.policy.effectiveEnd,
-    ...{ ...dates, acceptedAt: issuedAt },
+    ...dates,
+    acceptedAt: issuedAt,
   }
   making.modifications.set(by, { ...modification, ...recordOf(context, kind, undone, dates) })
 }
@@ -161,14 +165,21 @@ function recordOf(
     const records = [...making.cancellations.values()]
       .filter(one => ended.has(one.modificationLocator!))
       .map(({ locator: cancellationLocator }) => ({
-        ...{ ...common, locator: supply.uuid(), cancellationLocator, effectiveAt: from },
+        ...common,
+        locator: supply.uuid(),
+        cancellationLocator,
+        effectiveAt: from,
       }))
     for (const one of records) making.reinstatements.set(one.locator, one)
     return { transactionLocator: records.at(-1)!.locator, undoes: undone.at(-1)!.locator }
   }
   const locator = supply.digits() as EndorsementLocator
   making.endorsements.set(locator, {
-    ...{ ...common, locator, startAt: from, changes: {}, basedOn: making.modifications.size },
+    ...common,
+    locator,
+    startAt: from,
+    changes: {},
+    basedOn: making.modifications.size,
     ...(kind === 'renewal'
       ? { kind, name: 'renewal', endAt: term.endTime }
       : { kind: 'endorsement', name: transactionType }),

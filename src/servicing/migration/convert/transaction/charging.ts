@@ -62,8 +62,10 @@ function keepWholeCost(context: Context): void {
     if (!split) continue
     const { run, gone } = split
     const stated = {
-      ...{ by: context.by, segment: gone.segment.locator },
-      ...{ at: context.transaction.from, before: gone.amounts! },
+      by: context.by,
+      segment: gone.segment.locator,
+      at: context.transaction.from,
+      before: gone.amounts!,
     }
     perilRuns.set(run.locator, { ...run, splits: [...(run.splits ?? []), stated] })
   }
@@ -338,9 +340,15 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
     return fee.locator
   }
   const fee: Fee = {
-    ...{ locator: supply.uuid(), quoteLocator: quote.locator, madeBy: by, name, amount },
+    locator: supply.uuid(),
+    quoteLocator: quote.locator,
+    madeBy: by,
+    name,
+    amount,
     description: product.fees.find(one => one.name === name)?.displayName ?? name,
-    ...{ start: from, end: term.endTime, changes: [] },
+    start: from,
+    end: term.endTime,
+    changes: [],
   }
   making.fees.set(fee.locator, fee)
   return fee.locator

@@ -41,10 +41,14 @@ export function newContext(input: Input): Context {
   const by = supply.uuid()
   const { issuedTime, createdAt = issuedTime } = transaction.request
   return {
-    ...{ ...input, isCreation, by },
+    ...input,
+    isCreation,
+    by,
     before: isCreation ? [] : lineOf(making, quote),
     stamp: { madeBy: by, createdAt: earlier(createdAt, issuedTime), updatedAt: issuedTime },
-    ...{ newRuns: new Map(), feesFor: new Map(), reached: new Map() },
+    newRuns: new Map(),
+    feesFor: new Map(),
+    reached: new Map(),
   }
 }
 

@@ -192,7 +192,8 @@ export function perilOf(context: Context, { id, type, exposureId, parentId }: Re
     renewalGroup: renewalGroups.get(id) ?? locator,
     // Parents are covered before their children.
     ...(parentId !== undefined && { parentLocator: perils.get(keyOfElement(context, parentId))! }),
-    ...{ createdAt, updatedAt },
+    createdAt,
+    updatedAt,
   }
   making.perils.set(locator, peril)
   perils.set(key, locator)

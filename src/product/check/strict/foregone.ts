@@ -1,0 +1,71 @@
+// Conditions that always or never hold, as the check says them.
+import type { Expression } from '../../../../packages/liquid/outline.ts'
+import { areEqual, type Comparison, isNumeric, type Literal } from './domains.ts'
+import type { Evaluation } from './evaluation.ts'
+import type { Value } from './values.ts'
+
+/** `state == "CA" or "FL"`: a text or number alone is there, so the condition holds. */
+export function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
+  const alone = source.text.slice(begin, end)
+  const message = `${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`
+  source.remark('alwaysHolds', begin, message)
+}
+
+/** A select field compared with what it never is: the branch is dead, or taken always. */
+export function neverEqual(
+  operator: Comparison,
+  value: Value,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  evaluation: Evaluation,
+): void {
+  if ((operator !== '==' && operator !== '!=') || value.is !== 'data' || literal === '') return
+  tellNever(value, subject, other, literal, evaluation)
+}
+
+/** A select field of which no value is a number, compared as one: nothing is more or less than `up to 10%`. */
+export function neverOrdered(
+  operator: Comparison,
+  value: Value,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  { source }: Evaluation,
+): void {
+  // Two texts are ordered as words.
+  if (operator === '==' || operator === '!=' || value.is !== 'data' || typeof literal !== 'number') return
+  const whole = source.domainOf(value.node)
+  if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return
+  const name = source.text.slice(subject.begin, subject.end)
+  const message = `'${name}' is never more or less than ${literal}: it is one of ${listed([...whole.words])}. Compare it with these.`
+  source.remark('textNotOrdered', other.begin, message)
+}
+
+export function tellNever(
+  value: Extract<Value, { is: 'data' }>,
+  subject: Expression,
+  other: Expression,
+  literal: Literal,
+  { source }: Evaluation,
+): void {
+  const whole = source.domainOf(value.node)
+  if (whole.kind !== 'words' || [...whole.words].some(word => areEqual(word, literal))) return
+  const words = [...whole.words]
+  const name = source.text.slice(subject.begin, subject.end)
+  const message = `'${name}' is never '${literal}': it is one of ${listed(words)}. Correct the value.${source.suggestion(String(literal), words)}`
+  source.alarm('neverHolds', other.begin, message)
+}
+
+const MOST_LISTED = 12
+
+const listed = (words: readonly string[]): string =>
+  words.slice(0, MOST_LISTED).join(', ') + (words.length > MOST_LISTED ? ', …' : '')
+
+export function neverFlag(value: Value, other: Expression, { source }: Evaluation): void {
+  if (value.is !== 'data') return
+  const { node } = value
+  if (!node.fields || node.type === 'anything' || node.type === 'flag') return
+  const message = `A field is never true or false: its values are texts and numbers. Compare it with one of them, such as 'yes'.`
+  source.alarm('neverHolds', other.begin, message)
+}
