@@ -27,9 +27,17 @@ import {
 import { assertPolicyAllows } from '../../policy/transitions.ts'
 import { hasPlugin } from '../../product/configuration.ts'
 import type { RatingTables } from '../../reference/data-tables/rating-tables.ts'
-import { withoutEnded } from './ended.ts'
 import { inRequestWords, type Known, knownOfNewPolicy, knownOfRequest, shownTo } from './times.ts'
-import { type FilledKind, merged, named, shownWords, type Words, withWords, wordsOf } from './words.ts'
+import {
+  type FilledKind,
+  merged,
+  named,
+  shownWords,
+  type Words,
+  withoutEnded,
+  withWords,
+  wordsOf,
+} from './words.ts'
 
 /** Refusals that name what was filled in, and by which filler. */
 const CONTENT_ERRORS: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
