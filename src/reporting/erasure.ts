@@ -5,7 +5,6 @@ import { callObject, reportObject } from '../platform/objects.ts'
 import { HOME_SHARD, shardDatabase, type TenantPlace } from '../platform/tenancy.ts'
 import { deleteReportFiles } from './files/assembly.ts'
 import * as store from './store.ts'
-import { noTotals } from './totals.ts'
 
 const PROBLEM =
   'Values of a policyholder were overwritten since, which its lines may have shown. Resume the report to make it again.'
@@ -14,16 +13,7 @@ const PROBLEM =
 const emptied = (): Parameters<typeof store.changeReportQuery>[2] => ({
   state: 'error',
   problem: PROBLEM,
-  processed: 0,
-  rowsRead: 0,
-  shard: HOME_SHARD,
-  after: 0,
-  portions: 0,
-  totals: noTotals(),
-  steps: 0,
-  files: null,
-  tries: 0,
-  finishedAt: null,
+  ...store.notBegun(),
 })
 
 /**

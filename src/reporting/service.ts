@@ -45,7 +45,6 @@ import { statusResponse, summaryResponse } from './response.ts'
 import { countQuery } from './run/reading.ts'
 import * as store from './store.ts'
 import { assertReportAllows, type ReportAction } from './tables.ts'
-import { noTotals } from './totals.ts'
 
 /** Of a tenant. The oldest go after 30 days; more are refused until some are removed. */
 const MOST_REPORTS = 500
@@ -122,19 +121,10 @@ export async function createReport(
     knownAt,
     scheduleLocator: schedule?.locator ?? null,
     expected: await countPolicies(context, parameters, knownAt),
-    processed: 0,
-    rowsRead: 0,
-    shard: HOME_SHARD,
-    after: 0,
-    portions: 0,
-    totals: noTotals(),
-    steps: 0,
-    files: null,
+    ...store.notBegun(),
     problem: null,
-    tries: 0,
     createdAt: context.now,
     updatedAt: context.now,
-    finishedAt: null,
     username: context.caller.username,
   }
   const more = then(report.locator)

@@ -3,9 +3,25 @@ import type { Uuid } from '../kernel/locators.ts'
 import type { Guard } from '../platform/commit.ts'
 import { type Database, insertRows, type Query } from '../platform/database.ts'
 import type { Position } from '../platform/paging.ts'
+import { HOME_SHARD } from '../platform/tenancy.ts'
 import { reportSchedules, reports } from './tables.ts'
+import { noTotals } from './totals.ts'
 
 export type Report = Omit<typeof reports.$inferSelect, 'locator'> & { locator: Uuid }
+
+/** Of a report that has gone over no policy yet. */
+export const notBegun = () => ({
+  processed: 0,
+  rowsRead: 0,
+  shard: HOME_SHARD,
+  after: 0,
+  portions: 0,
+  totals: noTotals(),
+  steps: 0,
+  files: null,
+  tries: 0,
+  finishedAt: null,
+})
 export type Schedule = Omit<typeof reportSchedules.$inferSelect, 'locator'> & { locator: Uuid }
 
 export const reportQuery = ({ build }: Database, locator: Uuid) =>
