@@ -9,25 +9,13 @@ import { workedPolicies } from '../../scripts/example.ts'
 import { migratedAccount } from '../support/migrated.ts'
 import { type Service, sharedTenant } from '../support/service-process.ts'
 import { deployNext } from './next-version.ts'
-import { BROWSER, type ConsoleBrowser, goAnew, settled, startBrowser, until } from './page.ts'
+import { BROWSER, type ConsoleBrowser, goAnew, POLICY_TABS, settled, startBrowser, until } from './page.ts'
 
 if (!BROWSER)
   console.warn('SKIPPED: no browser (chromium) is installed, so axe does not look at the console.')
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const DAY_MS = 86_400_000
-
-const TABS = [
-  '',
-  '/cover',
-  '/transactions',
-  '/billing',
-  '/documents',
-  '/events',
-  '/quotes',
-  '/worksheet',
-  '/notes',
-]
 
 const TENANT_PAGES = [
   ...['', '/deployments', '/deployments/2?since=1', '/tables?since=1', '/tables/uploaded/rates'],
@@ -172,7 +160,7 @@ describe.skipIf(!BROWSER)('axe finds nothing, light and dark', () => {
   }
 
   test('every view of a policy, with its rows opened', async () => {
-    for (const tab of TABS) {
+    for (const tab of POLICY_TABS) {
       await moveTo(`/policy/${policy}${tab}`)
       await openRows(4)
       expect([tab, await found()]).toEqual([tab, []])

@@ -18,6 +18,7 @@ import {
   focused,
   goAnew,
   overflows,
+  POLICY_TABS,
   settled,
   startBrowser,
   stretchedBadges,
@@ -26,18 +27,6 @@ import {
 } from './page.ts'
 
 if (!BROWSER) console.warn('SKIPPED: no browser (chromium) is installed, so the console is not tried.')
-
-const VIEWS = [
-  '',
-  '/cover',
-  '/transactions',
-  '/billing',
-  '/documents',
-  '/events',
-  '/quotes',
-  '/worksheet',
-  '/notes',
-]
 
 describe.skipIf(!BROWSER)('the console', () => {
   let service: Service
@@ -386,7 +375,7 @@ describe.skipIf(!BROWSER)('the console', () => {
         ...(isPhone && { isMobile: true, hasTouch: true, deviceScaleFactor: 1 }),
       })
       await other.addInitScript(`sessionStorage.setItem('bindery.session', ${JSON.stringify(token)})`)
-      for (const view of VIEWS) {
+      for (const view of POLICY_TABS) {
         await go(other, policyAt(view))
         const toggle = other.locator('.toggle').first()
         if (await toggle.count()) {

@@ -14,6 +14,19 @@ import { BROWSER, fontsIn } from '../../packages/pdf/test/browser.ts'
 
 export { BROWSER }
 
+/** Of a policy, as they end its address. */
+export const POLICY_TABS = [
+  '',
+  '/cover',
+  '/transactions',
+  '/billing',
+  '/documents',
+  '/events',
+  '/quotes',
+  '/worksheet',
+  '/notes',
+]
+
 export type ConsoleBrowser = {
   /** A page of its own, without what others left in storage; `faults` are errors of scripts and of the page's policy. */
   open(options?: BrowserContextOptions): Promise<{ page: Page; faults: string[] }>

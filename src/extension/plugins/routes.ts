@@ -1,10 +1,19 @@
 import { z } from '@hono/zod-openapi'
 import { forTenant, type Route } from '../../platform/http/route.ts'
-import { LambdaRequest, LambdaResponse } from './contract-lambda.ts'
+import { component, Name } from '../../platform/wire.ts'
 import { PluginLogPageResponse, PluginLogsQuery } from './contract-log.ts'
 import { readLogs } from './logs.ts'
 
 const Anything = z.unknown().describe('Any JSON.')
+
+const LambdaRequest = component('LambdaRequest', {
+  operation: Name.describe('What the function is asked to do, its first argument.'),
+  payload: z.unknown().optional().describe('Any JSON, its second argument; null if it is left out.'),
+})
+
+const LambdaResponse = component('LambdaResponse', {
+  payload: z.unknown().describe('What the function returned; null if it returned nothing.'),
+})
 
 const { get, post } = forTenant('Plugins')
 

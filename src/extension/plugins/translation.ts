@@ -157,8 +157,7 @@ export function asPluginInput(value: unknown): unknown {
   return input ?? value
 }
 
-/** The policy as plugins and external raters get it. */
-/** The policy as it is shown, in the form for plugins. `quote`: that of new business; undefined: the selected one. */
+/** The policy as plugins and external raters get it. `quote`: that of new business; undefined: the selected one. */
 export const pluginPolicy = (
   shown: PolicyResponse,
   aggregate: PolicyAggregate,

@@ -23,7 +23,7 @@ export type Charge = Span & {
   readonly policyModificationLocator: Uuid
   /** The span that it pays for, if not the whole: the rest was already billed or is unchanged. */
   readonly rest?: Span
-  /** For a rest that a plan keeps apart (continued-plan.ts): the installment that would have billed it. */
+  /** For a rest that a plan keeps apart (items.ts): the installment that would have billed it. */
   readonly from?: Uuid
   /** For a change of an earlier charge: that charge is unchanged until then; 0 if none of it stays. */
   readonly keptUntil?: Instant
@@ -115,9 +115,12 @@ export const feeReversals = (fees: readonly Fee[], by: Uuid): Charge[] =>
     )
     .filter(isCharged)
 
+/** The peril run or fee that is charged for. */
+export const sourceOfCharge = ({ id }: Charge): string => id.slice(0, id.indexOf('/'))
+
 /** Groups charges: one key for all charges of the same premium, tax, commission or fee. */
 export function lineOfCharge(charge: Charge): string {
-  const source = charge.id.slice(0, charge.id.indexOf('/'))
+  const source = sourceOfCharge(charge)
   switch (charge.type) {
     case 'tax':
       return `${source}/tax/${charge.taxName}`

@@ -4,7 +4,7 @@ import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
 import type { Installment, PlannedInstallment } from '../records/invoice.ts'
-import { type Charge, feeChargeId, isPayable, lineOfCharge } from './charge.ts'
+import { type Charge, feeChargeId, isPayable, lineOfCharge, sourceOfCharge } from './charge.ts'
 
 /** The part of a charge that one installment bills; never zero. */
 export type InstallmentItem = { readonly charge: Charge; readonly amount: Money }
@@ -211,7 +211,7 @@ function splitContinued(
     const key = restKey(line, charge)
     if (restsByLine.get(key)! >= 0 || firstOfLine.has(line)) return 0
     const { open, freesAfter, keepsDifferences } = plan[placeOf(charge)]!.replans ?? {}
-    const source = sourceKey(charge)
+    const source = restKey(sourceOfCharge(charge), charge)
     if (keepsDifferences && (billingOwnTime.has(source) || !changingOwnTime.has(source))) return 0
     const { minor } = charge.amount
     if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
@@ -227,8 +227,7 @@ function splitContinued(
   // Else it bears a difference.
   const billingOwnTime = new Set<string>()
   const changingOwnTime = new Set<string>()
-  const sourceKey = ({ id, from }: Charge): string => `${id.slice(0, id.indexOf('/'))} ${from}`
-  const restKey = (line: string, { from }: Charge): string => `${line} ${from}`
+  const restKey = (of: string, { from }: Charge): string => `${of} ${from}`
   const restsOnPlan = new Map<string, number[]>()
   const firstOfLine = new Map<string, Charge>()
   for (const charge of charges) {
@@ -239,7 +238,7 @@ function splitContinued(
       rests[at] = rests[at]! + charge.amount.minor
       const key = restKey(line, charge)
       restsByLine.set(key, (restsByLine.get(key) ?? 0) + charge.amount.minor)
-      const source = sourceKey(charge)
+      const source = restKey(sourceOfCharge(charge), charge)
       const { start, end } = charge.rest ?? charge
       if (charge.keptUntil === undefined && charge.amount.minor > 0) billingOwnTime.add(source)
       if (start < charge.end && charge.start < end) changingOwnTime.add(source)

@@ -235,7 +235,7 @@ export type Replanned = {
   readonly isSilent?: true
   /**
    * When a cancellation ends cover. Refunds in those installments, for later time that was already invoiced, are paid at once
-   * (continued-plan.ts). Absent in plans of earlier releases.
+   * (bills/items.ts). Absent in plans of earlier releases.
    */
   readonly freesAfter?: Instant
   /**

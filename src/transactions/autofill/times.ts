@@ -19,15 +19,7 @@ export const knownOfNewPolicy = (
   { policyStartTimestamp: start, policyEndTimestamp: end }: PolicyCreateRequest,
   timeZone: TimeZone,
   now: Instant,
-): Known =>
-  ofSpan(
-    askedSpan(
-      (start ?? undefined) as Instant | undefined,
-      (end ?? undefined) as Instant | undefined,
-      timeZone,
-      now,
-    ),
-  )
+): Known => ofSpan(askedSpan(start, end, timeZone, now))
 
 /** `record` is what the request updates. What the request says itself counts before all of it. */
 export function knownOfRequest(
