@@ -51,7 +51,7 @@ export async function endStaleService(dataFolder: string): Promise<boolean> {
     )
   // Ids of processes are used again: only what is ours by its command line is ended.
   const ours = commandOf(noted.group).includes(resolve(dataFolder))
-  if (ours && signalGroup(noted.group, 'SIGKILL')) while (signalGroup(noted.group, 'SIGKILL')) await sleep(50)
+  if (ours) await endGroup(noted.group)
   rmSync(noteFile(dataFolder), { force: true })
   return ours
 }
@@ -100,7 +100,7 @@ export async function startService(port: number, dataFolder: string, isWatched =
   const note: RunningService = { launcher: process.pid, group, port }
   replaceFile(noteFile(dataFolder), JSON.stringify(note))
   const ended = exitOf(child).then(async code => {
-    signalGroup(group, 'SIGKILL')
+    await endGroup(group)
     await runner.stop()
     rmSync(noteFile(dataFolder), { force: true })
     return code
@@ -115,6 +115,11 @@ export async function startService(port: number, dataFolder: string, isWatched =
       clearTimeout(forced)
     },
   }
+}
+
+/** Kills what is left of the group, and waits until nothing is: until then its port is not free. */
+async function endGroup(group: number): Promise<void> {
+  while (signalGroup(group, 'SIGKILL')) await sleep(20)
 }
 
 const exitOf = (child: ChildProcess): Promise<number> =>
