@@ -5,28 +5,12 @@ import { products } from '../find.ts'
 import { words } from '../format.ts'
 import { usePromise } from '../use-promise.ts'
 import { addressOf, type Choice } from './ask.ts'
-import { type ListName, WORDS } from './words.ts'
+import { type ListName, POLICY_STATES, WORDS } from './words.ts'
 
 const TYPES: Partial<Record<ListName, readonly string[]>> = {
   applications: ['endorsement', 'renewal'],
   quoted: ['quote', 'endorsement', 'renewal'],
 }
-
-/** As of now. */
-const POLICY_STATES = [
-  'created',
-  'quoted',
-  'declined',
-  'finalized',
-  'discarded',
-  'lapsed',
-  'inGrace',
-  'pending',
-  'issued',
-  'expired',
-  'cancelled',
-  'withdrawn',
-]
 
 const namesOf = (names: readonly string[]): readonly Option[] => names.map(name => [name, words(name)])
 

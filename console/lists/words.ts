@@ -110,3 +110,19 @@ export const WORDS = {
   onThisPage: (count: number): string =>
     count === 1 ? '1 record on this page' : `${count.toLocaleString()} records on this page`,
 } as const
+
+/** States of policies, as of now. */
+export const POLICY_STATES = [
+  'created',
+  'quoted',
+  'declined',
+  'finalized',
+  'discarded',
+  'lapsed',
+  'inGrace',
+  'pending',
+  'issued',
+  'expired',
+  'cancelled',
+  'withdrawn',
+]
