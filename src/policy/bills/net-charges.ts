@@ -9,12 +9,25 @@ import { each, plusAmounts } from '../fold/shares.ts'
 import {
   type Amounts,
   acceptedQuote,
+  type Fee,
   type Holdback,
   type Modification,
   type PerilRun,
   type PolicyAggregate,
 } from '../records/aggregate.ts'
 import { type Charge, feeChange, isCharged, NOTHING_KEPT, type PieceTotal, runCharges } from './charge.ts'
+
+/** A later transaction, and the policy up to it. */
+type Change = {
+  readonly aggregate: PolicyAggregate
+  readonly modification: Modification
+  /** Up to this transaction: later ones must not change what it charged. */
+  readonly line: Line
+  /** `line` without it. */
+  readonly before: Line
+  readonly makers: ReadonlySet<Uuid>
+  readonly reversesApart: boolean
+}
 
 // Charges of a later modification: the cost of its pieces and fees minus the cost of what they replace. A cancellation's
 // are negative. An endorsement reverses the whole changed charge, then charges the kept part again and the new one
@@ -25,83 +38,91 @@ export function netCharges(
   modification: Modification,
   reversesApart: boolean,
 ): Charge[] {
-  const quote = acceptedQuote(aggregate)!
-  const by = modification.locator
-  // Later transactions must not change what this one charged.
-  const line = lineUpTo(aggregate, quote, modification)
-  const { timeZone, currency } = aggregate.policy
-  const makers = new Set(line.map(step => step.modification.locator))
-  const step = line.find(one => one.modification.locator === by)
-  const charges: Charge[] = []
-  for (const run of aggregate.perilRuns.values()) {
-    if (!run.price || !makers.has(run.madeBy) || !step || !reaches(step, run)) continue
-    const pieces = piecesOf(run, line, timeZone)
-    const madeTotal = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
-    const replaced = pieces.filter(piece => piece.replacedBy === by)
-    const replacedTotal = totalOfPieces(replaced)
-    const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
-    const own = { id: `${run.locator}/${by}`, perilName }
-    if (!replacedTotal) {
-      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
-      continue
-    }
-    const reversedTotal = { ...replacedTotal, amounts: each(replacedTotal.amounts, negated) }
-    const net = madeTotal ? plusAmounts(madeTotal.amounts, reversedTotal.amounts) : reversedTotal.amounts
-    if (isNothing(net)) continue
-    if (reversesApart) {
-      charges.push(...reversalsOf(run, replaced, by, perilName))
-      if (madeTotal) charges.push(...runCharges(run, madeTotal, by, own))
-      continue
-    }
-    const keptUntil = madeTotal?.end ?? NOTHING_KEPT
-    // The change of the run begins where the kept part ends.
-    const changed = { start: madeTotal?.end ?? replacedTotal.start, end: replacedTotal.end }
-    const rest =
-      changed.start < changed.end ? changed : { start: replacedTotal.start, end: replacedTotal.end }
-    if (madeTotal && modification.kind === 'endorsement')
-      charges.push(
-        ...runCharges(run, reversedTotal, by, {
-          ...own,
-          id: `${own.id}/${REVERSAL}`,
-          rest,
-          keptUntil,
-          reverses: chargedAs(run, replaced),
-        }),
-        ...runCharges(run, madeTotal, by, { ...own, rest, keptUntil }),
-      )
-    else {
-      // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
-      const isStanding = ({ start, replacedBy }: Piece): boolean =>
-        replacedBy === undefined && start < replacedTotal.start
-      const coverUntil = !madeTotal && pieces.some(isStanding) ? { coverUntil: replacedTotal.start } : {}
-      charges.push(...runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil }))
-    }
+  const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
+  const change: Change = {
+    aggregate,
+    modification,
+    line,
+    before: line.filter(step => step.modification.locator !== modification.locator),
+    makers: new Set(line.map(step => step.modification.locator)),
+    reversesApart,
   }
-  const before = line.filter(step => step.modification.locator !== by)
-  for (const fee of aggregate.fees.values()) {
-    if (!makers.has(fee.madeBy)) continue
-    const previous = fee.madeBy === by ? undefined : feeInForce(fee, before)
-    const current = feeInForce(fee, line)
-    const amount = minus(current.amount, previous?.amount ?? zero(currency))
-    if (reversesApart && previous) {
-      if (amount.minor !== 0) charges.push(...feeReversedApart(previous, current, by))
-      continue
-    }
-    const { parts = [], removed: [removed] = [] } = fee.changes.find(change => change.by === by) ?? {}
-    // A flat fee comes back for its whole span, including the gap.
-    const restoredPart = parts.find(
-      one => previous && !previous.parts.some(known => known.start === one.start),
-    )
-    const changeStart = later(fee.start, modification.effectiveAt)
-    const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
-    const from = removed?.start ?? (isRestored ? earlier(restoredPart.start, changeStart) : changeStart)
-    charges.push({
+  const charges = [...allRunCharges(change), ...allFeeCharges(change), ...holdbackCharges(change)]
+  return charges.filter(isCharged)
+}
+
+function allRunCharges(change: Change): Charge[] {
+  const { aggregate, modification, line, makers } = change
+  const step = line.find(one => one.modification.locator === modification.locator)
+  if (!step) return []
+  return [...aggregate.perilRuns.values()].flatMap(run =>
+    run.price && makers.has(run.madeBy) && reaches(step, run) ? changesOfRun(change, run) : [],
+  )
+}
+
+function changesOfRun(change: Change, run: PerilRun): Charge[] {
+  const { aggregate, modification, line, reversesApart } = change
+  const by = modification.locator
+  const pieces = piecesOf(run, line, aggregate.policy.timeZone)
+  const made = totalOfPieces(pieces.filter(piece => piece.madeBy === by))
+  const replacedPieces = pieces.filter(piece => piece.replacedBy === by)
+  const replaced = totalOfPieces(replacedPieces)
+  const perilName = aggregate.perils.get(run.perilLocator)?.name ?? ''
+  const own = { id: `${run.locator}/${by}`, perilName }
+  const chargesMade = made ? runCharges(run, made, by, own) : []
+  if (!replaced) return chargesMade
+
+  const reversed = { ...replaced, amounts: each(replaced.amounts, negated) }
+  const net = made ? plusAmounts(made.amounts, reversed.amounts) : reversed.amounts
+  if (isNothing(net)) return []
+  if (reversesApart) return [...reversalsOf(run, replacedPieces, by, perilName), ...chargesMade]
+
+  const rest = changedSpan(made, replaced)
+  const keptUntil = made?.end ?? NOTHING_KEPT
+  if (made && modification.kind === 'endorsement') {
+    const reverses = chargedAs(run, replacedPieces)
+    return [
+      ...runCharges(run, reversed, by, { ...own, id: `${own.id}/${REVERSAL}`, rest, keptUntil, reverses }),
+      ...runCharges(run, made, by, { ...own, rest, keptUntil }),
+    ]
+  }
+  // All of a piece that a reinstatement made goes: what is before it stays, and is billed by the same line.
+  const isStanding = ({ start, replacedBy }: Piece): boolean =>
+    replacedBy === undefined && start < replaced.start
+  const coverUntil = !made && pieces.some(isStanding) ? { coverUntil: replaced.start } : {}
+  return runCharges(run, { ...rest, amounts: net }, by, { ...own, keptUntil, ...coverUntil })
+}
+
+/** From where the kept part ends; all that is replaced if nothing of it is changed. */
+function changedSpan(made: Span | undefined, { start, end }: Span): Span {
+  const changesFrom = made?.end ?? start
+  return { start: changesFrom < end ? changesFrom : start, end }
+}
+
+const allFeeCharges = (change: Change): Charge[] =>
+  [...change.aggregate.fees.values()].flatMap(fee =>
+    change.makers.has(fee.madeBy) ? changesOfFee(change, fee) : [],
+  )
+
+function changesOfFee({ aggregate, modification, line, before, reversesApart }: Change, fee: Fee): Charge[] {
+  const by = modification.locator
+  const previous = fee.madeBy === by ? undefined : feeInForce(fee, before)
+  const current = feeInForce(fee, line)
+  const amount = minus(current.amount, previous?.amount ?? zero(aggregate.policy.currency))
+  if (reversesApart && previous) return amount.minor === 0 ? [] : feeReversedApart(previous, current, by)
+
+  const { parts = [], removed: [removed] = [] } = fee.changes.find(one => one.by === by) ?? {}
+  // A flat fee comes back for its whole span, including the gap.
+  const restoredPart = parts.find(one => previous && !previous.parts.some(known => known.start === one.start))
+  const changeStart = later(fee.start, modification.effectiveAt)
+  const isRestored = modification.kind === 'reinstatement' && restoredPart !== undefined
+  const from = removed?.start ?? (isRestored ? earlier(restoredPart.start, changeStart) : changeStart)
+  return [
+    {
       ...feeChange(fee, by, amount, { start: from < fee.end ? from : fee.start, end: fee.end }),
       ...(removed && { keptUntil: parts.length > 0 ? removed.start : NOTHING_KEPT }),
-    })
-  }
-  charges.push(...holdbackCharges(aggregate, modification, before, line))
-  return charges.filter(isCharged)
+    },
+  ]
 }
 
 const REVERSAL = 'reversal'
@@ -170,14 +191,8 @@ const isNothing = ({ premium, taxes, commissions }: Amounts): boolean =>
   [premium, ...taxes, ...commissions].every(amount => amount.minor === 0)
 
 // Holdbacks that a modification adds or drops, as charges (brief 1.6, 3.2). A held-back commission reduces what is taken
-// back from its recipient; the policyholder is not charged. `before` and `after`: the line without and with the
-// modification. May include zero charges.
-function holdbackCharges(
-  aggregate: PolicyAggregate,
-  modification: Modification,
-  before: Line,
-  after: Line,
-): Charge[] {
+// back from its recipient; the policyholder is not charged. May include zero charges.
+function holdbackCharges({ aggregate, modification, line, before }: Change): Charge[] {
   const changes = new Map<string, Holdback>()
   const none = zero(aggregate.policy.currency)
   const add = (of: Holdback, amount: Money): void => {
@@ -185,7 +200,7 @@ function holdbackCharges(
     changes.set(id, { ...of, amount: plus(changes.get(id)?.amount ?? none, amount) })
   }
   for (const one of holdbacksInForce(before)) add(one, negated(one.amount))
-  for (const one of holdbacksInForce(after)) add(one, one.amount)
+  for (const one of holdbacksInForce(line)) add(one, one.amount)
   return [...changes].map(([id, change]) => chargeOf(aggregate, modification, id, change))
 }
 
