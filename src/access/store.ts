@@ -61,17 +61,16 @@ export async function readNamedTenant(
   named: TenantNamed,
   calls: Calls,
 ): Promise<Tenant | undefined> {
-  const { tenantLocator, hostName, tenantName } = named
-  const key: TenantKey =
-    tenantLocator !== undefined
-      ? { locator: tenantLocator }
-      : hostName !== undefined
-        ? { hostName }
-        : { name: tenantName ?? '' }
-  const tenant = await readTenant(env, key, calls)
+  const { hostName, tenantName } = named
+  const tenant = await readTenant(env, keyOf(named), calls)
   const fits = (given: string | undefined, has: string): boolean => given === undefined || given === has
   if (tenant) requireServed(tenant)
   return tenant && fits(hostName, tenant.hostName) && fits(tenantName, tenant.name) ? tenant : undefined
+}
+
+function keyOf({ tenantLocator, hostName, tenantName = '' }: TenantNamed): TenantKey {
+  if (tenantLocator !== undefined) return { locator: tenantLocator }
+  return hostName === undefined ? { name: tenantName } : { hostName }
 }
 
 /** Deleted accounts are never found. */
@@ -153,7 +152,6 @@ export async function readAccount(
       ? key.locator
       : sql`(select ${accounts.locator} from ${accounts} where ${isAccount(key)})`,
   )
-  // Databases have the table of roles only after that of providers.
   const [[row], [version], [own], replacements = [], roles = []] = await database.batch([
     database.build.select().from(accounts).where(isAccount(key)),
     database.build
@@ -162,7 +160,9 @@ export async function readAccount(
       .orderBy(desc(configurationVersions.version))
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
-    ...(keepsRoles ? ([replacing, given] as const) : keepsProviders ? ([replacing] as const) : []),
+    ...(keepsProviders || keepsRoles ? ([replacing] as const) : []),
+    // Databases have this table only after that of providers.
+    ...(keepsRoles ? ([given] as const) : []),
   ])
   return {
     account: row && accountWithRoles(row, version?.roles, roles),

@@ -240,10 +240,8 @@ export function rowTexts<T extends SQLiteTable>(table: T, rows: readonly T['$inf
   return rows.map(row => {
     const cells: unknown[] = []
     for (const { name, column } of columns) {
-      const value = (row as Record<string, unknown>)[name]
-      cells.push(
-        value === undefined || value === null ? null : column ? column.mapToDriverValue(value) : value,
-      )
+      const value = (row as Record<string, unknown>)[name] ?? null
+      cells.push(column && value !== null ? column.mapToDriverValue(value) : value)
     }
     return JSON.stringify(cells)
   })

@@ -204,15 +204,16 @@ export const tenantsQuery = (database: Database, where?: SQL) =>
     .where(and(eq(control.tenants.status, 'active'), where))
     .orderBy(control.tenants.name, control.shards.number)
 
+function isTenant(key: TenantKey): SQL {
+  const { tenants } = control
+  if ('locator' in key) return eq(tenants.locator, key.locator)
+  return 'name' in key ? eq(tenants.name, key.name) : eq(tenants.hostName, key.hostName)
+}
+
 async function readTenantAccess(env: Env, key: TenantKey, calls: Calls): Promise<TenantAccess> {
   const database = controlDatabase(env, calls)
   const { tenants, revocations } = control
-  const which =
-    'locator' in key
-      ? eq(tenants.locator, key.locator)
-      : 'name' in key
-        ? eq(tenants.name, key.name)
-        : eq(tenants.hostName, key.hostName)
+  const which = isTenant(key)
   const [rows, revoked] = await database.batch([
     tenantsQuery(database, which),
     database.build

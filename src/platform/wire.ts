@@ -78,7 +78,8 @@ const WholeNumber = z.number().refine(Number.isInteger, { abort: true }).openapi
 export const RequestTimestamp = z
   .union([WholeNumber, z.string()], rule(TIMESTAMP))
   .transform((wire, ctx): Instant => {
-    const ms = typeof wire === 'number' ? wire : /^-?\d{1,400}$/.test(wire) ? Number(wire) : Number.NaN
+    const isTime = typeof wire === 'number' || /^-?\d{1,400}$/.test(wire)
+    const ms = isTime ? Number(wire) : Number.NaN
     const at = instant(ms)
     if (at !== undefined) return at
     breaks(ctx, Number.isNaN(ms) ? TIMESTAMP : 'must lie in the years 0001 to 9999')

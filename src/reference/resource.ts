@@ -100,7 +100,7 @@ function fitting<R extends Selectable>(own: readonly R[], jurisdiction: string |
 const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.selectionStart - a.selectionStart ||
   b.createdAt - a.createdAt ||
-  (a.locator < b.locator ? 1 : a.locator > b.locator ? -1 : 0)
+  Number(a.locator < b.locator) - Number(a.locator > b.locator)
 
 /** The 404 for a static name without a resource in force. */
 export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refusal =>

@@ -133,18 +133,15 @@ const announcedQuery = (database: Database) =>
 
 type UpgradeResult = { readonly problem: string; readonly isDone?: undefined } | Migrated
 
-/** A move that goes on is neither a failure nor another try; `triedAt` says that it is under way. */
 const resultQuery = (database: Database, { binding, ...result }: Upgrade & UpgradeResult): Query =>
-  database.build
-    .update(pool)
-    .set(
-      result.isDone === undefined
-        ? { problem: result.problem.slice(0, MOST_PROBLEM_CHARACTERS) }
-        : result.isDone
-          ? { migration: result.newest, problem: null, triedAt: null, tries: 0 }
-          : { migration: result.newest, problem: null, triedAt: now(), tries: 1 },
-    )
-    .where(eq(pool.binding, binding))
+  database.build.update(pool).set(changesBy(result)).where(eq(pool.binding, binding))
+
+/** A move that goes on is neither a failure nor another try; `triedAt` says that it is under way. */
+function changesBy(result: UpgradeResult) {
+  if (result.isDone === undefined) return { problem: result.problem.slice(0, MOST_PROBLEM_CHARACTERS) }
+  const underWay = result.isDone ? { triedAt: null, tries: 0 } : { triedAt: now(), tries: 1 }
+  return { migration: result.newest, problem: null, ...underWay }
+}
 
 /** Tries twice: of two simultaneous runs one fails. */
 async function upgrade(

@@ -90,13 +90,16 @@ const uploadOf = ({ partNames = ['file'], media = 'application/octet-stream', js
   }
 }
 
-function requestOf({ path, query, body, form, upload, access, method }: Route) {
+function mediaOf({ body, form, upload }: Route) {
+  if (form) return { required: true, content: { 'multipart/form-data': { schema: form.schema } } }
+  if (upload) return uploadOf(upload)
+  return body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
+}
+
+function requestOf(route: Route) {
+  const { path, query, access, method } = route
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(match => match[1]!)
-  const media = form
-    ? { required: true, content: { 'multipart/form-data': { schema: form.schema } } }
-    : upload
-      ? uploadOf(upload)
-      : body && { required: body.required, content: { 'application/json': { schema: body.schema } } }
+  const media = mediaOf(route)
   return {
     ...(names.length > 0 && {
       params: z.object(Object.fromEntries(names.map(name => [name, z.string()]))),

@@ -161,20 +161,17 @@ export function sourceOf(charge: Charge, shard: number, segmentLocatorOf: Segmen
   return peril
 }
 
+function nameOf(charge: Charge): string {
+  if ('feeLocator' in charge) return charge.feeName
+  if (charge.type === 'tax') return charge.taxName
+  return charge.type === 'commission' ? charge.commissionRecipient : charge.perilName
+}
+
 /** Sums items of the same type and name: thousands of perils would fill megabytes. */
 export function summedItems(items: readonly InstallmentItem[]): InstallmentItem[] {
   const sums = new Map<string, InstallmentItem>()
   for (const item of items) {
-    const { charge } = item
-    const name =
-      'feeLocator' in charge
-        ? charge.feeName
-        : charge.type === 'tax'
-          ? charge.taxName
-          : charge.type === 'commission'
-            ? charge.commissionRecipient
-            : charge.perilName
-    const key = `${charge.type} ${name}`
+    const key = `${item.charge.type} ${nameOf(item.charge)}`
     const earlier = sums.get(key)
     sums.set(key, earlier ? { ...earlier, amount: plus(earlier.amount, item.amount) } : item)
   }

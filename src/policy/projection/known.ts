@@ -202,7 +202,8 @@ function reinstatementAt(
   if (reinstatement.updatedAt <= asOf) return reinstatement
   const { issuedAt } = trimmed(reinstatement, asOf, ['issuedAt'])
   const modification = modificationOf(modifications, reinstatement.locator)
-  const state = issuedAt !== undefined ? 'issued' : modification ? 'accepted' : 'draft'
+  const notIssued = modification ? 'accepted' : 'draft'
+  const state = issuedAt === undefined ? notIssued : 'issued'
   return { ...reinstatement, state, issuedAt, modificationLocator: modification?.locator }
 }
 

@@ -166,8 +166,13 @@ const shownArgument = (argument: unknown): string => {
   return `${name}: ${shownValue(value) ?? ''}`
 }
 
-/** These say how many turns they took; other tags, which of their conditions held. */
 const LOOPS: ReadonlySet<string> = new Set(['for', 'tablerow'])
+
+/** Of a loop, how many turns it took; of other tags, which of their conditions held. */
+function resultOfBranch({ tag, taken, turns, of }: ObservedBranch): string {
+  if (LOOPS.has(tag)) return String(turns)
+  return taken < of - 1 ? String(taken + 1) : 'else'
+}
 
 /** The steps of one template. */
 export class Steps {
@@ -192,12 +197,8 @@ export class Steps {
     filter: step => this.#add(step.at, () => filterStep(step)),
     assign: ({ at, name, value }: ObservedAssignment) =>
       this.#add(at, () => ({ kind: 'assign', name, ...resultOf(value) })),
-    branch: ({ at, tag, taken, turns, of }: ObservedBranch) =>
-      this.#add(at, () => ({
-        kind: 'branch',
-        name: tag,
-        result: LOOPS.has(tag) ? String(turns) : taken < of - 1 ? String(taken + 1) : 'else',
-      })),
+    branch: branch =>
+      this.#add(branch.at, () => ({ kind: 'branch', name: branch.tag, result: resultOfBranch(branch) })),
   }
 
   #add({ path, line, column }: Place, step: () => Omit<WorksheetStep, 'line' | 'column'>): void {

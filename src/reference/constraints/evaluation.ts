@@ -170,7 +170,7 @@ class Chain {
   /** Undefined: every row passes. An empty list: none does. */
   #valuesFor(field: ConstrainedField, { column, governor, fixed }: Governor): readonly string[] | undefined {
     const orFixed = (values: readonly string[]): readonly string[] | undefined =>
-      values.length > 0 ? values : fixed.length > 0 ? fixed : undefined
+      [values, fixed].find(one => one.length > 0)
     if (!governor) return orFixed([])
     const assumed = this.#assumptions.get(field)?.get(column) ?? this.#assumedByGovernor.get(nameOf(governor))
     if (typeof assumed === 'string') {

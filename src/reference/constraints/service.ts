@@ -91,6 +91,14 @@ export async function showConstraintRecord(
   return Object.fromEntries(record.map(({ name: column, values }) => [column, values]))
 }
 
+/** Types that are not compared as text. */
+const COMPARED_BY: Readonly<Record<string, Comparison>> = {
+  int: 'number',
+  long: 'number',
+  decimal: 'number',
+  boolean: 'truth',
+}
+
 class Column {
   readonly name: string
   readonly by: Comparison
@@ -103,8 +111,7 @@ class Column {
     this.name = column?.name ?? inFile
     this.#type = column?.dataType ?? 'string'
     this.#seen = column?.makeDistinct ? new Set() : undefined
-    const isNumber = ['int', 'long', 'decimal'].includes(this.#type)
-    this.by = isNumber ? 'number' : this.#type === 'boolean' ? 'truth' : 'text'
+    this.by = COMPARED_BY[this.#type] ?? 'text'
   }
 
   /** Returns whether the cell adds a value. */

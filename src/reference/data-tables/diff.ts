@@ -117,8 +117,9 @@ function shownDifference(
   before: TableLayout,
   after: TableLayout,
 ): TableDiffResponse['items'][number] {
+  const inBoth = to === null ? 'removed' : 'changed'
   return {
-    change: from === null ? 'added' : to === null ? 'removed' : 'changed',
+    change: from === null ? 'added' : inBoth,
     key: before.keys.length === 0 ? [] : key.split(KEY_SEPARATOR),
     ...(from && { from: { ...typedRow(before, from) } }),
     ...(to && { to: { ...typedRow(after, to) } }),

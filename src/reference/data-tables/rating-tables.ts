@@ -265,7 +265,8 @@ export class RatingTables {
     if (wanted === undefined) return 'noSuchKey'
     const { number, key, valueAt, valueKey } = wanted
     const row = records.knownRows.get(this.#context.tenant, number, key, '')
-    const value = this.#values.has(valueKey) ? this.#values.get(valueKey) : row ? row.cells[valueAt] : row
+    const inRow = row ? row.cells[valueAt] : row
+    const value = this.#values.has(valueKey) ? this.#values.get(valueKey) : inRow
     if (value !== undefined) return value === null ? 'noSuchKey' : { value }
     this.#missing.set(valueKey, { contents: number, key, valueAt })
     return 'notLoaded'
@@ -321,5 +322,6 @@ export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
 function valueColumn(names: readonly string[], keys: readonly number[]): number {
   const others = [...names.keys()].filter(at => !keys.includes(at))
   const value = names.indexOf('value')
-  return value >= 0 && !keys.includes(value) ? value : others.length === 1 ? others[0]! : -1
+  if (others.includes(value)) return value
+  return others.length === 1 ? others[0]! : -1
 }

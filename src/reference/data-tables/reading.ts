@@ -166,15 +166,16 @@ export function checkCells(
   const before = notes.problems.length
   for (const [at, { name, type }] of columns.entries()) {
     const text = cells[at]!
-    const what = text.includes('\0')
-      ? `has a NUL character, ${nul}`
-      : type !== 'string' && text !== '' && TYPE_RULES[type].canonical(text) === undefined
-        ? `is not ${TYPE_RULES[type].named}`
-        : undefined
+    const what = text.includes('\0') ? `has a NUL character, ${nul}` : faultOf(type, text)
     if (what !== undefined) notes.problem(line, `The cell '${name}' ${what}.`, { column: name, text })
   }
   return notes.problems.length === before ? 'sound' : 'wrong'
 }
+
+const faultOf = (type: Column['type'], text: string): string | undefined =>
+  type !== 'string' && text !== '' && TYPE_RULES[type].canonical(text) === undefined
+    ? `is not ${TYPE_RULES[type].named}`
+    : undefined
 
 /** A stored row. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {

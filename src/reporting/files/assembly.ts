@@ -41,8 +41,10 @@ const LINES_AT_ONCE = 200
  * Lines of a row group of the Parquet file, which is written at once. Reports with very many get larger ones, since the end of the file says
  * something of each.
  */
-const rowGroupOf = (written: number): number =>
-  written < 200_000 ? 1_000 : written < 2_000_000 ? 5_000 : MOST_LINES
+function rowGroupOf(written: number): number {
+  if (written < 200_000) return 1_000
+  return written < 2_000_000 ? 5_000 : MOST_LINES
+}
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const
 type Format = (typeof FORMATS)[number]

@@ -90,12 +90,10 @@ export class ParquetFile {
   }
 }
 
-const packed = (_: string, value: unknown): unknown =>
-  typeof value === 'bigint'
-    ? { bigint: String(value) }
-    : value instanceof Uint8Array
-      ? { bytes: [...value] }
-      : value
+function packed(_: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return { bigint: String(value) }
+  return value instanceof Uint8Array ? { bytes: [...value] } : value
+}
 
 function unpacked(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -77,6 +77,12 @@ export const receivables: ReportKind = {
 /** Amounts are positive, but for what takes another movement back. */
 type Movement = { readonly type: string; readonly minor: number; readonly entry: JournalEntry }
 
+/** By the sign of what is posted to the account: credit is a liability, which grows by what is negative. */
+const MOVEMENT_TYPES = {
+  cash: { in: 'received', out: 'refunded' },
+  credit: { in: 'creditUsed', out: 'creditMade' },
+} as const
+
 /** `moved` has what earlier rows posted of each payment: a movement that takes it back is a reversal. */
 function* movementsOf(row: StoredJournalRow, moved: Map<string, number>): Generator<Movement> {
   for (const entry of row.entries) {
@@ -86,28 +92,15 @@ function* movementsOf(row: StoredJournalRow, moved: Map<string, number>): Genera
     const key = `${account} ${payment}`
     const earlier = moved.get(key) ?? 0
     moved.set(key, earlier + minor)
-    const isReversal = earlier !== 0 && Math.sign(earlier) !== Math.sign(minor)
     if (row.kind === 'disbursement') {
       if (account === 'cash') yield { type: 'disbursed', minor: -minor, entry }
-    } else if (account === 'cash') {
-      const type = isReversal
-        ? minor < 0
-          ? 'receivedReversed'
-          : 'refundedReversed'
-        : minor > 0
-          ? 'received'
-          : 'refunded'
-      yield { type, minor: Math.abs(minor), entry }
-    } else {
-      const type = isReversal
-        ? minor > 0
-          ? 'creditMadeReversed'
-          : 'creditUsedReversed'
-        : minor < 0
-          ? 'creditMade'
-          : 'creditUsed'
-      yield { type, minor: Math.abs(minor), entry }
+      continue
     }
+    const isReversal = earlier !== 0 && Math.sign(earlier) !== Math.sign(minor)
+    // A reversal moves the other way than what it takes back.
+    const { in: into, out } = MOVEMENT_TYPES[account]
+    const type = minor > 0 === isReversal ? out : into
+    yield { type: isReversal ? `${type}Reversed` : type, minor: Math.abs(minor), entry }
   }
 }
 

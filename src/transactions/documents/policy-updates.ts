@@ -222,10 +222,11 @@ function groupChanges(
       fieldChanges(definition?.fields ?? [], before?.values ?? {}, after?.values ?? {}),
     )
     if (before && after && Object.keys(values).length === 0) continue
+    const lasting = after ? 'updated' : 'removed'
     addChange(changes, fieldName, {
       locator,
       title: definition?.title ?? fieldName,
-      endorsement_effect: before ? (after ? 'updated' : 'removed') : 'added',
+      endorsement_effect: before ? lasting : 'added',
       updated_field_values: values,
     })
   }

@@ -140,7 +140,10 @@ export function jsonFault(text: string): JsonFault {
     if (end !== undefined) at = end
     return end !== undefined
   }
-  const afterValue = (): Expected => (open.length === 0 ? 'end' : open.at(-1) === '[' ? ', or ]' : ', or }')
+  const afterValue = (): Expected => {
+    if (open.length === 0) return 'end'
+    return open.at(-1) === '[' ? ', or ]' : ', or }'
+  }
   while (true) {
     token(SPACE)
     const next = text[at]
@@ -164,13 +167,18 @@ export function jsonFault(text: string): JsonFault {
     else break
   }
   const before = text.slice(0, at)
-  const problem =
-    at >= text.length
-      ? `the body ends, but ${IN_WORDS[expected]}`
-      : text[at] === '"' && /^(?:value|name)/.test(expected)
-        ? 'the text that starts here is not ended, or has a character or escape that JSON does not allow'
-        : IN_WORDS[expected]
-  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n'), problem }
+  return {
+    line: before.split('\n').length,
+    column: at - before.lastIndexOf('\n'),
+    problem: problemAt(text, at, expected),
+  }
+}
+
+function problemAt(text: string, at: number, expected: Expected): string {
+  if (at >= text.length) return `the body ends, but ${IN_WORDS[expected]}`
+  if (text[at] === '"' && /^(?:value|name)/.test(expected))
+    return 'the text that starts here is not ended, or has a character or escape that JSON does not allow'
+  return IN_WORDS[expected]
 }
 
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y

@@ -196,7 +196,8 @@ export function isBilledWhole(
   for (const { perilCharacteristicsLocator: at, ...item } of bills.flatMap(one => one.items)) {
     if (at === undefined) continue
     const { amount, taxName = '', commissionRecipient = '' } = item
-    const type = taxName !== '' ? 'tax' : commissionRecipient !== '' ? 'commission' : 'premium'
+    const untaxed = commissionRecipient === '' ? 'premium' : 'commission'
+    const type = taxName === '' ? untaxed : 'tax'
     add(at, type, taxName || commissionRecipient, -minorOf(amount, currency))
   }
   return [...missing.values()].every(minor => minor === 0)

@@ -110,16 +110,13 @@ function stepsOf(record: PolicyRecord, term: Term): Step[] {
   for (const segment of segments) {
     const from = Number(segment.startTimestamp)
     if (from > end && steps.length > 0 && steps.at(-1)!.segment) steps.push(gap(end))
-    const isAfterGap = steps.length > 0 && !steps.at(-1)!.segment
     const modification = madeBy(record, segment)
-    const type = steps.length === 0 ? opening : isAfterGap ? 'reinstatement' : typeOf(modification)
-    steps.push({
-      from,
-      segment,
-      type,
-      isFree: false,
-      modification: steps.length === 0 ? term.opening : modification,
-    })
+    const last = steps.at(-1)
+    if (!last) steps.push({ from, segment, type: opening, isFree: false, modification: term.opening })
+    else {
+      const type = last.segment ? typeOf(modification) : 'reinstatement'
+      steps.push({ from, segment, type, isFree: false, modification })
+    }
     end = Number(segment.endTimestamp)
   }
   if (end > term.end) throw new Untellable('a segment of several terms')
@@ -366,7 +363,8 @@ function itemsIn(
       }
     const peril = elements.perilOf(item.perilCharacteristicsLocator ?? '')
     if (!peril) return undefined
-    const kind = item.type === 'holdback' ? 'holdback' : item.taxName === undefined ? 'premium' : 'tax'
+    const charged = item.taxName === undefined ? 'premium' : 'tax'
+    const kind = item.type === 'holdback' ? 'holdback' : charged
     return { start: startOf(peril), id: peril.renewalGroup, kind, name: item.taxName ?? '' }
   }
   return bills.flatMap(({ items }, bill) =>

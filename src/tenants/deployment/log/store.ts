@@ -121,12 +121,10 @@ export const logQuery = (
     .orderBy(desc(deploymentLogs.createdAt), desc(deploymentLogs.locator))
     .limit(most)
 
-const ofVersion = (version: number | undefined, isRefused: boolean): SQL | undefined =>
-  isRefused
-    ? isNull(deploymentLogs.version)
-    : version === undefined
-      ? undefined
-      : eq(deploymentLogs.version, version)
+function ofVersion(version: number | undefined, isRefused: boolean): SQL | undefined {
+  if (isRefused) return isNull(deploymentLogs.version)
+  return version === undefined ? undefined : eq(deploymentLogs.version, version)
+}
 
 const ENTRY = statement(build =>
   build
