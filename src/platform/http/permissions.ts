@@ -118,18 +118,17 @@ const GRANTS: Record<AccountType, readonly Grant[]> = {
   ],
 }
 
+function includes(grant: Grant, group: string, area: Area, action: string): boolean {
+  if ('area' in grant) return grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
+  if (grant.group !== group) return false
+  return 'only' in grant ? grant.only.includes(action) : !grant.except?.includes(action)
+}
+
 function permissionsOf(type: AccountType): ReadonlySet<string> {
   const held = new Set<string>()
   for (const [group, { area, actions }] of Object.entries(PERMISSION_GROUPS))
     for (const action of actions)
-      for (const grant of GRANTS[type]) {
-        const granted =
-          'group' in grant
-            ? grant.group === group &&
-              ('only' in grant ? grant.only.includes(action) : !grant.except?.includes(action))
-            : grant.area === area && (grant.actions === '*' || grant.actions.includes(action))
-        if (granted) held.add(`${group}.${action}`)
-      }
+      if (GRANTS[type].some(grant => includes(grant, group, area, action))) held.add(`${group}.${action}`)
   if (type !== 'account.internal') for (const permission of ONLY_ADMINISTRATION) held.delete(permission)
   return held
 }

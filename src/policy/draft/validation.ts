@@ -79,52 +79,15 @@ export function validateContent(
       reported: reported.byOwner.get(owner),
     })
 
-  const errors = new Map<string, ExposureValidationErrors>()
+  const entries = new Map<string, ExposureValidationErrors>()
   const errorsOf = (exposure: Exposure): ExposureValidationErrors => {
-    let entry = errors.get(exposure.locator)
-    if (!entry) {
-      const index = reported.added.get(exposure.locator)
-      entry = {
-        exposureName: exposure.name,
-        ...(index === undefined ? { exposureLocator: exposure.locator } : { index }),
-        hasErrors: true,
-        perilValidationErrors: [],
-      }
-      errors.set(exposure.locator, entry)
-    }
+    const entry = entries.get(exposure.locator) ?? newEntry(exposure, reported)
+    entries.set(exposure.locator, entry)
     return entry
   }
-
-  for (const run of parts.exposureRuns) {
-    const exposure = aggregate.exposures.get(run.exposureLocator)
-    if (!exposure) continue
-    const definition = product.exposures.find(one => one.name === exposure.name)
-    if (!definition) {
-      errorsOf(exposure).message =
-        `The configuration no longer has an exposure '${exposure.name}'; remove it.`
-      continue
-    }
-    const found = check(exposure.locator, definition.fields, run.data)
-    if (!found.hasErrors) continue
-    const entry = errorsOf(exposure)
-    entry.exposureFieldErrors = joinFieldErrors(entry.exposureFieldErrors ?? fieldErrors([]), found)
-  }
-  for (const run of parts.perilRuns) {
-    const peril = aggregate.perils.get(run.perilLocator)
-    const exposure = peril && aggregate.exposures.get(peril.exposureLocator)
-    if (!exposure) continue
-    const { name } = peril
-    const definition = product.exposures.find(one => one.name === exposure.name)
-    const fields = definition?.perils.find(one => one.name === name)?.fields
-    const found = fields && check(peril.locator, fields, run.data)
-    if (found && !found.hasErrors) continue
-    const message = `The configuration no longer has a peril '${name}' for '${exposure.name}'; remove it.`
-    errorsOf(exposure).perilValidationErrors.push({
-      name,
-      hasErrors: true,
-      ...(found ? { fieldErrors: found } : { message }),
-    })
-  }
+  const checking = { aggregate, product, check, errorsOf }
+  for (const run of parts.exposureRuns) checkExposure(run, checking)
+  for (const run of parts.perilRuns) checkPeril(run, checking)
 
   const strays: ExposureValidationErrors[] = []
   for (const stray of reported.strays) {
@@ -133,7 +96,7 @@ export function validateContent(
     if (isOfAdded) errorsOf(exposure).perilValidationErrors.push(...strayPerils(stray))
     else strays.push(strayErrors(stray))
   }
-  const exposureValidationErrors = [...errors.values(), ...strays]
+  const exposureValidationErrors = [...entries.values(), ...strays]
   const policyFieldErrors = parts.policy
     .map(data => check(parts.owner, product.fields, data))
     .reduce(joinFieldErrors, fieldErrors([]))
@@ -143,6 +106,53 @@ export function validateContent(
     exposureValidationErrors,
     cancellationValidationErrors: [],
   }
+}
+
+type Checking = {
+  readonly aggregate: PolicyAggregate
+  readonly product: ProductDefinition
+  readonly check: (owner: string, fields: ProductDefinition['fields'], data: FieldData) => FieldErrors
+  /** The exposure's entry of the answer. */
+  readonly errorsOf: (exposure: Exposure) => ExposureValidationErrors
+}
+
+/** An exposure that the request adds has no locator yet. */
+function newEntry({ name, locator }: Exposure, { added }: ReportedProblems): ExposureValidationErrors {
+  const index = added.get(locator)
+  const place = index === undefined ? { exposureLocator: locator } : { index }
+  return { exposureName: name, ...place, hasErrors: true, perilValidationErrors: [] }
+}
+
+function checkExposure(run: ExposureRun, { aggregate, product, check, errorsOf }: Checking): void {
+  const exposure = aggregate.exposures.get(run.exposureLocator)
+  if (!exposure) return
+  const { locator, name } = exposure
+  const definition = product.exposures.find(one => one.name === name)
+  if (!definition) {
+    errorsOf(exposure).message = `The configuration no longer has an exposure '${name}'; remove it.`
+    return
+  }
+  const found = check(locator, definition.fields, run.data)
+  if (!found.hasErrors) return
+  const entry = errorsOf(exposure)
+  entry.exposureFieldErrors = joinFieldErrors(entry.exposureFieldErrors ?? fieldErrors([]), found)
+}
+
+function checkPeril(run: PerilRun, { aggregate, product, check, errorsOf }: Checking): void {
+  const peril = aggregate.perils.get(run.perilLocator)
+  const exposure = peril && aggregate.exposures.get(peril.exposureLocator)
+  if (!exposure) return
+  const { locator, name } = peril
+  const definition = product.exposures.find(one => one.name === exposure.name)
+  const fields = definition?.perils.find(one => one.name === name)?.fields
+  const found = fields && check(locator, fields, run.data)
+  if (found && !found.hasErrors) return
+  const message = `The configuration no longer has a peril '${name}' for '${exposure.name}'; remove it.`
+  errorsOf(exposure).perilValidationErrors.push({
+    name,
+    hasErrors: true,
+    ...(found ? { fieldErrors: found } : { message }),
+  })
 }
 
 function strayErrors(stray: ReportedProblems['strays'][number]): ExposureValidationErrors {

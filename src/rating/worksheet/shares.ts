@@ -2,7 +2,7 @@
 // part, so that a reader can work them out again. The amounts themselves are those of the fold.
 import Big from 'big.js'
 import type { Uuid } from '../../kernel/locators.ts'
-import { RATE_PLACES, toText } from '../../kernel/money.ts'
+import { type Money, minus, RATE_PLACES, toText } from '../../kernel/money.ts'
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { WorksheetShare } from '../../policy/contract/worksheet.ts'
 import { endOfRun, type Line, type Step } from '../../policy/fold/line.ts'
@@ -110,43 +110,86 @@ function shareOf(
   amountOf: AmountOf,
 ): Omit<WorksheetShare, 'of' | 'name'> {
   const amount = amountOf(piece.amounts!)
-  const shown = proration === 'linear' ? String : shownMonths
-  const line = (from: typeof amount, how: WorksheetShare['how'], part?: number, whole?: number) => ({
-    from: toText(from),
-    how,
-    ...(part !== undefined && whole !== undefined && { part: shown(part), whole: shown(whole) }),
-    amount: toText(amount),
-  })
   const { predecessor } = piece.segment
   const split =
     what === 'run' || predecessor === undefined ? undefined : splitsIn(run, piece.madeBy, predecessor)
-  const stated = (at: Instant) => split?.(at, amountOf)
-  const whole = amountOf(amounts)
-  if (what === 'removed') {
-    if (piece.start === span.start) return line(whole, 'all')
-    if (stated(piece.start)) return line(whole, 'plugin')
-    const [part, of] = [measure(piece.start, span.end), measure(span.start, span.end)]
-    return line(whole, portion(whole, part, of).minor === amount.minor ? 'share' : 'recorded', part, of)
+  const splitting = {
+    piece,
+    amount,
+    span,
+    whole: amountOf(amounts),
+    measure,
+    stated: (to: Instant) => split?.(to, amountOf),
   }
+  const { from, how, measured } =
+    what === 'removed'
+      ? originInRemoved(splitting)
+      : originAmong(
+          siblings.map(one => ({ start: one.start, end: one.end, amount: amountOf(one.amounts!) })),
+          splitting,
+        )
+  const shown = proration === 'linear' ? String : shownMonths
+  return {
+    from: toText(from),
+    how,
+    ...(measured && { part: shown(measured.part), whole: shown(measured.whole) }),
+    amount: toText(amount),
+  }
+}
+
+type Splitting = {
+  readonly piece: Span
+  readonly amount: Money
+  /** What is split, and its amount. */
+  readonly span: Span
+  readonly whole: Money
+  readonly measure: Measure
+  /** The amount up to a time, where a plugin states it. */
+  readonly stated: (to: Instant) => Money | undefined
+}
+
+/** The amount that a piece is a part of, and how the part was found. */
+type Origin = {
+  readonly from: Money
+  readonly how: WorksheetShare['how']
+  readonly measured?: { readonly part: number; readonly whole: number }
+}
+
+const measuredOrigin = (from: Money, amount: Money, part: number, whole: number): Origin => ({
+  from,
+  how: portion(from, part, whole).minor === amount.minor ? 'share' : 'recorded',
+  measured: { part, whole },
+})
+
+function originInRemoved({ piece, amount, span, whole, measure, stated }: Splitting): Origin {
+  if (piece.start === span.start) return { from: whole, how: 'all' }
+  if (stated(piece.start)) return { from: whole, how: 'plugin' }
+  return measuredOrigin(whole, amount, measure(piece.start, span.end), measure(span.start, span.end))
+}
+
+/** `siblings` are the pieces of the same split by time; each takes its part of what those before it left. */
+function originAmong(
+  siblings: readonly (Span & { readonly amount: Money })[],
+  { piece, amount, span, whole, measure, stated }: Splitting,
+): Origin {
   let left = whole
   let from = span.start
-  const taken = (to: Instant) => stated(to) ?? portion(left, measure(from, to), measure(from, span.end))
-  const minor = (less: typeof left): typeof left => ({ ...left, minor: left.minor - less.minor })
-  for (const { start, end, ...sibling } of siblings) {
+  const taken = (to: Instant): Money =>
+    stated(to) ?? portion(left, measure(from, to), measure(from, span.end))
+  for (const { start, end, amount: own } of siblings) {
     if (start > from) {
-      left = minor(taken(start))
+      left = minus(left, taken(start))
       from = start
     }
     if (start === piece.start) {
-      if (end >= span.end) return line(left, from === span.start ? 'all' : 'rest')
-      if (stated(end)) return line(left, 'plugin')
-      const [part, of] = [measure(from, end), measure(from, span.end)]
-      return line(left, portion(left, part, of).minor === amount.minor ? 'share' : 'recorded', part, of)
+      if (end >= span.end) return { from: left, how: from === span.start ? 'all' : 'rest' }
+      if (stated(end)) return { from: left, how: 'plugin' }
+      return measuredOrigin(left, amount, measure(from, end), measure(from, span.end))
     }
-    left = minor(amountOf(sibling.amounts!))
+    left = minus(left, own)
     from = end
   }
-  return line(left, 'recorded')
+  return { from: left, how: 'recorded' }
 }
 
 /** Of an endorsement that rates nothing again: the run that it continues, and the part of its amounts that it takes over. */
