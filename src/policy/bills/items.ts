@@ -196,61 +196,17 @@ function splitContinued(
   const planned = [...plan.keys()].filter(at => plan[at]!.replans?.bill === 'planned')
   const lastPlanned = planned.at(-1)
   const keepsCover = plan.some(one => one.replans?.keepsCover)
-  const atOnce = plan.findIndex(one => one.replans?.bill === 'atOnce')
+  const immediate = plan.findIndex(one => one.replans?.bill === 'atOnce')
   // A plan without an immediate installment has nothing to bill at once; the last one stands in.
-  const orAtOnce = (at: number | undefined): number => at ?? (atOnce >= 0 ? atOnce : plan.length - 1)
-  const placeOf = ({ from }: Charge): number => orAtOnce(places.get(from!))
-
-  /**
-   * Refunded at once from a rest that refunds an invoiced charge (a dearer cover replaced a cheaper one): the part after
-   * the end of cover, whether the installment with the refund goes or only shrinks.
-   */
-  const refundedAtOnce = (charge: Charge): number => {
-    if (charge.type === 'fee') return 0
-    const line = lineOfCharge(charge)
-    const key = restKey(line, charge)
-    if (restsByLine.get(key)! >= 0 || firstOfLine.has(line)) return 0
-    const { open, freesAfter, keepsDifferences } = plan[placeOf(charge)]!.replans ?? {}
-    const source = restKey(sourceOfCharge(charge), charge)
-    if (keepsDifferences && (billingOwnTime.has(source) || !changingOwnTime.has(source))) return 0
-    const { minor } = charge.amount
-    if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
-    const { start, end } = charge.rest ?? charge
-    if (end <= freesAfter) return 0
-    if (start >= freesAfter) return minor
-    return splitBy([BigInt(freesAfter - start), BigInt(end - freesAfter)])(charge.amount)[1]!.minor
-  }
-
-  /** What each installment would have billed of each line of charges. */
-  const restsByLine = new Map<string, number>()
-  // An installment with less than nothing of a line refunds it, if it bills nothing of the peril for its own time, but changes that time.
-  // Else it bears a difference.
-  const billingOwnTime = new Set<string>()
-  const changingOwnTime = new Set<string>()
-  const restKey = (of: string, { from }: Charge): string => `${of} ${from}`
-  const restsOnPlan = new Map<string, number[]>()
-  const firstOfLine = new Map<string, Charge>()
-  for (const charge of charges) {
-    const line = lineOfCharge(charge)
-    if (charge.from !== undefined) {
-      const rests = restsOnPlan.get(line) ?? plan.map(() => 0)
-      const at = placeOf(charge)
-      rests[at] = rests[at]! + charge.amount.minor
-      const key = restKey(line, charge)
-      restsByLine.set(key, (restsByLine.get(key) ?? 0) + charge.amount.minor)
-      const source = restKey(sourceOfCharge(charge), charge)
-      const { start, end } = charge.rest ?? charge
-      if (charge.keptUntil === undefined && charge.amount.minor > 0) billingOwnTime.add(source)
-      if (start < charge.end && charge.start < end) changingOwnTime.add(source)
-      restsOnPlan.set(line, rests)
-    } else if (!firstOfLine.has(line)) firstOfLine.set(line, charge)
-  }
+  const atOnce = immediate >= 0 ? immediate : plan.length - 1
+  const placeOf = ({ from }: Charge): number => places.get(from!) ?? atOnce
+  const lines = linesIn(charges, plan, placeOf)
 
   /** The installment that bears what a change leaves of a line kept until then. */
   const bearerOf = (keptUntil: Instant): number => {
     const before = planned.findLast(at => plan[at]!.start < keptUntil)
     if (before !== undefined) return before
-    return planned.length > 0 && plan[planned[0]!]!.start === keptUntil ? lastPlanned! : orAtOnce(undefined)
+    return planned.length > 0 && plan[planned[0]!]!.start === keptUntil ? lastPlanned! : atOnce
   }
 
   return charge => {
@@ -264,20 +220,20 @@ function splitContinued(
       return amounts()
     }
     if (charge.from !== undefined) {
-      const refunded = refundedAtOnce(charge)
       const place = placeOf(charge)
-      parts[orAtOnce(undefined)] = refunded
+      const refunded = refundedAtOnce(charge, plan[place]!, lines)
+      parts[atOnce] = refunded
       parts[place] = parts[place]! + minor - refunded
       return amounts()
     }
-    if (charge.type === 'holdback') return allAt(orAtOnce(lastPlanned))
+    if (charge.type === 'holdback') return allAt(lastPlanned ?? atOnce)
     const keptUntil = (keepsCover ? charge.coverUntil : undefined) ?? charge.keptUntil
-    if (keptUntil === undefined) return isNewFee(charge) ? allAt(orAtOnce(undefined)) : splitByTime(charge)
+    if (keptUntil === undefined) return isNewFee(charge) ? allAt(atOnce) : splitByTime(charge)
     const line = lineOfCharge(charge)
-    const rests = restsOnPlan.get(line)
-    if (!rests) return allAt(orAtOnce(undefined))
+    const rests = lines.restsOnPlan.get(line)
+    if (!rests) return allAt(atOnce)
     let rest = minor
-    if (firstOfLine.get(line) === charge)
+    if (lines.firstOf.get(line) === charge)
       for (const at of planned)
         if (plan[at]!.start >= keptUntil) {
           parts[at] = -rests[at]!
@@ -287,6 +243,77 @@ function splitContinued(
     parts[bearer] = parts[bearer]! + rest
     return amounts()
   }
+}
+
+/** What a continued plan takes over, by line of charges, and what is new of each line. */
+type Lines = {
+  /** By installment of the plan. */
+  readonly restsOnPlan: ReadonlyMap<string, readonly number[]>
+  /** By earlier installment (`restKey`). */
+  readonly rests: ReadonlyMap<string, number>
+  /**
+   * An installment with less than nothing of a line refunds it, if it bills nothing of the peril for its own time, but changes that
+   * time. Else it bears a difference.
+   */
+  readonly billingOwnTime: ReadonlySet<string>
+  readonly changingOwnTime: ReadonlySet<string>
+  /** The first new charge. */
+  readonly firstOf: ReadonlyMap<string, Charge>
+}
+
+const restKey = (of: string, { from }: Charge): string => `${of} ${from}`
+
+function linesIn(
+  charges: readonly Charge[],
+  plan: readonly Installment[],
+  placeOf: (charge: Charge) => number,
+): Lines {
+  const restsOnPlan = new Map<string, number[]>()
+  const rests = new Map<string, number>()
+  const billingOwnTime = new Set<string>()
+  const changingOwnTime = new Set<string>()
+  const firstOf = new Map<string, Charge>()
+  for (const charge of charges) {
+    const line = lineOfCharge(charge)
+    if (charge.from === undefined) {
+      if (!firstOf.has(line)) firstOf.set(line, charge)
+      continue
+    }
+    const onPlan = restsOnPlan.get(line) ?? plan.map(() => 0)
+    const at = placeOf(charge)
+    onPlan[at] = onPlan[at]! + charge.amount.minor
+    restsOnPlan.set(line, onPlan)
+    const key = restKey(line, charge)
+    rests.set(key, (rests.get(key) ?? 0) + charge.amount.minor)
+    const source = restKey(sourceOfCharge(charge), charge)
+    const { start, end } = charge.rest ?? charge
+    if (charge.keptUntil === undefined && charge.amount.minor > 0) billingOwnTime.add(source)
+    if (start < charge.end && charge.start < end) changingOwnTime.add(source)
+  }
+  return { restsOnPlan, rests, billingOwnTime, changingOwnTime, firstOf }
+}
+
+/**
+ * Minor units, refunded at once from a rest that refunds an invoiced charge (a dearer cover replaced a cheaper one): the part after
+ * the end of cover, whether the installment with the refund goes or only shrinks.
+ */
+function refundedAtOnce(
+  charge: Charge,
+  { replans }: Installment,
+  { rests, billingOwnTime, changingOwnTime, firstOf }: Lines,
+): number {
+  if (charge.type === 'fee') return 0
+  const line = lineOfCharge(charge)
+  if (rests.get(restKey(line, charge))! >= 0 || firstOf.has(line)) return 0
+  const { open, freesAfter, keepsDifferences } = replans ?? {}
+  const source = restKey(sourceOfCharge(charge), charge)
+  if (keepsDifferences && (billingOwnTime.has(source) || !changingOwnTime.has(source))) return 0
+  const { minor } = charge.amount
+  if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor
+  const { start, end } = charge.rest ?? charge
+  if (end <= freesAfter) return 0
+  if (start >= freesAfter) return minor
+  return splitBy([BigInt(freesAfter - start), BigInt(end - freesAfter)])(charge.amount)[1]!.minor
 }
 
 /** A fee that the transaction adds is billed at once; a restored fee is spread like the premium. */
