@@ -259,27 +259,13 @@ async function record(
     build.insert(usedIdTokens).values({ hash: verified.hash, expiresAt: verified.expiresAt }),
   ]
   const timers: NewTimer[] = []
-  if (account && set && Object.keys(set).length > 0)
-    facts.push(
-      build
-        .update(accounts)
-        .set({ ...set, tokenEpoch: epoch })
-        .where(eq(accounts.locator, account.locator)),
-    )
-  if (account && !set) facts.push(...putRows(database, accounts, [account]))
-  if (account && roles) facts.push(...rolesQueries(database, account.locator as Uuid, roles))
+  if (account) facts.push(...accountWrites(database, account, { set, roles, epoch }))
   const { issuer, subject } = verified
-  if (account && reason !== 'disabled')
-    facts.push(
-      ...putRows(database, accountIdentities, [
-        {
-          issuer,
-          subject,
-          accountLocator: account.locator,
-          closedAt: closedAtOf(identity, account, set, reason),
-        },
-      ]),
-    )
+  if (account && reason !== 'disabled') {
+    const closedAt = closedAtOf(identity, account, set, reason)
+    const row = { issuer, subject, accountLocator: account.locator, closedAt }
+    facts.push(...putRows(database, accountIdentities, [row]))
+  }
   if (account && ends) {
     const ending = revocationWrites(within, database, account.locator as Uuid, epoch)
     facts.push(...ending.facts)
@@ -288,20 +274,11 @@ async function record(
   const { accountType } = caller
   const action: AuditAction & LoginEvent['type'] = reason ? 'login.failure' : 'login.success'
   const disables = set?.disabledAt != null
+  const ownRoles = own.map(({ name }) => name)
   await commitAudited(within, database, {
     guards: [
       guardOf(verified, identity, row, account && !set ? username : undefined),
-      ...(own.length > 0
-        ? [
-            {
-              name: 'guard_account' as const,
-              holds: areUnchanged(
-                own.map(({ name }) => name),
-                own,
-              ),
-            },
-          ]
-        : []),
+      ...(own.length > 0 ? [{ name: 'guard_account' as const, holds: areUnchanged(ownRoles, own) }] : []),
     ],
     facts,
     events: [{ type: action, data: { username, accountType, ...(reason && { reason }) } }],
@@ -321,6 +298,23 @@ async function record(
   if (account && ends)
     await announceOrLeave(context, { tenant, accountLocator: account.locator as Uuid, epoch })
   forgetAuthTokens()
+}
+
+/** A new account whole, what changes of a present one, and the roles that it gets. */
+function accountWrites(
+  database: Database,
+  account: Account,
+  { set, roles, epoch }: Pick<Outcome, 'set' | 'roles'> & { readonly epoch: number },
+): Query[] {
+  const writes = set ? [] : putRows(database, accounts, [account])
+  if (set && Object.keys(set).length > 0)
+    writes.push(
+      database.build
+        .update(accounts)
+        .set({ ...set, tokenEpoch: epoch })
+        .where(eq(accounts.locator, account.locator)),
+    )
+  return roles ? [...writes, ...rolesQueries(database, account.locator as Uuid, roles)] : writes
 }
 
 const closedAtOf = (

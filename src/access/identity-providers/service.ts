@@ -132,45 +132,24 @@ export async function writeProvider(
     if (!before && providers.length >= MOST_PROVIDERS)
       throw tooLarge(`The tenant has ${MOST_PROVIDERS} identity providers, which is the most; delete one.`)
     if (request.replacesPasswords) await requireWayIn(database, request.issuer)
-    const row: Provider = {
-      name,
-      label: request.label ?? name,
-      issuer: request.issuer,
-      clientId: request.clientId,
-      sealedSecret: await secretOf(request, before, name, context),
-      audience: request.audience ?? request.clientId,
-      scopes: [...new Set(['openid', ...(request.scopes ?? ['profile', 'email'])])],
-      mappings,
-      replacesPasswords: request.replacesPasswords,
-      revision: newUuid(HOME_SHARD),
-      createdAt: before?.createdAt ?? context.now,
-      updatedAt: context.now,
-    }
+    const row = await rowOf(name, request, before, mappings, context)
     const answer = jsonAnswer(providerResponse(row))
     const { issuer, clientId, replacesPasswords } = row
-    const closing =
-      before && before.issuer !== issuer ? closingOf(before, dependents, database, context) : NO_CLOSING
-    const isClosed = before !== undefined && before.issuer !== issuer && dependents.count > 0
+    const former = before && before.issuer !== issuer ? before : undefined
+    const closing = former ? closingOf(former, dependents, database, context) : NO_CLOSING
+    const isClosed = former !== undefined && dependents.count > 0
     const staying =
       isClosed || (replacesPasswords && !before?.replacesPasswords)
         ? await personStays({ name, after: row, isClosed }, granting, { database, context, isFirst })
         : sql`true`
-    const given = granting.own.filter(role => mappings.some(({ roles }) => roles.includes(role.name)))
-    const holds = [
+    const holds = and(
       isUnchanged(name, before, issuer),
       closing.holds,
       staying,
-      ...(given.length > 0
-        ? [
-            areUnchanged(
-              given.map(role => role.name),
-              given,
-            ),
-          ]
-        : []),
-    ]
+      rolesAreUnchanged(mappings, granting),
+    )!
     const committed = await commitAudited(context, database, {
-      guards: [{ name: 'guard_account', holds: and(...holds)! }],
+      guards: [{ name: 'guard_account', holds }],
       facts: [...closing.facts, ...putRows(database, identityProviders, [row])],
       timers: closing.timers,
       answer,
@@ -186,6 +165,34 @@ export async function writeProvider(
   const answer = await once(context, database, attempt)
   forgetAuthTokens()
   return jsonText(answer)
+}
+
+const rowOf = async (
+  name: string,
+  request: IdentityProviderRequest,
+  before: Provider | undefined,
+  mappings: readonly RoleMapping[],
+  context: RequestContext,
+): Promise<Provider> => ({
+  name,
+  label: request.label ?? name,
+  issuer: request.issuer,
+  clientId: request.clientId,
+  sealedSecret: await secretOf(request, before, name, context),
+  audience: request.audience ?? request.clientId,
+  scopes: [...new Set(['openid', ...(request.scopes ?? ['profile', 'email'])])],
+  mappings,
+  replacesPasswords: request.replacesPasswords,
+  revision: newUuid(HOME_SHARD),
+  createdAt: before?.createdAt ?? context.now,
+  updatedAt: context.now,
+})
+
+/** Guard: nobody changed the tenant's own roles that the mappings give. */
+function rolesAreUnchanged(mappings: readonly RoleMapping[], { own }: Granting): SQL | undefined {
+  const given = own.filter(role => mappings.some(({ roles }) => roles.includes(role.name)))
+  const names = given.map(role => role.name)
+  return given.length > 0 ? areUnchanged(names, given) : undefined
 }
 
 /** A repeat with the same key gets the first answer; a change at the same time is met by reading again. */
