@@ -19,10 +19,22 @@ const DIRECTIVE = /#(?:(@)?([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/y
 const WITH_ARGUMENTS = new Set(['if', 'elseif', 'foreach', 'set', 'macro', 'define', 'parse', 'include'])
 const WITHOUT = new Set(['else', 'end', 'break', 'stop'])
 const NOTHING: Expression = { kind: 'value', value: null }
+/** `#break($foreach)` equals `#break`. */
+const EMPTY_ARGUMENTS = /[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y
 /** A directive adds no line: the break after it is dropped. */
 const LINE_END = /[ \t]*\r?\n/y
 
-type Ended = 'else' | 'elseif' | 'end' | 'source'
+type BlockEnd = 'else' | 'elseif' | 'end'
+type Ended = BlockEnd | 'source'
+/** The directive that begins a block. */
+type Opener = { readonly offset: number; readonly name: string }
+
+/** What ends a block other than `#end`; the name of a macro with a body begins with `@`. */
+const ENDS: Readonly<Record<string, readonly BlockEnd[] | undefined>> = {
+  if: ['end', 'else', 'elseif'],
+  foreach: ['end', 'else'],
+}
+const BLOCK_END = /#(?:@?(end|else|elseif)\b|\{(end|else|elseif)\})/y
 
 export function parseTemplate(source: string, report: (problem: Unreadable) => void): Parsed {
   const cursor = new Cursor(source)
@@ -62,64 +74,78 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
   }
 
   /** Reads up to the end of `opener`'s block, or of the source. */
-  function block(opener: { offset: number; name: string } | undefined): { nodes: Node[]; ended: Ended } {
+  function block(opener: Opener | undefined): { nodes: Node[]; ended: Ended } {
     const nodes: Node[] = []
     let text = ''
-    const write = (node: Node): void => {
-      if (text !== '') nodes.push(text)
-      text = ''
-      nodes.push(node)
-    }
+    let ended: BlockEnd | undefined
     while (!cursor.done) {
       text += cursor.plainText()
       if (cursor.done) break
-      const begin = cursor.at
-      if (cursor.take('\\')) {
-        text += cursor.match(/[#$]/y)?.[0] ?? '\\'
-        continue
+      ended = opener && blockEnd(opener)
+      if (ended) break
+      const part = readPart()
+      if (typeof part === 'string') text += part
+      else if (part) {
+        if (text !== '') nodes.push(text)
+        text = ''
+        nodes.push(part)
       }
-      if (cursor.peek('$')) {
-        const reference = attempt(() => readReference(cursor, nodesInText))
-        if (reference) write(reference)
-        else if (cursor.at === begin) {
-          text += '$'
-          cursor.at += 1
-        }
-        continue
-      }
-      const comment = skipComment()
-      if (comment !== undefined) {
-        text += comment
-        continue
-      }
-      const found = cursor.match(DIRECTIVE)
-      const name = found?.[2] ?? found?.[3]
-      if (name === undefined || !isDirective(name)) {
-        cursor.at = begin + 1
-        text += '#'
-        continue
-      }
-      // `#break($foreach)` equals `#break`.
-      if (WITHOUT.has(name)) cursor.match(/[ \t]*\([ \t]*(?:\$foreach[ \t]*)?\)/y)
-      if (name === 'end' || name === 'else' || name === 'elseif') {
-        const isOfIf = opener?.name === 'if' || (opener?.name === 'foreach' && name === 'else')
-        if (opener && (name === 'end' || isOfIf)) {
-          if (name !== 'elseif') cursor.match(LINE_END)
-          if (text !== '') nodes.push(text)
-          return { nodes, ended: name }
-        }
-        const message = `This '#${name}' belongs to no block; remove it, or add what it belongs to`
-        report(cursor.problem(message, begin))
-        continue
-      }
-      const node = found![1] === '@' ? macroCall(name, begin, true) : directive(name, begin)
-      if (node) write(node)
-      cursor.match(LINE_END)
     }
     if (text !== '') nodes.push(text)
-    const unclosed = `The '#${opener?.name}' that begins here is never closed; add '#end'`
-    if (opener) report(cursor.problem(unclosed, opener.offset))
-    return { nodes, ended: 'source' }
+    if (opener && !ended) {
+      const unclosed = `The '#${opener.name}' that begins here is never closed; add '#end'`
+      report(cursor.problem(unclosed, opener.offset))
+    }
+    return { nodes, ended: ended ?? 'source' }
+  }
+
+  /** Reads the directive that ends `opener`'s block; undefined, without reading anything, if none stands here. */
+  function blockEnd(opener: Opener): BlockEnd | undefined {
+    const begin = cursor.at
+    const found = cursor.match(BLOCK_END)
+    const name = (found?.[1] ?? found?.[2]) as BlockEnd | undefined
+    if (name === undefined || !(ENDS[opener.name] ?? ['end']).includes(name)) {
+      cursor.at = begin
+      return undefined
+    }
+    if (name === 'elseif') return name
+    cursor.match(EMPTY_ARGUMENTS)
+    cursor.match(LINE_END)
+    return name
+  }
+
+  /** Reads what begins with `\`, `$` or `#`, as text or a node; undefined for what prints nothing. */
+  function readPart(): Node | undefined {
+    if (cursor.take('\\')) return cursor.match(/[#$]/y)?.[0] ?? '\\'
+    if (cursor.peek('$')) return referenceOrDollar()
+    return skipComment() ?? directiveOrHash()
+  }
+
+  function referenceOrDollar(): Node | undefined {
+    const begin = cursor.at
+    const reference = attempt(() => readReference(cursor, nodesInText))
+    if (reference || cursor.at > begin) return reference
+    cursor.at += 1
+    return '$'
+  }
+
+  function directiveOrHash(): Node | undefined {
+    const begin = cursor.at
+    const found = cursor.match(DIRECTIVE)
+    const name = found?.[2] ?? found?.[3]
+    if (name === undefined || !isDirective(name)) {
+      cursor.at = begin + 1
+      return '#'
+    }
+    if (WITHOUT.has(name)) cursor.match(EMPTY_ARGUMENTS)
+    if (name === 'end' || name === 'else' || name === 'elseif') {
+      const message = `This '#${name}' belongs to no block; remove it, or add what it belongs to`
+      report(cursor.problem(message, begin))
+      return undefined
+    }
+    const node = found![1] === '@' ? macroCall(name, begin, true) : directive(name, begin)
+    cursor.match(LINE_END)
+    return node
   }
 
   function attempt<T>(read: () => T): T | undefined {
@@ -186,12 +212,8 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
         return cursor.deeper(() => conditional(offset))
       case 'foreach':
         return cursor.deeper(() => loop(offset))
-      case 'define': {
-        const target = withArguments(offset, variable)
-        cursor.match(LINE_END)
-        const { nodes: body } = cursor.deeper(() => block({ offset, name }))
-        return target && { kind: 'define', name: target.name, body, offset }
-      }
+      case 'define':
+        return define(offset)
       case 'macro':
         macro(offset)
         return undefined
@@ -245,22 +267,31 @@ export function parseTemplate(source: string, report: (problem: Unreadable) => v
     return { kind: 'foreach', ...made, body: first.nodes, otherwise, offset }
   }
 
-  function macro(offset: number): void {
-    const made = withArguments(offset, () => {
+  function define(offset: number): Node | undefined {
+    const target = withArguments(offset, variable)
+    cursor.match(LINE_END)
+    const { nodes: body } = cursor.deeper(() => block({ offset, name: 'define' }))
+    return target && { kind: 'define', name: target.name, body, offset }
+  }
+
+  function signature(): { name: string; parameters: Macro['parameters'] } {
+    cursor.skipBlank()
+    const name = cursor.match(/[A-Za-z_]\w*/y)?.[0]
+    if (name === undefined) throw cursor.problem("The macro's name is missing")
+    const parameters: { name: string; otherwise?: Expression }[] = []
+    for (;;) {
       cursor.skipBlank()
-      const name = cursor.match(/[A-Za-z_]\w*/y)?.[0]
-      if (name === undefined) throw cursor.problem("The macro's name is missing")
-      const parameters: { name: string; otherwise?: Expression }[] = []
-      for (;;) {
-        cursor.skipBlank()
-        cursor.take(',')
-        cursor.skipBlank()
-        if (cursor.peek(')')) return { name, parameters }
-        const parameter = variable().name
-        cursor.skipBlank()
-        parameters.push({ name: parameter, ...(cursor.take('=') && { otherwise: expression() }) })
-      }
-    })
+      cursor.take(',')
+      cursor.skipBlank()
+      if (cursor.peek(')')) return { name, parameters }
+      const parameter = variable().name
+      cursor.skipBlank()
+      parameters.push({ name: parameter, ...(cursor.take('=') && { otherwise: expression() }) })
+    }
+  }
+
+  function macro(offset: number): void {
+    const made = withArguments(offset, signature)
     cursor.match(LINE_END)
     const { nodes: body } = cursor.deeper(() => block({ offset, name: 'macro' }))
     if (made) macros.set(made.name, { parameters: made.parameters, body })
