@@ -28,27 +28,31 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
     paragraph = newParagraph()
   }
   const take = (nodes: readonly HtmlNode[], around: Style): void => {
-    for (const node of nodes) {
-      if (typeof node === 'string') {
-        addText(paragraph, node, around, flow)
-        continue
-      }
-      if (node.tag === 'br') addRun(paragraph, '\n', around, flow)
-      else if (node.tag === PAGE_NUMBER_TAG) addPageNumber(paragraph, around, flow)
-      else if (node.tag === PAGE_COUNT_TAG) addRun(paragraph, String(flow.pages ?? ''), around, flow)
-      else {
-        const own = styleOf(node, around, flow.sheet, flow.budget)
-        if (own.display === 'none') continue
-        const isImage = node.tag === 'img' || node.drawing !== undefined
-        const image = isImage ? imageBlock(node, own, flow) : undefined
-        if (isImage && !image) addText(paragraph, node.attributes.alt ?? '', own, flow)
-        else if (!image && own.display === 'inline') take(node.children, own)
-        else {
-          end()
-          blocks.push(...(image ? [image] : blockElement(node, own, flow)))
-        }
-      }
+    for (const node of nodes)
+      if (typeof node === 'string') addText(paragraph, node, around, flow)
+      else takeElement(node, around)
+  }
+  const takeElement = (element: HtmlElement, around: Style): void => {
+    if (element.tag === 'br') addRun(paragraph, '\n', around, flow)
+    else if (element.tag === PAGE_NUMBER_TAG) addPageNumber(paragraph, around, flow)
+    else if (element.tag === PAGE_COUNT_TAG) addRun(paragraph, String(flow.pages ?? ''), around, flow)
+    else takeStyled(element, styleOf(element, around, flow.sheet, flow.budget))
+  }
+  const takeStyled = (element: HtmlElement, own: Style): void => {
+    if (own.display === 'none') return
+    if (element.tag === 'img' || element.drawing !== undefined) takeImage(element, own)
+    else if (own.display === 'inline') take(element.children, own)
+    else {
+      end()
+      blocks.push(...blockElement(element, own, flow))
     }
+  }
+  const takeImage = (element: HtmlElement, own: Style): void => {
+    const image = imageBlock(element, own, flow)
+    if (image) {
+      end()
+      blocks.push(image)
+    } else addText(paragraph, element.attributes.alt ?? '', own, flow)
   }
   take(children, style)
   end()
@@ -57,21 +61,27 @@ function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Bloc
 
 function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'hr') return [ruleBlock(style)]
-  const inner = { ...flow, width: innerWidth(style, flow.width) }
-  let content: Block[]
-  if (element.tag === 'table') content = tableBlock(element, style, inner)
-  else if (element.tag === 'ul' || element.tag === 'ol') content = listBlock(element, style, inner)
-  else content = isBox(style) ? [boxBlock(element, style, inner)] : blocksIn(element.children, style, inner)
-  if (style.keepTogether && content.length > 0 && element.tag !== 'table')
-    content = [{ stack: collapsed(content), unbreakable: true }]
-  if (style.width && element.tag !== 'table' && content.length > 0)
-    content = [placed({ stack: collapsed(content) }, style, style.width)]
-  if (content.length === 0 && style.height !== undefined) content = [spacer(style.height)]
+  const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []
   // Nothing follows a heading in a header, which would be laid out again and again to keep it with something.
   if (/^h[1-6]$/.test(element.tag) && flow.page === undefined)
     content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
   return withMargins(content, style)
+}
+
+/** The content in one piece and with the width and height of its style; a table with cells has these already. */
+function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  const content = contentOf(element, style, flow)
+  if (content.length === 0) return style.height === undefined ? [] : [spacer(style.height)]
+  if (element.tag === 'table') return content
+  const kept = style.keepTogether ? [{ stack: collapsed(content), unbreakable: true }] : content
+  return style.width ? [placed({ stack: collapsed(kept) }, style, style.width)] : kept
+}
+
+function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
+  if (element.tag === 'table') return tableBlock(element, style, flow)
+  if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
+  return isBox(style) ? [boxBlock(element, style, flow)] : blocksIn(element.children, style, flow)
 }
 
 const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
