@@ -44,33 +44,36 @@ const [DEEPEST, LONGEST_PRELUDE, LONGEST_DECLARATION] = [4, 10_000, 2_000]
 
 /** Skips anything unknown, as browsers do; `@media print` and `all` apply. */
 export function readSheets(texts: readonly string[], budget: ConversionBudget): Sheet {
-  const rules: { rule: Rule; at: number }[] = []
+  const rules: Rule[] = []
   const faces: FontFace[] = []
   let page = NO_PAGE_RULES
   const take = (text: string, depth: number): void => {
     for (const [prelude, body] of blocks(text)) {
       if (prelude.length > LONGEST_PRELUDE) continue
-      if (prelude.startsWith('@')) {
-        if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
-        else if (/^@page$/i.test(prelude)) {
-          budget.count('rules')
-          page = withPage(page, body)
-        } else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude))
-          take(body, depth + 1)
-        continue
-      }
-      const { plain, important } = declarationsOf(body)
-      for (const one of prelude.split(',')) {
-        const selector = selectorOf(one)
-        if (!selector) continue
-        budget.count('rules')
-        rules.push({ rule: { selector, declarations: plain, important }, at: rules.length })
-      }
+      if (prelude.startsWith('@')) takeAtRule(prelude, body, depth)
+      else takeRules(prelude, body)
+    }
+  }
+  const takeAtRule = (prelude: string, body: string, depth: number): void => {
+    if (/^@font-face$/i.test(prelude)) faces.push(...faceOf(body))
+    else if (/^@page$/i.test(prelude)) {
+      budget.count('rules')
+      page = withPage(page, body)
+    } else if (depth < DEEPEST && /^@media\s+(?:[^{]*\b)?(?:print|all)\b/.test(prelude)) take(body, depth + 1)
+  }
+  const takeRules = (prelude: string, body: string): void => {
+    const { plain, important } = declarationsOf(body)
+    for (const one of prelude.split(',')) {
+      const selector = selectorOf(one)
+      if (!selector) continue
+      budget.count('rules')
+      rules.push({ selector, declarations: plain, important })
     }
   }
   for (const text of texts) take(text.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, ' ').replace(/<!--|-->/g, ' '), 1)
-  rules.sort((a, b) => a.rule.selector.weight - b.rule.selector.weight || a.at - b.at)
-  return { rules: rules.map(({ rule }) => rule), faces, page, known: new WeakMap() }
+  // Rules of the same weight keep their order.
+  rules.sort((a, b) => a.selector.weight - b.selector.weight)
+  return { rules, faces, page, known: new WeakMap() }
 }
 
 const MOST_BOXES = 20
@@ -121,30 +124,48 @@ function* blocks(text: string): Generator<[string, string]> {
 const PART =
   /^(?:([a-z][a-z0-9-]*|\*)|#([\w-]+)|\.([\w-]+)|\[([\w-]+)(?:=["']?([^"'\]]*)["']?)?\]|:(first-child|last-child|nth-child\((?:odd|even|2n\+1|2n)\)))/i
 
+type GrowingSimple = {
+  tag?: string
+  id?: string
+  classes: Set<string>
+  attributes: { name: string; value?: string }[]
+  place?: Simple['place']
+}
+
 function simpleOf(text: string): { simple: Simple; weight: number } | undefined {
-  const classes: string[] = []
-  const attributes: { name: string; value?: string }[] = []
-  let [tag, id, place]: [string?, string?, Simple['place']?] = []
+  const simple: GrowingSimple = { classes: new Set(), attributes: [] }
   let weight = 0
-  let rest = text
-  while (rest !== '') {
+  for (let rest = text; rest !== ''; ) {
     const match = PART.exec(rest)
     if (!match) return undefined
-    const [whole, element, name, className, attribute, value, pseudo] = match
-    if (element !== undefined) {
-      if (element !== '*') [tag, weight] = [element.toLowerCase(), weight + 1]
-    } else if (name !== undefined) [id, weight] = [name, weight + 10_000]
-    else {
-      weight += 100
-      if (className !== undefined) classes.push(className)
-      else if (attribute !== undefined) attributes.push({ name: attribute.toLowerCase(), value })
-      else if (pseudo!.startsWith('first')) place = 'first'
-      else if (pseudo!.startsWith('last')) place = 'last'
-      else place = /odd|\+1/.test(pseudo!) ? 'odd' : 'even'
-    }
-    rest = rest.slice(whole.length)
+    weight += addPart(simple, match)
+    rest = rest.slice(match[0].length)
   }
-  return { simple: { tag, id, classes: [...new Set(classes)], attributes, place }, weight }
+  return { simple: { ...simple, classes: [...simple.classes] }, weight }
+}
+
+/** Adds one part of a selector and returns its weight. */
+function addPart(simple: GrowingSimple, match: RegExpExecArray): number {
+  const [, element, id, className, attribute, value, pseudo] = match
+  if (element === '*') return 0
+  if (element !== undefined) {
+    simple.tag = element.toLowerCase()
+    return 1
+  }
+  if (id !== undefined) {
+    simple.id = id
+    return 10_000
+  }
+  if (className !== undefined) simple.classes.add(className)
+  else if (attribute !== undefined) simple.attributes.push({ name: attribute.toLowerCase(), value })
+  else simple.place = placeOf(pseudo!)
+  return 100
+}
+
+function placeOf(pseudo: string): Simple['place'] {
+  if (pseudo.startsWith('first')) return 'first'
+  if (pseudo.startsWith('last')) return 'last'
+  return /odd|\+1/.test(pseudo) ? 'odd' : 'even'
 }
 
 function selectorOf(text: string): Selector | undefined {
