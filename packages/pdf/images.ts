@@ -125,34 +125,57 @@ const SAMPLES: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4
 /** Undefined for a truncated or invalid file. */
 function readPng(bytes: Buffer): Png | undefined {
   const data: Buffer[] = []
-  let [width, height, bits, colourType, interlaced] = [0, 0, 0, 0, 0]
+  let header: PngHeader | undefined
   let isTransparent = false
-  for (let at = 8; at + 12 <= bytes.length; ) {
-    const length = bytes.readUInt32BE(at)
-    const type = bytes.toString('latin1', at + 4, at + 8)
-    const body = bytes.subarray(at + 8, at + 8 + length)
-    if (body.length < length) return undefined
-    if (type === 'IHDR' && length >= 13) {
-      ;[width, height] = [body.readUInt32BE(0), body.readUInt32BE(4)]
-      ;[bits, colourType, interlaced] = [body[8]!, body[9]!, body[12]!]
-    } else if (type === 'tRNS') isTransparent = colourType === 3
+  for (const { type, body } of chunksOf(bytes)) {
+    if (type === 'IHDR' && body.length >= 13) header = headerOf(body)
+    else if (type === 'tRNS') isTransparent = header?.colourType === 3
     else if (type === 'IDAT') data.push(body)
-    else if (type === 'IEND') {
-      const samples = SAMPLES[colourType]
-      if (samples === undefined || ![1, 2, 4, 8, 16].includes(bits)) return undefined
-      if (width < 1 || height < 1 || data.length === 0) return undefined
-      const ofPixel = bits * samples
-      return {
-        width,
-        height,
-        isUnpacked: colourType === 4 || colourType === 6 || isTransparent || interlaced === 1,
-        unpackedBytes: (interlaced === 1 ? interlacedBytes : rowsBytes)(width, height, ofPixel),
-        data: Buffer.concat(data),
-      }
-    }
-    at += 12 + length
+    else if (type === 'IEND')
+      return header && data.length > 0 ? pngOf(header, isTransparent, data) : undefined
   }
   return undefined
+}
+
+/** The chunks of a PNG after its signature, up to one that is truncated. */
+function* chunksOf(bytes: Buffer): Generator<{ type: string; body: Buffer }> {
+  for (let at = 8; at + 12 <= bytes.length; ) {
+    const length = bytes.readUInt32BE(at)
+    const body = bytes.subarray(at + 8, at + 8 + length)
+    if (body.length < length) return
+    yield { type: bytes.toString('latin1', at + 4, at + 8), body }
+    at += 12 + length
+  }
+}
+
+type PngHeader = {
+  readonly width: number
+  readonly height: number
+  readonly bits: number
+  readonly colourType: number
+  readonly isInterlaced: boolean
+}
+
+const headerOf = (body: Buffer): PngHeader => ({
+  width: body.readUInt32BE(0),
+  height: body.readUInt32BE(4),
+  bits: body[8]!,
+  colourType: body[9]!,
+  isInterlaced: body[12] === 1,
+})
+
+function pngOf(header: PngHeader, isTransparent: boolean, data: Buffer[]): Png | undefined {
+  const { width, height, bits, colourType, isInterlaced } = header
+  const samples = SAMPLES[colourType]
+  if (samples === undefined || ![1, 2, 4, 8, 16].includes(bits)) return undefined
+  if (width < 1 || height < 1) return undefined
+  return {
+    width,
+    height,
+    isUnpacked: colourType === 4 || colourType === 6 || isTransparent || isInterlaced,
+    unpackedBytes: (isInterlaced ? interlacedBytes : rowsBytes)(width, height, bits * samples),
+    data: Buffer.concat(data),
+  }
 }
 
 const rowsBytes = (width: number, height: number, bitsOfPixel: number): number =>
