@@ -63,35 +63,45 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
   const { sheet, budget } = flow
   // Cells do not inherit the box properties of the table.
   const around = { ...tableStyle, background: undefined }
-  const [head, body, foot]: [Row[], Row[], Row[]] = [[], [], []]
+  const sections = { thead: [] as Row[], tbody: [] as Row[], tfoot: [] as Row[] }
   const captions: Block[] = []
   const columns: ColumnWidth[] = []
   const cellDefaults = cellAttributes(table)
-  const takeRow = (row: HtmlElement, section: Style, into: Row[]) => {
-    const style = styleOf(row, section, sheet, budget)
-    if (style.display === 'none') return
-    const cells = elementsOf(row.children).flatMap((cell): GridCell[] => {
-      const own = styleOf(cell, style, sheet, budget)
+  const cellsOf = (row: HtmlElement, rowStyle: Style, rowBackground: string | undefined): GridCell[] =>
+    elementsOf(row.children).flatMap((cell): GridCell[] => {
+      const own = styleOf(cell, rowStyle, sheet, budget)
       if (own.display === 'none') return []
       const columnSpan = span(cell.attributes.colspan, CONVERSION_LIMITS.columns)
       const rowSpan = span(cell.attributes.rowspan, 1_000)
-      const background = own.background ?? style.background ?? section.background
+      const background = own.background ?? rowBackground
       return [{ element: cell, style: cellDefaults(own), column: 0, columnSpan, rowSpan, background }]
     })
-    into.push({ cells, isHead: into === head, height: style.height })
+  const takeRow = (row: HtmlElement, section: Style, name: keyof typeof sections): void => {
+    const style = styleOf(row, section, sheet, budget)
+    if (style.display === 'none') return
+    const cells = cellsOf(row, style, style.background ?? section.background)
+    sections[name].push({ cells, isHead: name === 'thead', height: style.height })
   }
   for (const child of elementsOf(table.children)) {
     const style = styleOf(child, around, sheet, budget)
     if (style.display === 'none' && child.tag !== 'colgroup') continue
-    if (child.tag === 'caption') captions.push(...flowOf(child, style, flow))
-    else if (child.tag === 'colgroup') columns.push(...columnWidths(child, around, flow))
-    else if (child.tag === 'tr') takeRow(child, around, body)
-    else if (/^(?:thead|tbody|tfoot)$/.test(child.tag)) {
-      const into = child.tag === 'thead' ? head : child.tag === 'tfoot' ? foot : body
-      for (const row of elementsOf(child.children)) if (row.tag === 'tr') takeRow(row, style, into)
+    switch (child.tag) {
+      case 'caption':
+        captions.push(...flowOf(child, style, flow))
+        break
+      case 'colgroup':
+        columns.push(...columnWidths(child, around, flow))
+        break
+      case 'tr':
+        takeRow(child, around, 'tbody')
+        break
+      case 'thead':
+      case 'tbody':
+      case 'tfoot':
+        for (const row of elementsOf(child.children)) if (row.tag === 'tr') takeRow(row, style, child.tag)
     }
   }
-  const rows = [...head, ...body, ...foot].filter(row => row.cells.length > 0)
+  const rows = [...sections.thead, ...sections.tbody, ...sections.tfoot].filter(row => row.cells.length > 0)
   const grid = place(rows, columns, flow)
   budget.count('cells', rows.length * grid.columns.length)
   return { ...(tableStyle.direction === 'rtl' ? fromTheRight(grid) : grid), captions }
