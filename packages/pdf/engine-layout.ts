@@ -133,7 +133,7 @@ function justifyLine(placed: EngineLine, width: number): void {
 }
 
 function isBlankAt(side: 'left' | 'right', inline: Inline): boolean {
-  const isFromTheRight = (inline.level ?? 0) % 2 === 1
+  const isFromTheRight = levelOf(inline) % 2 === 1
   const text = logicalTexts.get(inline) ?? inline.text
   // One without letters has a single gap, after it.
   return (
@@ -145,33 +145,13 @@ function isBlankAt(side: 'left' | 'right', inline: Inline): boolean {
 /** Words of lines, which are cut where they are too long for one, as they were before they were made ready to be drawn. */
 const logicalTexts = new WeakMap<Inline, string>()
 
-/** Reverses text from the right, from the innermost level outwards (rule L2 of Unicode). */
 function inVisualOrder(placed: EngineLine): void {
   const last = placed.inlines.at(-1)!
-  for (const inline of placed.inlines) {
-    if (inline.level === undefined) continue
-    const text = logicalTexts.get(inline) ?? inline.text
-    logicalTexts.set(inline, text)
-    inline.text = wordToDraw(text, inline.level)
-  }
-  let inlines = placed.inlines
-  const deepest = inlines.reduce((most, { level = 0 }) => Math.max(most, level), 0)
-  for (let level = deepest; level > 0; level -= 1) {
-    const turned: Inline[] = []
-    for (let at = 0; at < inlines.length; ) {
-      const start = at
-      while (at < inlines.length && (inlines[at]!.level ?? 0) >= level) at += 1
-      if (at > start) for (let from = at - 1; from >= start; from -= 1) turned.push(inlines[from]!)
-      else {
-        turned.push(inlines[at]!)
-        at += 1
-      }
-    }
-    inlines = turned
-  }
+  for (const inline of placed.inlines) makeDrawable(inline)
+  const inlines = visualOrder(placed.inlines)
   // The blank at the line's end is not shown: it is at the right of its word, or at the left of one from the right.
   const cut = last.trailingCut ?? 0
-  const isCutLeft = (last.level ?? 0) % 2 === 1
+  const isCutLeft = levelOf(last) % 2 === 1
   let x = 0
   for (const inline of inlines) {
     if (inline === last && isCutLeft) x -= cut
@@ -180,6 +160,37 @@ function inVisualOrder(placed: EngineLine): void {
     if (inline === last && !isCutLeft) x -= cut
   }
   placed.inlines = inlines
+}
+
+const levelOf = ({ level = 0 }: Inline): number => level
+
+function makeDrawable(inline: Inline): void {
+  if (inline.level === undefined) return
+  const text = logicalTexts.get(inline) ?? inline.text
+  logicalTexts.set(inline, text)
+  inline.text = wordToDraw(text, inline.level)
+}
+
+/** Reverses text from the right, from the innermost level outwards (rule L2 of Unicode). */
+function visualOrder(logical: Inline[]): Inline[] {
+  let inlines = logical
+  const deepest = inlines.reduce((most, inline) => Math.max(most, levelOf(inline)), 0)
+  for (let level = deepest; level > 0; level -= 1) inlines = withRunsReversed(inlines, level)
+  return inlines
+}
+
+/** Reverses each run of words that have at least the level. */
+function withRunsReversed(inlines: readonly Inline[], level: number): Inline[] {
+  const turned: Inline[] = []
+  for (let start = 0; start < inlines.length; ) {
+    let end = start
+    while (end < inlines.length && levelOf(inlines[end]!) >= level) end += 1
+    for (let from = end - 1; from >= start; from -= 1) turned.push(inlines[from]!)
+    // The word that ends the run stays where it is.
+    if (end < inlines.length) turned.push(inlines[end]!)
+    start = end + 1
+  }
+  return turned
 }
 
 // Patches the layout engine's (pdfmake 0.3) widths of table columns, which it calculates in its own way.
