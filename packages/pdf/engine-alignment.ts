@@ -1,6 +1,7 @@
 // Where a cell begins at the end of a page and all of it stands on the next, the layout engine (pdfmake 0.3) begins its vertical
-// alignment on the one and ends it on the other, which moves whatever follows out of sight. Such a cell is not aligned.
-import elementWriter from 'pdfmake/js/ElementWriter.js'
+// alignment on the one and ends it on the other, which moves whatever follows out of sight. Of a row over two pages it may take the
+// height on the second, less than that of a cell, and move the cell above its page. Such cells are not aligned.
+import elementWriter, { type AlignedItem } from 'pdfmake/js/ElementWriter.js'
 import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
 import renderer from 'pdfmake/js/Renderer.js'
 
@@ -12,8 +13,12 @@ layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   const { begin, end } = this.verticalAlignmentItemStack.at(-1) ?? {}
   if (!begin || !end || this.verticalAlignmentItemStack.length === before) return
   begin.item.isSplit = begin.item.page !== end.item.page
-  end.item.isSplit = begin.item.isSplit
+  end.item.begin = begin.item
 }
+
+/** Those of a node that is no cell have no heights, and are not moved. */
+const hasRoom = (cell: AlignedItem): boolean =>
+  !cell.isSplit && (cell.getNodeHeight?.() ?? 0) <= (cell.getViewHeight?.() ?? 0)
 
 for (const method of ['beginVerticalAlignment', 'endVerticalAlignment'] as const) {
   const written = elementWriter.default.prototype[method]
@@ -24,6 +29,6 @@ for (const method of ['beginVerticalAlignment', 'endVerticalAlignment'] as const
   }
   const rendered = renderer.default.prototype[method]
   renderer.default.prototype[method] = function (item) {
-    if (!item.isSplit) rendered.call(this, item)
+    if (hasRoom(item.begin ?? item)) rendered.call(this, item)
   }
 }

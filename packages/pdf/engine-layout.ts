@@ -198,9 +198,27 @@ const ofColumns = columnCalculator.default.buildColumnWidths
 type Column = Parameters<typeof ofColumns>[0][number]
 type Table = NonNullable<Parameters<typeof ofColumns>[3]>
 
-/** Blocks beside one another keep the engine's widths; tables get those of CSS's `auto` layout. */
-columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) =>
-  table ? tableWidths(columns, available, offsets, table) : ofColumns(columns, available, offsets)
+/** Blocks beside one another keep the engine's widths, but for those that fit; tables get those of CSS's `auto` layout. */
+columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) => {
+  if (table) return tableWidths(columns, available, offsets, table)
+  fitColumns(columns, available)
+  ofColumns(columns, available, offsets)
+}
+
+/** The engine would narrow them for the longest text beside them. */
+function fitColumns(columns: readonly Column[], available: number): void {
+  const leastOf = (column: Column): number => {
+    const percent = percentOf(column)
+    return percent === undefined ? (pointsOf(column) ?? column._minWidth) : (available * percent) / 100
+  }
+  let rest = available - sumOf(columns, leastOf)
+  for (const column of columns)
+    if (column.fits && column.width === 'auto') {
+      const wider = Math.min(Math.max(0, rest), column._maxWidth - column._minWidth)
+      column.width = column._minWidth + wider
+      rest -= wider
+    }
+}
 
 columnCalculator.default.measureMinMax = columns => ({
   min: sumOf(columns, column => Math.max(pointsOf(column) ?? 0, column._minWidth)),

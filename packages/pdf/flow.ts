@@ -1,17 +1,9 @@
-// Converts elements to content of the layout engine: texts become paragraphs, blocks follow one another with collapsed
-// margins, boxes become tables of one cell.
+// Converts blocks to content of the layout engine: they follow one another with collapsed margins, and boxes become
+// tables of one cell.
+import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
-import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
-import {
-  addPageNumber,
-  addRun,
-  addText,
-  alignmentOf,
-  type Flow,
-  newParagraph,
-  paragraphBlock,
-  strutOf,
-} from './paragraph.ts'
+import type { HtmlElement } from './html.ts'
+import { alignmentOf, type Flow, strutOf } from './paragraph.ts'
 import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
 
@@ -19,47 +11,7 @@ import { tableBlock } from './table.ts'
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
-function blocksIn(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
-  const blocks: Block[] = []
-  let paragraph = newParagraph()
-  const end = (): void => {
-    const block = paragraphBlock(paragraph, style)
-    if (block) blocks.push(block)
-    paragraph = newParagraph()
-  }
-  const take = (nodes: readonly HtmlNode[], around: Style): void => {
-    for (const node of nodes)
-      if (typeof node === 'string') addText(paragraph, node, around, flow)
-      else takeElement(node, around)
-  }
-  const takeElement = (element: HtmlElement, around: Style): void => {
-    if (element.tag === 'br') addRun(paragraph, '\n', around, flow)
-    else if (element.tag === PAGE_NUMBER_TAG) addPageNumber(paragraph, around, flow)
-    else if (element.tag === PAGE_COUNT_TAG) addRun(paragraph, String(flow.pages ?? ''), around, flow)
-    else takeStyled(element, styleOf(element, around, flow.sheet, flow.budget))
-  }
-  const takeStyled = (element: HtmlElement, own: Style): void => {
-    if (own.display === 'none') return
-    if (element.tag === 'img' || element.drawing !== undefined) takeImage(element, own)
-    else if (own.display === 'inline') take(element.children, own)
-    else {
-      end()
-      blocks.push(...blockElement(element, own, flow))
-    }
-  }
-  const takeImage = (element: HtmlElement, own: Style): void => {
-    const image = imageBlock(element, own, flow)
-    if (image) {
-      end()
-      blocks.push(image)
-    } else addText(paragraph, element.attributes.alt ?? '', own, flow)
-  }
-  take(children, style)
-  end()
-  return blocks
-}
-
-function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
+export function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'hr') return [ruleBlock(style)]
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []
@@ -89,7 +41,7 @@ const innerWidth = ({ margin, padding, width }: Style, outer: number): number =>
   return Math.max(10, Math.min(own, outer) - margin[0] - margin[2] - padding[0] - padding[2])
 }
 
-const isBox = ({ padding, borders, background }: Style): boolean =>
+export const isBox = ({ padding, borders, background }: Style): boolean =>
   background !== undefined || padding.some(one => one > 0) || borders.some(one => one !== undefined)
 
 /** Left and right margins on every block, top and bottom on the first and last; the larger one wins. */
@@ -115,7 +67,7 @@ function withMargins(content: Block[], style: Style): Block[] {
 const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
 
 /** Of two adjoining margins the larger one counts; margins around a page break do not adjoin. */
-function collapsed(blocks: Block[]): Block[] {
+export function collapsed(blocks: Block[]): Block[] {
   let before = 0
   return blocks.map((block, at) => {
     const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
@@ -153,7 +105,8 @@ export function placed(block: Block, style: Style, width: Width | undefined): Bl
   return { columns: [...(before ? [rest()] : []), own, ...(after ? [rest()] : [])], columnGap: 0 }
 }
 
-const ONE_CELL = { widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 }
+/** Each table has widths of its own: the engine keeps what it measures in them. */
+const oneCell = () => ({ widths: ['auto'], fills: true, headerRows: 0, keepWithHeaderRows: 0 })
 const none = (): number => 0
 
 /** A table of one cell, which can break over pages, for borders, background and padding. */
@@ -167,7 +120,7 @@ function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
     ...(background !== undefined && { fillColor: background }),
   }
   return {
-    table: { ...ONE_CELL, dontBreakRows: false, heights: () => style.height ?? 'auto', body: [[cell]] },
+    table: { ...oneCell(), dontBreakRows: false, heights: () => style.height ?? 'auto', body: [[cell]] },
     layout: {
       hLineWidth: line => (line === 0 ? top : bottom)?.width ?? 0,
       vLineWidth: line => (line === 0 ? left : right)?.width ?? 0,
@@ -208,7 +161,7 @@ function ruleBlock(style: Style): Block {
   }
   return {
     margin: [...style.margin] as Margin,
-    table: { ...ONE_CELL, dontBreakRows: true, body: [[cell]] },
+    table: { ...oneCell(), dontBreakRows: true, body: [[cell]] },
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),
       vLineWidth: none,
@@ -255,7 +208,11 @@ function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
 }
 
 /** Pixels become points, shrunk to the page. Unless it is a block, its base is the line's base line. */
-function imageBlock({ attributes, drawing }: HtmlElement, style: Style, flow: Flow): Block | undefined {
+export function imageBlock(
+  { attributes, drawing }: HtmlElement,
+  style: Style,
+  flow: Flow,
+): Block | undefined {
   const image = drawing ?? flow.images.take(attributes.src ?? '')
   if (!image) return undefined
   const ratio = image.height / image.width

@@ -79,7 +79,17 @@ declare module 'pdfmake/js/ElementWriter.js' {
   import type { EngineLine } from 'pdfmake/js/Line.js'
 
   /** Where the alignment of a cell begins or ends. */
-  export type Aligned = { readonly item: { page?: unknown; isSplit?: boolean } }
+  export type AlignedItem = {
+    page?: unknown
+    isSplit?: boolean
+    /** Of the end of an alignment: its beginning, which has the heights. */
+    begin?: AlignedItem
+    /** Points, of the cell's content. */
+    getNodeHeight?(): number
+    /** Points, of its row. */
+    getViewHeight?(): number
+  }
+  export type Aligned = { readonly item: AlignedItem }
   type Writer = {
     alignLine(line: EngineLine): void
     beginVerticalAlignment(alignment: string): Aligned
@@ -131,8 +141,12 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
 }
 
 declare module 'pdfmake/js/Renderer.js' {
-  type Aligned = { readonly isSplit?: boolean }
-  type Renderer = { beginVerticalAlignment(item: Aligned): void; endVerticalAlignment(item: Aligned): void }
+  import type { AlignedItem } from 'pdfmake/js/ElementWriter.js'
+
+  type Renderer = {
+    beginVerticalAlignment(item: AlignedItem): void
+    endVerticalAlignment(item: AlignedItem): void
+  }
   const renderer: { readonly default: { readonly prototype: Renderer } }
   export default renderer
 }
@@ -211,6 +225,7 @@ declare module 'bidi-js' {
 declare module 'pdfmake/js/columnCalculator.js' {
   type Column = {
     width: number | string
+    readonly fits?: true
     readonly _minWidth: number
     readonly _maxWidth: number
     _calcWidth: number

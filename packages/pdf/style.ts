@@ -17,7 +17,10 @@ export type Border = {
 /** Per cent of the available width, or points. */
 export type Width = { readonly percent: number } | { readonly points: number }
 
-type Display = 'block' | 'inline' | 'list-item' | 'table' | 'none'
+type Display = 'block' | 'inline' | 'inline-block' | 'list-item' | 'table' | 'cell' | 'flex' | 'none'
+
+/** Where the room is that a row leaves. */
+export type Justify = 'start' | 'center' | 'end' | 'between'
 
 /** Inherited from the parent element. */
 type Inherited = {
@@ -59,6 +62,15 @@ export type Style = Inherited & {
   readonly breakBefore: boolean
   readonly breakAfter: boolean
   readonly keepTogether: boolean
+  readonly float: 'left' | 'right' | undefined
+  /** Begins below the floats before it. */
+  readonly clears: boolean
+  /** Of a flex row. */
+  readonly justify: Justify
+  readonly gap: number
+  readonly wraps: boolean
+  /** Its share of the room that a flex row leaves. */
+  readonly grow: number
 }
 
 export const ROOT_STYLE: Inherited = {
@@ -130,6 +142,8 @@ const BLOCKS = new Set(
   bindery-header bindery-footer`.split(/\s+/),
 )
 
+export const isBlockTag = (tag: string): boolean => BLOCKS.has(tag)
+
 const displayOf = (tag: string): Display => {
   if (tag === 'table') return 'table'
   if (tag === 'li') return 'list-item'
@@ -144,6 +158,7 @@ function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
   if (align === 'center' && tag === 'table')
     declarations.push(['margin-left', 'auto'], ['margin-right', 'auto'])
   if (align === 'right' && tag === 'table') declarations.push(['margin-left', 'auto'])
+  if ((align === 'left' || align === 'right') && tag === 'img') declarations.push(['float', align])
   if (valign !== undefined) declarations.push(['vertical-align', valign])
   if (bgcolor !== undefined) declarations.push(['background-color', bgcolor])
   if (tag === 'font' && color !== undefined) declarations.push(['color', color])
@@ -225,12 +240,34 @@ export function styleOf(
     ),
     borders: isBlock ? sides(side => borderOf(side, declarations, fontSize, colour)) : [],
     background: isBlock ? background : undefined,
-    width: widthOf(declarations.get('width') ?? declarations.get('max-width'), fontSize),
+    width: widthOf(
+      declarations.get('width') ?? declarations.get('flex-basis') ?? declarations.get('max-width'),
+      fontSize,
+    ),
     height: lengthIn(declarations, 'height', fontSize),
     breakBefore: isForced(declarations.get('page-break-before')),
     breakAfter: isForced(declarations.get('page-break-after')),
     keepTogether: /^avoid/.test(declarations.get('page-break-inside') ?? ''),
+    float: oneOf(declarations.get('float'), ['left', 'right']),
+    clears: /^(?:left|right|both|all)$/i.test(declarations.get('clear') ?? element.attributes.clear ?? ''),
+    justify: justifyIn(declarations.get('justify-content')),
+    gap: lengthIn(declarations, 'column-gap', fontSize) ?? lengthIn(declarations, 'gap', fontSize) ?? 0,
+    wraps: /^wrap/i.test(declarations.get('flex-wrap') ?? ''),
+    grow: growIn(declarations),
   }
+}
+
+function justifyIn(text = ''): Justify {
+  if (/^(?:flex-end|end|right)$/i.test(text)) return 'end'
+  if (/^center$/i.test(text)) return 'center'
+  return /^space-/i.test(text) ? 'between' : 'start'
+}
+
+/** `flex: 1`, `flex: 2 1 0`, `flex: auto`. */
+function growIn(declarations: Declarations): number {
+  const text = declarations.get('flex-grow') ?? declarations.get('flex') ?? ''
+  const grow = /^auto\b/i.test(text) ? 1 : Number.parseFloat(text)
+  return grow > 0 ? Math.min(grow, 1_000) : 0
 }
 
 const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>
@@ -250,6 +287,9 @@ function displayIn(declarations: Declarations, otherwise: Display): Display {
   if (display === 'none' || declarations.get('visibility') === 'hidden') return 'none'
   if (otherwise === 'table' || otherwise === 'none') return otherwise
   if (display === 'block' || display === 'inline' || display === 'list-item') return display
+  if (display === 'inline-block' || display === 'inline-flex') return 'inline-block'
+  if (display === 'table-cell') return 'cell'
+  if (display === 'flex') return /^column/i.test(declarations.get('flex-direction') ?? '') ? 'block' : 'flex'
   return otherwise
 }
 

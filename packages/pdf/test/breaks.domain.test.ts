@@ -25,12 +25,21 @@ test.runIf(hasPoppler).each([
     'such a block within another, with a heading before it',
     `<h1>x</h1><div style="page-break-inside: avoid"><p style="page-break-inside: avoid; border: 1px solid">${TALL}</p></div>`,
   ],
+  [
+    'a cell beside a narrow one that is higher than a page',
+    `<table><tr><td><div style="width: 40pt; font-size: 8pt">${TALL}</div></td><td><div style="width: 60pt">begin<br>${'beside<br>'.repeat(40)}end</div></td></tr></table>`,
+  ],
+  ['a float', `<div style="float: left">${TALL}</div><div style="float: right">beside</div>`],
+  ['what is beside a float', `<div style="float: right; width: 40%">beside</div><div>${TALL}</div>`],
+  ['an inline block', `<span style="display: inline-block; width: 40pt">${TALL}</span> beside`],
+  ['an item of a flex row', `<div style="display: flex"><div>${TALL}</div><div>beside</div></div>`],
   ['a row with a height', `<p>${TALL}</p><table><tr style="height: 3000px"><td>row</td></tr></table>`],
 ])('%s', async (_, html) => {
   const { bytes } = await rendered(`<p>before</p>${html}<p>after</p>`)
   const words = textLines(bytes).join(' ').split(/\s+/)
   expect(LINES.filter(line => !words.includes(line))).toEqual([])
-  const others = html.includes('>row<') ? ['before', 'row', 'after'] : ['before', 'after']
+  const own = ['row', 'begin', 'beside', 'end'].filter(word => html.includes(`${word}<`))
+  const others = ['before', ...own, 'after']
   expect(others.filter(word => !words.includes(word))).toEqual([])
 })
 

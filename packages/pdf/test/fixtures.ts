@@ -84,8 +84,39 @@ export const FIXTURES: Record<string, Fixture> = {
     alone: 'gaps between dashes are not stretched to fit',
   },
   widths: {
-    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table>',
-    text: ['narrow enough for some', 'words only, so that it', 'breaks', 'wide rest', 'centred'],
+    html: '<div style="width:30%;background:#ffeeee">narrow enough for some words only, so that it breaks</div><table style="width:50%;margin-left:auto"><tr><td style="width:70%;background:#eeffee">wide</td><td style="background:#eeeeff">rest</td></tr></table><table align="center"><tr><td style="background:#ffee00">centred</td></tr></table><div style="width:30pt;background:#ddddff">x</div><div style="width:50%;background:#ffddff">twelfths</div>',
+    text: [
+      'narrow enough for some',
+      'words only, so that it',
+      'breaks',
+      'wide rest',
+      'centred',
+      'x',
+      'twelfths',
+    ],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff', '#ddddff', '#ffddff'],
+  },
+  floats: {
+    html: '<div style="border-bottom:0.75pt solid gray"><div style="float:left"><b>Acme</b><br>1 Main Street</div><div style="float:right;text-align:right">Policy 100<br>1 May 2035</div><div style="clear:both"></div></div><p><span style="float:right">Page 1</span>Declarations</p><div style="float:left;width:50%;background:#ffeeee">left</div><div style="float:left;width:50%;background:#eeffee">right</div><div style="float:left;width:50%">below</div><div style="clear:both"></div><div style="float:right;width:120pt;background:#eeeeff">a box with words</div><div style="margin-right:140pt">beside the box</div><p style="clear:both">end</p>',
+    text: [
+      'Acme Policy 100',
+      '1 Main Street 1 May 2035',
+      'Declarations Page 1',
+      'left right',
+      'below',
+      'beside the box a box with words',
+      'end',
+    ],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff'],
+  },
+  inlineBlocks: {
+    html: '<p>Signature: <span style="display:inline-block;width:150pt;border-bottom:0.75pt solid black">&nbsp;</span> Date: <span style="display:inline-block;width:80pt;border-bottom:0.75pt solid black">&nbsp;</span></p><div><div style="display:inline-block;width:30%;background:#ffeeee">one</div><div style="display:inline-block;width:30%;background:#eeffee">two</div></div><p style="text-align:center"><span style="display:inline-block;padding:2pt 8pt;background:#eeeeff">PAID</span></p><div><div style="display:table-cell;width:120pt">label</div><div style="display:table-cell">value</div></div>',
+    text: ['Signature: Date:', 'one two', 'PAID', 'label value'],
+    colours: ['#ffeeee', '#eeffee', '#eeeeff'],
+  },
+  flexRows: {
+    html: '<div style="display:flex;justify-content:space-between"><div>Premium</div><div>100.00</div></div><div style="display:flex;gap:10pt"><div style="flex:1;background:#ffeeee">first</div><div style="flex:1;background:#eeffee">second</div><div style="width:80pt;background:#eeeeff">third</div></div><div style="display:flex;flex-wrap:wrap"><div style="width:60%">wide</div><div style="width:60%">below it</div></div>',
+    text: ['Premium 100.00', 'first second third', 'wide', 'below it'],
     colours: ['#ffeeee', '#eeffee', '#eeeeff'],
   },
   lists: {

@@ -1,0 +1,178 @@
+// What stands beside something else: floats, inline blocks, and the children of a flex row become columns. Text flows past a
+// float for about as long as the float is high.
+import type { Block } from './engine.ts'
+import type { Justify, Style, Width } from './style.ts'
+
+/** `fits`: of width `auto`; its texts are on one line where the others' longest words leave room. */
+export type Column = { stack: Block[]; width: number | string; fits?: true }
+
+/** Points. */
+export const pointsOf = (width: Width | undefined, room: number): number | undefined =>
+  width && ('percent' in width ? (room * width.percent) / 100 : width.points)
+
+/**
+ * A column of the width that the style gives, margins included, or as wide as its content. Percentages stay what they are where they
+ * can: `room` is estimated within tables.
+ */
+export function columnOf(content: Block[], { width, margin }: Style, room: number): Column {
+  const aside = margin[0] + margin[2]
+  if (width && 'percent' in width && aside === 0) return { stack: content, width: `${width.percent}%` }
+  const points = pointsOf(width, room)
+  return points === undefined ? fittingColumn(content) : { stack: content, width: points + aside }
+}
+
+/** As wide as its content, if that leaves the others their longest words. */
+export const fittingColumn = (content: Block[]): Column => ({ stack: content, width: 'auto', fits: true })
+
+export const restColumn = (content: Block[] = []): Column => ({ stack: content, width: '*' })
+
+/** Points that the columns take of the room: an estimate for those as wide as their content, nothing for the rest. */
+export const takenBy = (columns: readonly Column[], room: number): number =>
+  columns.reduce((sum, column) => sum + widthOf(column, room), 0)
+
+function widthOf({ stack, width }: Column, room: number): number {
+  if (typeof width === 'number') return width
+  if (width.endsWith('%')) return (room * Number.parseFloat(width)) / 100
+  return width === 'auto' ? Math.min(widest(stack), room) : 0
+}
+
+/** Rounded widths of authors may come to a little more. */
+const TOLERANCE = 1.005
+
+/** Of one row. */
+const MOST_COLUMNS = 60
+
+export const fits = (column: Column, columns: readonly Column[], room: number): boolean =>
+  columns.length === 0 ||
+  (columns.length < MOST_COLUMNS && takenBy([...columns, column], room) <= room * TOLERANCE)
+
+/** Whether text has room to stand beside them. */
+export const leaveRoom = (columns: readonly Column[], room: number): boolean =>
+  room - takenBy(columns, room) >= LEAST_REST * room
+
+const LEAST_REST = 0.15
+
+/** Those with a width are narrowed where all need more than the room. */
+export function narrowed(columns: readonly Column[], room: number): Column[] {
+  const share = Math.min(1, room / takenBy(columns, room))
+  return columns.map(column => {
+    const { width } = column
+    if (share === 1 || width === '*' || width === 'auto') return column
+    if (typeof width === 'number') return { ...column, width: width * share }
+    return { ...column, width: `${Number.parseFloat(width) * share}%` }
+  })
+}
+
+const fillsRest = ({ width }: Column): boolean => width === '*'
+
+/** The columns as one block, with the room that they leave where `justify` wants it. */
+export function rowOf(columns: readonly Column[], justify: Justify, gap = 0): Block {
+  if (columns.some(fillsRest)) return { columns: [...columns], columnGap: gap }
+  const rest = restColumn
+  switch (justify) {
+    case 'start':
+      return { columns: [...columns, rest()], columnGap: gap }
+    case 'end':
+      return { columns: [rest(), ...columns], columnGap: gap }
+    case 'center':
+      return { columns: [rest(), ...columns, rest()], columnGap: gap }
+    case 'between':
+      return { columns: columns.flatMap((one, at) => (at === 0 ? [one] : [rest(), one])), columnGap: gap }
+  }
+}
+
+export type Float = { readonly side: 'left' | 'right'; readonly column: Column }
+
+/**
+ * Floats of one row with what is beside them, whose margins above and below are those of the row. The first of the right ones is
+ * farthest to the right.
+ */
+export function floatRow(floats: readonly Float[], beside: Block[]): Block {
+  const on = (side: Float['side']): Column[] =>
+    floats.filter(one => one.side === side).map(({ column }) => column)
+  const [above, below] = [beside[0]?.margin?.[1] ?? 0, beside.at(-1)?.margin?.[3] ?? 0]
+  const rest = restColumn(beside.length === 0 ? [] : [{ stack: beside, margin: [0, -above, 0, -below] }])
+  return {
+    columns: [...on('left'), rest, ...on('right').reverse()],
+    columnGap: 0,
+    margin: [0, above, 0, below],
+  }
+}
+
+/** Of a letter, as a part of its font size; rather too much, so that a row is not too full. */
+const LETTER_WIDTH = 0.55
+
+type Runs = Extract<Block, { text: unknown }>['text']
+
+const widest = (blocks: readonly Block[]): number =>
+  blocks.reduce((most, one) => Math.max(most, estimatedWidth(one)), 0)
+
+const together = (blocks: readonly Block[]): number =>
+  blocks.reduce((sum, one) => sum + estimatedWidth(one), 0)
+
+/** Of its content on lines of any length. */
+function estimatedWidth(block: Block): number {
+  const [left, , right] = block.margin ?? [0, 0, 0]
+  return left + right + (typeof block.width === 'number' ? block.width : contentWidth(block))
+}
+
+function contentWidth(block: Block): number {
+  if ('text' in block) return longestLine(block.text)
+  if ('stack' in block) return widest(block.stack)
+  if ('ul' in block) return block.indent + widest(block.ul)
+  if ('ol' in block) return block.indent + widest(block.ol)
+  if ('columns' in block) return together(block.columns)
+  if ('table' in block) {
+    const { table, layout } = block
+    const padding = table.widths.reduce<number>(
+      (sum, _, at) => sum + layout.paddingLeft(at) + layout.paddingRight(at),
+      0,
+    )
+    return padding + table.body.reduce((most, row) => Math.max(most, together(row as readonly Block[])), 0)
+  }
+  return block.width
+}
+
+function longestLine(runs: Runs): number {
+  let [most, length] = [0, 0]
+  for (const { text, fontSize = 0 } of runs)
+    for (const [at, part] of text.split('\n').entries()) {
+      if (at > 0) length = 0
+      length += part.length * fontSize * LETTER_WIDTH
+      most = Math.max(most, length)
+    }
+  return most
+}
+
+/** Roughly, in points. */
+export function estimatedHeight(block: Block, width: number): number {
+  const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
+  return top + bottom + contentHeight(block, Math.max(10, width - left - right))
+}
+
+const sumOf = (blocks: readonly Block[], width: number): number =>
+  blocks.reduce((sum, one) => sum + estimatedHeight(one, width), 0)
+
+function contentHeight(block: Block, width: number): number {
+  if ('text' in block) return textHeight(block.text, width)
+  if ('stack' in block) return sumOf(block.stack, width)
+  if ('ul' in block) return sumOf(block.ul, width - block.indent)
+  if ('ol' in block) return sumOf(block.ol, width - block.indent)
+  if ('columns' in block) return highest(block.columns, width)
+  if ('table' in block)
+    return block.table.body.reduce((sum, row) => sum + highest(row as readonly Block[], width), 0)
+  return block.height
+}
+
+const highest = (columns: readonly Block[], width: number): number =>
+  columns.reduce((most, one) => Math.max(most, estimatedHeight(one, width / columns.length)), 0)
+
+function textHeight(runs: Runs, width: number): number {
+  let [length, line, breaks] = [0, 0, 0]
+  for (const { text, fontSize = 0, line: own = 0 } of runs) {
+    length += text.length * fontSize * LETTER_WIDTH
+    line = Math.max(line, own)
+    breaks += text.split('\n').length - 1
+  }
+  return line * (Math.ceil(length / width) + breaks)
+}

@@ -1,0 +1,244 @@
+// Reads the nodes of an element: texts become paragraphs, blocks follow one another, and floats, inline blocks and the children of
+// a flex row stand beside one another.
+import {
+  type Column,
+  columnOf,
+  estimatedHeight,
+  type Float,
+  fits,
+  fittingColumn,
+  floatRow,
+  leaveRoom,
+  narrowed,
+  pointsOf,
+  restColumn,
+  rowOf,
+  takenBy,
+} from './beside.ts'
+import type { Block } from './engine.ts'
+import { blockElement, collapsed, imageBlock, isBox } from './flow.ts'
+import { type HtmlElement, type HtmlNode, PAGE_COUNT_TAG, PAGE_NUMBER_TAG } from './html.ts'
+import {
+  addPageNumber,
+  addRun,
+  addText,
+  alignmentOf,
+  type Flow,
+  newParagraph,
+  paragraphBlock,
+} from './paragraph.ts'
+import { isBlockTag, type Justify, type Style, styleOf } from './style.ts'
+
+export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
+  style.display === 'flex' ? flexRows(children, style, flow) : new Content(style, flow).of(children)
+
+/** The content of an element, as it is read from its nodes. */
+class Content {
+  readonly #style: Style
+  readonly #flow: Flow
+  readonly #blocks: Block[] = []
+  #paragraph = newParagraph()
+  /** Inline blocks, and the texts between them. */
+  #line: Column[] = []
+  #floats: Float[] = []
+  /** Which block is the first beside the floats. */
+  #beside = 0
+  /** Points that the floats are higher than what is beside them. */
+  #floatsLeft = 0
+
+  constructor(style: Style, flow: Flow) {
+    this.#style = style
+    this.#flow = flow
+  }
+
+  of(nodes: readonly HtmlNode[]): Block[] {
+    this.#take(nodes, this.#style)
+    this.#endLine()
+    this.#endFloats()
+    return this.#blocks
+  }
+
+  #take(nodes: readonly HtmlNode[], around: Style): void {
+    for (const node of nodes)
+      if (typeof node === 'string') addText(this.#paragraph, node, around, this.#flow)
+      else this.#takeElement(node, around)
+  }
+
+  #takeElement(element: HtmlElement, around: Style): void {
+    const flow = this.#flow
+    if (element.tag === PAGE_NUMBER_TAG) addPageNumber(this.#paragraph, around, flow)
+    else if (element.tag === PAGE_COUNT_TAG) addRun(this.#paragraph, String(flow.pages ?? ''), around, flow)
+    else {
+      const own = styleOf(element, around, flow.sheet, flow.budget)
+      if (element.tag === 'br') this.#breakLine(own, around)
+      else this.#takeStyled(element, own)
+    }
+  }
+
+  #breakLine({ clears }: Style, around: Style): void {
+    if (this.#line.length > 0) this.#endLine()
+    else addRun(this.#paragraph, '\n', around, this.#flow)
+    if (clears && this.#floats.length > 0) {
+      this.#endLine()
+      this.#endFloats()
+    }
+  }
+
+  #takeStyled(element: HtmlElement, own: Style): void {
+    if (own.display === 'none') return
+    const isImage = element.tag === 'img' || element.drawing !== undefined
+    if (own.float) this.#takeFloat(element, own, own.float)
+    else if (isImage) this.#takeImage(element, own)
+    else if (own.display === 'inline' || (own.display === 'inline-block' && isText(element, own)))
+      this.#take(element.children, own)
+    else if (own.display === 'inline-block' || own.display === 'cell') this.#takeInlineBlock(element, own)
+    else this.#takeBlock(element, own)
+  }
+
+  #takeBlock(element: HtmlElement, own: Style): void {
+    this.#endLine()
+    const isWide = own.display === 'table' && own.width !== undefined && 'percent' in own.width
+    if (own.clears || own.breakBefore || isWide) this.#endFloats()
+    if (this.#floats.length === 0) this.#blocks.push(...blockElement(element, own, this.#flow))
+    else {
+      const width = Math.max(10, this.#flow.width - takenBy(columnsOf(this.#floats), this.#flow.width))
+      for (const block of blockElement(element, this.#asBeside(own), { ...this.#flow, width }))
+        this.#add(block)
+    }
+  }
+
+  /** Its margins are measured from the sides of the page, not from the floats. */
+  #asBeside(own: Style): Style {
+    const on = (side: Float['side']): number =>
+      takenBy(columnsOf(this.#floats.filter(one => one.side === side)), this.#flow.width)
+    const [left, top, right, bottom] = own.margin
+    return { ...own, margin: [Math.max(0, left - on('left')), top, Math.max(0, right - on('right')), bottom] }
+  }
+
+  #takeImage(element: HtmlElement, own: Style): void {
+    const image = imageBlock(element, own, this.#flow)
+    if (image) {
+      this.#endLine()
+      this.#add(image)
+    } else addText(this.#paragraph, element.attributes.alt ?? '', own, this.#flow)
+  }
+
+  #takeInlineBlock(element: HtmlElement, own: Style): void {
+    const room = this.#flow.width
+    const text = this.#endParagraph()
+    if (text && estimatedHeight(text, MOST_OF_LINE * room) > own.fontSize * own.lineHeight) this.#add(text)
+    else if (text) this.#line.push(fittingColumn([besideInline(text, own, this.#line.length > 0)]))
+    const column = columnFor(element, own, this.#flow)
+    if (!fits(column, this.#line, room)) this.#endLine()
+    this.#line.push(own.display === 'cell' && own.width === undefined ? { ...column, width: '*' } : column)
+  }
+
+  #takeFloat(element: HtmlElement, own: Style, side: Float['side']): void {
+    const room = this.#flow.width
+    const column = columnFor(element, own, this.#flow)
+    const hasBeside = this.#floats.length > 0 && this.#blocks.length > this.#beside
+    if (hasBeside || !fits(column, columnsOf(this.#floats), room)) this.#endFloats()
+    if (this.#floats.length === 0) this.#beside = this.#blocks.length
+    this.#floats.push({ side, column })
+    const height = estimatedHeight(column, takenBy([column], room))
+    this.#floatsLeft = Math.max(this.#floatsLeft, height)
+  }
+
+  #endParagraph(): Block | undefined {
+    const block = paragraphBlock(this.#paragraph, this.#style)
+    this.#paragraph = newParagraph()
+    return block
+  }
+
+  #endLine(): void {
+    const text = this.#endParagraph()
+    const line = this.#line
+    this.#line = []
+    if (line.length === 0) {
+      if (text) this.#add(text)
+      return
+    }
+    const isBeside = text !== undefined && leaveRoom(line, this.#flow.width)
+    if (isBeside) line.push(restColumn([besideInline(text, this.#style, true)]))
+    const align = alignmentOf(this.#style, this.#style.direction === 'rtl')
+    const justify = { left: 'start', center: 'center', right: 'end' }[align] ?? 'start'
+    this.#add(rowOf(inDirection(line, this.#style), justify as Justify))
+    if (text && !isBeside) this.#add(text)
+  }
+
+  #add(block: Block): void {
+    this.#blocks.push(block)
+    if (this.#floats.length === 0) return
+    const room = this.#flow.width - takenBy(columnsOf(this.#floats), this.#flow.width)
+    this.#floatsLeft -= estimatedHeight(block, Math.max(10, room))
+    if (this.#floatsLeft <= 0) this.#endFloats()
+  }
+
+  #endFloats(): void {
+    if (this.#floats.length === 0) return
+    const after = this.#blocks.splice(this.#beside)
+    const isBeside = leaveRoom(columnsOf(this.#floats), this.#flow.width)
+    this.#blocks.push(floatRow(this.#floats, isBeside ? collapsed(after) : []))
+    if (!isBeside) this.#blocks.push(...after)
+    this.#floats = []
+    this.#floatsLeft = 0
+  }
+}
+
+/** A text that is estimated to be longer stands on a line of its own, before the inline block. */
+const MOST_OF_LINE = 0.6
+
+/** With room as wide as a blank. */
+const besideInline = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
+  ...text,
+  margin: [isAfter ? fontSize / 4 : 0, 0, fontSize / 4, 0],
+})
+
+const columnsOf = (floats: readonly Float[]): Column[] => floats.map(({ column }) => column)
+
+const inDirection = (columns: Column[], { direction }: Style): Column[] =>
+  direction === 'rtl' ? columns.reverse() : columns
+
+/** An inline block without a size or a box of its own, like the text around it. */
+const isText = ({ tag }: HtmlElement, style: Style): boolean =>
+  style.width === undefined && style.height === undefined && !isBlockTag(tag) && !isBox(style)
+
+/** Its content as a column of the width of its style. */
+function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
+  if (element.tag === 'img' || element.drawing !== undefined) {
+    const image = imageBlock(element, { ...own, display: 'block' }, flow)
+    if (image) return { stack: [image], width: Number(image.width) + own.margin[0] + own.margin[2] }
+  }
+  const width = pointsOf(own.width, flow.width) ?? flow.width
+  const plain = { ...own, breakBefore: false, breakAfter: false, autoLeft: false, autoRight: false }
+  const whole = own.display === 'table' && own.width ? { percent: 100 } : undefined
+  const content = blockElement(element, { ...plain, width: whole }, { ...flow, width })
+  return columnOf(collapsed(content), own, flow.width)
+}
+
+function flexRows(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
+  const rows: Column[][] = [[]]
+  for (const child of children) {
+    const column = flexColumn(child, style, flow)
+    if (!column) continue
+    if (style.wraps && !fits(column, rows.at(-1)!, flow.width)) rows.push([])
+    rows.at(-1)!.push(column)
+  }
+  return rows
+    .filter(row => row.length > 0)
+    .map(row => {
+      const room = flow.width - style.gap * (row.length - 1)
+      return rowOf(inDirection(narrowed(row, room), style), style.justify, style.gap)
+    })
+}
+
+function flexColumn(child: HtmlNode, style: Style, flow: Flow): Column | undefined {
+  if (typeof child === 'string') {
+    const [text] = new Content(style, flow).of([child])
+    return text && fittingColumn([text])
+  }
+  const own = styleOf(child, style, flow.sheet, flow.budget)
+  if (own.display === 'none') return undefined
+  const column = columnFor(child, own.display === 'inline' ? { ...own, display: 'block' } : own, flow)
+  return own.grow > 0 ? { ...column, width: '*' } : column
+}
