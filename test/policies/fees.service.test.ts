@@ -8,6 +8,7 @@ import type {
   PolicyPriceResponse,
 } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyPriceChangeResponse } from '../../src/rating/contract-change.ts'
 import type { EndorsementResponse } from '../../src/transactions/endorsements/contract.ts'
 import type { Answer } from '../support/api.ts'
 import { type Boats, boatTenant } from '../support/boat.ts'
@@ -243,6 +244,32 @@ describe('a cancellation', () => {
     await of.ok('PATCH', `/reinstatements/${back.locator}/issue`)
     await changed(policy, { reverseFees: [fee!.locator] })
     expect(await costs(policy)).toBe(1212.5)
+  })
+
+  it('that waits shows fees that were changed since in its new total, as the policy when issued does', async () => {
+    const policy = await insured()
+    const endorsement = await of.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change',
+      state: 'quoted',
+      startTimestamp: month(6),
+    })
+    const path = `/endorsements/${endorsement.locator}`
+    const price = async () => {
+      const { newGrossFees, grossFeesChange, newTotal, totalChange } = await of.ok<PolicyPriceChangeResponse>(
+        'GET',
+        `${path}/price`,
+      )
+      return { newGrossFees, grossFeesChange, rest: newTotal - totalChange }
+    }
+    const [first] = await changed(policy, { newFees: [mooring] })
+    expect(await price()).toEqual({ newGrossFees: 120, grossFeesChange: 0, rest: 1320 })
+    await of.ok('PATCH', path, { action: 'accept' })
+    await changed(policy, { newFees: [reminder], reverseFees: [first!.locator] })
+    expect(await price()).toEqual({ newGrossFees: 12.5, grossFeesChange: 0, rest: 1212.5 })
+    expect((await of.ok<PolicyResponse>('GET', `${path}/policyWhenIssued`)).grossFees).toBe(12.5)
+    await of.ok('PATCH', path, { action: 'issue' })
+    await changed(policy, { newFees: [mooring] })
+    expect(await price()).toEqual({ newGrossFees: 12.5, grossFeesChange: 0, rest: 1212.5 })
   })
 
   it('that withdraws the policy gives all fees back, and ends their changes', async () => {

@@ -115,13 +115,20 @@ export const previewedPriceChange = async (
     ? await explainedChange(recordedViews(aggregate, modification, product), explaining, false)
     : recordedPriceChange(aggregate, modification, product)
 
+/** Fees can change between a transaction's quote and its issue; no other change of amounts can. They count as before it. */
+function standsBefore(one: Modification, { number, issuedAt, invalidatedAt }: Modification): boolean {
+  if (one.number < number || one.kind !== 'feeUpdate') return one.number < number
+  const until = issuedAt ?? invalidatedAt
+  return until === undefined || one.issuedAt! < until
+}
+
 function recordedViews(
   aggregate: PolicyAggregate,
   modification: Modification,
   product: ProductDefinition,
 ): Views {
   const quote = boundQuote(aggregate)
-  const earlier = (one: Modification): boolean => isIssued(one) && one.number < modification.number
+  const earlier = (one: Modification): boolean => isIssued(one) && standsBefore(one, modification)
   const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
   const before = policyView(aggregate, quote, product, earlier)
   // A view always has its quote's modification. New business is compared with nothing.
