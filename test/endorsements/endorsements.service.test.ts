@@ -559,3 +559,24 @@ it('endorsing is at most two D1 round trips, and a repeat does nothing', async (
   expect((await motor.post<EndorsementResponse>(path, body, headers)).body).toEqual(first.body)
   expect((await read(policy)).modifications).toHaveLength(2)
 })
+
+it('an exposure that is changed and ended by the same endorsement, in whatever order, only ends', async () => {
+  const policy = await issued()
+  const exposureLocator = policy.exposures[0]!.locator
+  const changing = {
+    updateExposures: [
+      { exposureLocator, fieldValues: { vehicle_value: '49000' }, addPerils: [{ name: 'glass' }] },
+    ],
+  }
+  const application = await apply(policy, 'always', { startTimestamp: later(policy, 6), ...changing })
+  const path = `/endorsements/${application.body.locator}`
+  await patch(path, { endorsementUpdate: { endExposures: [exposureLocator] } })
+  const { status, body } = await patch(path, { action: 'issue' })
+  expect([status, body.state]).toEqual([200, 'issued'])
+  const [vehicle] = (await read(policy)).exposures
+  const end = { endTimestamp: String(later(policy, 6)) }
+  expect(vehicle!.characteristics.filter(one => !one.replacedTimestamp)).toMatchObject([end])
+  const covered = vehicle!.perils.flatMap(peril => inForce(peril.characteristics))
+  expect(new Set(covered.map(one => one.coverageEndTimestamp))).toEqual(new Set([end.endTimestamp]))
+  await addsUp(policy)
+})

@@ -313,6 +313,45 @@ describe('a renewed policy', () => {
     const inForce = now.exposures[0]!.characteristics.filter(one => !one.replacedTimestamp)
     expect(inForce.map(one => one.fieldValues.vehicle_value![0])).toEqual(['24500', '49000', '49000'])
   })
+
+  it('ends what an earlier request changed: the change is without effect', async () => {
+    const policy = await issued()
+    const [vehicle] = policy.exposures
+    const exposureLocator = vehicle!.locator
+    const [first, second] = vehicle!.perils
+    const renewal = await renew(policy, {
+      updateExposures: [
+        {
+          exposureLocator,
+          fieldValues: { vehicle_value: '49000' },
+          updatePerils: [{ perilLocator: second!.locator, deductible: 500 }],
+        },
+      ],
+    })
+    const update = (renewalUpdate: object) => act(renewal.body, { renewalUpdate })
+    const ending = await update({ updateExposures: [{ exposureLocator, endPerils: [second!.locator] }] })
+    expect([ending.status, ending.body.state]).toEqual([200, 'application'])
+    const other = await renew(policy, {
+      updateExposures: [{ exposureLocator, addPerils: [{ name: first!.name }] }],
+      endExposures: [exposureLocator],
+      addExposures: [
+        {
+          exposureName: 'vehicle',
+          fieldValues: vehicle!.characteristics[0]!.fieldValues,
+          perils: [{ name: first!.name }],
+        },
+      ],
+    })
+    expect(other.status).toBe(200)
+    expect((await act(renewal.body, { action: 'issue' })).status).toBe(200)
+    const term = (await read(policy)).exposures[0]!.perils.filter(
+      peril => peril.locator !== peril.renewalGroup,
+    )
+    expect(term.map(peril => peril.name)).toEqual(
+      vehicle!.perils.filter(peril => peril !== second).map(peril => peril.name),
+    )
+    await addsUp(policy)
+  })
 })
 
 describe('a renewal the legacy way', () => {

@@ -22,7 +22,7 @@ import type { AddedPeril, AdditionContext } from './additions.ts'
 import { addedExposure, addedPeril, updatePerilAmounts } from './additions.ts'
 import type { DraftContext, DraftResult, ReportedProblems } from './draft.ts'
 
-/** Applies removals, then updates, then additions. */
+/** Applies removals, then updates of what is not removed, then additions. */
 export function changeDraft(
   aggregate: PolicyAggregate,
   quote: Quote,
@@ -32,7 +32,9 @@ export function changeDraft(
   const draft = new Draft(aggregate, quote, context)
   draft.changePolicyData(changes)
   draft.removeExposures(changes.removeExposures ?? [])
-  for (const [index, update] of (changes.updateExposures ?? []).entries()) draft.updateExposure(update, index)
+  const removed = new Set(changes.removeExposures ?? [])
+  for (const [index, update] of (changes.updateExposures ?? []).entries())
+    if (!removed.has(update.exposureLocator)) draft.updateExposure(update, index)
   for (const [index, creation] of (changes.addExposures ?? []).entries()) draft.addExposure(creation, index)
   return { aggregate: draft.result(), reported: draft.reported }
 }
@@ -94,8 +96,10 @@ class Draft {
     }
     const data = changedData(exposure.locator, definition.fields, run.data, update, this.#context)
     if (data) this.#exposureRuns.set(run.locator, { ...run, data, updatedAt: this.#context.now })
-    for (const locator of update.removePerils ?? []) this.#removePeril(exposure, locator, index)
-    for (const peril of update.updatePerils ?? []) this.#updatePeril(exposure, definition, peril, index)
+    const removed = new Set(update.removePerils ?? [])
+    for (const locator of removed) this.#removePeril(exposure, locator, index)
+    for (const peril of update.updatePerils ?? [])
+      if (!removed.has(peril.perilLocator)) this.#updatePeril(exposure, definition, peril, index)
     for (const peril of update.addPerils ?? []) {
       const added = addedPeril(exposure, definition, peril, index, this.#context)
       if (added) this.#addPeril(added)

@@ -126,7 +126,7 @@ export class EndorsedContent {
       if (!this.#exposure(locator))
         this.#reportUnknownExposure(locator, changes.endExposures!.indexOf(locator))
     for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
-      this.#updateExposure(update, index, perilChanges, segments)
+      if (!ended.has(update.exposureLocator)) this.#updateExposure(update, index, perilChanges, segments)
     for (const locator of ended) {
       const exposure = this.#exposure(locator)
       for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
