@@ -343,6 +343,13 @@ describe('a renewed policy', () => {
       ],
     })
     expect(other.status).toBe(200)
+    const inOne = await renew(policy, {
+      updateExposures: [
+        { exposureLocator, endPerils: [second!.locator] },
+        { exposureLocator, updatePerils: [{ perilLocator: second!.locator, deductible: 500 }] },
+      ],
+    })
+    expect(inOne.status).toBe(200)
     expect((await act(renewal.body, { action: 'issue' })).status).toBe(200)
     const term = (await read(policy)).exposures[0]!.perils.filter(
       peril => peril.locator !== peril.renewalGroup,

@@ -22,6 +22,7 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { assertPolicyAllows, newModification } from '../../policy/transitions.ts'
 import type { EndorsementContext } from '../endorsements/content.ts'
 import type { EndorsementResult } from '../endorsements/effect.ts'
+import { joinedUpdates } from '../endorsements/joined-changes.ts'
 
 /** One for each continuing peril; changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
@@ -85,10 +86,9 @@ export function renewed(
     draft.quote,
     {
       ...renewal.changes,
-      updateExposures: renewal.changes.updateExposures?.map(({ endPerils, ...update }) => ({
-        ...update,
-        removePerils: endPerils,
-      })),
+      updateExposures: joinedUpdates(renewal.changes.updateExposures ?? []).map(
+        ({ update: { endPerils, ...update } }) => ({ ...update, removePerils: endPerils }),
+      ),
       removeExposures: renewal.changes.endExposures,
     },
     { product, timeZone: before.policy.timeZone, now, supply },
