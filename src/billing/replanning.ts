@@ -3,14 +3,14 @@
 // planned bill becomes negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
-import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
+import { earlier, endOfDay, type Instant, later, type Span, type TimeZone } from '../kernel/time.ts'
 import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
 import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
 import type { BillingPeriod, Installment, PlannedInstallment } from '../policy/records/invoice.ts'
-import type { ProductDefinition } from '../product/configuration.ts'
+import type { PaymentScheduleType, ProductDefinition } from '../product/configuration.ts'
 import {
   type BilledChange,
   type BillPlan,
@@ -55,7 +55,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const atOnce = atOnceOf(change)
   if (reaching.length === 0) return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
-  const periods = periodsFrom(termsOf(before, policyEnd), type, timeZone, from)
+  const periods = periodsOfBills(termsOf(before, policyEnd), reaching, type, timeZone, from)
   const groups = coveredPeriods(before, modification, periods)
   const tiles = groups.flat()
   const tilesOf = Map.groupBy(tiles, ({ start }) =>
@@ -91,6 +91,35 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         : { ...atOnce, start: immediate[0]!.start, end: immediate.at(-1)!.end, periods: immediate },
   })
 }
+
+/**
+ * The periods from a time on, each within one of the planned bills. A renewal or a later change may have brought another
+ * schedule than that of the bills: a term's months or weeks count then, if they fit its bills, else periods are cut where bills meet.
+ */
+function periodsOfBills(
+  terms: readonly Span[],
+  bills: readonly Span[],
+  type: PaymentScheduleType,
+  zone: TimeZone,
+  from: Instant,
+): BillingPeriod[][] {
+  const ends = new Set(bills.flatMap(({ start, end }) => [start, end]))
+  const fitsBills = (groups: readonly BillingPeriod[][]): boolean =>
+    groups.flat().every(period => cutAt(period, ends).length === 1)
+  const lastEnd = bills.map(one => one.end).reduce(later)
+  const all = periodsFrom(terms, type, zone, from)
+  if (fitsBills(all)) return all
+  return terms.flatMap(term => {
+    const own = periodsFrom([term], type, zone, from)
+    const fitting = [own]
+    // Time that gains bills of its own keeps the schedule's periods.
+    if (term.end <= lastEnd) for (const other of UNITS) fitting.push(periodsFrom([term], other, zone, from))
+    return fitting.find(fitsBills) ?? own.map(group => group.flatMap(period => cutAt(period, ends)))
+  })
+}
+
+/** Of months, and of weeks, in few groups. */
+const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
 
 /** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
 function coveredPeriods(

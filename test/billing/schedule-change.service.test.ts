@@ -15,7 +15,7 @@ import { prepareDatabases } from '../support/databases.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 24 }))
+beforeAll(() => prepareDatabases({ tenants: 26 }))
 
 let made = 0
 const boats = (currency?: string, options?: { taxed: boolean }): Promise<Boats> => {
@@ -446,6 +446,64 @@ describe('a cancellation after another schedule', () => {
     // July was invoiced; the rest of its quarter was asked for at once, and the last quarter is not asked for.
     expect(asked(standing(await of.read(other))).slice(7)).toEqual([['2030-07-01', 200]])
     expect(await totalOf(of, other)).toBe(900)
+  })
+})
+
+describe('an endorsement of bills of another schedule than the policy has by now', () => {
+  const planned = async (of: Boats, policy: PolicyResponse): Promise<Asked[]> =>
+    (
+      await of.ok<{ futureInvoices: FutureInvoiceResponse[] }>(
+        'GET',
+        `/policy/${policy.locator}/checkInvoices`,
+      )
+    ).futureInvoices.map(one => [day(one.startTimestamp), payable(one)])
+
+  it('changes each bill by its own share', async () => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.ok('POST', `/policies/${policy.locator}/renewals`, {
+      renewalEndTimestamp: month(24),
+      newPaymentScheduleName: 'upfront',
+      state: 'issued',
+    })
+    await endorse(of, policy, { startTimestamp: month(2), state: 'issued', ...dearer(policy, '600') })
+    expect((await planned(of, policy)).slice(0, 11)).toEqual([
+      ['2030-02-01', 100],
+      ...Array.from({ length: 10 }, (_, at) => [`2030-${String(at + 3).padStart(2, '0')}-01`, 50]),
+    ])
+    await of.until(month(24))
+    await addsUp(of, policy)
+  })
+
+  it('leaves quarters whole under a renewal by weeks, and weeks alike under one by months', async () => {
+    const of = await boats()
+    const quarters = await of.insured({ yearly: '1200', paymentScheduleName: 'quarterly' })
+    const weeks = await of.insured({ yearly: '1200', paymentScheduleName: 'weekly' })
+    for (const [policy, newPaymentScheduleName] of [
+      [quarters, 'weekly'],
+      [weeks, 'monthly'],
+    ] as const) {
+      await of.ok('POST', `/policies/${policy.locator}/renewals`, {
+        renewalEndTimestamp: month(24),
+        newPaymentScheduleName,
+        state: 'issued',
+      })
+      await endorse(of, policy, { startTimestamp: month(3), state: 'issued', ...dearer(policy, '600') })
+    }
+    expect((await planned(of, quarters)).slice(0, 3)).toEqual([
+      ['2030-04-01', 150],
+      ['2030-07-01', 150],
+      ['2030-10-01', 150],
+    ])
+    const ofTerm = (await planned(of, weeks)).filter(
+      ([start]) => start > '2030-04-07' && start < '2030-12-30',
+    )
+    expect(new Set(ofTerm.map(([, amount]) => amount)).size).toBe(1)
+    for (const policy of [quarters, weeks]) {
+      const made = standing(await of.read(policy)).map(one => one.totalDue)
+      const toCome = (await planned(of, policy)).map(([, amount]) => amount)
+      expect(sum([...made, ...toCome])).toBe(await totalOf(of, policy))
+    }
   })
 })
 
