@@ -4,7 +4,14 @@
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later, type Span, type TimeZone } from '../kernel/time.ts'
-import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
+import {
+  installmentOf as installmentOfInvoice,
+  openAfter,
+  openInstallments,
+  restsOfEach,
+  restsToSpread,
+  standingInvoices,
+} from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
@@ -70,7 +77,9 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const last = kept.at(-1)
   const unplanned = new Set(tilesOf.get(undefined))
   const lastEnd = reaching.map(one => one.end).reduce(later)
-  const isToCome = (at: Instant): boolean => at >= lastEnd && at > endOfDay(now, timeZone)
+  const billed = billedPeriods(before)
+  const isToCome = (at: Instant): boolean =>
+    at >= lastEnd && at > endOfDay(now, timeZone) && !billed.some(one => one.start <= at && at < one.end)
   const gained = groups
     .map(group => group.filter(tile => unplanned.has(tile) && isToCome(tile.start)))
     .filter(group => group.length > 0)
@@ -120,6 +129,13 @@ function periodsOfBills(
 
 /** Of months, and of weeks, in few groups. */
 const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
+
+/** The periods for which the schedule's own bills are made; what an endorsement or a fee billed at once is no period's bill. */
+const billedPeriods = (before: PolicyAggregate): Span[] =>
+  standingInvoices(before)
+    .map(invoice => installmentOfInvoice(before, invoice))
+    .filter(one => one.replans?.bill !== 'atOnce')
+    .flatMap((one): readonly Span[] => (one.periods.length > 0 ? one.periods : [one]))
 
 /** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
 function coveredPeriods(

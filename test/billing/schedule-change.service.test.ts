@@ -15,7 +15,7 @@ import { prepareDatabases } from '../support/databases.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 26 }))
+beforeAll(() => prepareDatabases({ tenants: 27 }))
 
 let made = 0
 const boats = (currency?: string, options?: { taxed: boolean }): Promise<Boats> => {
@@ -458,7 +458,7 @@ describe('an endorsement of bills of another schedule than the policy has by now
       )
     ).futureInvoices.map(one => [day(one.startTimestamp), payable(one)])
 
-  it('changes each bill by its own share', async () => {
+  it('changes each bill by its own share, and corrects the invoice of the renewal by its difference alone', async () => {
     const of = await boats()
     const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
     await of.ok('POST', `/policies/${policy.locator}/renewals`, {
@@ -466,13 +466,34 @@ describe('an endorsement of bills of another schedule than the policy has by now
       newPaymentScheduleName: 'upfront',
       state: 'issued',
     })
-    await endorse(of, policy, { startTimestamp: month(2), state: 'issued', ...dearer(policy, '600') })
-    expect((await planned(of, policy)).slice(0, 11)).toEqual([
+    const { invoice } = await endorse(of, policy, {
+      startTimestamp: month(2),
+      state: 'issued',
+      ...dearer(policy, '600'),
+    })
+    expect(invoice).toMatchObject({ invoiceType: 'endorsement', totalDue: -600 })
+    expect(await planned(of, policy)).toEqual([
       ['2030-02-01', 100],
       ...Array.from({ length: 10 }, (_, at) => [`2030-${String(at + 3).padStart(2, '0')}-01`, 50]),
     ])
     await of.until(month(24))
     await addsUp(of, policy)
+  })
+
+  it('bills nothing twice where the renewal is billed and the term before it is not', async () => {
+    const of = await boats()
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    await of.ok('POST', `/policies/${policy.locator}/renewals`, {
+      renewalEndTimestamp: month(13),
+      state: 'issued',
+    })
+    const { invoice } = await endorse(of, policy, {
+      startTimestamp: month(2),
+      state: 'issued',
+      ...dearer(policy, '600'),
+    })
+    expect(invoice).toMatchObject({ totalDue: -50 })
+    expect((await planned(of, policy)).at(-1)).toEqual(['2030-12-01', 50])
   })
 
   it('leaves quarters whole under a renewal by weeks, and weeks alike under one by months', async () => {
