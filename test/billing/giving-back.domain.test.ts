@@ -395,6 +395,7 @@ describe('a reinstatement', () => {
       chargesAreBilledOnce(boat.loaded)
       await boat.advance('2031-03-01')
       expect(boat.billed.every(([type]) => type === 'newBusiness' || type === 'installment')).toBe(true)
+      expect(amountOf(boat, reinstatement).invoiceLocator).toBeUndefined()
       addsUp(boat)
     },
   )

@@ -317,14 +317,19 @@ export function restDue(
   return minus(total, sum(standingPayments(aggregate, invoice).map(applied), total.currency))
 }
 
-/** The invoice of what the transaction charges or refunds at once; undefined if it has none. */
-export const invoiceOfTransaction = (
+/**
+ * The invoice of what the transaction charges or refunds at once; undefined if it has none. A plan that continues an earlier one
+ * says which that is: bills that a reinstatement brings back are not its own.
+ */
+export function invoiceOfTransaction(
   aggregate: PolicyAggregate,
   modification: Modification,
-): Invoice | undefined =>
-  invoicesOf(aggregate, modification).find(
-    invoice => installmentOf(aggregate, invoice).replans?.bill !== 'planned',
+): Invoice | undefined {
+  const isMarked = isContinued(planOf(aggregate, modification))
+  return invoicesOf(aggregate, modification).find(
+    invoice => !isMarked || installmentOf(aggregate, invoice).replans?.bill === 'atOnce',
   )
+}
 
 /** Installments whose invoice date has come. One with a void invoice is invoiced again. */
 export const installmentsToInvoice = (
