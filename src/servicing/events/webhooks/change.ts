@@ -33,13 +33,15 @@ export function newWebhook(
   { name, enabled, endpoint, failureHandling: handling, eventTypes }: contract.CreateWebhookRequest,
   { makeSecret, ...record }: { makeSecret: () => string; locator: Uuid; createdAt: Instant },
 ): Webhook {
-  const alertEndpoint = handling?.alertEndpoint && newEndpoint(handling.alertEndpoint, makeSecret)
+  const alertEndpoint =
+    handling?.alertEndpoint &&
+    newEndpoint('failureHandling.alertEndpoint', handling.alertEndpoint, makeSecret)
   return {
     ...record,
     name,
     enabled,
     suspendedAt: null,
-    endpoint: newEndpoint(endpoint, makeSecret),
+    endpoint: newEndpoint('endpoint', endpoint, makeSecret),
     failureHandling: handling && { ...handling, alertEndpoint },
     eventTypes: [...new Set(eventTypes)],
     version: 1,
@@ -47,9 +49,22 @@ export function newWebhook(
   }
 }
 
-function newEndpoint(request: contract.CreateEndpointRequest, makeSecret: () => string): WebhookEndpoint {
+/** Refuses (400) masks: a webhook that is copied from an answer would be signed with one. */
+function newEndpoint(
+  path: string,
+  request: contract.CreateEndpointRequest,
+  makeSecret: () => string,
+): WebhookEndpoint {
   const { secret = request.hmacEnabled ? makeSecret() : undefined, tag, ...endpoint } = request
-  return { ...endpoint, ...(secret !== undefined && { secret }), ...(tag !== undefined && { tag }) }
+  if (secret === MASK) throw nothingToKeep(`${path}.secret`)
+  for (const [name, values] of Object.entries(endpoint.headers))
+    if (values.includes(MASK)) throw nothingToKeep(`${path}.headers.${name}`)
+  return {
+    ...endpoint,
+    url: keptUrl(endpoint.url, undefined),
+    ...(secret !== undefined && { secret }),
+    ...(tag !== undefined && { tag }),
+  }
 }
 
 /** The next version. Refuses (400) an invalid result. */

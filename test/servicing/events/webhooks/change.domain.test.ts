@@ -5,8 +5,11 @@ import { newUuid } from '../../../../src/kernel/locators.ts'
 import type { Instant } from '../../../../src/kernel/time.ts'
 import { OWN_FAILURE_HANDLING } from '../../../../src/platform/events/tables.ts'
 import type { Webhook } from '../../../../src/servicing/events/delivery/store.ts'
-import { changedWebhook, OVERLAP_MS } from '../../../../src/servicing/events/webhooks/change.ts'
-import { UpdateWebhookRequest } from '../../../../src/servicing/events/webhooks/contract.ts'
+import { changedWebhook, newWebhook, OVERLAP_MS } from '../../../../src/servicing/events/webhooks/change.ts'
+import {
+  CreateWebhookRequest,
+  UpdateWebhookRequest,
+} from '../../../../src/servicing/events/webhooks/contract.ts'
 
 const AT = 1_800_000_000_000 as Instant
 
@@ -33,14 +36,16 @@ const webhook = (changes: Partial<Webhook> = {}): Webhook => ({
 const changed = (before: Webhook, wire: object, at = AT): Webhook =>
   changedWebhook(before, UpdateWebhookRequest.parse(wire), { at, makeSecret: () => 'made' })
 
-const refusal = (before: Webhook, wire: object): string => {
+const messageOf = (refused: () => unknown): string => {
   try {
-    changed(before, wire)
+    refused()
   } catch (problem) {
     if (problem instanceof Refusal) return problem.message
   }
   throw new Error('It was not refused.')
 }
+
+const refusal = (before: Webhook, wire: object): string => messageOf(() => changed(before, wire))
 
 describe('removals come first, then additions', () => {
   const types = ['policy.create', 'policy.issue', 'payment.pay', 'policy.*', 'login.success'] as const
@@ -204,6 +209,30 @@ describe('a change is refused', () => {
     const addHeaders = Object.fromEntries(Array.from({ length: 19 }, (_, at) => [`x-${at}`, ['1']]))
     expect(refusal(webhook(), { endpoint: { addHeaders } })).toBe(
       "'endpoint.addHeaders': all headers must be at most 20 headers of 4096 characters in all.",
+    )
+  })
+})
+
+describe('a new webhook that is copied from an answer', () => {
+  const { locator, createdAt } = webhook()
+  const url = 'https://hooks.example.com/in'
+  const made = (wire: object): Webhook =>
+    newWebhook(
+      CreateWebhookRequest.parse({ name: 'copy', enabled: true, endpoint: { url }, eventTypes: [], ...wire }),
+      { locator, createdAt, makeSecret: () => 'made' },
+    )
+
+  it.each([
+    ['endpoint.secret', { endpoint: { url, secret: '********' } }],
+    ['endpoint.headers.Authorization', { endpoint: { url, headers: { Authorization: ['x', '********'] } } }],
+    ['url?code', { endpoint: { url: `${url}?code=********` } }],
+    [
+      'failureHandling.alertEndpoint.secret',
+      { failureHandling: { alertEndpoint: { url, secret: '********' } } },
+    ],
+  ])('is refused for a mask in %s, which stands for nothing', (path, wire) => {
+    expect(messageOf(() => made(wire))).toBe(
+      `'${path}' is ********, which stands for a value that is kept, and none is; send the value.`,
     )
   })
 })
