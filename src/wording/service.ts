@@ -140,7 +140,8 @@ export const SERVICE: Words = {
   'RetryStrategyRequest.type': 'How waits grow from one attempt to the next.',
   'RetryStrategyResponse.type': 'How waits grow from one attempt to the next.',
   interval: 'Seconds before the second attempt.',
-  'RetryStrategyRequest.attempts': 'How often to try, the first time included.',
+  'RetryStrategyRequest.attempts':
+    'How often to try, the first time included. At most 10, but for the strategy that answers show where none was given.',
   'RetryStrategyResponse.attempts': 'How often it is tried, the first time included.',
   'CreateEndpointRequest.url': 'Address of yours that is called with POST: https, on the public internet.',
   'UpdateEndpointRequest.url': 'Another address of yours: https, on the public internet. Left out: it stays.',

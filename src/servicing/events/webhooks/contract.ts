@@ -65,12 +65,26 @@ export type CreateEndpointRequest = z.infer<typeof CreateEndpointRequest>
 
 const strategies = z.enum(['linear', 'exponential'])
 
-/** `interval` in seconds; `attempts` counts the first. */
-export const RetryStrategyRequest = component('RetryStrategyRequest', {
-  type: strategies,
-  interval: requestInteger(1, 86_400),
-  attempts: z.preprocess(wire => wire ?? 3, requestInteger(1, 10)).openapi({ default: 3 }),
-})
+const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
+
+const MOST_ATTEMPTS = 10
+
+/** `interval` in seconds; `attempts` counts the first. Bindery's own strategy has more of them, so that answers can be sent back. */
+export const RetryStrategyRequest = z
+  .object({
+    type: strategies,
+    interval: requestInteger(1, 86_400),
+    attempts: z
+      .preprocess(wire => wire ?? 3, requestInteger(1, OWN_RETRIES!.attempts))
+      .openapi({ default: 3 }),
+  })
+  .check(ctx => {
+    const { type, interval, attempts } = ctx.value
+    const isOwn = type === OWN_RETRIES!.type && interval === OWN_RETRIES!.interval
+    if (attempts > MOST_ATTEMPTS && !(isOwn && attempts === OWN_RETRIES!.attempts))
+      breaks(ctx, `must be at most ${MOST_ATTEMPTS}`, ['attempts'])
+  })
+  .openapi('RetryStrategyRequest')
 
 const TRIGGER_RULE = rule("must be a code such as '503', '3xx', '4xx', '5xx' or 'timeout'")
 const Trigger = z.string().regex(/^([1-5]\d\d|[1345]xx|timeout)$/, TRIGGER_RULE)
@@ -91,8 +105,6 @@ export const FailureHandlingCreateRequest = component('FailureHandlingCreateRequ
 
 const TYPE_RULE = rule('must be a type of event, or the beginning of some and ".*", as "policy.*"')
 const EventTypePattern = z.string().refine(isEventTypePattern, TYPE_RULE)
-
-const { retryStrategy: OWN_RETRIES } = OWN_FAILURE_HANDLING
 
 /** The contract requires `failureHandling`; here it may be missing, and `OWN_FAILURE_HANDLING` applies. */
 export const CreateWebhookRequest = component(

@@ -119,6 +119,16 @@ describe('removals come first, then additions', () => {
     expect(changed(before, { failureHandling: { removeRetryStrategy: true } }).failureHandling).toEqual(
       without,
     )
+    const { retryStrategy: own } = OWN_FAILURE_HANDLING
+    expect(changed(before, { failureHandling: { retryStrategy: own } }).failureHandling).toEqual({
+      ...failureHandling,
+      retryStrategy: own,
+    })
+    for (const differing of [{ attempts: 14 }, { interval: 6 }, { type: 'linear' }, { attempts: 16 }])
+      expect(
+        UpdateWebhookRequest.safeParse({ failureHandling: { retryStrategy: { ...own, ...differing } } })
+          .success,
+      ).toBe(false)
     const replaced = changed(before, {
       failureHandling: { removeAlertEndpoint: true, alertEndpoint: { url: 'https://new.example.com/' } },
     }).failureHandling
