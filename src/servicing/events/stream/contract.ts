@@ -110,7 +110,7 @@ export type EventTypeResponse = z.infer<typeof EventTypeResponse>
 // also has the properties of the other that do not clash, and `sequence`.
 const Sequence = Integer.describe('Rises from event to event of a policy, with gaps.')
 
-/** If the older name matches, alone or with the newer. */
+/** For types of the stream: if the older name matches, alone or with the newer. */
 export const WebhookEvent = component('WebhookEvent', {
   id: Text.describe('Also the `webhook-id` of every attempt.'),
   locator: Text.describe('The same as `id`.'),
@@ -125,7 +125,7 @@ export const WebhookEvent = component('WebhookEvent', {
 })
 export type WebhookEvent = z.infer<typeof WebhookEvent>
 
-/** If only the newer name matches. */
+/** If only the newer name matches, and for types that the stream does not have. */
 export const WebhookEventResponse = component('WebhookEventResponse', {
   ...EventResponse.shape,
   id: Text.describe('The same as `locator`; also the `webhook-id` of every attempt.'),

@@ -4,7 +4,7 @@ import { z } from '@hono/zod-openapi'
 import { addTo } from '../../../kernel/maps.ts'
 import { EVENT_TYPES, type EventType, eventTypes } from '../../../platform/events/catalogue.ts'
 import { KEYS, type Key, type KeyEntry, PATTERNS } from '../../../platform/events/data-keys.ts'
-import { newerTypesOf } from '../../../platform/events/types.ts'
+import { isStreamed, newerTypesOf } from '../../../platform/events/types.ts'
 import type { Notification } from '../../../platform/http/openapi.ts'
 import { rule } from '../../../platform/wire-problem.ts'
 import { causesOf } from './causes.ts'
@@ -22,18 +22,19 @@ const causedBy = (types: readonly EventType[]): string =>
 
 const isLegacy = (type: EventType): boolean => EVENT_TYPES[type].isLegacy ?? false
 
-function streamNotification(type: EventType): Notification {
+function typeNotification(type: EventType): Notification {
   const newer = newerTypesOf(type)
   const names = newer.length > 0 ? [`Newer name: ${code(newer, ' or ')}.`] : []
+  const shape = {
+    type: z.literal(type),
+    data: dataContract(type).openapi({ example: exampleData(type) }),
+  }
   return {
     name: type,
     summary: EVENT_TYPES[type].about,
     description: [...names, causedBy([type])].join('\n\n'),
     deprecated: isLegacy(type),
-    schema: WebhookEvent.extend({
-      type: z.literal(type),
-      data: dataContract(type).openapi({ example: exampleData(type) }),
-    }),
+    schema: isStreamed(type) ? WebhookEvent.extend(shape) : WebhookEventResponse.extend(shape),
   }
 }
 
@@ -76,7 +77,7 @@ const either = (older: Notification, newer: Notification): Notification => ({
 
 /** Every name of emitted events, and `custom.*` for those of plugins. */
 export function eventNotifications(): Notification[] {
-  const notifications = new Map(emittedTypes.map(type => [type as string, streamNotification(type)]))
+  const notifications = new Map(emittedTypes.map(type => [type as string, typeNotification(type)]))
   for (const [name, types] of emittedNewerTypes()) {
     const newer = interfaceNotification(name, types)
     const older = notifications.get(name)

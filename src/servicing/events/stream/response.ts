@@ -1,6 +1,6 @@
 import type { EventType } from '../../../platform/events/catalogue.ts'
 import type { StoredEvent } from '../../../platform/events/tables.ts'
-import { matchesEventType } from '../../../platform/events/types.ts'
+import { isStreamed, matchesEventType } from '../../../platform/events/types.ts'
 import type { EventResponse, WebhookEvent, WebhookEventResponse } from './contract.ts'
 
 /** The columns that the events interface and webhooks need. */
@@ -79,16 +79,17 @@ export function interfaceData(row: Row): Data {
 type Names = Pick<EventRow, 'type' | 'newerType'>
 
 /**
- * Whether the webhook's types match the newer name alone. The older name is used if they match both, or neither, as may happen after a
- * change of the webhook.
+ * Whether the stream does not have the event, or the webhook's types match the newer name alone. The older name is used if they match
+ * both, or neither, as may happen after a change of the webhook.
  */
-function usesNewerName({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
+function comesAsInInterface({ type, newerType }: Names, eventTypes: readonly string[]): boolean {
+  if (!isStreamed(type)) return true
   const matches = (name: string): boolean => eventTypes.some(pattern => matchesEventType(pattern, name))
   return newerType !== null && matches(newerType) && !matches(type)
 }
 
 export const deliveredType = (names: Names, eventTypes: readonly string[]): string =>
-  usesNewerName(names, eventTypes) ? names.newerType! : names.type
+  comesAsInInterface(names, eventTypes) ? (names.newerType ?? names.type) : names.type
 
 /** The body of a delivery. */
 export function webhookEvent(
@@ -97,7 +98,7 @@ export function webhookEvent(
 ): WebhookEvent | WebhookEventResponse {
   const { locator, requestId, sequence, username } = event
   const common = { id: locator, sequence, transactionId: requestId, username }
-  if (usesNewerName(event, eventTypes)) return { ...eventResponse(event), ...common }
+  if (comesAsInInterface(event, eventTypes)) return { ...eventResponse(event), ...common }
   return {
     ...common,
     locator,
