@@ -1,4 +1,5 @@
 // Resources of every type, and resource groups (resources brief 2).
+import { auditRows } from '../access/audit/store.ts'
 import {
   alreadyExists,
   invalidParameter,
@@ -184,13 +185,47 @@ function changeGroup(
         throw alreadyExists(`There is a resource group '${group.name}' already; choose another name.`)
       return {
         guards: [store.groupGuard(group, read)],
-        facts: store.groupRows(database, group),
+        facts: [
+          ...store.groupRows(database, group),
+          ...(group === read
+            ? []
+            : auditRows(database, context, HOME_SHARD, [
+                {
+                  action: 'resource-groups.write',
+                  subject: group.locator,
+                  details: groupDetails(group, read),
+                },
+              ])),
+        ],
         answer: groupResponse(group),
         subject: group.locator,
       }
     },
     async subject => groupResponse(await groupAt(database, subject)),
   )
+}
+
+/** An entry of the audit trail names no more. */
+const MOST_NAMED = 100
+
+const someOf = (names: string[]): string[] =>
+  names.length <= MOST_NAMED
+    ? names
+    : [...names.slice(0, MOST_NAMED), `and ${names.length - MOST_NAMED} more`]
+
+/** For the audit trail: what changed, since prices follow from it (resources brief 2). */
+function groupDetails(group: ResourceGroup, read: ResourceGroup | undefined) {
+  const { name, selectionStart, retired, resourceNames } = group
+  const [before, after] = [new Set(read?.resourceNames), new Set(resourceNames)]
+  const isMoved = read !== undefined && read.selectionStart !== selectionStart
+  return {
+    name,
+    selectionStartTime: new Date(selectionStart).toISOString(),
+    ...(isMoved && { earlierSelectionStartTime: new Date(read.selectionStart).toISOString() }),
+    added: someOf([...after].filter(one => !before.has(one))),
+    removed: someOf([...before].filter(one => !after.has(one))),
+    ...(retired && { retired }),
+  }
 }
 
 async function groupAt(database: Database, text: string): Promise<ResourceGroup> {

@@ -94,13 +94,17 @@ export const SERVICE_VALUES: readonly Meanings[] = [
     secret: 'Values that headers of calls refer to.',
   },
   { liquid: 'Liquid, as in most examples.', velocity: 'Apache Velocity, for templates of older products.' },
-  { linear: 'All waits are the same.', exponential: 'Each wait is twice the one before.' },
+  {
+    linear: 'Each wait is one interval longer than the one before.',
+    exponential: 'Each wait is twice the one before.',
+  },
   {
     'auxdata.write': 'Auxiliary data was written.',
     'auxdata.delete': 'Auxiliary data was deleted.',
     'secrets.write': 'A secret was written.',
     'secrets.delete': 'A secret was deleted.',
     'secrets.read': 'A plugin read a secret.',
+    'resource-groups.write': 'A resource group was made, changed or retired.',
     'permission.refused': 'A request was refused, since the account may not do that.',
     'configuration.deploy': 'A configuration was deployed.',
     'configuration.repair': 'Files of a configuration were replaced.',

@@ -1,5 +1,6 @@
 // Resource groups as clients make and change them (contract 2, Resource groups; resources brief 2).
 import { beforeAll, describe, expect, it } from 'vitest'
+import type { AuditPageResponse } from '../../src/access/audit/contract.ts'
 import type { ResourceGroupResponse } from '../../src/reference/contract.ts'
 import { type Answer, callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
@@ -70,4 +71,32 @@ it('removals come before additions: what is in both lists is there afterwards', 
     400,
     "'removeResources' names what the group does not have: 'autumn'.",
   ])
+})
+
+it('the audit trail says who made, moved and retired a group; a repeat leaves no entry', async () => {
+  const made = await make({ name: 'audited', selectionStartTime: START, resourceNames: ['spring'] })
+  const { locator } = made.body
+  await change(locator, {
+    name: 'audited',
+    selectionStartTime: LATER,
+    addResources: ['summer'],
+    removeResources: ['spring'],
+  })
+  for (const _ of ['retired', 'retired already'])
+    await callOk('PATCH', `${root}/groups/${locator}/retire`, { token })
+  const { entries } = await callOk<AuditPageResponse>('GET', `/audit/list?subject=${locator}`, { token })
+  const name = 'audited'
+  expect(entries.map(one => [one.action, one.username, one.details])).toEqual(
+    [
+      { name, selectionStartTime: START, added: ['spring'], removed: [] },
+      {
+        name,
+        selectionStartTime: LATER,
+        earlierSelectionStartTime: START,
+        added: ['summer'],
+        removed: ['spring'],
+      },
+      { name, selectionStartTime: LATER, added: [], removed: [], retired: true },
+    ].map(details => ['resource-groups.write', 'anna.admin', details]),
+  )
 })

@@ -3,6 +3,7 @@
 const ACTIONS = {
   auxdata: ['write', 'delete'],
   secrets: ['write', 'delete', 'read'],
+  'resource-groups': ['write'],
   permission: ['refused'],
   configuration: ['deploy', 'repair'],
   integrations: ['write', 'delete'],
