@@ -128,24 +128,26 @@ export async function allFailures(path: Named, api: BinderyClient): Promise<Migr
 }
 
 function outcomeText(
-  { locator, migrationState, totalAccounts, validateOnly, accounts }: MigrationResponse,
+  migration: MigrationResponse,
   failures: readonly MigrationFailuresResponse[],
   { terminal: { colors } }: Run,
 ): string {
+  const { locator, migrationState, totalAccounts, validateOnly, accounts } = migration
   const verb = validateOnly ? 'checked' : 'migrated'
   if (migrationState === 'finished')
     return `${colors.green(`${counted(totalAccounts, 'account')} ${verb}`)}${validateOnly ? '; nothing was written' : ''}\n`
   const listed = failures.map(one => failureText(one, colors)).join('')
   if (migrationState === 'paused')
     return `${listed}${colors.yellow('Paused')}. PATCH …/migrations/${locator}/resume lets it go on.\n`
-  const advice =
-    accounts.error > 0
-      ? `PATCH …/migrations/${locator}/recover tries those again that a fault of the system stopped.`
-      : validateOnly
-        ? 'Correct the file and check it again.'
-        : `Correct them with PATCH …/migrations/${locator}; what was migrated stays.`
   const failed = accounts.failed + accounts.error
-  return `${listed}${colors.red(`${failed} of ${counted(totalAccounts, 'account')} failed`)}. ${advice}\n`
+  return `${listed}${colors.red(`${failed} of ${counted(totalAccounts, 'account')} failed`)}. ${adviceText(migration)}\n`
+}
+
+function adviceText({ locator, validateOnly, accounts }: MigrationResponse): string {
+  if (accounts.error > 0)
+    return `PATCH …/migrations/${locator}/recover tries those again that a fault of the system stopped.`
+  if (validateOnly) return 'Correct the file and check it again.'
+  return `Correct them with PATCH …/migrations/${locator}; what was migrated stays.`
 }
 
 const KINDS = ['policies', 'invoices', 'payments', 'disbursements'] as const

@@ -385,8 +385,11 @@ const firesAt = ({ dueAt }: NewTimer): Instant => (Math.ceil(dueAt / 1_000) * 1_
 const TENANT = newUuid(0)
 
 /** As the service claims them: of a policy's end after the reminders of it. */
-const byTime = ([aName, a]: [string, NewTimer], [bName, b]: [string, NewTimer]): number =>
-  a.dueAt - b.dueAt || (a.kind < b.kind ? 1 : a.kind > b.kind ? -1 : aName < bName ? -1 : 1)
+function byTime([aName, a]: [string, NewTimer], [bName, b]: [string, NewTimer]): number {
+  if (a.dueAt !== b.dueAt) return a.dueAt - b.dueAt
+  if (a.kind !== b.kind) return a.kind < b.kind ? 1 : -1
+  return aName < bName ? -1 : 1
+}
 
 function newHolder(configuration: Configuration, values: unknown, now: Instant): Policyholder {
   const locator = newUuid(0)

@@ -23,12 +23,11 @@ export type Comparison = { readonly mismatches: Mismatch[]; compared: number }
 
 const NUMBER = /^[+-]?\d{1,30}(\.\d{1,30})?$/
 
-const asNumber = (value: unknown) =>
-  typeof value === 'number' && Number.isFinite(value)
-    ? decimal(value)
-    : typeof value === 'string' && NUMBER.test(value.trim())
-      ? decimal(value.trim().replace('+', ''))
-      : undefined
+function asNumber(value: unknown) {
+  if (typeof value === 'number' && Number.isFinite(value)) return decimal(value)
+  if (typeof value === 'string' && NUMBER.test(value.trim())) return decimal(value.trim().replace('+', ''))
+  return undefined
+}
 
 const DAY = /^\d{4}-\d\d-\d\d$/
 
@@ -158,7 +157,8 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
       for (const [index, piece] of (Array.isArray(one) ? one : [one]).entries()) {
         into.compared += 1
         if (says.includes(plain(String(piece))) === (name === 'contains')) continue
-        const where = Array.isArray(one) ? [...at, index] : isJsonObject(expected) ? at : path
+        let where = isJsonObject(expected) ? at : path
+        if (Array.isArray(one)) where = [...at, index]
         into.mismatches.push({
           path: where,
           expected: piece,

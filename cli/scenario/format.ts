@@ -330,16 +330,24 @@ function offsetOf(document: Document, path: Path): number {
   let node: Node | null = document.contents
   let offset = node?.range?.[0] ?? 0
   for (const step of path) {
-    const pair: Pair | undefined = isMap(node)
-      ? node.items.find(one => keyOf(one) === String(step))
-      : undefined
-    const next: unknown = pair ? pair.value : isSeq(node) ? node.items[Number(step)] : undefined
-    const place = pair ? (pair.key as Node | null) : (next as Node | null)
-    if (!pair && (next === undefined || next === null)) break
-    offset = place?.range?.[0] ?? offset
-    node = (isPair(next) ? null : (next as Node | null)) ?? null
+    const child = childAt(node, step)
+    if (!child) break
+    offset = child.name?.range?.[0] ?? offset
+    node = isPair(child.value) ? null : child.value
   }
   return offset
+}
+
+type Child = { readonly name: Node | null; readonly value: Node | null }
+
+/** What the step leads to; an entry of a list is named by itself. */
+function childAt(node: Node | null, step: PropertyKey): Child | undefined {
+  if (isMap(node)) {
+    const pair = node.items.find(one => keyOf(one) === String(step))
+    return pair && { name: pair.key as Node | null, value: pair.value as Node | null }
+  }
+  const item = isSeq(node) ? (node.items[Number(step)] as Node | null | undefined) : undefined
+  return item ? { name: item, value: item } : undefined
 }
 
 export const keyOf = ({ key }: Pair): string => String((key as { value?: unknown } | null)?.value ?? key)

@@ -81,7 +81,8 @@ class PatternText {
     if (all !== undefined) {
       this.#at += all.length
       const from = Number(least)
-      found = [from, comma === '' ? from : most === '' ? from + MOST_REPEATED : Number(most)]
+      if (comma === '') found = [from, from]
+      else found = [from, most === '' ? from + MOST_REPEATED : Number(most)]
     } else if (this.#take('?')) found = [0, 1]
     else if (this.#take('*')) found = [0, MOST_REPEATED]
     else if (this.#take('+')) found = [1, MOST_REPEATED]

@@ -68,11 +68,7 @@ const numberOf = (value: unknown): Instant | undefined =>
   value === undefined || value === null ? undefined : (Number(value) as Instant)
 
 export const tableOf = (configuration: Configuration, product: ProductDefinition, name: string) =>
-  Object.hasOwn(product.tables, name)
-    ? product.tables[name]
-    : Object.hasOwn(configuration.tables, name)
-      ? configuration.tables[name]
-      : undefined
+  [product.tables, configuration.tables].find(tables => Object.hasOwn(tables, name))?.[name]
 
 /** Today, some day of the next months, and now and then the first of a month. */
 function startOf(now: Instant, zone: TimeZone, random: Random): Instant {

@@ -1,5 +1,5 @@
 // Values of fields: random ones that the service takes, boundaries more often than they would come by themselves.
-import { decimal } from '../../src/kernel/money.ts'
+import { type Decimal, decimal } from '../../src/kernel/money.ts'
 import { add, type Instant, later, type TimeZone } from '../../src/kernel/time.ts'
 import type { FieldDefinition, LookupTable } from '../../src/product/configuration.ts'
 import { applicability } from '../../src/product/fields/validate.ts'
@@ -180,26 +180,21 @@ function madeNumber({ minimum, maximum, decimalPlaces }: FieldDefinition, random
   const step = decimal(1).div(decimal(10).pow(places))
   const low = decimal(minimum ?? (maximum === undefined ? 0 : Math.min(0, Number(maximum) - 1_000)))
   const high = decimal(maximum ?? low.plus(MOST_NUMBER))
+  return numberWithin(low, high, step, random).round(places, 0).toFixed()
+}
+
+function numberWithin(low: Decimal, high: Decimal, step: Decimal, random: Random): Decimal {
   const choice = random.next()
-  const value =
-    choice < 0.1
-      ? low
-      : choice < 0.2
-        ? high
-        : choice < 0.25
-          ? low.plus(step)
-          : choice < 0.3
-            ? high.minus(step)
-            : choice < 0.35
-              ? decimal(0)
-              : choice < 0.37
-                ? // Without a least value the field takes it, and a premium may not.
-                  decimal(-1)
-                : choice < 0.7
-                  ? // Small values are as likely as large ones.
-                    low.plus(high.minus(low).times(random.next() ** 6))
-                  : low.plus(high.minus(low).times(random.next()))
-  return value.round(places, 0).toFixed()
+  if (choice < 0.1) return low
+  if (choice < 0.2) return high
+  if (choice < 0.25) return low.plus(step)
+  if (choice < 0.3) return high.minus(step)
+  if (choice < 0.35) return decimal(0)
+  // Without a least value the field takes it, and a premium may not.
+  if (choice < 0.37) return decimal(-1)
+  // Small values are as likely as large ones.
+  const share = choice < 0.7 ? random.next() ** 6 : random.next()
+  return low.plus(high.minus(low).times(share))
 }
 
 const DAY_MS = 86_400_000
@@ -214,19 +209,20 @@ function madeDate(definition: FieldDefinition, { random, zone, now }: ValueConte
   const last =
     latest.length === 0 ? add(now, YEARS_AHEAD, 'year', zone) : Math.min(...latest.map(one => one.at))
   const low = earliest.length === 0 ? Math.min(first, last) : Math.max(...earliest.map(one => one.at))
-  const choice = random.next()
-  const at =
-    choice < 0.1
-      ? low
-      : choice < 0.2
-        ? last
-        : choice < 0.25
-          ? low + DAY_MS
-          : choice < 0.3
-            ? last - DAY_MS
-            : Math.max(low, first) + random.next() * Math.max(0, last - Math.max(low, first))
+  const at = timeWithin(low, first, last, random)
   if (definition.precision === 'second') return String(Math.floor(at / 1_000) * 1_000)
   return timeText(Math.floor(at), zone).slice(0, 10)
+}
+
+/** `first`: where times that are not on a bound begin. */
+function timeWithin(low: number, first: number, last: number, random: Random): number {
+  const choice = random.next()
+  if (choice < 0.1) return low
+  if (choice < 0.2) return last
+  if (choice < 0.25) return low + DAY_MS
+  if (choice < 0.3) return last - DAY_MS
+  const from = Math.max(low, first)
+  return from + random.next() * Math.max(0, last - from)
 }
 
 /** Plain values, the plainest first: what a policy is made smaller with. */

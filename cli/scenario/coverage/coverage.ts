@@ -126,11 +126,7 @@ export class Coverage {
   #lookedUp(productName: string, name: string, key: string, result: LookupResult): void {
     const { products, tables } = this.#configuration
     const own = products[productName]?.tables ?? {}
-    const table = Object.hasOwn(own, name)
-      ? own[name]
-      : Object.hasOwn(tables, name)
-        ? tables[name]
-        : undefined
+    const table = [own, tables].find(one => Object.hasOwn(one, name))?.[name]
     if (!table) return
     if (typeof result === 'object') {
       const times = this.#rows.get(table.path) ?? new Map<string, number>()

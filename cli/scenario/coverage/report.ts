@@ -40,9 +40,14 @@ export function coverageText({ files, tables, rules }: CoverageReport, colors: C
 function row(name: string, reached: number, all: number, left: string, colors: Colors): string {
   const share = `${reached}/${all}`.padStart(SHARE)
   const percent = `${all === 0 ? 100 : Math.floor((100 * reached) / all)}%`.padStart(6)
-  const color = reached === all ? colors.green : reached === 0 ? colors.red : colors.yellow
+  const color = colors[colorOf(reached, all)]
   const shown = name.length > NAME ? `…${name.slice(1 - NAME)}` : name
   return `  ${shown.padEnd(NAME)}${color(share + percent)}${left === '' ? '' : `  ${colors.dim(left)}`}\n`
+}
+
+function colorOf(reached: number, all: number): 'green' | 'red' | 'yellow' {
+  if (reached === all) return 'green'
+  return reached === 0 ? 'red' : 'yellow'
 }
 
 /** Lines that are not reached as ranges, and ways that are not gone. */
