@@ -54,8 +54,10 @@ const clockFormat = kept(
 )
 
 /** Times are milliseconds as text, or ISO 8601. */
-export const msOf = (time: string | number): number =>
-  typeof time === 'number' ? time : /^-?\d+$/.test(time) ? Number(time) : Date.parse(time)
+export function msOf(time: string | number): number {
+  if (typeof time === 'number') return time
+  return /^-?\d+$/.test(time) ? Number(time) : Date.parse(time)
+}
 
 export const day = (time: string | number): string => dayFormat(zone()).format(msOf(time))
 export const shortDay = (time: string | number): string => shortFormat(zone()).format(msOf(time))

@@ -61,7 +61,7 @@ export function problemNote(failure: unknown, again?: () => void): View {
   return h(
     'div',
     { class: missing ? 'notice' : 'notice bad', role: 'alert' },
-    h('strong', {}, missing ? FRAME.forbidden : problem?.status === 404 ? FRAME.notFound : FRAME.failed),
+    h('strong', {}, headOf(problem)),
     h('p', {}, failure instanceof Error ? failure.message : String(failure)),
     problem?.body.referenceId &&
       problem.status >= 500 &&
@@ -73,12 +73,22 @@ export function problemNote(failure: unknown, again?: () => void): View {
   )
 }
 
+function headOf(problem: Problem | undefined): string {
+  if (problem?.status === 403) return FRAME.forbidden
+  return problem?.status === 404 ? FRAME.notFound : FRAME.failed
+}
+
 type Loading = { readonly what: string; readonly load: () => Promise<Child> }
 type Loaded = { readonly content?: Child; readonly failure?: unknown; readonly isBusy: boolean }
 
+function shownOf({ content, failure, isBusy }: Loaded, what: string, again: () => void): Child {
+  if (isBusy) return loading(what)
+  return failure === undefined ? content : problemNote(failure, again)
+}
+
 function LoadedPlace({ what, load }: Loading): View {
   const place = useRef<HTMLElement>(null)
-  const [{ content, failure, isBusy }, show] = useState<Loaded>({ isBusy: true })
+  const [state, show] = useState<Loaded>({ isBusy: true })
   const [tries, tryAgain] = useState(0)
   useLayoutEffect(() => {
     let isHere = true
@@ -97,12 +107,8 @@ function LoadedPlace({ what, load }: Loading): View {
   }, [tries])
   return h(
     'div',
-    { ref: place, 'aria-busy': isBusy ? 'true' : undefined },
-    isBusy
-      ? loading(what)
-      : failure !== undefined
-        ? problemNote(failure, () => tryAgain(tries + 1))
-        : content,
+    { ref: place, 'aria-busy': state.isBusy ? 'true' : undefined },
+    shownOf(state, what, () => tryAgain(tries + 1)),
   )
 }
 

@@ -89,6 +89,7 @@ export function useDeed<Answer>(after: (answer: Answer) => void): Deed {
 export function confirmation(deed: Deed, text: string, request: Request, isAllowed = true): Child {
   const { state, failure } = deed
   const isSending = state === 'sending' || state === 'done'
+  const readyText = state === 'lost' ? DESK.tryAgain : text
   return [
     h(
       'div',
@@ -108,7 +109,7 @@ export function confirmation(deed: Deed, text: string, request: Request, isAllow
           disabled: isSending || !isAllowed,
           click: () => void deed.run(request),
         },
-        isSending ? DESK.working : state === 'lost' ? DESK.tryAgain : text,
+        isSending ? DESK.working : readyText,
       ),
     ),
   ]

@@ -108,8 +108,10 @@ function perilDifferences(
 }
 
 /** Indemnities may be `unlimited`. */
-const amountText = (text: string | undefined, currency: string): string =>
-  text === undefined ? '' : /^\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : words(text)
+function amountText(text: string | undefined, currency: string): string {
+  if (text === undefined) return ''
+  return /^\d+(?:\.\d+)?$/.test(text) ? money(text, currency) : words(text)
+}
 
 const presence = (what: string, was: boolean, is: boolean): Difference[] =>
   was === is

@@ -311,16 +311,13 @@ function dateControl(
   })
 }
 
-function hintOf({ type, minimum, maximum, decimalPlaces }: Field): string {
-  if (type !== 'number') return ''
-  const bounds =
-    minimum !== undefined && maximum !== undefined
-      ? DESK.between(minimum, maximum)
-      : minimum !== undefined
-        ? DESK.atLeast(minimum)
-        : maximum !== undefined
-          ? DESK.atMost(maximum)
-          : ''
-  const whole = decimalPlaces === '0' ? DESK.whole : ''
-  return [bounds, whole].filter(Boolean).join(', ')
+function hintOf(field: Field): string {
+  if (field.type !== 'number') return ''
+  const whole = field.decimalPlaces === '0' ? DESK.whole : ''
+  return [boundsText(field), whole].filter(Boolean).join(', ')
+}
+
+function boundsText({ minimum, maximum }: Field): string {
+  if (minimum === undefined) return maximum === undefined ? '' : DESK.atMost(maximum)
+  return maximum === undefined ? DESK.atLeast(minimum) : DESK.between(minimum, maximum)
 }

@@ -32,6 +32,12 @@ const typedIn = (event: Event): string => (event.currentTarget as HTMLInputEleme
 
 type Common = { readonly hint?: string | undefined; readonly fault?: string | undefined }
 
+function kindOfText(isLong: boolean, isSecret: boolean) {
+  if (isLong) return { rows: 3 }
+  if (isSecret) return { type: 'password', autocomplete: 'new-password' }
+  return { type: 'text', autocomplete: 'off' }
+}
+
 export const textInput = (
   label: string,
   value: string,
@@ -49,11 +55,7 @@ export const textInput = (
     control: attributes =>
       h(isLong ? 'textarea' : 'input', {
         ...attributes,
-        ...(isLong
-          ? { rows: 3 }
-          : isSecret
-            ? { type: 'password', autocomplete: 'new-password' }
-            : { type: 'text', autocomplete: 'off' }),
+        ...kindOfText(isLong, isSecret),
         value,
         input: event => change(typedIn(event)),
       }),

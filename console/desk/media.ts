@@ -14,8 +14,10 @@ import { FORMS } from './words.ts'
 const LARGEST_FILE_BYTES = 25 * 1_024 * 1_024
 
 /** What is wrong with the file, before it is sent. */
-export const fileProblem = ({ size }: Pick<File, 'size'>): string | undefined =>
-  size === 0 ? FORMS.emptyFile : size > LARGEST_FILE_BYTES ? FORMS.fileTooLarge : undefined
+export function fileProblem({ size }: Pick<File, 'size'>): string | undefined {
+  if (size === 0) return FORMS.emptyFile
+  return size > LARGEST_FILE_BYTES ? FORMS.fileTooLarge : undefined
+}
 
 type Medium = { readonly locator: string; readonly fileName?: string }
 

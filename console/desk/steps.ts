@@ -6,7 +6,7 @@ import { change, money } from '../format.ts'
 import { facts, loaded } from '../parts.ts'
 import type { Price, Quote } from '../wire.ts'
 import { DESK } from '../words.ts'
-import { confirmation, doneWith, useDeed } from './deed.ts'
+import { confirmation, doneWith, type Request, useDeed } from './deed.ts'
 import { Dialog } from './dialog.ts'
 import { type Option, selectInput, textInput } from './inputs.ts'
 import { SimpleDeed } from './simple.ts'
@@ -153,31 +153,34 @@ type StepShown = {
   readonly close: () => void
 }
 
-function Step({ prepared, policyLocator, name, close }: StepShown): View {
+const pathOf = ({ kind, locator }: Prepared): string => `/${kind}s/${encodeURIComponent(locator)}`
+
+function requestOf({ prepared, policyLocator, name }: StepShown): Request {
+  const { kind } = prepared
+  const path = pathOf(prepared)
+  if (kind === 'endorsement' || kind === 'renewal') return { method: 'PATCH', path, body: { action: name } }
+  if (kind === 'quote' && name === 'issue')
+    return { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
+  if (kind === 'quote' && name === 'copy') return { method: 'POST', path: `${path}/createNew` }
+  return { method: 'PATCH', path: `${path}/${name}` }
+}
+
+function Step(shown: StepShown): View {
+  const { prepared, name, close } = shown
   const { kind, locator, title } = prepared
-  const at = `/${kind}s/${encodeURIComponent(locator)}`
-  const request =
-    kind === 'cancellation'
-      ? { method: 'PATCH', path: `${at}/${name}` }
-      : kind !== 'quote'
-        ? { method: 'PATCH', path: at, body: { action: name } }
-        : name === 'issue'
-          ? { method: 'POST', path: `/policy/${encodeURIComponent(policyLocator)}/issue` }
-          : name === 'copy'
-            ? { method: 'POST', path: `${at}/createNew` }
-            : { method: 'PATCH', path: `${at}/${name}` }
   const hasPrice = name === 'accept' || name === 'issue'
   const isPolicy = kind === 'quote' && name === 'issue'
   return part(SimpleDeed, {
     close,
-    request,
+    request: requestOf(shown),
     title: isPolicy ? DESK.issuePolicy : `${TEXTS[name]}: ${title}`,
     confirm: isPolicy ? DESK.issuePolicy : TEXTS[name],
     done: isPolicy ? DESK.policyIssued : DESK.doneTo(title, DONE[name]),
     about: [
       isPolicy && h('p', {}, DESK.issueAbout),
       name === 'rescind' && h('p', {}, FORMS.rescindAbout),
-      hasPrice && loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(at))),
+      hasPrice &&
+        loaded('the price', () => (kind === 'quote' ? priceOf(locator) : changeOf(pathOf(prepared)))),
     ],
   })
 }

@@ -20,12 +20,10 @@ export const webhooksPage = (opened: Opened): Shown | Promise<Shown> => {
 
 const pathOf = (locator: string): string => `/event/${ownTenant()}/webhooks/${encodeURIComponent(locator)}`
 
-const stateOf = ({ enabled, suspended }: Webhook): View =>
-  suspended
-    ? badge('failed', WORDS.states.suspended)
-    : enabled
-      ? badge('issued', WORDS.states.active)
-      : badge('diverted', WORDS.states.paused)
+function stateOf({ enabled, suspended }: Webhook): View {
+  if (suspended) return badge('failed', WORDS.states.suspended)
+  return enabled ? badge('issued', WORDS.states.active) : badge('diverted', WORDS.states.paused)
+}
 
 const listed = ({ signal, held }: Opened): Shown => ({
   title: PAGES.webhooks.title,

@@ -6,18 +6,17 @@ import { desk, productOf } from '../open-desk.ts'
 import type { Cancellation, Policy } from '../wire.ts'
 import { DESK } from '../words.ts'
 
-export function policyActions(policy: Policy, held: ReadonlySet<string>): Child {
+export const policyActions = (policy: Policy, held: ReadonlySet<string>): Child =>
+  deedButtons(deedsOf(policy), held, DESK.actions)
+
+function deedsOf(policy: Policy): readonly DeedButton[] {
   const isIssued = policy.modifications.some(one => one.issuedTimestamp !== undefined)
-  const deeds = !isIssued
-    ? isDiscarded(policy)
+  if (!isIssued)
+    return isDiscarded(policy)
       ? []
       : [simple(policy, 'Discard', DESK.discardPolicy, ['policies.write', 'policies.discard'])]
-    : policy.cancellation
-      ? isWithdrawn(policy)
-        ? []
-        : [reinstate(policy)]
-      : changes(policy)
-  return deedButtons(deeds, held, DESK.actions)
+  if (policy.cancellation) return isWithdrawn(policy) ? [] : [reinstate(policy)]
+  return changes(policy)
 }
 
 const isWithdrawn = ({ modifications }: Policy): boolean =>

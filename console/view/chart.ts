@@ -242,14 +242,9 @@ function stepLabel(
     h(
       'text',
       { x: 0, y: row + (isLow ? rowHeight / 2 + 4 : 19), class: 'step-name' },
-      clipped(narrow ? (at ? shortDay(at) : VIEW.draft) : name, narrow ? 10 : 26),
+      narrow ? clipped(at ? shortDay(at) : VIEW.draft, 10) : clipped(name, 26),
     ),
-    !isLow &&
-      h(
-        'text',
-        { x: 0, y: row + 35, class: 'step-at' },
-        narrow ? clipped(name, 13) : at === undefined ? VIEW.waitsForIssue : VIEW.knownOn(moment(at)),
-      ),
+    !isLow && h('text', { x: 0, y: row + 35, class: 'step-at' }, narrow ? clipped(name, 13) : knownText(at)),
     !narrow &&
       h(
         'text',
@@ -258,6 +253,9 @@ function stepLabel(
       ),
   )
 }
+
+const knownText = (at: number | undefined): string =>
+  at === undefined ? VIEW.waitsForIssue : VIEW.knownOn(moment(at))
 
 type Block = {
   readonly history: History

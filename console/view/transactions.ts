@@ -116,12 +116,7 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
             },
             {
               head: VIEW.what,
-              cell: ({ peril }) =>
-                peril.newPerilCharacteristicsLocator === undefined
-                  ? VIEW.ended
-                  : peril.replacedPerilCharacteristicsLocator === undefined
-                    ? VIEW.added
-                    : VIEW.changed,
+              cell: ({ peril }) => changeOf(peril),
             },
             {
               head: VIEW.premium,
@@ -132,6 +127,14 @@ function modificationDetail(policy: Policy, one: Modification, names: ReadonlyMa
           changes.slice(0, 500),
         ),
   )
+}
+
+function changeOf({
+  newPerilCharacteristicsLocator: now,
+  replacedPerilCharacteristicsLocator: before,
+}: Modification['exposureModifications'][number]['perilModifications'][number]): string {
+  if (now === undefined) return VIEW.ended
+  return before === undefined ? VIEW.added : VIEW.changed
 }
 
 const askedFor = (
