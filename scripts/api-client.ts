@@ -23,18 +23,24 @@ export function apiClient(origin: string, token = ''): ApiClient {
     token,
     async call<Body>(method: string, path: string, body?: unknown) {
       const headers = new Headers(token === '' ? {} : { authorization: `Bearer ${token}` })
-      const isReady = body instanceof FormData || body instanceof Blob
-      if (body !== undefined && !isReady) headers.set('content-type', 'application/json')
+      if (body !== undefined && !isReady(body)) headers.set('content-type', 'application/json')
       const response = await fetch(`${origin}${path}`, {
         method,
         headers,
-        body: body === undefined ? null : isReady ? body : JSON.stringify(body),
+        body: sentBody(body),
       })
       const text = await response.text()
       if (!response.ok) throw new ApiFailure(`${method} ${path}`, response.status, text)
       return (text === '' ? undefined : JSON.parse(text)) as Body
     },
   }
+}
+
+const isReady = (body: unknown): body is FormData | Blob => body instanceof FormData || body instanceof Blob
+
+function sentBody(body: unknown): FormData | Blob | string | null {
+  if (body === undefined) return null
+  return isReady(body) ? body : JSON.stringify(body)
 }
 
 export type Credentials = { username: string; password: string; hostName?: string }

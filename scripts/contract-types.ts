@@ -207,7 +207,8 @@ const contentMembers = (content: Contents, use: Use): string[] =>
   )
 
 function headerType({ $ref, schema }: Header): string {
-  return ($ref ? reference($ref) : schema ? schemaType(schema, RECEIVED) : plain('unknown')).text
+  if ($ref) return reference($ref).text
+  return schema ? schemaType(schema, RECEIVED).text : 'unknown'
 }
 
 function responseType({ headers = {}, content = {} }: Response): string {

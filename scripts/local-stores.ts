@@ -57,7 +57,8 @@ export function fileAsD1(open: () => DatabaseSync): D1Database {
     run: async () => resultOf({ text, values }),
     async first(column?: string) {
       const [row] = resultOf({ text, values }).results
-      return row === undefined ? null : column === undefined ? row : row[column]
+      if (row === undefined) return null
+      return column === undefined ? row : row[column]
     },
     raw: async () =>
       perform(statement => {

@@ -74,11 +74,16 @@ const groupOf = ({ access }: Route): string => {
   return [...new Set(access.permissions.map(name => name.split('.')[0]!))].join(', ')
 }
 
+function byPath(a: Route, b: Route): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1
+  return a.method < b.method ? -1 : 1
+}
+
 /** The document of these routes. */
 export function permissionDocument(routes: readonly Route[]): string {
   const types = ACCOUNT_TYPES.map(type => HEADINGS[type])
   const rows = [...routes]
-    .sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.method < b.method ? -1 : 1))
+    .sort(byPath)
     .map(route => [
       `\`${route.method.toUpperCase()} ${route.path}\``,
       groupOf(route),

@@ -31,10 +31,16 @@ function commit(): string | undefined {
   }
 }
 
-async function bench(
-  { sizes, part, against, floorOf, only, recorded, jsonFile }: Options,
-  folder: string,
-): Promise<void> {
+/** The part that was asked for, else the reference or what of it was asked for. */
+async function measure({ sizes, part, against, only }: Options, folder: string) {
+  if (part) return await measurePart(part, folder, sizes, say)
+  if (against !== undefined) return await measureChanges(against, only, folder, sizes, say)
+  if (only) return await measureSome(only, folder, sizes, say)
+  return await measureReference(folder, sizes, say)
+}
+
+async function bench(options: Options, folder: string): Promise<void> {
+  const { sizes, part, floorOf, recorded, jsonFile } = options
   writeConfig()
   await writeRouteIndex()
   await buildBundles()
@@ -43,13 +49,7 @@ async function bench(
     for (const [name, plan] of Object.entries(plans)) console.log(`${name}: ${describePlan(plan)}`)
     return
   }
-  const { figures, text } = part
-    ? await measurePart(part, folder, sizes, say)
-    : against !== undefined
-      ? await measureChanges(against, only, folder, sizes, say)
-      : only
-        ? await measureSome(only, folder, sizes, say)
-        : await measureReference(folder, sizes, say)
+  const { figures, text } = await measure(options, folder)
   console.log(text)
   if (jsonFile !== undefined)
     writeFileSync(jsonFile, `${JSON.stringify({ commit: commit(), sizes, ...figures }, undefined, 2)}\n`)

@@ -98,8 +98,10 @@ const literalsFirst = (routes: readonly Route[]): Route[] => {
 }
 
 /** Ties by text, so that the same tests choose the same. */
-const better = (a: Candidate, b: Candidate): Candidate =>
-  a.rank !== b.rank ? (a.rank < b.rank ? a : b) : a.text < b.text ? a : b
+function better(a: Candidate, b: Candidate): Candidate {
+  if (a.rank !== b.rank) return a.rank < b.rank ? a : b
+  return a.text < b.text ? a : b
+}
 
 /**
  * One example for each route that was called. What is there already stays while the tests still make it, or do not call the
