@@ -248,11 +248,12 @@ function jobsOf(
     const invoice = invoices.get(id)
     // The policy's plan contains a quote's only after it is accepted.
     const isQueued = planned.has(id) || quoteState === 'draft' || quoteState === 'quoted'
+    const stateUnbilled = isQueued ? 'queued' : 'cancelled'
     return {
       policyLocator: String(aggregate.policy.locator),
       transactionLocator: modificationLocator,
       installmentNumber: number,
-      state: invoice ? 'completed' : isQueued ? 'queued' : 'cancelled',
+      state: invoice ? 'completed' : stateUnbilled,
       generateTime: iso(invoice?.createdAt ?? issueAt),
       dueTime: iso(invoice?.dueAt ?? dueAt),
       startTime: iso(start),

@@ -243,8 +243,7 @@ async function withImages(html: string, files: StaticFiles): Promise<{ text: str
         return {
           problem: `there is no image '${decodeName(name)}' in static_documents or among the resources`,
         }
-      const type = bytes[0] === 0x89 ? 'png' : bytes[0] === 0xff ? 'jpeg' : 'svg+xml'
-      addresses.set(name, `data:image/${type};base64,${Buffer.from(bytes).toString('base64')}`)
+      addresses.set(name, `data:image/${imageType(bytes)};base64,${Buffer.from(bytes).toString('base64')}`)
     }
     characters += addresses.get(name)!.length
     if (characters > MOST_IMAGE_CHARACTERS) return { problem: TOO_MANY_IMAGES }
@@ -252,6 +251,12 @@ async function withImages(html: string, files: StaticFiles): Promise<{ text: str
   return {
     text: addresses.size === 0 ? html : html.replace(IMAGE_NAMES, (_, name: string) => addresses.get(name)!),
   }
+}
+
+/** By the first byte. */
+function imageType([first]: Uint8Array): string {
+  if (first === 0x89) return 'png'
+  return first === 0xff ? 'jpeg' : 'svg+xml'
 }
 
 /** A font family for each of the document's `customFonts` (resources brief 4.2). Style sheets may override it. */

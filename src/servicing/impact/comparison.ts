@@ -50,7 +50,7 @@ export async function comparedPolicy(policy: BookedPolicy, sides: Sides): Promis
     ? await rated(sides.old)
     : (recordedPrice(policy, pricing, risk.currency as CurrencyCode, zone) ?? ['No price was recorded.'])
   const after = await rated(sides.new)
-  const old = 'price' in before ? before.price : isReasons(before) ? undefined : before
+  const old = oldPrice(before)
   return {
     locator: policy.locator,
     productName: policy.productName,
@@ -66,6 +66,11 @@ export async function comparedPolicy(policy: BookedPolicy, sides: Sides): Promis
       ...(isReasons(after) ? after.map(reason => `new: ${reason}`) : []),
     ],
   }
+}
+
+function oldPrice(before: Rated | Price | readonly string[]): Price | undefined {
+  if ('price' in before) return before.price
+  return isReasons(before) ? undefined : before
 }
 
 const isReasons = (value: object): value is readonly string[] => Array.isArray(value)

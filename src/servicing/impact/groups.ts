@@ -133,5 +133,6 @@ export function inGroupOrder(a: string, b: string): number {
   if (special(a) !== special(b)) return special(a) - special(b)
   const [x, y] = [Number.parseFloat(a), Number.parseFloat(b)]
   if (!Number.isNaN(x) && !Number.isNaN(y) && x !== y) return x - y
-  return a < b ? -1 : a > b ? 1 : 0
+  if (a === b) return 0
+  return a < b ? -1 : 1
 }

@@ -1,5 +1,5 @@
 // Reads of migrations: progress, accounts, mappings and failures.
-import { asc, eq, sql } from 'drizzle-orm'
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import { notFound } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -37,19 +37,18 @@ export async function getMigration(
   return migrationResponse(migration, counts, now())
 }
 
+function conditionsOf(open: boolean | undefined): SQL[] {
+  if (open === undefined) return []
+  // Written out, since SQLite does not look into parameters for a partial index.
+  return [open ? sql`${migrations.state} <> 'finished'` : sql`${migrations.state} = 'finished'`]
+}
+
 /** In the order in which they were submitted; `open`: those that are not finished. One round trip for each shard. */
 export async function listMigrations(
   context: RequestContext,
   { open, ...page }: contract.MigrationListQuery,
 ): Promise<contract.MigrationListResponse> {
-  // Written out, since SQLite does not look into parameters for a partial index.
-  const conditions = {
-    any: [],
-    open: [sql`${migrations.state} <> 'finished'`],
-    closed: [sql`${migrations.state} = 'finished'`],
-  }
-  const chosen = open === undefined ? conditions.any : open ? conditions.open : conditions.closed
-  const { rows, pagingToken } = await pageOfShards(context, migrations, chosen, page)
+  const { rows, pagingToken } = await pageOfShards(context, migrations, conditionsOf(open), page)
   return {
     listCompleted: pagingToken === undefined,
     items: rows.map(

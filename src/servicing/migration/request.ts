@@ -205,8 +205,7 @@ export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[
   for (const [at, key] of path.entries()) {
     part = (part as Record<PropertyKey, unknown> | null | undefined)?.[key]
     const list = path[at - 1]
-    const kind =
-      key === 'rootElement' ? 'element' : typeof key === 'number' ? PLACES[String(list)] : undefined
+    const kind = kindAt(key, list)
     if (kind === undefined) continue
     const { id } = (part ?? {}) as { id?: unknown }
     const hasOwnName = (kind === 'element' || kind === 'installment') && typeof id === 'string' && id !== ''
@@ -216,6 +215,12 @@ export function placeOf(whole: Place, item: unknown, path: readonly PropertyKey[
     elementType = kind
   }
   return { elementType, locator }
+}
+
+/** The type of the element at the key; undefined where it is no place of its own. */
+function kindAt(key: PropertyKey, list: PropertyKey | undefined): string | undefined {
+  if (key === 'rootElement') return 'element'
+  return typeof key === 'number' ? PLACES[String(list)] : undefined
 }
 
 function placedProblems(error: z.ZodError, elementType: string, id: string, item: unknown): StoredProblem[] {

@@ -110,14 +110,14 @@ export const eventTypeList = (): EventTypeResponse[] =>
 
 // Contracts are made on demand, not at start-up: for the OpenAPI document, and for tests of emitted events.
 function contractOfKey(key: Key): z.ZodType {
-  const { about: description, example, kind, values }: KeyEntry = KEYS[key]
+  const entry: KeyEntry = KEYS[key]
+  return textContract(entry).openapi({ description: entry.about, example: entry.example })
+}
+
+function textContract({ kind, values }: KeyEntry): z.ZodType {
+  if (values) return z.enum(values as readonly [string, ...string[]])
   const pattern = PATTERNS[kind]
-  const text = values
-    ? z.enum(values as readonly [string, ...string[]])
-    : pattern
-      ? z.string().regex(pattern, rule(`must be ${kind} as text`))
-      : z.string()
-  return text.openapi({ description, example })
+  return pattern ? z.string().regex(pattern, rule(`must be ${kind} as text`)) : z.string()
 }
 
 function keyContracts(type: EventType): z.ZodRawShape {

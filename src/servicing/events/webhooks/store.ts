@@ -69,6 +69,12 @@ export async function listWebhooks(
   return await Promise.all(rows.map(row => webhookOf(place, row)))
 }
 
+/** `position` is 0 at the beginning of the list: the newest first, nothing limits it there. */
+function isBeyond(position: number, isNewestFirst: boolean): SQL | undefined {
+  if (!isNewestFirst) return gt(deliveries.eventSequence, position)
+  return position > 0 ? lt(deliveries.eventSequence, position) : undefined
+}
+
 export type ListedDelivery = Awaited<ReturnType<typeof deliveriesAfter>>[number]
 
 /** Deliveries of one shard beyond the sequence `position`, which is 0 at the beginning of the list. */
@@ -104,11 +110,7 @@ export async function deliveriesAfter(
         and(
           rowOfNumber(sql`${deliveries.eventSequence}`),
           eq(deliveries.webhookLocator, webhookLocator),
-          isNewestFirst
-            ? position > 0
-              ? lt(deliveries.eventSequence, position)
-              : undefined
-            : gt(deliveries.eventSequence, position),
+          isBeyond(position, isNewestFirst),
           given(state, wanted => eq(deliveries.state, wanted)),
           given(eventLocator, wanted => isOfChosen({ eventLocators: [wanted] })),
           given(from, time => sql`${at} >= ${time}`),

@@ -77,7 +77,16 @@ const line = (x1: number, y1: number, x2: number, y2: number, stroke: string): s
 
 const place = (value: number): string => String(Number(value.toFixed(1)))
 
-const tone = (change: number): string => (change > 0 ? MORE : change < 0 ? LESS : SAME)
+function tone(change: number): string {
+  if (change > 0) return MORE
+  return change < 0 ? LESS : SAME
+}
+
+/** A bin of policies that pay more begins at 0. */
+function toneOfBin({ from, to }: Bin): string {
+  if (from === to) return SAME
+  return from < 0 ? LESS : MORE
+}
 
 const HISTOGRAM = { width: 760, height: 300, left: 56, right: 12, top: 24, bottom: 48 }
 
@@ -98,7 +107,8 @@ export function histogram(id: string, bins: readonly Bin[]): string {
       text(left - 6, y(level) + 4, String(level), ` text-anchor="end" fill="${MUTED}"`),
     )
   const every = Math.ceil(bins.length / 12)
-  const bars = bins.map(({ from, to, policies }, at) => {
+  const bars = bins.map((bin, at) => {
+    const { from, to, policies } = bin
     const x = left + at * slot
     const isSame = from === to
     const bar = rect(
@@ -106,7 +116,7 @@ export function histogram(id: string, bins: readonly Bin[]): string {
       y(policies),
       slot * 0.84,
       top + innerHeight - y(policies),
-      tone(isSame ? 0 : from < 0 ? -1 : 1),
+      toneOfBin(bin),
     )
     const isLabelled = isSame || at % every === 0
     const label = isLabelled

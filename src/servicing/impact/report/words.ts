@@ -20,8 +20,8 @@ export type Head = {
 export function amountText(minor: number, currency: CurrencyCode, isSigned = false): string {
   const [whole, fraction] = toText(fromMinor(Math.abs(minor), currency)).split('.')
   const grouped = whole!.replace(/\B(?=(\d{3})+$)/g, ',')
-  const sign = minor < 0 ? '-' : isSigned && minor > 0 ? '+' : ''
-  return `${sign}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
+  const plus = isSigned && minor > 0 ? '+' : ''
+  return `${minor < 0 ? '-' : plus}${grouped}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
 /** As `+2.4 %`; `-` where nothing was paid before. */
@@ -32,8 +32,8 @@ export const changeText = (old: number, now: number): string => {
 
 export function percentText(percent: number, places: number): string {
   const text = percent.toFixed(places)
-  const isZero = Number(text) === 0
-  return `${isZero ? (0).toFixed(places) : percent > 0 ? `+${text}` : text} %`
+  if (Number(text) === 0) return `${(0).toFixed(places)} %`
+  return `${percent > 0 ? '+' : ''}${text} %`
 }
 
 export const countText = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
