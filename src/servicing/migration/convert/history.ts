@@ -9,7 +9,13 @@ import type {
   TransactionMigrationRequest,
 } from '../contract-request.ts'
 import type { Problems } from '../item.ts'
-import { type ElementReading, type PolicyReading, type ReadTree, readTree } from './elements.ts'
+import {
+  type ElementReading,
+  type PolicyReading,
+  type ReadElement,
+  type ReadTree,
+  readTree,
+} from './elements.ts'
 
 const CATEGORIES = [
   ...(['issuance', 'change', 'renewal', 'cancellation', 'reinstatement', 'reversal', 'aggregate'] as const),
@@ -33,64 +39,48 @@ export type ReadTransaction = {
 }
 
 export function readHistory(policy: PolicyMigrationRequest, reading: PolicyReading): ReadTransaction[] {
-  const { problems, warnings, now, product } = reading
+  const { problems, product } = reading
   const { id, terms } = policy
   if (terms.length === 0) problems.add('policy', id, 'terms must have at least one term.')
   const known: ElementReading['known'] = { byFingerprint: new Map(), latest: new Map() }
+  const readingOfElements = { ...reading, basis: policy.durationBasis ?? 'months', known }
   const read = terms.flatMap((term, termAt) => {
     const path = `${id}/terms[${termAt}]`
-    const wrongTerm = (sentence: string): void => problems.add('term', path, sentence)
-    if (term.startTime >= term.endTime) wrongTerm('startTime must lie before endTime.')
-    const before = terms[termAt - 1]
-    if (before && term.startTime < before.endTime)
-      wrongTerm(
-        'startTime must not lie before the endTime of the term before: terms are in order and do not overlap.',
-      )
-    if (term.transactions.length === 0) wrongTerm('transactions must have at least one transaction.')
+    checkTerm(term, terms[termAt - 1], path, problems)
     return term.transactions.map((request, at): ReadTransaction => {
-      const { segment, issuedTime, transactionType, createdAt, installments } = request
-      const place = `${path}/transactions[${at}]`
-      const wrong = (sentence: string): void => problems.add('transaction', place, sentence)
-      const earlier = term.transactions[at - 1]
-      if (earlier && issuedTime < earlier.issuedTime)
-        wrong(
-          'issuedTime must not be earlier than that of the transaction before: they apply in the order in which they are listed.',
-        )
-      if (issuedTime > now) warnings.add('transaction', place, 'issuedTime lies in the future.')
-      if (createdAt !== undefined && createdAt > issuedTime)
-        warnings.add('transaction', place, 'createdAt lies after issuedTime.')
-      const category = categoryOf(transactionType, product)
-      if (!category)
-        wrong(
-          `transactionType '${transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${product.name}'.`,
-        )
-      const isGap = segment?.segmentType === 'gap'
-      const from = within(segment?.startTime ?? issuedTime, term)
-      const transaction = { request, path: place, term, termAt, at, isGap, from, isFirstOfTerm: at === 0 }
-      checkPlace(transaction, category, wrong)
-      checkInstallments(transaction, reading)
-      if (segment && !isGap && !segment.rootElement)
-        wrong('segment.rootElement is missing; a segment of coverage has one.')
-      return {
-        ...transaction,
-        category: category ?? 'change',
-        tree:
-          segment?.rootElement &&
-          readTree(segment.rootElement, place, {
-            ...reading,
-            basis: policy.durationBasis ?? 'months',
-            installments: installments.length,
-            // A term that ends before it starts gets an empty span; it has a problem already.
-            span: { start: from, end: later(from, term.endTime) },
-            issuedAt: issuedTime,
-            known,
-            isGap,
-          }),
+      const { segment, issuedTime, transactionType } = request
+      const transaction: PlacedTransaction = {
+        request,
+        path: `${path}/transactions[${at}]`,
+        term,
+        termAt,
+        at,
+        isFirstOfTerm: at === 0,
+        from: within(segment?.startTime ?? issuedTime, term),
+        isGap: segment?.segmentType === 'gap',
       }
+      const category = categoryOf(transactionType, product)
+      checkTransaction(transaction, category, reading)
+      const tree = treeOf(transaction, readingOfElements)
+      return { ...transaction, category: category ?? 'change', tree }
     })
   })
   checkElements(read, problems)
   return inOrder(read, terms.length)
+}
+
+/** A transaction before its type and its elements are read. */
+type PlacedTransaction = Omit<ReadTransaction, 'category' | 'tree'>
+
+function treeOf(
+  { request: { segment, issuedTime, installments }, path, term, from, isGap }: PlacedTransaction,
+  reading: Omit<ElementReading, 'installments' | 'span' | 'issuedAt' | 'isGap'>,
+): ReadTree | undefined {
+  if (!segment?.rootElement) return undefined
+  // A term that ends before it starts gets an empty span; it has a problem already.
+  const span = { start: from, end: later(from, term.endTime) }
+  const own = { installments: installments.length, span, issuedAt: issuedTime, isGap }
+  return readTree(segment.rootElement, path, { ...reading, ...own })
 }
 
 const within = (at: Instant, { startTime, endTime }: TermMigrationRequest): Instant =>
@@ -108,30 +98,83 @@ function categoryOf(type: string, product: ProductDefinition): Category | undefi
   return undefined
 }
 
-function checkPlace(
-  { request: { segment }, term, termAt, at }: Pick<ReadTransaction, 'request' | 'term' | 'termAt' | 'at'>,
-  category: Category | undefined,
-  wrong: (sentence: string) => void,
+type Wrong = (sentence: string) => void
+
+function checkTerm(
+  { startTime, endTime, transactions }: TermMigrationRequest,
+  before: TermMigrationRequest | undefined,
+  path: string,
+  problems: Problems,
 ): void {
-  const isFirst = termAt === 0 && at === 0
-  if (isFirst && category && category !== 'issuance')
+  const wrong: Wrong = sentence => problems.add('term', path, sentence)
+  if (startTime >= endTime) wrong('startTime must lie before endTime.')
+  if (before && startTime < before.endTime)
+    wrong(
+      'startTime must not lie before the endTime of the term before: terms are in order and do not overlap.',
+    )
+  if (transactions.length === 0) wrong('transactions must have at least one transaction.')
+}
+
+function checkTransaction(
+  transaction: PlacedTransaction,
+  category: Category | undefined,
+  reading: PolicyReading,
+): void {
+  const { request, path, term, at, isGap } = transaction
+  const { segment, issuedTime, transactionType, createdAt } = request
+  const { problems, warnings, now, product } = reading
+  const wrong: Wrong = sentence => problems.add('transaction', path, sentence)
+  const earlier = term.transactions[at - 1]
+  if (earlier && issuedTime < earlier.issuedTime)
+    wrong(
+      'issuedTime must not be earlier than that of the transaction before: they apply in the order in which they are listed.',
+    )
+  if (issuedTime > now) warnings.add('transaction', path, 'issuedTime lies in the future.')
+  if (createdAt !== undefined && createdAt > issuedTime)
+    warnings.add('transaction', path, 'createdAt lies after issuedTime.')
+  if (!category)
+    wrong(
+      `transactionType '${transactionType}' must be issuance, change, renewal, cancellation, reinstatement, reversal or aggregate, or an endorsement or a cancellation type of product '${product.name}'.`,
+    )
+  checkPlace(transaction, category, wrong)
+  checkInstallments(transaction, reading)
+  if (segment && !isGap && !segment.rootElement)
+    wrong('segment.rootElement is missing; a segment of coverage has one.')
+}
+
+/** What a transaction may be at its place in the term, and where its segment may lie. */
+function checkPlace(
+  { request: { segment }, term, termAt, at }: PlacedTransaction,
+  category: Category | undefined,
+  wrong: Wrong,
+): void {
+  if (termAt === 0 && at === 0 && category && category !== 'issuance')
     wrong('transactionType must be issuance: the first transaction of a policy is one.')
-  if (!isFirst && category === 'issuance' && at > 0)
+  if (at > 0 && category === 'issuance')
     wrong('transactionType issuance must be that of the first transaction of a term only.')
   if (at > 0 && category === 'renewal')
     wrong('transactionType renewal must be that of the first transaction of a term.')
-  if (at === 0) {
-    if (segment?.segmentType !== 'coverage')
-      wrong('segment must be one of coverage: the first transaction of a term begins its cover.')
-    else if (segment.startTime !== term.startTime)
-      wrong('segment.startTime must be the startTime of the term: its first segment starts there.')
-    return
-  }
-  if (!segment) {
-    if (category === 'cancellation' || category === 'reinstatement')
-      wrong(`segment is missing; a ${category} has one.`)
-    return
-  }
+  if (at === 0) checkFirstSegment(segment, term, wrong)
+  else if (segment) checkLaterSegment(segment, term, category, wrong)
+  else if (category === 'cancellation' || category === 'reinstatement')
+    wrong(`segment is missing; a ${category} has one.`)
+}
+
+type Segment = NonNullable<TransactionMigrationRequest['segment']>
+
+function checkFirstSegment(segment: Segment | undefined, term: TermMigrationRequest, wrong: Wrong): void {
+  if (segment?.segmentType !== 'coverage')
+    wrong('segment must be one of coverage: the first transaction of a term begins its cover.')
+  else if (segment.startTime !== term.startTime)
+    wrong('segment.startTime must be the startTime of the term: its first segment starts there.')
+}
+
+function checkLaterSegment(
+  segment: Segment,
+  term: TermMigrationRequest,
+  category: Category | undefined,
+  wrong: Wrong,
+): void {
   if (segment.startTime < term.startTime || segment.startTime >= term.endTime)
     wrong('segment.startTime must be within its term.')
   if (segment.segmentType === 'coverage' && category === 'cancellation')
@@ -141,7 +184,7 @@ function checkPlace(
 }
 
 function checkInstallments(
-  { request: { installments }, path }: Pick<ReadTransaction, 'request' | 'path'>,
+  { request: { installments }, path }: PlacedTransaction,
   { problems, warnings }: PolicyReading,
 ): void {
   const ids = new Set<string>()
@@ -159,39 +202,50 @@ function checkInstallments(
 
 /** An id is one element over time: of one type, in one exposure, below one root. */
 function checkElements(read: readonly ReadTransaction[], problems: Problems): void {
-  const wrong = (path: string, sentence: string): void => problems.add('element', path, sentence)
-  const first = new Map<string, { type: string; exposureId: string; level: string }>()
-  /** Parents of covered elements, by term and id. */
-  const covered = new Map<string, string | undefined>()
+  const report = (path: string, fault: string | undefined): void => {
+    if (fault !== undefined) problems.add('element', path, fault)
+  }
+  const first = new Map<string, ReadElement>()
+  /** The covered elements, by term and id, as the last transaction had them. */
+  const covered = new Map<string, ReadElement>()
   const root = read.find(one => one.tree)?.tree?.root.id
   for (const { tree, termAt } of read) {
-    if (tree && tree.root.id !== root)
-      wrong(
+    if (!tree) continue
+    if (tree.root.id !== root)
+      report(
         tree.root.path,
         `id must be '${root}': the root element is the same in all transactions of a policy.`,
       )
-    for (const { id, type, exposureId, parentId, level, path, isEnded } of tree?.elements.values() ?? []) {
+    for (const element of tree.elements.values()) {
+      const { id, path } = element
       const key = keyInTerm(termAt, id)
-      if (!isEnded) {
-        if (covered.has(key) && covered.get(key) !== parentId)
-          wrong(
-            path,
-            'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.',
-          )
-        covered.set(key, parentId)
-      } else if (level === 'peril' && !covered.has(key))
-        wrong(path, 'must be an element that is covered before in its term: what is not covered has ended.')
-      const was = first.get(id)
-      if (!was) first.set(id, { type, exposureId, level })
-      else if (was.type !== type)
-        wrong(
-          path,
-          `elementType must be '${was.type}', as in an earlier transaction: an id is one element over time.`,
-        )
-      else if (was.exposureId !== exposureId || was.level !== level)
-        wrong(path, 'must stand in the same exposure as in an earlier transaction.')
+      report(path, faultOfCover(element, covered.get(key)))
+      if (!element.isEnded) covered.set(key, element)
+      const was = first.get(id) ?? element
+      report(path, faultOfIdentity(element, was))
+      first.set(id, was)
     }
   }
+}
+
+/** `was`: the element as it was covered last in its term. */
+function faultOfCover(
+  { isEnded, level, parentId }: ReadElement,
+  was: ReadElement | undefined,
+): string | undefined {
+  if (isEnded && level === 'peril' && !was)
+    return 'must be an element that is covered before in its term: what is not covered has ended.'
+  if (!isEnded && was && was.parentId !== parentId)
+    return 'must stand in the same coverage as in an earlier transaction of its term: a peril lies in one.'
+  return undefined
+}
+
+function faultOfIdentity({ type, exposureId, level }: ReadElement, was: ReadElement): string | undefined {
+  if (was.type !== type)
+    return `elementType must be '${was.type}', as in an earlier transaction: an id is one element over time.`
+  if (was.exposureId !== exposureId || was.level !== level)
+    return 'must stand in the same exposure as in an earlier transaction.'
+  return undefined
 }
 
 /** As listed, if that is the order of time; else by issuedTime, and a term begins only after the one before has begun. */
