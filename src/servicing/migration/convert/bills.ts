@@ -179,16 +179,12 @@ type Places = {
  * for it, and the new charge takes its place there, as by a live endorsement: otherwise the next one would refund what was never billed.
  * All else but the last charge is on the first installment.
  */
-function distributeAmounts({ stated, charges, name }: Billed, plans: readonly Plan[], places: Places): void {
+function distributeAmounts(billed: Billed, plans: readonly Plan[], places: Places): void {
+  const { stated, charges } = billed
   const items = stated.flatMap(one => one.items)
   const main = charges.at(-1)
   if (!main) {
-    // The amounts add up to zero: each installment then bills its part as a fee of its own.
-    const parts = plans.map(() => 0)
-    for (const { at, amount } of items) parts[at]! += amount.minor
-    for (const [at, minor] of parts.entries())
-      if (minor !== 0 && stated.some(one => one.kind !== 'commission'))
-        plans[at]!.fees.push(places.feeOf(name, minor))
+    billAsFees(billed, plans, places)
     return
   }
   for (const { at, amount } of items) addAmount(plans[at]!, main.id, amount.minor)
@@ -203,15 +199,33 @@ function distributeAmounts({ stated, charges, name }: Billed, plans: readonly Pl
   for (const [line, own] of Map.groupBy(charges, lineOfCharge)) {
     const givenBack = own.find(one => one.amount.minor < 0)
     if (!givenBack || line === lineOfCharge(main)) continue
-    let left = -own.reduce((sum, one) => sum + one.amount.minor, 0)
-    for (const { bill, minor } of places.bills(line)) {
-      const taken = Math.min(left, minor)
-      if (taken <= 0) break
-      left -= taken
+    const total = own.reduce((sum, one) => sum + one.amount.minor, 0)
+    for (const { bill, taken } of takenOff(places.bills(line), -total)) {
       put(first, givenBack, taken)
       put(places.planOn(bill), givenBack, -taken)
     }
   }
+}
+
+/** Amounts without a charge add up to zero: each installment bills its part as a fee of its own, except of a commission. */
+function billAsFees({ stated, name }: Billed, plans: readonly Plan[], { feeOf }: Places): void {
+  if (stated.every(one => one.kind === 'commission')) return
+  const parts = plans.map(() => 0)
+  for (const { at, amount } of stated.flatMap(one => one.items)) parts[at]! += amount.minor
+  for (const [at, minor] of parts.entries()) if (minor !== 0) plans[at]!.fees.push(feeOf(name, minor))
+}
+
+/** What comes off each of the bills, in their order, until nothing is left of the amount. */
+function takenOff(bills: ReturnType<Places['bills']>, amount: number): { bill: Bill; taken: number }[] {
+  const all: { bill: Bill; taken: number }[] = []
+  let left = amount
+  for (const { bill, minor } of bills) {
+    const taken = Math.min(left, minor)
+    if (taken <= 0) break
+    left -= taken
+    all.push({ bill, taken })
+  }
+  return all
 }
 
 function addAmount({ items }: Plan, id: string, minor: number): void {
@@ -289,19 +303,13 @@ export function invoiceInstallmentsOf(
  */
 export function keepOpposites(making: Making, supply: LocatorSupply): void {
   const { currency } = making.policy
-  for (const modification of making.modifications.values()) {
-    const sums = new Map<string, { minor: number; owner: Uuid }>()
-    for (const { absorbedBy, items = {}, modificationLocator: owner } of making.installments.values())
-      if (absorbedBy.includes(modification.locator))
-        for (const [id, minor] of Object.entries(items))
-          sums.set(id, { minor: (sums.get(id)?.minor ?? 0) + minor, owner })
-    const opposites = [...sums].filter(([, { minor }]) => minor === 0)
-    for (const [id, { owner }] of opposites) {
+  for (const { locator } of making.modifications.values())
+    for (const [id, owner] of oppositesOf(making, locator)) {
       const charge = chargesOf(making, making.modifications.get(owner)!).find(one => one.id === id)
       const name = charge && nameOf(charge)
       for (const one of [...making.installments.values()]) {
         const minor = one.items?.[id]
-        if (one.modificationLocator !== modification.locator || minor === undefined) continue
+        if (one.modificationLocator !== locator || minor === undefined) continue
         const { [id]: _, ...items } = one.items!
         const fees = name !== undefined && {
           fees: [...(one.fees ?? []), feeOf(supply, name, fromMinor(minor, currency))],
@@ -309,7 +317,20 @@ export function keepOpposites(making: Making, supply: LocatorSupply): void {
         making.installments.set(one.locator, { ...one, items, ...fees })
       }
     }
+}
+
+/** Charges of which the modification's plan absorbed parts that add up to zero: their ids, and whose they are. */
+function oppositesOf({ installments }: Making, by: Uuid): Map<string, Uuid> {
+  const owners = new Map<string, Uuid>()
+  const sums = new Map<string, number>()
+  for (const { absorbedBy, items = {}, modificationLocator } of installments.values()) {
+    if (!absorbedBy.includes(by)) continue
+    for (const [id, minor] of Object.entries(items)) {
+      owners.set(id, modificationLocator)
+      sums.set(id, (sums.get(id) ?? 0) + minor)
+    }
   }
+  return new Map([...owners].filter(([id]) => sums.get(id) === 0))
 }
 
 /** Undefined for charges that nobody pays. */
