@@ -318,9 +318,7 @@ function readCharge(
 ): StatedCharge | undefined {
   const { product, problems, currency, installments } = reading
   const wrong = (sentence: string): void => problems.add('charge', place, sentence)
-  const isNamed = (one: { readonly name: string }): boolean => one.name === chargeType
-  const category = Object.hasOwn(CATEGORIES, chargeType) ? CATEGORIES[chargeType] : undefined
-  const kind = product.taxes.some(isNamed) ? 'tax' : product.fees.some(isNamed) ? 'fee' : category
+  const kind = kindOf(chargeType, product)
   if (!kind) {
     wrong(
       `chargeType '${chargeType}' must be a tax or a fee of product '${product.name}', or a category: ${Object.keys(CATEGORIES).join(', ')}.`,
@@ -351,6 +349,12 @@ function readCharge(
       : sumOf(items, item => item.amount, currency),
     items,
   }
+}
+
+function kindOf(chargeType: string, { taxes, fees }: ProductDefinition) {
+  if (taxes.some(one => one.name === chargeType)) return 'tax'
+  if (fees.some(one => one.name === chargeType)) return 'fee'
+  return Object.hasOwn(CATEGORIES, chargeType) ? CATEGORIES[chargeType] : undefined
 }
 
 function nameOf(kind: ChargeKind, tag: string | undefined, chargeType: string): string {

@@ -123,28 +123,34 @@ export function isUnchanged(
 
 /** Whether everything in force of the element equals what is stated, even if several changes put it there. */
 function isSameThroughout(context: Context, { id, level, data, amounts }: ReadElement): boolean {
-  const { transaction, making, known, before } = context
-  const { from, term } = transaction
-  const content = canonical(level === 'exposure' ? [data] : [data, amounts])
+  const { from, term } = context.transaction
+  const isExposure = level === 'exposure'
+  const content = canonical(isExposure ? [data] : [data, amounts])
   let covered = 0
-  const isSame = ({ start, end }: Span, ...own: unknown[]): boolean => {
-    if (end <= from) return true
+  for (const [{ start, end }, own] of isExposure ? exposureInForce(context, id) : perilInForce(context, id)) {
+    if (end <= from) continue
+    if (canonical(own) !== content) return false
     covered += end - later(start, from)
-    return canonical(own) === content
   }
-  if (level === 'exposure') {
-    const counted = new Set(before.map(step => step.modification.locator))
-    const exposure = known.exposures.get(id)
-    for (const locator of (exposure && known.exposureRuns.get(exposure)) ?? []) {
-      const run = making.exposureRuns.get(locator)!
-      const span = { start: run.start, end: endOfRun(run, counted) }
-      if (run.end === term.endTime && span.end > span.start && !isSame(span, run.data)) return false
-    }
-  } else
-    for (const run of runsOf(context, id))
-      for (const piece of inForce(piecesOf(run, before, making.policy.timeZone)))
-        if (!isSame(piece, run.data, run.amounts)) return false
   return covered === term.endTime - from
+}
+
+type ContentInForce = Generator<[span: Span, content: unknown[]]>
+
+function* exposureInForce({ transaction, making, known, before }: Context, id: string): ContentInForce {
+  const counted = new Set(before.map(step => step.modification.locator))
+  const exposure = known.exposures.get(id)
+  for (const locator of (exposure && known.exposureRuns.get(exposure)) ?? []) {
+    const run = making.exposureRuns.get(locator)!
+    const span = { start: run.start, end: endOfRun(run, counted) }
+    if (run.end === transaction.term.endTime && span.end > span.start) yield [span, [run.data]]
+  }
+}
+
+function* perilInForce(context: Context, id: string): ContentInForce {
+  for (const run of runsOf(context, id))
+    for (const piece of inForce(piecesOf(run, context.before, context.making.policy.timeZone)))
+      yield [piece, [run.data, run.amounts]]
 }
 
 /** Whether the transaction charges for the element or states another rate. */
