@@ -27,14 +27,8 @@ import {
   originRows,
   type Work,
 } from './converted.ts'
-import {
-  addedParts,
-  changesOf,
-  makeInvoices,
-  readInvoices,
-  readPayments,
-  recordPayments,
-} from './invoices.ts'
+import { addedParts, changesOf, makeInvoices, readInvoices } from './invoices.ts'
+import { readPayments, recordPayments } from './payments.ts'
 import { type ConvertedPolicy, convertPolicy, readPolicy } from './policy.ts'
 
 /** Digit locators that the conversion takes at most. `before`: earlier invoices that the account names. */

@@ -15,7 +15,8 @@ import {
   type Work,
 } from './converted.ts'
 import { readAmount } from './elements.ts'
-import { balanceOf, failedCreditPayment, partsOf } from './invoices.ts'
+import { balanceOf, partsOf } from './invoices.ts'
+import { failedCreditPayment } from './payments.ts'
 
 /** Repeats the checks until nothing more fails, since failures block other items. Returns the movements of the account's credit. */
 export function balance(work: Work): CreditMove[] {
