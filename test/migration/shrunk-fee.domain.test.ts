@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CurrencyCode, money } from '../../src/kernel/money.ts'
 import type { Instant } from '../../src/kernel/time.ts'
-import { shrunk } from '../../src/servicing/migration/convert/transaction/charging.ts'
+import { shrunk } from '../../src/servicing/migration/convert/transaction/fees.ts'
 
 const euros = (amount: string) => money(amount, 'EUR' as CurrencyCode)
 const part = (start: number, end: number, amount: string) => ({

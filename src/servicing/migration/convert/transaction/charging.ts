@@ -6,38 +6,30 @@ import {
   decimal,
   type Money,
   minus,
-  negated,
   plus,
   RATE_PLACES,
   sumOf,
   toDecimal,
   zero,
 } from '../../../../kernel/money.ts'
-import { type Instant, later, months } from '../../../../kernel/time.ts'
+import { months } from '../../../../kernel/time.ts'
 import type { Charge } from '../../../../policy/bills/charge.ts'
-import { type FeeInForce, feeInForce } from '../../../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
-import type {
-  Amounts,
-  Fee,
-  FeePart,
-  Holdback,
-  PerilPrice,
-  PerilRun,
-} from '../../../../policy/records/aggregate.ts'
+import type { Amounts, Holdback, PerilPrice, PerilRun } from '../../../../policy/records/aggregate.ts'
 import type { ReadElement, StatedCharge } from '../elements.ts'
 import {
   type Context,
   changeModification,
   chargesNow,
   idsOfPerils,
-  isInTerm,
   keptOf,
+  keyOfThing,
   lastRunOf,
   lineNow,
   modificationOf,
   runsOf,
 } from './context.ts'
+import { chargeFees } from './fees.ts'
 
 export function charge(context: Context): void {
   chargeFees(context)
@@ -248,19 +240,18 @@ export function changedAmounts(amounts: Amounts, price: PerilPrice, more: Amount
     : { ...amounts, commissions: amounts.commissions.map(add) }
 }
 
-/** JSON, since ids may be any text. `name` is a fee's locator, otherwise the name of the place. */
-const keyOf = (kind: StatedCharge['kind'], name: string, id = ''): string => JSON.stringify([kind, name, id])
-
 /** A holdback is one of a premium or of a tax. */
-const kindInFold = ({ kind, name }: StatedCharge): StatedCharge['kind'] =>
-  kind === 'holdback' ? (name === '' ? 'premium' : 'tax') : kind
+function kindInFold({ kind, name }: StatedCharge): StatedCharge['kind'] {
+  if (kind !== 'holdback') return kind
+  return name === '' ? 'premium' : 'tax'
+}
 
 function keyOfCharge(charge: Charge, ids: ReadonlyMap<Uuid, string>): string {
-  if ('feeLocator' in charge) return keyOf('fee', charge.feeLocator)
+  if ('feeLocator' in charge) return keyOfThing('fee', charge.feeLocator)
   const id = ids.get(charge.perilLocator)!
-  if ('commissionRecipient' in charge) return keyOf('commission', charge.commissionRecipient, id)
-  if ('taxName' in charge && charge.taxName !== undefined) return keyOf('tax', charge.taxName, id)
-  return keyOf('premium', '', id)
+  if ('commissionRecipient' in charge) return keyOfThing('commission', charge.commissionRecipient, id)
+  if ('taxName' in charge && charge.taxName !== undefined) return keyOfThing('tax', charge.taxName, id)
+  return keyOfThing('premium', '', id)
 }
 
 /** Stated charges and the fold's charges, by the same keys. */
@@ -270,7 +261,7 @@ function chargesByThing(context: Context) {
   for (const { id, charges } of context.transaction.tree?.elements.values() ?? [])
     for (const charge of charges) {
       if (charge.kind === 'technicalPremium') continue
-      const key = keyOf(kindInFold(charge), charge.name, id)
+      const key = keyOfThing(kindInFold(charge), charge.name, id)
       addTo(stated, context.feesFor.get(key) ?? key, charge)
     }
   return { stated, charged: Map.groupBy(chargesNow(context), charge => keyOfCharge(charge, ids)) }
@@ -311,119 +302,4 @@ export function billedThings(context: Context): Billed[] {
       throw new Error(`${context.transaction.path} does not charge of '${key}' what it says.`)
     return { stated: own, charges, name: own[0]?.name || 'premium' }
   })
-}
-
-function chargeFees(context: Context): void {
-  const { transaction, making, feesFor } = context
-  for (const { id, charges } of transaction.tree?.elements.values() ?? []) {
-    const fees = charges.filter(one => one.kind === 'fee')
-    for (const [name, stated] of Map.groupBy(fees, one => one.name)) {
-      const fee = feeFor(context, name, totalOf(stated, making.policy.currency))
-      if (fee) feesFor.set(keyOf('fee', name, id), keyOf('fee', fee))
-    }
-  }
-  if (transaction.isGap) endFees(context)
-}
-
-/** A refund shrinks a fee of that name in the term if it is large enough; anything else is a new fee. */
-function feeFor(context: Context, name: string, amount: Money): Uuid | undefined {
-  if (amount.minor === 0) return undefined
-  const { making, quote, product, supply, by, transaction } = context
-  const { from, term, isGap } = transaction
-  const taken = feeTakenBack(context, name, amount)
-  if (taken) return taken
-  const known = amount.minor < 0 ? feeOfAtLeast(context, name, negated(amount)) : undefined
-  if (known) {
-    const { fee, parts } = known
-    const change = { by, ...shrunk(parts, negated(amount), from, isGap) }
-    making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, change] })
-    return fee.locator
-  }
-  const fee: Fee = {
-    locator: supply.uuid(),
-    quoteLocator: quote.locator,
-    madeBy: by,
-    name,
-    amount,
-    description: product.fees.find(one => one.name === name)?.displayName ?? name,
-    start: from,
-    end: term.endTime,
-    changes: [],
-  }
-  making.fees.set(fee.locator, fee)
-  return fee.locator
-}
-
-/** A reinstatement restores a fee if its cancellation removed at least that amount. */
-function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
-  const { making, by, transaction } = context
-  if (modificationOf(context).kind !== 'reinstatement' || amount.minor < 0) return undefined
-  const own = [...making.reinstatements.values()].filter(one => one.modificationLocator === by)
-  const undone = new Set(
-    own.map(one => making.cancellations.get(one.cancellationLocator)!.modificationLocator),
-  )
-  const line = lineNow(context)
-  for (const fee of making.fees.values()) {
-    const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
-    if (fee.name !== name || totalOf(removed, amount.currency).minor < amount.minor) continue
-    if (fee.changes.some(change => change.by === by)) continue
-    const { start, end } = removed[0]!
-    const back = { start: later(start, transaction.from), end, amount }
-    const parts = [...feeInForce(fee, line).parts, back].sort((a, b) => a.start - b.start)
-    making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, parts, removed: [] }] })
-    return fee.locator
-  }
-  return undefined
-}
-
-function feeOfAtLeast(context: Context, name: string, least: Money): FeeInForce | undefined {
-  const { making, by, isCreation } = context
-  if (isCreation) return undefined
-  const line = lineNow(context)
-  return [...making.fees.values()]
-    .filter(fee => fee.name === name && fee.madeBy !== by && isInTerm(context, fee.start))
-    .filter(fee => !fee.changes.some(change => change.by === by))
-    .map(fee => feeInForce(fee, line))
-    .findLast(({ amount }) => amount.minor >= least.minor)
-}
-
-/** Fees without a refund end at the transaction's time, except those that are never split. */
-function endFees(context: Context): void {
-  const { making, product, by, transaction } = context
-  const { from } = transaction
-  const line = lineNow(context)
-  for (const fee of [...making.fees.values()]) {
-    const isFlat = product.fees.find(one => one.name === fee.name)?.proration === 'flat'
-    if (!isInTerm(context, fee.start) || fee.changes.some(change => change.by === by)) continue
-    if (isFlat && fee.start < from) continue
-    const { parts } = feeInForce(fee, line)
-    const change = shrunk(parts, zero(fee.amount.currency), from, true)
-    if (change.removed.length > 0)
-      making.fees.set(fee.locator, { ...fee, changes: [...fee.changes, { by, ...change }] })
-  }
-}
-
-/** Refunds an amount from a fee, last part first. In a gap, the rest lies before `from`. */
-export function shrunk(
-  parts: readonly FeePart[],
-  by: Money,
-  from: Instant,
-  isGap: boolean,
-): { parts: FeePart[]; removed: FeePart[] } {
-  const kept: FeePart[] = []
-  const removed: FeePart[] = []
-  let left = by
-  for (const part of [...parts].reverse()) {
-    const { start, end, amount } = part
-    // A refund that is a fee of its own has nothing to take.
-    const own = amount.minor < 0 ? zero(amount.currency) : left.minor < amount.minor ? left : amount
-    left = minus(left, own)
-    const rest = minus(amount, own)
-    const endsThere = isGap && start < from && from < end
-    const isTaken = own.minor !== 0 || endsThere || (isGap && from <= start && amount.minor === 0)
-    if (isTaken) removed.unshift({ start: endsThere ? from : start, end, amount: own })
-    if (rest.minor !== 0 || endsThere || !isTaken)
-      kept.unshift({ start, end: endsThere ? from : end, amount: rest })
-  }
-  return { parts: kept, removed }
 }

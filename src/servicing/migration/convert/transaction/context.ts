@@ -7,6 +7,7 @@ import { type Line, lineOf } from '../../../../policy/fold/line.ts'
 import { type Piece, piecesOf } from '../../../../policy/fold/pieces.ts'
 import type { Modification, PerilRun, PolicyAggregate, Quote } from '../../../../policy/records/aggregate.ts'
 import type { ProductDefinition } from '../../../../product/configuration.ts'
+import type { StatedCharge } from '../elements.ts'
 import { idOf, keyInTerm, type ReadTransaction } from '../history.ts'
 
 /** `making` and `known` are changed. */
@@ -74,6 +75,13 @@ export const lengthOf = ({ transaction: { term, from } }: Context): number => te
 
 export const keyOfElement = ({ transaction }: Context, id: string): string =>
   keyInTerm(transaction.termAt, id)
+
+/**
+ * Of what is charged, the same for stated charges and for the fold's. JSON, since ids may be any text. `name` is a fee's locator,
+ * otherwise the name of the place.
+ */
+export const keyOfThing = (kind: StatedCharge['kind'], name: string, id = ''): string =>
+  JSON.stringify([kind, name, id])
 
 export const idsOfPerils = ({ known }: Context): Map<Uuid, string> =>
   new Map([...known.perils].map(([key, locator]) => [locator, idOf(key)]))
