@@ -208,5 +208,5 @@ const isExplanation = (one: unknown): boolean =>
   Number.isSafeInteger(one.more.lookups) &&
   Number.isSafeInteger(one.more.notes)
 
-/** Custom events as socotraApi.createCustomEvent takes them (sandbox/realm.ts). */
+/** Custom events as socotraApi.createCustomEvent takes them (sandbox/api.ts). */
 const CUSTOM_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/

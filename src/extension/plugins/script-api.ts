@@ -1,4 +1,4 @@
-// What scripts of plugins find beside the language: sandbox/realm.ts makes it, and `bindery types` declares it to authors.
+// What scripts of plugins find beside the language: sandbox/api.ts makes it, and `bindery types` declares it to authors.
 
 /** What `fetchByLocator` knows; each is a constant of its name. */
 export const ENTITIES = [

@@ -3,7 +3,7 @@ import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.t
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
 import * as limits from './limits.ts'
 import type { PluginProgram } from './runner.ts'
-import type { RealmHost } from './sandbox/realm.ts'
+import type { RealmHost } from './sandbox/host.ts'
 import { ENTITIES } from './script-api.ts'
 
 /** The body of a program, as JSON. */

@@ -252,7 +252,7 @@ const COLUMN_SEPARATOR = '\u001e'
 /** Comes before the time that a plugin names. */
 const TIME_SEPARATOR = '\u001d'
 
-/** The sandbox of plugins writes the same text (extension/plugins/sandbox/realm.ts). */
+/** The sandbox of plugins writes the same text (extension/plugins/sandbox/api.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 

@@ -1,7 +1,9 @@
 // The sandbox's own code as text, to run elsewhere: functions that refer to nothing outside themselves.
 import { UNUSUAL_DIGITS } from '../../../kernel/currencies.ts'
+import { scriptApi } from './api.ts'
 import { ownIntl } from './intl.ts'
 import { keepDeletable, rememberLanguage } from './language.ts'
+import { moduleLoader } from './loader.ts'
 import { realm } from './realm.ts'
 
 /** An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm. */
@@ -9,7 +11,7 @@ export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
 (${ownIntl})(zoneOffset, ${JSON.stringify(UNUSUAL_DIGITS)});
-return (${realm})(setClock, host, (${rememberLanguage})((${keepDeletable})()));
+return (${realm})(setClock, host, (${rememberLanguage})((${keepDeletable})()), ${moduleLoader}, ${scriptApi});
 })`
 
 /**
