@@ -165,7 +165,7 @@ function compileResources(
   for (const [name, entry] of Object.entries(value.resourceInstances)) {
     if (entry === undefined) continue
     const own = report.at('resourceInstances', name)
-    const wrong = (message: string): void => own.error('badBootstrap', message)
+    const wrong: Wrong = message => own.error('badBootstrap', message)
     const [file, other] = found.get(name) ?? []
     if (!file) {
       wrong(
@@ -176,22 +176,13 @@ function compileResources(
     if (other) wrong(`'${name}' has two files, '${file.path}' and '${other.path}'. Leave one out.`)
     const { staticName } = entry
     const type = typeOf(file.type, staticName, declared)
-    if (!isName(name, type)) wrong(`'${name}' is not a name for a resource: ${NAME_RULE}`)
-    const longest = type === 'customFont' ? LONGEST_FONT_STATIC_NAME : LONGEST_RESOURCE_NAME
-    if (!RESOURCE_NAME.test(staticName) || staticName.length > longest)
-      wrong(`'${staticName}' is not a static name: ${NAME_RULE}`)
+    checkNames(name, staticName, type, wrong)
     const otherType = typeOfStaticName.get(staticName) ?? type
     if (otherType !== type)
       wrong(`The static name '${staticName}' is that of a ${otherType} and of a ${type}. Rename one of them.`)
     typeOfStaticName.set(staticName, otherType)
     const jurisdictions = [...new Set(entry.jurisdictions)]
-    if (jurisdictions.some(one => one === '' || one.length > LONGEST_JURISDICTION))
-      wrong(`A jurisdiction of '${name}' is empty or longer than ${LONGEST_JURISDICTION} characters.`)
-    const undeclared = jurisdictions.find(one => known && !known.includes(one))
-    if (undeclared !== undefined)
-      wrong(
-        `'${name}' is for '${undeclared}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
-      )
+    checkJurisdictions(name, jurisdictions, known, wrong)
     const allowedHosts = entry.allowedHosts && normalHosts(entry.allowedHosts)
     if (allowedHosts) checkHosts(allowedHosts, type, own.at('allowedHosts'))
     resources.push({
@@ -207,6 +198,31 @@ function compileResources(
 }
 
 const NAME_RULE = 'it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
+
+type Wrong = (message: string) => void
+
+function checkNames(name: string, staticName: string, type: ResourceType, wrong: Wrong): void {
+  if (!isName(name, type)) wrong(`'${name}' is not a name for a resource: ${NAME_RULE}`)
+  const longest = type === 'customFont' ? LONGEST_FONT_STATIC_NAME : LONGEST_RESOURCE_NAME
+  if (!RESOURCE_NAME.test(staticName) || staticName.length > longest)
+    wrong(`'${staticName}' is not a static name: ${NAME_RULE}`)
+}
+
+/** `known`: those that config.json declares; undefined for any. */
+function checkJurisdictions(
+  name: string,
+  jurisdictions: readonly string[],
+  known: readonly string[] | undefined,
+  wrong: Wrong,
+): void {
+  if (jurisdictions.some(one => one === '' || one.length > LONGEST_JURISDICTION))
+    wrong(`A jurisdiction of '${name}' is empty or longer than ${LONGEST_JURISDICTION} characters.`)
+  const undeclared = jurisdictions.find(one => known && !known.includes(one))
+  if (undeclared !== undefined)
+    wrong(
+      `'${name}' is for '${undeclared}', which config.json does not declare. Correct it, or add it to 'jurisdictions'.`,
+    )
+}
 
 function checkHosts(hosts: readonly string[], type: ResourceType, report: ValueReport): void {
   const message = `'allowedHosts' says where a secret may be sent, and a ${type} is none. Leave it out.`

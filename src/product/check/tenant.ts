@@ -198,13 +198,18 @@ function* shownFields(value: unknown, path: JsonPath): Generator<ShownField> {
   if (typeof value !== 'object' || value === null) return
   for (const [key, child] of Object.entries(value)) {
     const at = [...path, Array.isArray(value) ? Number(key) : key]
-    if (key === 'fields' && Array.isArray(child))
-      for (const [index, field] of child.entries()) {
-        const name = typeof field === 'object' ? field?.name : field
-        if (typeof name === 'string') yield { name, path: [...at, index] }
-      }
+    if (key === 'fields') yield* listedFields(child, at)
     if (key === 'visibleIf' && typeof child === 'object' && child !== null)
       for (const name of Object.keys(child)) yield { name, path: [...at, name] }
     yield* shownFields(child, at)
+  }
+}
+
+/** Each entry is a name, or an object with one. */
+function* listedFields(list: unknown, path: JsonPath): Generator<ShownField> {
+  if (!Array.isArray(list)) return
+  for (const [index, field] of list.entries()) {
+    const name = typeof field === 'object' ? field?.name : field
+    if (typeof name === 'string') yield { name, path: [...path, index] }
   }
 }

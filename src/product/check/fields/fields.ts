@@ -180,37 +180,52 @@ function selectValues(name: string, offered: readonly string[], report: ValueRep
 }
 
 /** Conditions must name fields of the same list or the one around their group, and values that those can have. */
-function checkConditions(
-  compiled: ReadonlyMap<FieldDefinition, ValueReport>,
-  { names, isComplete }: FieldContext,
-): void {
+function checkConditions(compiled: ReadonlyMap<FieldDefinition, ValueReport>, context: FieldContext): void {
   const byName = new Map([...compiled.keys()].map(field => [field.name, field]))
   for (const [field, own] of compiled)
     for (const condition of field.conditions) {
       const report = own.at('condition', condition.field)
-      if (condition.field === field.name || (isComplete && !names.has(condition.field))) {
-        const message =
-          condition.field === field.name
-            ? `The field '${field.name}' depends on itself. Name another field in its condition.`
-            : `The field '${field.name}' depends on '${condition.field}', which is not defined beside it. Correct the name or define the field.${report.suggestion(condition.field, [...names])}`
-        report.error('unknownConditionField', message)
+      const unknown = unknownFieldOf(field.name, condition.field, context, report)
+      if (unknown !== undefined) {
+        report.error('unknownConditionField', unknown)
         continue
       }
-      const offered = byName.get(condition.field)?.values
-      // Requests and templates take an empty text for no value.
-      const never = condition.values.filter(value => value === '' || (offered && !offered.includes(value)))
-      const message = never.includes('')
-        ? `The condition of '${field.name}' on '${condition.field}' lists an empty text, which no value is: it does not hold while '${condition.field}' has none. Take it out.`
-        : condition.values.length === 0
-          ? `The condition of '${field.name}' on '${condition.field}' lists no values and never holds. List the values.`
-          : `The condition of '${field.name}' asks '${condition.field}' for '${never.join("', '")}', which it does not offer. Correct the value.`
-      if (condition.values.length === 0 || never.length > 0) report.warning('conditionNeverHolds', message)
+      const never = neverHolds(field.name, condition, byName.get(condition.field)?.values)
+      if (never !== undefined) report.warning('conditionNeverHolds', never)
     }
   for (const circle of conditionCircles(byName)) {
     const [first, second = first] = circle
     const message = `The field '${first}' depends on itself by way of others: ${inWords(circle)}. Take one of these conditions out.`
     compiled.get(byName.get(first!)!)!.at('condition', second!).error('circularConditions', message)
   }
+}
+
+/** The message for a condition that is not about another field beside its own. */
+function unknownFieldOf(
+  name: string,
+  asked: string,
+  { names, isComplete }: FieldContext,
+  report: ValueReport,
+): string | undefined {
+  if (asked === name) return `The field '${name}' depends on itself. Name another field in its condition.`
+  if (!isComplete || names.has(asked)) return undefined
+  return `The field '${name}' depends on '${asked}', which is not defined beside it. Correct the name or define the field.${report.suggestion(asked, [...names])}`
+}
+
+/** The message for a condition that lists no value, or one that the other field, which may offer a choice, never has. */
+function neverHolds(
+  name: string,
+  { field: asked, values }: FieldDefinition['conditions'][number],
+  offered: readonly string[] | undefined,
+): string | undefined {
+  // Requests and templates take an empty text for no value.
+  if (values.includes(''))
+    return `The condition of '${name}' on '${asked}' lists an empty text, which no value is: it does not hold while '${asked}' has none. Take it out.`
+  if (values.length === 0)
+    return `The condition of '${name}' on '${asked}' lists no values and never holds. List the values.`
+  const never = offered ? values.filter(value => !offered.includes(value)) : []
+  if (never.length === 0) return undefined
+  return `The condition of '${name}' asks '${asked}' for '${never.join("', '")}', which it does not offer. Correct the value.`
 }
 
 const MOST_SHOWN = 20

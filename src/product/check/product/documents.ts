@@ -55,17 +55,11 @@ export function compileDocuments(
     const { fileName, displayName, templateSnippets, selectionTimeBasis, customFonts: fonts = [] } = file
     const own = report.at(index)
     const isPrerendered = file.rendering === 'prerendered'
+    const isAnyType = isPrerendered && file.type === undefined && file.format === undefined
     const templateName = isPrerendered ? file.templateName : templateOf(file, templates, own)
     if (isPrerendered) checkStaticDocument(file, templates, own.at('templateName'))
-    const twice = `Each invoice gets this document and another of the same template, which is made for the name '${INVOICE}' alone. Give the template another name, or take this document out.`
-    if (file.scope === 'invoice' && !isPrerendered && SUFFIXES.some(one => INVOICE + one === templateName))
-      own.at('templateName').warning('documentTwice', twice)
-    for (const name of fonts) {
-      const message = `'${name}' is not a static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
-      if (!RESOURCE_NAME.test(name)) own.at('customFonts').error('badSnippetName', message)
-    }
-    const tooMany = `The document '${fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`
-    if (fonts.length > MOST_FONTS) own.at('customFonts').error('badDocument', tooMany)
+    else if (file.scope === 'invoice') checkNotTwice(templateName, own.at('templateName'))
+    checkFonts(fileName, fonts, own.at('customFonts'))
     return {
       displayName: displayName?.trim() || fileName,
       fileName,
@@ -75,11 +69,23 @@ export function compileDocuments(
       ...(selectionTimeBasis !== undefined && { selectionTimeBasis }),
       ...(fonts.length > 0 && { customFonts: fonts }),
       ...(isPrerendered && { isPrerendered }),
-      ...(isPrerendered &&
-        file.type === undefined &&
-        file.format === undefined && { isAnyType: true as const }),
+      ...(isAnyType && { isAnyType }),
     }
   })
+}
+
+function checkNotTwice(templateName: string, report: ValueReport): void {
+  const message = `Each invoice gets this document and another of the same template, which is made for the name '${INVOICE}' alone. Give the template another name, or take this document out.`
+  if (SUFFIXES.some(one => INVOICE + one === templateName)) report.warning('documentTwice', message)
+}
+
+function checkFonts(fileName: string, fonts: readonly string[], report: ValueReport): void {
+  for (const name of fonts) {
+    const message = `'${name}' is not a static name that a font could have; it has letters, digits, _ and $ only, and begins with none of the digits.`
+    if (!RESOURCE_NAME.test(name)) report.error('badSnippetName', message)
+  }
+  const tooMany = `The document '${fileName}' lists ${fonts.length} fonts, and ${MOST_FONTS} are the most. Take some out.`
+  if (fonts.length > MOST_FONTS) report.error('badDocument', tooMany)
 }
 
 /** Of files that are no documents: those are PDF and HTML (transactions/documents/upload.ts). */
@@ -188,15 +194,24 @@ type Terms = Pick<
   'type' | 'generatingEvent' | 'pageLayout' | 'isOfInvoices' | 'scope' | 'trigger'
 >
 
-const EVENTS: Readonly<
-  Record<NonNullable<DocumentFile['trigger']>, DocumentDefinition['generatingEvent'] | undefined>
-> = {
+type Event = DocumentDefinition['generatingEvent']
+type Trigger = NonNullable<DocumentFile['trigger']>
+type Wrong = (property: keyof DocumentFile, message: string) => void
+
+const EVENTS: Readonly<Record<Trigger, Event | undefined>> = {
   validated: 'quote',
   priced: 'quote',
   underwritten: 'quote',
   accepted: 'accept',
   issued: 'issue',
   generated: undefined,
+}
+
+/** `quote` has three triggers, so it gets none. */
+const TRIGGERS: Readonly<Record<Event, Trigger | undefined>> = {
+  quote: undefined,
+  accept: 'accepted',
+  issue: 'issued',
 }
 
 /**
@@ -210,11 +225,32 @@ function documentTerms(
   otherwise: DocumentDefinition['generatingEvent'],
   report: ValueReport,
 ): Terms {
-  const { fileName, templateName, rendering, type, format, trigger, generatingEvent, scope } = file
-  const wrong = (property: keyof DocumentFile, message: string): void =>
-    report.at(property).error('badDocument', `The document '${fileName}' ${message}`)
-  const isOfInvoices = scope === 'invoice'
+  const { templateName, rendering, type, format, trigger, generatingEvent, scope } = file
   const event = trigger && EVENTS[trigger]
+  const wrong: Wrong = (property, message) =>
+    report.at(property).error('badDocument', `The document '${file.fileName}' ${message}`)
+  checkTerms(file, owner, event, wrong, report)
+  const isOfInvoices = scope === 'invoice'
+  const newer = trigger ?? (isOfInvoices ? 'generated' : generatingEvent && TRIGGERS[generatingEvent])
+  return {
+    type: type ?? format ?? (rendering === 'prerendered' && /\.html?$/i.test(templateName) ? 'html' : 'pdf'),
+    generatingEvent: isOfInvoices ? 'issue' : (generatingEvent ?? event ?? otherwise),
+    ...(isOfInvoices && { isOfInvoices }),
+    ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : owner }),
+    ...(newer !== undefined && { trigger: newer }),
+    ...layoutOf(file, wrong),
+  }
+}
+
+/** Reports properties that contradict each other. `event` is that of the trigger. */
+function checkTerms(
+  { fileName, type, format, trigger, generatingEvent, scope }: DocumentFile,
+  owner: 'policy' | 'transaction',
+  event: Event | undefined,
+  wrong: Wrong,
+  report: ValueReport,
+): void {
+  const isOfInvoices = scope === 'invoice'
   if (type !== undefined && format !== undefined && type !== format)
     wrong('format', `is ${type} by 'type' and ${format} by 'format'. Keep one of them.`)
   if (generatingEvent !== undefined && event !== undefined && generatingEvent !== event)
@@ -235,24 +271,11 @@ function documentTerms(
     const message = `The document '${fileName}' is of scope '${owner}', as documents of this file are, and not '${scope}'. Say '${owner}', or leave it out.`
     report.at('scope').warning('documentScope', message)
   }
-  // `quote` has three newer names, so it gets none.
-  const step =
-    generatingEvent &&
-    { quote: undefined, accept: 'accepted' as const, issue: 'issued' as const }[generatingEvent]
-  const newer = trigger ?? (isOfInvoices ? 'generated' : step)
-  return {
-    type: type ?? format ?? (rendering === 'prerendered' && /\.html?$/i.test(templateName) ? 'html' : 'pdf'),
-    generatingEvent: isOfInvoices ? 'issue' : (generatingEvent ?? event ?? otherwise),
-    ...(isOfInvoices && { isOfInvoices }),
-    ...(scope !== undefined && { scope: isOfInvoices ? 'invoice' : owner }),
-    ...(newer !== undefined && { trigger: newer }),
-    ...layoutOf(file, wrong),
-  }
 }
 
 function layoutOf(
   { pageLayout, portrait, pageSize, margin = {} }: DocumentFile,
-  wrong: (property: keyof DocumentFile, message: string) => void,
+  wrong: Wrong,
 ): Pick<Terms, 'pageLayout'> {
   const newer = {
     marginTop: margin.top,

@@ -57,38 +57,64 @@ const ADDRESS = /^(?:data|https?):/i
 const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
 const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
 
+/** A script without its comments. */
+type Code = {
+  readonly text: string
+  readonly targets: ReferenceTargets
+  readonly report: ArchiveReport
+  /** The report at an offset of the text. */
+  at(index: number): PlaceReport
+}
+
 /** Reports literals that name a missing table, fee, static document or snippet. */
 export function checkReferences(
   { path, source }: TemplateSource,
   targets: ReferenceTargets,
   report: ArchiveReport,
 ): void {
-  const code = withoutComments(source)
-  const positionAt = lineIndex(code)
-  const at = (index: number): PlaceReport => report.at({ path, ...positionAt(index) })
-  for (const { 2: name = '', index } of code.matchAll(LOOKUP)) {
-    const table = targets.table(name)
+  const text = withoutComments(source)
+  const positionAt = lineIndex(text)
+  const code: Code = { text, targets, report, at: index => report.at({ path, ...positionAt(index) }) }
+  checkLookUps(code)
+  checkFees(code)
+  if (!targets.takesSnippets) refuseSnippets(code)
+  checkStaticDocuments(code)
+}
+
+function checkLookUps({ text, targets, report, at }: Code): void {
+  for (const { 2: name = '', index } of text.matchAll(LOOKUP)) {
     if (targets.isResourceTable(name)) continue
-    if (table === undefined) {
-      const message = targets.isRangeTable(name)
-        ? `The script looks up in '${name}', which is a range table: only plugins read those, by rangeLookup. In a template choose the row's key with if and elsif, and look that up in a table with the header 'key,value'.`
-        : `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
-      at(index).error('missingTable', message)
-    } else if (!isLookupTable(table.columns)) {
+    const table = targets.table(name)
+    if (table && isLookupTable(table.columns)) continue
+    if (table) {
       const message = `The script looks up in '${name}', whose header is '${table.columns.join(',')}'. A table for lookups has the header 'key,value'. Where rows are ranges, choose the key with if and elsif (docs/liquid.md).`
       at(index).error('notALookupTable', message)
+      continue
     }
+    const message = targets.isRangeTable(name)
+      ? `The script looks up in '${name}', which is a range table: only plugins read those, by rangeLookup. In a template choose the row's key with if and elsif, and look that up in a table with the header 'key,value'.`
+      : `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, declare it under 'tables' of config.json, or correct the name.${report.suggestion(name, targets.tableNames)}`
+    at(index).error('missingTable', message)
   }
-  for (const { 2: name = '', index } of code.matchAll(FEE)) {
+}
+
+function checkFees({ text, targets, report, at }: Code): void {
+  for (const { 2: name = '', index } of text.matchAll(FEE)) {
     if (targets.hasFee(name)) continue
     const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${report.suggestion(name, targets.feeNames)}`
     at(index).error('unknownFee', message)
   }
-  for (const { 2: name, index } of targets.takesSnippets ? [] : code.matchAll(SNIPPET)) {
+}
+
+function refuseSnippets({ text, at }: Code): void {
+  for (const { 2: name, index } of text.matchAll(SNIPPET)) {
     const message = `The script takes in the snippet '${name}', and only templates of documents have snippets. Write what it says in its place.`
     at(index).error('missingSnippet', message)
   }
-  for (const { 2: name = '', 3: filter, index } of code.matchAll(STATIC_DOCUMENT)) {
+}
+
+function checkStaticDocuments({ text, targets, report, at }: Code): void {
+  for (const { 2: name = '', 3: filter, index } of text.matchAll(STATIC_DOCUMENT)) {
     const isImage = filter === 'image_url'
     const staticName = staticNameOfFile(name)
     if (targets.staticDocuments.includes(name.normalize('NFC')) || targets.isBroughtDocument(staticName))

@@ -114,27 +114,14 @@ export class Evaluation {
       if (name === 'size') return NUMBER
       return this.#unknown(step, `'${shown}' has no parts, so '${shown}.${name}' is nothing.`, name, [])
     }
-    const { node, key } = value
+    const { node } = value
     if (node.type === 'anything') return ANYTHING
-    if (node.type === 'list' || (node.type === 'map' && !isIndex(name))) {
-      if (name === 'size') return NUMBER
-      const items = node.items!
-      const item: Value = { is: 'data', node: items, key: `${key}[${name}]` }
-      if (name === 'first' || name === 'last') return node.type === 'list' ? item : ANYTHING
-      if (node.type === 'map' || isIndex(name)) return item
-      const members = Object.keys(items.members ?? {})
-      const advice = `Take one entry, as '${shown}.last.${name}', or loop over them.`
-      const isMember = members.includes(name)
-      return this.#unknown(
-        step,
-        `'${shown}' is a list, which has no '${name}'. ${isMember ? advice : ''}`.trim(),
-        name,
-        [],
-      )
-    }
+    if (node.type === 'list' || (node.type === 'map' && !isIndex(name)))
+      return this.#entry(value, name, step, shown)
     const member = this.source.memberOf(node, name)
     if (member) {
       this.source.use(member)
+      const { key } = value
       return { is: 'data', node: member, key: `${key}.${name}`, owner: { node, key } }
     }
     if (PARTS.has(name)) return name === 'size' ? NUMBER : ANYTHING
@@ -145,6 +132,18 @@ export class Evaluation {
     const elsewhere =
       this.#elsewhere(name, node) || (deeper === undefined ? '' : ` There is '${shown}.${deeper}'.`)
     return this.#unknown(step, `There is no '${shown}.${name}', so it is nothing.${elsewhere}`, name, known)
+  }
+
+  /** An entry of a list, by its index, or of a map, by its key. */
+  #entry({ node, key }: Extract<Value, { is: 'data' }>, name: string, step: Step, shown: string): Value {
+    if (name === 'size') return NUMBER
+    const items = node.items!
+    const item: Value = { is: 'data', node: items, key: `${key}[${name}]` }
+    if (name === 'first' || name === 'last') return node.type === 'list' ? item : ANYTHING
+    if (node.type === 'map' || isIndex(name)) return item
+    const isOfEntries = Object.keys(items.members ?? {}).includes(name)
+    const advice = isOfEntries ? ` Take one entry, as '${shown}.last.${name}', or loop over them.` : ''
+    return this.#unknown(step, `'${shown}' is a list, which has no '${name}'.${advice}`, name, [])
   }
 
   /** Where a field of that name is, if it is one of another part of the policy, or one step deeper. */

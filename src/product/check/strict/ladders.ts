@@ -15,55 +15,85 @@ const SLIP = 1
 /** Each is held against each before it. */
 const MOST_BRANCHES = 100
 
+type Ranges = readonly Interval[]
+
+/** `asked` and `ranges` by branch: what it asks for, and what of that the number can be. */
+type Ladder = {
+  readonly asked: readonly Ranges[]
+  readonly ranges: readonly Ranges[]
+  /** What the number can be. */
+  readonly whole: Ranges
+  readonly step: number | undefined
+  /** The number as the template has it. */
+  readonly name: string
+}
+
 export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation): void {
-  const { branches, otherwise } = choice
-  if (branches.length < 2 || branches.length > MOST_BRANCHES || branches.some(one => one.isNegated)) return
-  const asked = branches.map(one => askedRange(one.condition, path, evaluation))
-  const [first] = asked
-  if (!first || asked.some(one => one?.key !== first.key)) return
-  const domain = evaluation.domainOf(first.value, path)
-  if (domain?.kind !== 'numbers') return
-  const { parts: whole, step } = domain
-  const ranges = asked.map(one => intersection(one!.parts, whole, step))
-  const { source } = evaluation
-  const name = shownSubject(choice, evaluation)
-  for (const [at, range] of ranges.entries()) {
-    const before = ranges.slice(0, at)
-    const offset = branches[at]!.begin
-    if (range.length > 0 && difference(range, joined(before.flat(), step), step).length === 0) {
-      const message = `This branch is never taken: all of ${shownRanges(range)} is in a branch before it. Correct the bounds, or their order.`
-      source.alarm('rangeOverlap', offset, message)
-    } else if (range.length === 0 && asked[at]!.parts.length > 0) {
-      const message = `This branch is never taken: '${name}' is never ${shownRanges(asked[at]!.parts)}. Correct the bounds.`
-      source.alarm('rangeOverlap', offset, message)
-    } else
-      for (const other of before) {
-        const shared = intersection(range, other, step).filter(one => one.high > one.low)
-        const isNested = contains(range, other, step) || contains(other, range, step)
-        if (shared.length === 0 || isNested) continue
-        const message = `Two branches have ${shownRanges(shared)} of '${name}'; the first one counts. Let the ranges end where the next ones begin.`
-        source.alarm('rangeOverlap', offset, message)
-      }
-  }
-  const covered = joined(ranges.flat(), step)
-  const rest = joined(difference(whole, covered, step), step)
-  const gaps = rest.filter(one => isBetween(one, covered))
-  const isReplaced = otherwise !== undefined || !setsWhatIsUnset(choice, path)
-  for (const gap of gaps) {
-    const width = gap.high - gap.low
-    if (isReplaced && (width > SLIP || rest.length < 2)) continue
-    const message = `No branch has '${name}' ${shownInterval(gap)}, between two that are there. Let the ranges end where the next ones begin${otherwise ? '' : ", or add an 'else'"}.`
-    source.alarm('rangeHole', choice.begin, message)
+  const ladder = ladderOf(choice, path, evaluation)
+  if (!ladder) return
+  for (const [at, { begin }] of choice.branches.entries())
+    for (const message of branchProblems(ladder, at)) evaluation.source.alarm('rangeOverlap', begin, message)
+  const isReplaced = choice.otherwise !== undefined || !setsWhatIsUnset(choice, path)
+  const advice = `Let the ranges end where the next ones begin${choice.otherwise ? '' : ", or add an 'else'"}.`
+  for (const gap of gapsOf(ladder, isReplaced)) {
+    const message = `No branch has '${ladder.name}' ${shownInterval(gap)}, between two that are there. ${advice}`
+    evaluation.source.alarm('rangeHole', choice.begin, message)
   }
 }
 
-const shownRanges = (ranges: readonly Interval[]): string => ranges.map(shownInterval).join(' and ')
+/** Undefined for branches that do not all ask for ranges of the same number. */
+function ladderOf(choice: Choice, path: Path, evaluation: Evaluation): Ladder | undefined {
+  const { branches } = choice
+  if (branches.length < 2 || branches.length > MOST_BRANCHES) return undefined
+  if (branches.some(one => one.isNegated)) return undefined
+  const all = branches.map(one => askedRange(one.condition, path, evaluation))
+  const [first] = all
+  if (!first || all.some(one => one?.key !== first.key)) return undefined
+  const domain = evaluation.domainOf(first.value, path)
+  if (domain?.kind !== 'numbers') return undefined
+  const { parts: whole, step } = domain
+  const asked = all.map(one => one!.parts)
+  const ranges = asked.map(parts => intersection(parts, whole, step))
+  return { asked, ranges, whole, step, name: shownSubject(choice, evaluation) }
+}
 
-const contains = (a: readonly Interval[], b: readonly Interval[], step: number | undefined): boolean =>
+/** What is wrong with a branch, held against those before it. */
+function branchProblems({ asked, ranges, step, name }: Ladder, at: number): string[] {
+  const range = ranges[at]!
+  const before = ranges.slice(0, at)
+  if (range.length === 0) {
+    if (asked[at]!.length === 0) return []
+    return [`This branch is never taken: '${name}' is never ${shownRanges(asked[at]!)}. Correct the bounds.`]
+  }
+  if (difference(range, joined(before.flat(), step), step).length === 0)
+    return [
+      `This branch is never taken: all of ${shownRanges(range)} is in a branch before it. Correct the bounds, or their order.`,
+    ]
+  return before.flatMap(other => {
+    const shared = intersection(range, other, step).filter(one => one.high > one.low)
+    const isNested = contains(range, other, step) || contains(other, range, step)
+    if (shared.length === 0 || isNested) return []
+    return `Two branches have ${shownRanges(shared)} of '${name}'; the first one counts. Let the ranges end where the next ones begin.`
+  })
+}
+
+/** Ranges between two branches that none has; of those that something stands in for, slips alone. */
+function gapsOf({ ranges, whole, step }: Ladder, isReplaced: boolean): Interval[] {
+  const covered = joined(ranges.flat(), step)
+  const rest = joined(difference(whole, covered, step), step)
+  return rest.filter(gap => {
+    const isSlip = gap.high - gap.low <= SLIP && rest.length >= 2
+    return isBetween(gap, covered) && (isSlip || !isReplaced)
+  })
+}
+
+const shownRanges = (ranges: Ranges): string => ranges.map(shownInterval).join(' and ')
+
+const contains = (a: Ranges, b: Ranges, step: number | undefined): boolean =>
   difference(b, a, step).length === 0
 
 /** The gap has a covered range on either side. */
-const isBetween = (gap: Interval, covered: readonly Interval[]): boolean =>
+const isBetween = (gap: Interval, covered: Ranges): boolean =>
   covered.some(one => one.high <= gap.low) && covered.some(one => one.low >= gap.high)
 
 function shownSubject({ branches }: Choice, { source }: Evaluation): string {

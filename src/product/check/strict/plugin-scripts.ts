@@ -86,16 +86,17 @@ export function* namedFunctions(program: ScriptNode): Generator<readonly [string
     if (node.type === 'FunctionDeclaration' && isNode(node.id)) yield [node.id.name as string, node]
     const value = (node.init ?? node.right ?? node.value) as unknown
     if (!isNode(value) || !isFunction(value)) continue
-    const target = (node.id ?? node.left) as unknown
-    if (node.type === 'Property') {
-      const name = nameOf(node, 'key')
-      if (name !== undefined) yield [name, value]
-    } else if (isNode(target)) {
-      const name =
-        target.type === 'MemberExpression' ? nameOf(target, 'property') : (target.name as string | undefined)
-      if (name !== undefined) yield [name, value]
-    }
+    const name = nameForValue(node)
+    if (name !== undefined) yield [name, value]
   }
+}
+
+/** The name under which a property, a declaration or an assignment puts its value. */
+function nameForValue(node: ScriptNode): string | undefined {
+  if (node.type === 'Property') return nameOf(node, 'key')
+  const target = (node.id ?? node.left) as unknown
+  if (!isNode(target)) return undefined
+  return target.type === 'MemberExpression' ? nameOf(target, 'property') : (target.name as string | undefined)
 }
 
 /** Names that the script gives to objects of its own. */
@@ -131,27 +132,36 @@ class MemberReader {
   }
 
   #bind(pattern: ScriptNode, shape: Shape, scope: Scope): void {
-    if (pattern.type === 'Identifier') scope.names.set(pattern.name as string, shape)
-    else if (pattern.type === 'AssignmentPattern') {
-      this.#bind(pattern.left as ScriptNode, undefined, scope)
-      this.#read(pattern.right as ScriptNode, scope)
-    } else if (pattern.type === 'RestElement') this.#bind(pattern.argument as ScriptNode, undefined, scope)
-    else if (pattern.type === 'ArrayPattern') {
-      const items = shape?.type === 'list' ? shape.items : undefined
-      for (const one of pattern.elements as (ScriptNode | null)[]) if (one) this.#bind(one, items, scope)
-    } else if (pattern.type === 'ObjectPattern')
-      for (const one of pattern.properties as ScriptNode[]) {
-        if (one.type !== 'Property') {
-          this.#bind(one, undefined, scope)
-          continue
-        }
-        const value = one.value as ScriptNode
-        const name = nameOf(one, 'key')
-        const hasDefault = value.type === 'AssignmentPattern'
-        const member = name === undefined ? undefined : this.#member(shape, name, one, hasDefault)
-        this.#bind(hasDefault ? (value.left as ScriptNode) : value, member, scope)
-        if (hasDefault) this.#read(value.right as ScriptNode, scope)
+    switch (pattern.type) {
+      case 'Identifier':
+        scope.names.set(pattern.name as string, shape)
+        break
+      case 'AssignmentPattern':
+        this.#bind(pattern.left as ScriptNode, undefined, scope)
+        this.#read(pattern.right as ScriptNode, scope)
+        break
+      case 'RestElement':
+        this.#bind(pattern.argument as ScriptNode, undefined, scope)
+        break
+      case 'ArrayPattern': {
+        const items = shape?.type === 'list' ? shape.items : undefined
+        for (const one of pattern.elements as (ScriptNode | null)[]) if (one) this.#bind(one, items, scope)
+        break
       }
+      case 'ObjectPattern':
+        for (const one of pattern.properties as ScriptNode[])
+          if (one.type === 'Property') this.#bindProperty(one, shape, scope)
+          else this.#bind(one, undefined, scope)
+    }
+  }
+
+  #bindProperty(property: ScriptNode, shape: Shape, scope: Scope): void {
+    const value = property.value as ScriptNode
+    const name = nameOf(property, 'key')
+    const hasDefault = value.type === 'AssignmentPattern'
+    const member = name === undefined ? undefined : this.#member(shape, name, property, hasDefault)
+    this.#bind(hasDefault ? (value.left as ScriptNode) : value, member, scope)
+    if (hasDefault) this.#read(value.right as ScriptNode, scope)
   }
 
   /** Statements and what they contain. */

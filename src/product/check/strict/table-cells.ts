@@ -8,40 +8,40 @@ import type { LookUp } from './source.ts'
 /** `row`: from 0; undefined for the header. */
 export type TableAlarm = (code: FindingCode, row: number | undefined, message: string) => void
 
+type Summed = { readonly path: string; readonly line: number } | undefined
+
 /** Numbers with letters in columns of numbers. `summed`: where the value column is used in arithmetic. */
-export function checkNumbers(
-  table: LookupTable,
-  summed: { readonly path: string; readonly line: number } | undefined,
+export function checkNumbers(table: LookupTable, summed: Summed, alarm: TableAlarm): void {
+  const isLookup = isLookupTable(table.columns)
+  for (const [column, name] of table.columns.entries())
+    if (isLookup ? name === 'value' : column > 0)
+      checkColumn(table, column, isLookup ? summed : undefined, alarm)
+}
+
+function checkColumn(
+  { columns, rows }: LookupTable,
+  column: number,
+  summed: Summed,
   alarm: TableAlarm,
 ): void {
-  const { columns, rows } = table
-  const isLookup = isLookupTable(columns)
-  for (const [column, name] of columns.entries()) {
-    const isValue = isLookup && name === 'value'
-    if (isLookup ? !isValue : column === 0) continue
-    const wrong = [...rows.keys()].filter(row => !isNumeric(rows[row]![column]!))
-    if (wrong.length === 0) continue
-    const isSummed = isValue && summed !== undefined
-    const where = isSummed ? `, and ${summed.path}:${summed.line} makes a sum of it` : ''
-    if (isSummed && wrong.length === rows.length && !rows.some(row => checkSlip(row[column]!))) {
-      const message = `The column '${name}' is text${where}: it counts as 0. Write numbers, or look up another column.`
-      alarm('textInSum', undefined, message)
-      continue
-    }
-    // One column of codes is no column of numbers because some codes are digits.
-    const isOfNumbers =
-      isSummed ||
-      wrong.every(row => checkSlip(rows[row]![column]!)) ||
-      isMostlyNumbers(wrong.length, rows.length)
-    for (const row of isOfNumbers ? wrong : []) {
-      const cell = rows[row]![column]!
-      const slip = checkSlip(cell)
-      if (slip) alarm('badNumber', row, `'${cell}' is no number${where}: it counts as 0. ${slip}`)
-      else if (isSummed) {
-        const shown = cell === '' ? 'The cell is empty' : `'${cell}' is text`
-        alarm('textInSum', row, `${shown}${where}: it counts as 0. Write a number.`)
-      }
-    }
+  const cellOf = (row: number): string => rows[row]![column]!
+  const slipIn = (row: number): string | undefined => checkSlip(cellOf(row))
+  const wrong = [...rows.keys()].filter(row => !isNumeric(cellOf(row)))
+  if (wrong.length === 0) return
+  const where = summed ? `, and ${summed.path}:${summed.line} makes a sum of it` : ''
+  if (summed && wrong.length === rows.length && !wrong.some(slipIn)) {
+    const message = `The column '${columns[column]}' is text${where}: it counts as 0. Write numbers, or look up another column.`
+    alarm('textInSum', undefined, message)
+    return
+  }
+  // One column of codes is no column of numbers because some codes are digits.
+  const isOfNumbers = summed || wrong.every(slipIn) || isMostlyNumbers(wrong.length, rows.length)
+  if (!isOfNumbers) return
+  for (const row of wrong) {
+    const [cell, slip] = [cellOf(row), slipIn(row)]
+    const shown = cell === '' ? 'The cell is empty' : `'${cell}' is text`
+    if (slip) alarm('badNumber', row, `'${cell}' is no number${where}: it counts as 0. ${slip}`)
+    else if (summed) alarm('textInSum', row, `${shown}${where}: it counts as 0. Write a number.`)
   }
 }
 

@@ -197,39 +197,43 @@ class Template {
     return this.#join([...after, ...rest])
   }
 
+  #loop(statement: Of<'loop'>, paths: Path[]): Path[] {
+    return this.#join(paths.flatMap(path => this.#loopOn(statement, path)))
+  }
+
+  #loopOn({ variable, list, modifiers, body, otherwise, begin }: Of<'loop'>, path: Path): Path[] {
+    const given = this.#evaluation.expression(list, path)
+    for (const one of modifiers) this.#evaluation.expression(one, path)
+    // Pairs of a record or map are not followed.
+    if (given.is === 'data' && (given.node.members || given.node.type === 'map'))
+      this.#source.useAll(given.node)
+    const ends = this.#turns(variable, itemOf(given), body, path)
+    const empty = this.#isNeverEmpty(given, path) ? [] : [this.#fork(path)]
+    for (const one of empty) one.passedBy = begin
+    const after = [...ends, ...this.run(otherwise, empty)]
+    return isKnownList(given) ? after : unsure(after)
+  }
+
   /** The first turn, and then any number of them: variables of later turns can be anything. */
-  #loop({ variable, list, modifiers, body, otherwise, begin }: Of<'loop'>, paths: Path[]): Path[] {
-    const after: Path[] = []
-    for (const path of paths) {
-      const given = this.#evaluation.expression(list, path)
-      for (const one of modifiers) this.#evaluation.expression(one, path)
-      // Pairs of a record or map are not followed.
-      if (given.is === 'data' && (given.node.members || given.node.type === 'map'))
-        this.#source.useAll(given.node)
-      const inside = this.#fork(path)
-      const item = itemOf(given)
-      if (item.is === 'data') inside.facts.delete(item.key)
-      const known = inside.variables.get(variable)
-      inside.variables.set(variable, item)
-      forgetAsked(inside, variable)
-      const ends = this.run(body, [inside])
-      for (const end of ends) {
-        // What the loop changed, another turn changes again.
-        for (const [name, value] of end.variables)
-          if (path.variables.get(name) !== value) {
-            end.variables.set(name, ANYTHING)
-            forgetAsked(end, name)
-          }
-        if (known) end.variables.set(variable, known)
-        else end.variables.delete(variable)
-        if (item.is === 'data') end.facts.delete(item.key)
-      }
-      const empty = this.#isNeverEmpty(given, path) ? [] : [this.#fork(path)]
-      for (const one of empty) one.passedBy = begin
-      const none = this.run(otherwise, empty)
-      after.push(...(isKnownList(given) ? [...ends, ...none] : unsure([...ends, ...none])))
+  #turns(variable: string, item: Value, body: readonly Statement[], path: Path): Path[] {
+    const inside = this.#fork(path)
+    if (item.is === 'data') inside.facts.delete(item.key)
+    const known = inside.variables.get(variable)
+    inside.variables.set(variable, item)
+    forgetAsked(inside, variable)
+    const ends = this.run(body, [inside])
+    for (const end of ends) {
+      // What the loop changed, another turn changes again.
+      for (const [name, value] of end.variables)
+        if (path.variables.get(name) !== value) {
+          end.variables.set(name, ANYTHING)
+          forgetAsked(end, name)
+        }
+      if (known) end.variables.set(variable, known)
+      else end.variables.delete(variable)
+      if (item.is === 'data') end.facts.delete(item.key)
     }
-    return this.#join(after)
+    return ends
   }
 
   /** A repeatable field that is required has a value. */
