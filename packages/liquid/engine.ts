@@ -209,25 +209,27 @@ function plainVariables(scope: object): Record<string, unknown> {
     }
     return Object.fromEntries(made)
   }
+  const list = (items: readonly unknown[], depth: number): unknown[] => {
+    const made: unknown[] = []
+    for (const item of items) {
+      made.push(plain(item, depth))
+      if (values > MOST_VALUES) break
+    }
+    return made
+  }
+  const text = (whole: string): string => {
+    const room = MOST_CHARACTERS - characters
+    characters += whole.length
+    return whole.length > room ? `${whole.slice(0, Math.max(0, room)).toWellFormed()}${CUT}` : whole
+  }
   const plain = (given: unknown, depth: number): unknown => {
     values += 1
     if (values > MOST_VALUES || depth > DEEPEST) return CUT
     const value = toValue(given)
     if (value === null || value === undefined || typeof value === 'boolean') return value ?? null
     if (isDataNumber(value) || value instanceof LiquidNumber) return plainNumber(value)
-    if (typeof value === 'string') {
-      const room = MOST_CHARACTERS - characters
-      characters += value.length
-      return value.length > room ? `${value.slice(0, Math.max(0, room)).toWellFormed()}${CUT}` : value
-    }
-    if (Array.isArray(value)) {
-      const items: unknown[] = []
-      for (const item of value) {
-        items.push(plain(item, depth + 1))
-        if (values > MOST_VALUES) break
-      }
-      return items
-    }
+    if (typeof value === 'string') return text(value)
+    if (Array.isArray(value)) return list(value, depth + 1)
     return typeof value === 'object' ? object(value, depth + 1) : null
   }
   return object(scope, 1)

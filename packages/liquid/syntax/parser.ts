@@ -115,26 +115,34 @@ export class TemplateParser extends Parser {
       if (token.kind !== TokenKind.HTML && token.size() > LONGEST_MARKUP)
         throw new Error(`it is longer than ${LONGEST_MARKUP} characters`)
       if (this.#depth > DEEPEST_NESTING) throw new Error(`blocks nest deeper than ${DEEPEST_NESTING}`)
-      const tag = TypeGuards.isTagToken(token) ? token : undefined
-      if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
-      if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
-      if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
-        const message = unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report)
-        this.#report.error('unknownTag', message, tag.begin)
-        return nothing(token) as unknown as Output
-      }
-      return super.parseToken(token, remaining)
+      return this.#node(token, remaining)
     } catch (error) {
       if (error instanceof TooManyErrors) throw error
-      if (TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')) {
-        const message = `'${token.name}' is not closed. Add '{% end${token.name} %}'.`
-        this.#report.error('blockNotClosed', message, token.begin)
-      } else this.#report.error('templateUnreadable', reason(error), offsetOf(error, token))
+      this.#reportUnreadable(error, token)
       if (TypeGuards.isTagToken(token) && BLOCKS.has(token.name)) skipBlock(token.name, remaining)
       return nothing(token) as unknown as Output
     } finally {
       this.#depth -= 1
     }
+  }
+
+  #node(token: TopLevelToken, remaining: TopLevelToken[]): ReturnType<Parser['parseToken']> {
+    const tag = TypeGuards.isTagToken(token) ? token : undefined
+    if (!tag && TypeGuards.isOutputToken(token)) return this.#output(token) as unknown as Output
+    if (TypeGuards.isHTMLToken(token)) return textNode(token) as unknown as Output
+    if (tag && !Object.hasOwn(this.#engine.tags, tag.name)) {
+      const message = unknownTag(tag.name, Object.keys(this.#engine.tags), this.#report)
+      this.#report.error('unknownTag', message, tag.begin)
+      return nothing(token) as unknown as Output
+    }
+    return super.parseToken(token, remaining)
+  }
+
+  #reportUnreadable(error: unknown, token: TopLevelToken): void {
+    if (TypeGuards.isTagToken(token) && (token.name === 'comment' || token.name === 'raw')) {
+      const message = `'${token.name}' is not closed. Add '{% end${token.name} %}'.`
+      this.#report.error('blockNotClosed', message, token.begin)
+    } else this.#report.error('templateUnreadable', reason(error), offsetOf(error, token))
   }
 
   #output(token: ContentToken): Template {
