@@ -152,53 +152,71 @@ const nameOf = ({ name, value }: Named): string => name ?? value!
 
 /** The module's text without imports and exports, and the text that replaces them before its first line. */
 function asCommonJs(source: string, program: Program): string {
-  const before: string[] = []
-  const edits: { start: number; end: number; text: string }[] = []
-  const cut = (start: number, end: number, text = ''): void => {
-    edits.push({ start, end, text: text + source.slice(start, end).replace(/[^\n]/g, '') })
+  const replacements = program.body.flatMap((node, at) => replacementOf(node, at) ?? [])
+  const edits = replacements.flatMap(one => one.edits).sort((a, b) => b.start - a.start)
+  let text = source
+  for (const { start, end, text: instead = '' } of edits) {
+    const lineBreaks = source.slice(start, end).replace(/[^\n]/g, '')
+    text = text.slice(0, start) + instead + lineBreaks + text.slice(end)
   }
-  const exported = (name: string, expression: string): void => {
-    before.push(
-      `Object.defineProperty(exports, ${JSON.stringify(name)}, { enumerable: true, get: () => ${expression} });`,
-    )
-  }
-  for (const [at, node] of program.body.entries()) {
-    const { type, specifiers = [], declaration, start, end } = node
-    const required = node.source ? `require.module(${JSON.stringify(node.source.value)})` : ''
-    if (type === 'ImportDeclaration') {
-      before.push(...imports(specifiers, required))
-      cut(start, end)
-    } else if (type === 'ExportAllDeclaration') {
-      if (node.exported) exported(nameOf(node.exported), required)
-      else before.push(`require.all(exports, ${required});`)
-      cut(start, end)
-    } else if (type === 'ExportNamedDeclaration' && declaration) {
-      for (const name of declaredNames(declaration)) exported(name, name)
-      cut(start, declaration.start)
-    } else if (type === 'ExportNamedDeclaration') {
-      for (const { local, exported: name } of specifiers) {
-        const from = required ? `${required}[${JSON.stringify(nameOf(local))}]` : nameOf(local)
-        exported(nameOf(name!), from)
-      }
-      cut(start, end)
-    } else if (type === 'ExportDefaultDeclaration') {
-      const declared = declaration!
-      const name = /^(Function|Class)Declaration$/.test(declared.type) ? declared.id?.name : undefined
-      const stored = name ?? `default_${at}`
-      exported('default', stored)
-      if (name !== undefined) cut(start, declared.start)
-      else {
-        before.push(`var ${stored};`)
-        cut(start, declared.start, `;${stored} = `)
-        edits.push({ start: declared.end, end: declared.end, text: ';' })
+  const head = `"use strict"; Object.defineProperty(exports, "__esModule", { value: true });`
+  return [head, ...replacements.flatMap(one => one.before)].join(' ') + withoutHashBang(text)
+}
+
+/** What stands for a statement: text before the first line, and in its place, whose line breaks stay. */
+type Replacement = {
+  readonly before: readonly string[]
+  readonly edits: readonly { readonly start: number; readonly end: number; readonly text?: string }[]
+}
+
+const exporting = (name: string, expression: string): string =>
+  `Object.defineProperty(exports, ${JSON.stringify(name)}, { enumerable: true, get: () => ${expression} });`
+
+/** Undefined for a statement that stays as it is. */
+function replacementOf(node: Statement, at: number): Replacement | undefined {
+  const { type, specifiers = [], declaration, start, end } = node
+  const required = node.source ? `require.module(${JSON.stringify(node.source.value)})` : ''
+  switch (type) {
+    case 'ImportDeclaration':
+      return { before: imports(specifiers, required), edits: [{ start, end }] }
+    case 'ExportAllDeclaration': {
+      const all = `require.all(exports, ${required});`
+      return {
+        before: [node.exported ? exporting(nameOf(node.exported), required) : all],
+        edits: [{ start, end }],
       }
     }
+    case 'ExportNamedDeclaration':
+      return declaration
+        ? {
+            before: declaredNames(declaration).map(name => exporting(name, name)),
+            edits: [{ start, end: declaration.start }],
+          }
+        : { before: listedExports(specifiers, required), edits: [{ start, end }] }
+    case 'ExportDefaultDeclaration':
+      return defaultExport(declaration!, start, at)
+    default:
+      return undefined
   }
-  let text = source
-  for (const { start, end, text: instead } of edits.sort((a, b) => b.start - a.start))
-    text = text.slice(0, start) + instead + text.slice(end)
-  const head = `"use strict"; Object.defineProperty(exports, "__esModule", { value: true });`
-  return [head, ...before].join(' ') + withoutHashBang(text)
+}
+
+const listedExports = (specifiers: NonNullable<Statement['specifiers']>, required: string): string[] =>
+  specifiers.map(({ local, exported }) =>
+    exporting(nameOf(exported!), required ? `${required}[${JSON.stringify(nameOf(local))}]` : nameOf(local)),
+  )
+
+function defaultExport(declared: Declared, start: number, at: number): Replacement {
+  const name = /^(Function|Class)Declaration$/.test(declared.type) ? declared.id?.name : undefined
+  if (name !== undefined)
+    return { before: [exporting('default', name)], edits: [{ start, end: declared.start }] }
+  const stored = `default_${at}`
+  return {
+    before: [exporting('default', stored), `var ${stored};`],
+    edits: [
+      { start, end: declared.start, text: `;${stored} = ` },
+      { start: declared.end, end: declared.end, text: ';' },
+    ],
+  }
 }
 
 function imports(specifiers: NonNullable<Statement['specifiers']>, required: string): string[] {
