@@ -36,6 +36,29 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
   }
 
+  /** How many decimal places a format shows. */
+  const placesOf = ({
+    style,
+    currency = '',
+    minimumFractionDigits,
+    maximumFractionDigits,
+  }: NumberOptions): { least: number; most: number } => {
+    const usual = style === 'currency' ? (digitsOf[currency] ?? 2) : 0
+    const usualMost = style === 'currency' || style === 'percent' ? usual : 3
+    const least = minimumFractionDigits ?? usual
+    return { least, most: maximumFractionDigits ?? Math.max(least, usualMost) }
+  }
+  const digitsIn = (value: number, options: NumberOptions): string => {
+    const { style, minimumIntegerDigits, useGrouping = true } = options
+    const { least, most } = placesOf(options)
+    const text = rounded(value, style === 'percent' ? 2 : 0, most)
+    let [whole, fraction = ''] = text.split('.') as [string, string?]
+    while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
+    whole = whole.padStart(minimumIntegerDigits ?? 1, '0')
+    if (useGrouping) whole = whole.replace(/\B(?=(\d{3})+$)/g, ',')
+    return fraction === '' ? whole : `${whole}.${fraction}`
+  }
+
   class NumberFormat {
     readonly #options: NumberOptions
     constructor(_locales?: unknown, options: NumberOptions = {}) {
@@ -44,20 +67,10 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
       this.format = this.format.bind(this)
     }
     format(given: unknown): string {
-      const { style = 'decimal', currency = '', useGrouping = true } = this.#options
+      const { style, currency = '' } = this.#options
       const value = Number(given)
       if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-∞' : '∞'
-      const usual = style === 'currency' ? (digitsOf[currency] ?? 2) : 0
-      const least = this.#options.minimumFractionDigits ?? usual
-      const most =
-        this.#options.maximumFractionDigits ??
-        Math.max(least, style === 'currency' ? usual : style === 'percent' ? 0 : 3)
-      const text = rounded(value, style === 'percent' ? 2 : 0, most)
-      let [whole, fraction = ''] = text.split('.') as [string, string?]
-      while (fraction.length > least && fraction.endsWith('0')) fraction = fraction.slice(0, -1)
-      whole = whole.padStart(this.#options.minimumIntegerDigits ?? 1, '0')
-      if (useGrouping) whole = whole.replace(/\B(?=(\d{3})+$)/g, ',')
-      const number = fraction === '' ? whole : `${whole}.${fraction}`
+      const number = digitsIn(value, this.#options)
       const sign = value < 0 && /[1-9]/.test(number) ? '-' : ''
       if (style === 'percent') return `${sign}${number}%`
       if (style !== 'currency') return sign + number
@@ -105,34 +118,38 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     return date
   }
 
+  const worded = (name: string, how: unknown): string => (how === 'short' ? name.slice(0, 3) : name)
+
   const americanDate = (local: Date, { month, day, year, weekday }: DateOptions): Part[] => {
     const date: Part[] = []
     const inWords = month === 'long' || month === 'short'
-    if (weekday !== undefined) {
-      const name = DAYS[local.getUTCDay()]!
-      put(date, '', 'weekday', weekday === 'short' ? name.slice(0, 3) : name)
-    }
-    if (month !== undefined) {
-      const name = MONTHS[local.getUTCMonth()]!
-      const text =
-        month === 'long'
-          ? name
-          : month === 'short'
-            ? name.slice(0, 3)
-            : number(local.getUTCMonth() + 1, month)
-      put(date, ', ', 'month', text)
-    }
+    const monthAt = local.getUTCMonth()
+    const fullYear = local.getUTCFullYear()
+    const beforeYear = inWords ? (day === undefined ? ' ' : ', ') : '/'
+    if (weekday !== undefined) put(date, '', 'weekday', worded(DAYS[local.getUTCDay()]!, weekday))
+    if (month !== undefined)
+      put(date, ', ', 'month', inWords ? worded(MONTHS[monthAt]!, month) : number(monthAt + 1, month))
     if (day !== undefined) put(date, inWords ? ' ' : '/', 'day', number(local.getUTCDate(), day))
-    if (year !== undefined) {
-      const full = local.getUTCFullYear()
-      put(
-        date,
-        inWords ? (day === undefined ? ' ' : ', ') : '/',
-        'year',
-        year === '2-digit' ? number(full % 100, year) : String(full),
-      )
-    }
+    if (year !== undefined)
+      put(date, beforeYear, 'year', year === '2-digit' ? number(fullYear % 100, year) : String(fullYear))
     return date
+  }
+
+  const timeOf = (local: Date, options: DateOptions, isOfTwelve: boolean): Part[] => {
+    const { hour, minute, second, fractionalSecondDigits } = options
+    const time: Part[] = []
+    const hours = local.getUTCHours()
+    const digits = Number(fractionalSecondDigits ?? 0)
+    if (hour !== undefined)
+      put(time, '', 'hour', isOfTwelve ? number(hours % 12 || 12, hour) : number(hours, '2-digit'))
+    if (minute !== undefined) put(time, ':', 'minute', number(local.getUTCMinutes(), '2-digit'))
+    if (second !== undefined) put(time, ':', 'second', number(local.getUTCSeconds(), '2-digit'))
+    if (digits > 0) {
+      const milliseconds = String(local.getUTCMilliseconds()).padStart(3, '0')
+      put(time, '.', 'fractionalSecond', milliseconds.slice(0, digits))
+    }
+    if (hour !== undefined && isOfTwelve) put(time, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
+    return time
   }
 
   class DateTimeFormat {
@@ -175,31 +192,14 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
       const ms = given === undefined ? Date.now() : Number(given)
       if (!Number.isFinite(ms)) throw new RangeError('Invalid time value')
       const local = new Date(ms + zoneOffset(ms, options.timeZone!)!)
+      const { hour, hour12, hourCycle } = options
+      const usuallyOfTwelve = hour !== undefined && !this.#isSwedish
+      const isOfTwelve = hour12 ?? (hourCycle === undefined ? usuallyOfTwelve : hourCycle === 'h12')
       const date = this.#isIso ? isoDate(local) : americanDate(local, options)
-      const { hour12, hourCycle } = options
-      const isTwelve = options.hour !== undefined && !this.#isSwedish
-      const noon = hour12 ?? (hourCycle === undefined ? isTwelve : hourCycle === 'h12')
-      const hours = local.getUTCHours()
-      const digits = Number(options.fractionalSecondDigits ?? 0)
-      const ofDate = date.length
-      const after = (mark: string): string => (date.length === ofDate ? this.#between : mark)
-      if (options.hour !== undefined)
-        put(
-          date,
-          this.#between,
-          'hour',
-          number(noon ? hours % 12 || 12 : hours, noon ? options.hour : '2-digit'),
-        )
-      if (options.minute !== undefined)
-        put(date, after(':'), 'minute', number(local.getUTCMinutes(), '2-digit'))
-      if (options.second !== undefined)
-        put(date, after(':'), 'second', number(local.getUTCSeconds(), '2-digit'))
-      if (digits > 0) {
-        const milliseconds = String(local.getUTCMilliseconds()).padStart(3, '0')
-        put(date, after('.'), 'fractionalSecond', milliseconds.slice(0, digits))
-      }
-      if (options.hour !== undefined && noon) put(date, ' ', 'dayPeriod', hours < 12 ? 'AM' : 'PM')
-      return date
+      const time = timeOf(local, options, isOfTwelve)
+      if (date.length === 0) return time
+      if (time.length === 0) return date
+      return [...date, { type: 'literal', value: this.#between }, ...time]
     }
     resolvedOptions(): object {
       return { locale: 'en-US', calendar: 'gregory', numberingSystem: 'latn', ...this.#options }
