@@ -64,7 +64,7 @@ export function scriptApi(
     namedWithin('the key of auxiliary data', key),
   ]
 
-  /** The values that a call has, and what it asks for beside them. */
+  /** What a call asks for that is not among the values it was given. */
   function asking({ gathers }: PluginCall) {
     const missing: Missing[] = []
     const requested = empty<true>()

@@ -84,29 +84,39 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
     queue.push([prototype, `${textOf(key)}.prototype`], [value, textOf(key)])
   }
   queue.push([globalThis, 'globalThis'])
-  const withoutName: object[] = [
-    [][Symbol.iterator](),
-    ''[Symbol.iterator](),
-    ''.matchAll(/a/g),
-    new Map().entries(),
-    new Set().values(),
-    (function* () {})(),
-    (async function* () {})(),
-    function* () {},
-    async () => {},
-    async function* () {},
-  ]
-  const { Iterator: iterators } = globalThis as { Iterator?: { from?: (given: object) => object } }
-  if (iterators?.from) withoutName.push(iterators.from({ next: () => ({ done: true }) }))
-  const values = [].values() as { map?: (by: () => number) => object }
-  if (values.map) withoutName.push(values.map(() => 0))
-  for (const one of withoutName) queue.push([getPrototypeOf(one), 'the language'])
+  for (const one of withoutName()) queue.push([getPrototypeOf(one), 'the language'])
 
-  const isObject = (one: unknown): one is object =>
-    typeof one === 'function' || (typeof one === 'object' && one !== null)
   for (let next = 0; next < queue.length; next += 1) {
     const [on, name] = queue[next]!
-    if (!isObject(on) || seen.has(on)) continue
+    if (isObject(on) && !seen.has(on)) remember(on, name)
+  }
+
+  /** Objects whose prototypes no global leads to. */
+  function withoutName(): object[] {
+    const objects: object[] = [
+      [][Symbol.iterator](),
+      ''[Symbol.iterator](),
+      ''.matchAll(/a/g),
+      new Map().entries(),
+      new Set().values(),
+      (function* () {})(),
+      (async function* () {})(),
+      function* () {},
+      async () => {},
+      async function* () {},
+    ]
+    const { Iterator: iterators } = globalThis as { Iterator?: { from?: (given: object) => object } }
+    if (iterators?.from) objects.push(iterators.from({ next: () => ({ done: true }) }))
+    const values = [].values() as { map?: (by: () => number) => object }
+    if (values.map) objects.push(values.map(() => 0))
+    return objects
+  }
+
+  function isObject(one: unknown): one is object {
+    return typeof one === 'function' || (typeof one === 'object' && one !== null)
+  }
+
+  function remember(on: object, name: string): void {
     seen.add(on)
     language.add(on)
     const prototype = getPrototypeOf(on)
@@ -114,7 +124,7 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
     const names = ownKeys(on)
     if (typeof on === 'function' && names.every(key => key === 'name' || key === 'length')) {
       Object.freeze(on)
-      continue
+      return
     }
     const properties = Object.create(null) as Kept['properties']
     for (const key of names) {
@@ -133,25 +143,31 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
       ? was.writable === is.writable && isSame(was.value, is.value)
       : was.get === is.get && was.set === is.set)
 
+  /** Restores an object; returns the first of its parts that cannot be restored. */
+  const putBackOne = ({ on, name, prototype, names, properties }: Kept): string | undefined => {
+    let lasting: string | undefined
+    if (!isExtensible(on)) lasting = name
+    if (getPrototypeOf(on) !== prototype && !setPrototypeOf(on, prototype)) lasting ??= name
+    const present = ownKeys(on)
+    for (let at = 0; at < present.length; at += 1) {
+      const key = present[at]!
+      if (!(key in properties) && !deleteProperty(on, key)) lasting ??= `${name}.${textOf(key)}`
+    }
+    for (let at = 0; at < names.length; at += 1) {
+      const key = names[at]!
+      const was = properties[key]!
+      const is = getOwnPropertyDescriptor(on, key)
+      if (is && isAsKept(was, is)) continue
+      if (!defineProperty(on, key, was)) lasting ??= `${name}.${textOf(key)}`
+    }
+    return lasting
+  }
+
   return () => {
     let lasting: string | undefined
-    const named = (name: string, key: PropertyKey): string => `${name}.${textOf(key)}`
     for (let one = 0; one < states.length; one += 1) {
-      const { on, name, prototype, names, properties } = states[one]!
-      if (!isExtensible(on)) lasting ??= name
-      if (getPrototypeOf(on) !== prototype && !setPrototypeOf(on, prototype)) lasting ??= name
-      const present = ownKeys(on)
-      for (let at = 0; at < present.length; at += 1) {
-        const key = present[at]!
-        if (!(key in properties) && !deleteProperty(on, key)) lasting ??= named(name, key)
-      }
-      for (let at = 0; at < names.length; at += 1) {
-        const key = names[at]!
-        const was = properties[key]!
-        const is = getOwnPropertyDescriptor(on, key)
-        if (is && isAsKept(was, is)) continue
-        if (!defineProperty(on, key, was)) lasting ??= named(name, key)
-      }
+      const ofOne = putBackOne(states[one]!)
+      lasting ??= ofOne
     }
     return lasting
   }

@@ -2,7 +2,7 @@ import type { RealmHost } from './host.ts'
 
 type Script = RealmHost['scripts'][number]
 
-/** Of one call: the exports of the file at a path. `places` gets the place of an error that the text of a script is. */
+/** For each call, gives the exports of the file at a path. `places` gets the place of an error in the text of a script. */
 type Loader = (places: WeakMap<object, string>) => (path: string) => unknown
 
 /**
