@@ -48,29 +48,33 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   if (found === undefined) return undefined
   const { rows: read, isSound } = found
   const header = read.shift()
-  const empty = 'The table is empty. Its first line must name the columns.'
-  if (header === undefined && isSound) report.at({ path }).error('badTable', empty)
-  const columns = header && readColumns(path, header, report)
+  if (header === undefined) {
+    const message = 'The table is empty. Its first line must name the columns.'
+    if (isSound) report.at({ path }).error('badTable', message)
+    return undefined
+  }
+  const columns = readColumns(path, header, report)
   if (columns === undefined) return undefined
   const delimiter = wrongDelimiter(columns)
   const oneColumn = `The columns are separated by ${delimiter}, so the table has one column only. Separate them by commas.`
-  if (delimiter !== undefined) report.at({ path, line: header!.line }).warning('wrongDelimiter', oneColumn)
-  const rows: string[][] = []
-  const lines: number[] = []
-  for (const { line, cells } of read) {
-    while (cells.length > columns.length && cells.at(-1) === '') cells.pop()
-    const message = `The row has ${cells.length} cells, the header ${columns.length}. Add or remove commas, or quote cells that contain one.`
-    if (cells.length === columns.length) {
-      rows.push(cells)
-      lines.push(line)
-    } else report.at({ path, line }).error('badTable', message)
-  }
-  if (!isSound || rows.length < read.length) return undefined
-  if (rows.length === 0)
+  if (delimiter !== undefined) report.at({ path, line: header.line }).warning('wrongDelimiter', oneColumn)
+  const misfits = read.filter(row => !fitsColumns(row, columns.length, path, report))
+  if (!isSound || misfits.length > 0) return undefined
+  if (read.length === 0)
     report.at({ path, line: 1 }).warning('emptyTable', 'The table has no rows below its header.')
   if (isLookupTable(columns)) warnOfRepeatedKeys(path, read, columns.indexOf('key'), report)
-  const isPlain = lines.every((line, at) => line === at + 2)
-  return { path, columns, rows, ...(!isPlain && { lines }) }
+  const isPlain = read.every(({ line }, at) => line === at + 2)
+  const rows = read.map(({ cells }) => cells)
+  return { path, columns, rows, ...(!isPlain && { lines: read.map(({ line }) => line) }) }
+}
+
+/** Whether the row has a cell for each column; drops empty ones beyond them. */
+function fitsColumns({ line, cells }: CsvRow, count: number, path: string, report: ArchiveReport): boolean {
+  while (cells.length > count && cells.at(-1) === '') cells.pop()
+  if (cells.length === count) return true
+  const message = `The row has ${cells.length} cells, the header ${count}. Add or remove commas, or quote cells that contain one.`
+  report.at({ path, line }).error('badTable', message)
+  return false
 }
 
 /** The rows before the first unreadable one. If not `isSound`, a problem was reported. */
