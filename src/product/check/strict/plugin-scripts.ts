@@ -166,21 +166,39 @@ class MemberReader {
 
   /** Statements and what they contain. */
   #read(node: ScriptNode, scope: Scope): void {
-    if (isFunction(node)) this.enter(node, [], scope)
-    else if (node.type === 'VariableDeclarator') {
-      const shape = isNode(node.init) ? this.#shapeOf(node.init, scope) : undefined
-      this.#bind(node.id as ScriptNode, shape, scope)
-    } else if (node.type === 'ForOfStatement') this.#readLoop(node, scope)
-    else if (node.type === 'AssignmentExpression') {
-      const target = node.left as ScriptNode
-      if (target.type === 'Identifier') forget(target.name as string, scope)
-      else if (target.type === 'MemberExpression') this.#shapeOf(target.object as ScriptNode, scope)
-      this.#shapeOf(node.right as ScriptNode, scope)
-    } else if (node.type === 'BlockStatement') {
-      const inner: Scope = { names: new Map(), around: scope }
-      for (const one of node.body as ScriptNode[]) this.#read(one, inner)
-    } else if (/Expression$/.test(node.type) || node.type === 'Identifier') this.#shapeOf(node, scope)
-    else for (const one of childrenOf(node)) this.#read(one, scope)
+    switch (node.type) {
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        this.enter(node, [], scope)
+        break
+      case 'VariableDeclarator': {
+        const shape = isNode(node.init) ? this.#shapeOf(node.init, scope) : undefined
+        this.#bind(node.id as ScriptNode, shape, scope)
+        break
+      }
+      case 'ForOfStatement':
+        this.#readLoop(node, scope)
+        break
+      case 'AssignmentExpression':
+        this.#readAssignment(node, scope)
+        break
+      case 'BlockStatement': {
+        const inner: Scope = { names: new Map(), around: scope }
+        for (const one of node.body as ScriptNode[]) this.#read(one, inner)
+        break
+      }
+      default:
+        if (/Expression$/.test(node.type) || node.type === 'Identifier') this.#shapeOf(node, scope)
+        else for (const one of childrenOf(node)) this.#read(one, scope)
+    }
+  }
+
+  #readAssignment(node: ScriptNode, scope: Scope): void {
+    const target = node.left as ScriptNode
+    if (target.type === 'Identifier') forget(target.name as string, scope)
+    else if (target.type === 'MemberExpression') this.#shapeOf(target.object as ScriptNode, scope)
+    this.#shapeOf(node.right as ScriptNode, scope)
   }
 
   #readLoop(node: ScriptNode, scope: Scope): void {
