@@ -209,8 +209,8 @@ export function order(left: unknown, right: unknown): number | undefined {
   const a = asNumber(left)
   const b = asNumber(right)
   if (a && b) return a.value.cmp(b.value)
-  if (typeof left === 'string' && typeof right === 'string') return left < right ? -1 : left > right ? 1 : 0
-  return undefined
+  if (typeof left !== 'string' || typeof right !== 'string') return undefined
+  return Number(left > right) - Number(left < right)
 }
 
 /** Compares numbers by value, also as text (`"5"`, `5`, `" 5.0 "`), and lists by item. Nothing equals only nothing. */

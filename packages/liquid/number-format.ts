@@ -79,6 +79,11 @@ const PATTERN = /^((?:'[^']*'|[^#0,.'])*)([#0,.]+)((?:'[^']*'|[^#0,.'])*)$/
 
 const unquoted = (affix: string): string => affix.replace(/'([^']*)'/g, (_, text: string) => text || "'")
 
+function scaleOf(affixes: string): number {
+  if (affixes.includes('%')) return 100
+  return affixes.includes('‰') ? 1000 : 1
+}
+
 /**
  * Formats by a pattern of Java's DecimalFormat: `0` a digit, `#` an optional digit, `,` the group size, `.` the point,
  * `%` per cent, `;` before the form of negative numbers, text in single quotes. Rounds half up, unlike Java (half
@@ -92,8 +97,7 @@ export function formatPattern(value: Big, pattern: string): string {
   if (more !== undefined || fraction.includes(','))
     throw new NumberFormatError(`'${pattern}' is no number pattern`)
   const affixes = unquotedOnly(prefix + suffix)
-  const scale = affixes.includes('%') ? 100 : affixes.includes('‰') ? 1000 : 1
-  const rounded = value.times(scale).round(fraction.length, Big.roundHalfUp)
+  const rounded = value.times(scaleOf(affixes)).round(fraction.length, Big.roundHalfUp)
   const [integer = '0', places = ''] = rounded.abs().toFixed(fraction.length).split('.')
   const printed = grouped(atLeast(integer, whole), whole) + point(places, fraction)
   if (!rounded.lt(0)) return unquoted(prefix) + printed + unquoted(suffix)

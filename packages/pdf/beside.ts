@@ -10,6 +10,10 @@ export type Column = { stack: Block[]; width: number | string; fits?: true }
 export const pointsOf = (width: Width | undefined, room: number): number | undefined =>
   width && ('percent' in width ? (room * width.percent) / 100 : width.points)
 
+/** In the engine's form. */
+export const widthFor = (width: Width | undefined): string | number | undefined =>
+  width && ('percent' in width ? `${width.percent}%` : width.points)
+
 /**
  * A column of the width that the style gives, margins included, or as wide as its content. Percentages stay what they are where they
  * can: `room` is estimated within tables.

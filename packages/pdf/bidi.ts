@@ -62,7 +62,8 @@ export function embeddingLevels(text: string, direction: Direction): { levels: U
     const base = piece.paragraphs[0]!.level
     levels.set(piece.levels, start)
     bases.push(base)
-    own = isParagraphEnd(text[end - 1]!) ? direction : base % 2 === 1 ? 'rtl' : 'ltr'
+    const going = base % 2 === 1 ? 'rtl' : 'ltr'
+    own = isParagraphEnd(text[end - 1]!) ? direction : going
     start = end
   }
   return { levels, base: bases[0] ?? 0 }

@@ -1,5 +1,6 @@
 // Converts blocks to content of the layout engine: they follow one another with collapsed margins, and boxes become
 // tables of one cell.
+import { pointsOf, widthFor } from './beside.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
 import type { HtmlElement } from './html.ts'
@@ -37,7 +38,7 @@ function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
 }
 
 const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
-  const own = width === undefined ? outer : 'percent' in width ? (outer * width.percent) / 100 : width.points
+  const own = pointsOf(width, outer) ?? outer
   return Math.max(10, Math.min(own, outer) - margin[0] - margin[2] - padding[0] - padding[2])
 }
 
@@ -96,10 +97,7 @@ const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after'
 /** Its own width, or as wide as it needs; `auto` margins decide on which side the rest of the line stays empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
-  const own = {
-    ...block,
-    width: width === undefined ? 'auto' : 'percent' in width ? `${width.percent}%` : width.points,
-  } as Block
+  const own = { ...block, width: widthFor(width) ?? 'auto' } as Block
   const rest = (): Block => ({ stack: [], width: '*' })
   const [before, after] = [style.autoLeft, style.autoRight || !style.autoLeft]
   return { columns: [...(before ? [rest()] : []), own, ...(after ? [rest()] : [])], columnGap: 0 }
@@ -217,9 +215,8 @@ export function imageBlock(
   if (!image) return undefined
   const ratio = image.height / image.width
   const naturalWidth = 'svg' in image ? image.width : image.width * 0.75
-  const styledWidth =
-    style.width && ('percent' in style.width ? (flow.width * style.width.percent) / 100 : style.width.points)
-  const wide = styledWidth ?? (style.height === undefined ? naturalWidth : style.height / ratio)
+  const wide =
+    pointsOf(style.width, flow.width) ?? (style.height === undefined ? naturalWidth : style.height / ratio)
   const width = Math.min(wide, flow.width)
   const height = style.height !== undefined && width === wide ? style.height : width * ratio
   const margin = [...style.margin] as Margin

@@ -224,7 +224,7 @@ export function styleOf(
     underline: decoration.includes('underline') || (decoration !== 'none' && parent.underline),
     lineThrough: decoration.includes('line-through') || (decoration !== 'none' && parent.lineThrough),
     highlight: isBlock ? undefined : (background ?? parent.highlight),
-    script: vertical === 'sub' || vertical === 'super' ? vertical : isBlock ? undefined : parent.script,
+    script: oneOf(vertical, ['sub', 'super']) ?? (isBlock ? undefined : parent.script),
     link: tag === 'a' ? linkOf(element.attributes.href) : parent.link,
     verticalAlign: oneOf(vertical, ['top', 'middle', 'bottom']) ?? parent.verticalAlign,
     display,
@@ -293,13 +293,18 @@ function displayIn(declarations: Declarations, otherwise: Display): Display {
   return otherwise
 }
 
+function sizeBeside(word: string, parent: number): number | undefined {
+  if (word === 'smaller') return parent * 0.83
+  return word === 'larger' ? parent * 1.2 : undefined
+}
+
 function fontSizeOf(text: string | undefined, parent: number): number {
   if (text === undefined) return parent
   const word = text.trim().toLowerCase()
   const percent = percentageOf(word)
   const size =
     SIZE_WORDS.get(word) ??
-    (word === 'smaller' ? parent * 0.83 : word === 'larger' ? parent * 1.2 : undefined) ??
+    sizeBeside(word, parent) ??
     (percent === undefined ? lengthOf(word, parent) : (parent * percent) / 100)
   return size === undefined || size <= 0 ? parent : Math.min(size, 300)
 }

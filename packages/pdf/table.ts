@@ -1,4 +1,5 @@
 // Tables: the grid with its spans, column widths, collapsed borders, and heads that repeat on every page.
+import { widthFor } from './beside.ts'
 import type { Block, Cell, TableLayout } from './engine.ts'
 import { bordered, dashes, flowOf, mostHeight, placed } from './flow.ts'
 import type { HtmlElement, HtmlNode } from './html.ts'
@@ -128,13 +129,9 @@ function cellAttributes({ attributes }: HtmlElement): (style: Style) => Style {
   }
 }
 
-/** The width in the engine's form. */
-const widthOf = ({ width }: Style): ColumnWidth =>
-  width && ('percent' in width ? `${width.percent}%` : width.points)
-
 const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow): ColumnWidth[] =>
   elementsOf(group.children).flatMap(column => {
-    const width = widthOf(styleOf(column, around, sheet, budget))
+    const width = widthFor(styleOf(column, around, sheet, budget).width)
     return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(width)
   })
 
@@ -159,7 +156,7 @@ function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'capti
   const columns = Array.from({ length: most }, (_, at) => given[at])
   for (const row of placedRows)
     for (const { style, column, columnSpan } of row.cells)
-      if (columnSpan === 1) columns[column] ??= widthOf(style)
+      if (columnSpan === 1) columns[column] ??= widthFor(style.width)
   return { rows: placedRows, columns }
 }
 

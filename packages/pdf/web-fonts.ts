@@ -332,11 +332,17 @@ function simple(
 
 const signed = (flag: number, size: number): number => ((flag & 1) === 1 ? size : -size)
 
+function bytesOfStep(flag: number): number {
+  if (flag < 84) return 1
+  if (flag < 120) return 2
+  return flag < 124 ? 3 : 4
+}
+
 /** Reads the step to the next point: one to four bytes beside its flag. */
 function pointOf({ flags, glyphs }: Streams): Point {
   const byte = flags.byte()
   const flag = byte & 0x7f
-  const [a = 0, b = 0, c = 0, d = 0] = glyphs.take(flag < 84 ? 1 : flag < 120 ? 2 : flag < 124 ? 3 : 4)
+  const [a = 0, b = 0, c = 0, d = 0] = glyphs.take(bytesOfStep(flag))
   const step = (x: number, y: number): Point => ({
     dx: signed(flag, x),
     dy: signed(flag < 10 ? flag : flag >> 1, y),

@@ -145,11 +145,8 @@ export class VelocityRun {
 
   #loop(node: Extract<Node, { kind: 'foreach' }>, out: Output): Running {
     const over = this.#value(node.over)
-    const items = Array.isArray(over)
-      ? over
-      : isMap(over)
-        ? namesOf(over, this.#budget).map(key => memberOf(over, key))
-        : []
+    const values = isMap(over) ? namesOf(over, this.#budget).map(key => memberOf(over, key)) : []
+    const items = Array.isArray(over) ? over : values
     if (items.length === 0) return this.#nodes(node.otherwise, out)
     this.#budget.countMemory(isMap(over) ? items.length : 0)
     const parent = this.#variables.get('foreach')

@@ -44,7 +44,7 @@ function order(left: unknown, right: unknown, budget: RenderBudget): number | un
   if (a && b) return a.value.cmp(b.value)
   if (typeof left !== 'string' || typeof right !== 'string') return undefined
   budget.countWork(Math.min(left.length, right.length))
-  return left < right ? -1 : left > right ? 1 : 0
+  return Number(left > right) - Number(left < right)
 }
 
 /** Operators of order, by the sign of the difference. */

@@ -23,12 +23,16 @@ type AuxChange = {
 /** Keys of one page (brief 7). */
 const AUX_PAGE = 100
 
+function shardNamedBy(locator: string): number {
+  const digits = readDigits(locator)
+  if (digits !== undefined) return shardOfDigits(digits)
+  const uuid = readUuid(locator)
+  return uuid === undefined ? HOME_SHARD : shardOfUuid(uuid)
+}
+
 /** The shard of a locator's data: that of the record that it names. */
 export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
-  const digits = readDigits(locator)
-  const uuid = readUuid(locator)
-  const shard =
-    digits !== undefined ? shardOfDigits(digits) : uuid !== undefined ? shardOfUuid(uuid) : HOME_SHARD
+  const shard = shardNamedBy(locator)
   return shard < shards.length ? shard : HOME_SHARD
 }
 

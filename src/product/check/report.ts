@@ -133,7 +133,7 @@ const isErrorIfStrict = ({ code, path }: Finding): boolean =>
   ERRORS_IF_STRICT.has(code) || (REPAIRS.has(code) && RATING_SCRIPT.test(path))
 
 const byPlace = (a: Finding, b: Finding): number =>
-  (a.path < b.path ? -1 : a.path > b.path ? 1 : 0) ||
+  Number(a.path > b.path) - Number(a.path < b.path) ||
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)
 

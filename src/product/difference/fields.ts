@@ -28,8 +28,10 @@ const isRequired = ({ optional, conditions }: FieldDefinition): boolean =>
 /** As `a required select of 'private', 'commuting'`. */
 function describe(field: FieldDefinition): string {
   const { type, optional, repeatable, conditions, values, table } = field
-  const presence = optional ? 'optional ' : conditions.length > 0 ? 'conditional ' : 'required '
-  const choice = values ? ` of ${shown(values)}` : table === undefined ? '' : ` in table '${table}'`
+  const needed = conditions.length > 0 ? 'conditional ' : 'required '
+  const presence = optional ? 'optional ' : needed
+  const inTable = table === undefined ? '' : ` in table '${table}'`
+  const choice = values ? ` of ${shown(values)}` : inTable
   return `${presence}${repeatable ? 'repeatable ' : ''}${type}${choice}`
 }
 

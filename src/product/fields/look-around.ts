@@ -109,10 +109,18 @@ function lengthOf(all: readonly (readonly Node[])[]): number | undefined {
 
 function lengthOfNode(node: Node): number | undefined {
   if (node.kind === 'anchor' || node.kind === 'look') return 0
-  const once = node.kind === 'group' ? lengthOf(node.within) : node.kind === 'character' ? 1 : undefined
-  const [, least, most = least] = /^\{(\d+)(?:,(\d*))?\}/.exec(node.repeats) ?? []
-  const times = node.repeats === '' ? 1 : least === most ? Number(least) : Number.NaN
-  return once === undefined || Number.isNaN(times) ? undefined : once * times
+  const times = timesOf(node.repeats)
+  if (times === undefined) return undefined
+  if (node.kind === 'character') return times
+  const once = node.kind === 'group' ? lengthOf(node.within) : undefined
+  return once === undefined ? undefined : once * times
+}
+
+/** Undefined where it may be more or less often. */
+function timesOf(repeats: string): number | undefined {
+  if (repeats === '') return 1
+  const [, least, most = least] = /^\{(\d+)(?:,(\d*))?\}/.exec(repeats) ?? []
+  return least !== undefined && least === most ? Number(least) : undefined
 }
 
 /** The nodes without what they look at, which goes to `looks`. `before` is how many characters come before them. */

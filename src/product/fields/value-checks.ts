@@ -58,12 +58,15 @@ const known = new WeakMap<FieldDefinition, KnownBounds>()
 /** Per field; the cache is cleared when it grows larger. */
 const MOST_DAYS = 1_500
 
+const newDays = (definition: FieldDefinition): KnownBounds['byDay'] =>
+  isSameAllDay(definition) ? new Map() : undefined
+
 /** Inclusive. A bound that is a day includes the whole day. */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const found = known.get(definition)
   const last = found?.last
   if (last && last.start <= now && now <= last.end && last.zone === zone) return last.bounds
-  const byDay: KnownBounds['byDay'] = found ? found.byDay : isSameAllDay(definition) ? new Map() : undefined
+  const byDay = found ? found.byDay : newDays(definition)
   const day = byDay && plainDay(now, zone)
   const ofDay = day && byDay.get(day.start)
   const bounds = ofDay?.zone === zone ? ofDay.bounds : boundsAt(definition, now, zone)

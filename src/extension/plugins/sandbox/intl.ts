@@ -69,7 +69,8 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     format(given: unknown): string {
       const { style, currency = '' } = this.#options
       const value = Number(given)
-      if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value < 0 ? '-∞' : '∞'
+      if (Number.isNaN(value)) return 'NaN'
+      if (!Number.isFinite(value)) return value < 0 ? '-∞' : '∞'
       const number = digitsIn(value, this.#options)
       const sign = value < 0 && /[1-9]/.test(number) ? '-' : ''
       if (style === 'percent') return `${sign}${number}%`
@@ -125,7 +126,8 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     const inWords = month === 'long' || month === 'short'
     const monthAt = local.getUTCMonth()
     const fullYear = local.getUTCFullYear()
-    const beforeYear = inWords ? (day === undefined ? ' ' : ', ') : '/'
+    const afterWords = day === undefined ? ' ' : ', '
+    const beforeYear = inWords ? afterWords : '/'
     if (weekday !== undefined) put(date, '', 'weekday', worded(DAYS[local.getUTCDay()]!, weekday))
     if (month !== undefined)
       put(date, ', ', 'month', inWords ? worded(MONTHS[monthAt]!, month) : number(monthAt + 1, month))
@@ -179,7 +181,8 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
       this.#isIso = (locale === 'en-CA' || locale === 'sv-SE') && isInDigits && weekday === undefined
       this.#isSwedish = locale === 'sv-SE' && this.#isIso
       const isLong = dateStyle === 'long' || dateStyle === 'full'
-      this.#between = this.#isSwedish ? ' ' : isLong && timeStyle !== undefined ? ' at ' : ', '
+      const between = isLong && timeStyle !== undefined ? ' at ' : ', '
+      this.#between = this.#isSwedish ? ' ' : between
       this.format = this.format.bind(this)
     }
     format(at?: unknown): string {
@@ -244,7 +247,8 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
   })
   define(String.prototype, 'localeCompare', function (this: string, other: unknown) {
     const [own, its] = [String(this), String(other)]
-    return own < its ? -1 : own > its ? 1 : 0
+    if (own < its) return -1
+    return own > its ? 1 : 0
   })
   define(String.prototype, 'toLocaleUpperCase', String.prototype.toUpperCase)
   define(String.prototype, 'toLocaleLowerCase', String.prototype.toLowerCase)

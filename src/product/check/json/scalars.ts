@@ -31,7 +31,8 @@ const asNumber = (value: unknown): unknown =>
 const asFlag = (value: unknown): unknown => {
   if (typeof value !== 'string') return value
   const word = value.trim().toLowerCase()
-  return word === 'true' ? true : word === 'false' ? false : value
+  if (word === 'true') return true
+  return word === 'false' ? false : value
 }
 
 /** Also accepts numbers and booleans, as they print. */

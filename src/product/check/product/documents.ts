@@ -273,6 +273,11 @@ function checkTerms(
   }
 }
 
+function orientationOf(portrait: boolean | undefined): 'portrait' | 'landscape' | undefined {
+  if (portrait === undefined) return undefined
+  return portrait ? 'portrait' : 'landscape'
+}
+
 function layoutOf(
   { pageLayout, portrait, pageSize, margin = {} }: DocumentFile,
   wrong: Wrong,
@@ -282,7 +287,7 @@ function layoutOf(
     marginBottom: margin.bottom,
     marginLeft: margin.left,
     marginRight: margin.right,
-    orientation: portrait === undefined ? undefined : portrait ? 'portrait' : 'landscape',
+    orientation: orientationOf(portrait),
     pageSize,
   } as const
   const given = Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== undefined))

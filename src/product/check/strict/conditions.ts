@@ -78,7 +78,8 @@ const only = (domain: Domain | undefined): string | undefined =>
 
 function equality(same: Domain, literal: Literal): 'holds' | 'fails' | undefined {
   const word = only(same)
-  return word === undefined ? undefined : areEqual(word, literal) ? 'holds' : 'fails'
+  if (word === undefined) return undefined
+  return areEqual(word, literal) ? 'holds' : 'fails'
 }
 
 /** Facts of conditions whose values are not known, by the text of the source. */

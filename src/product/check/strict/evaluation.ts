@@ -165,9 +165,10 @@ export class Evaluation {
     const parts = Object.entries(members)
     // What holds now comes before what transactions changed.
     parts.sort(([a], [b]) => Number(b === 'characteristics') - Number(a === 'characteristics'))
-    const within = parts.flatMap(([part, node]): [string, DataNode][] =>
-      node.type === 'list' ? (node.items ? [[`${part}.last`, node.items]] : []) : [[part, node]],
-    )
+    const within = parts.flatMap(([part, node]): [string, DataNode][] => {
+      if (node.type !== 'list') return [[part, node]]
+      return node.items ? [[`${part}.last`, node.items]] : []
+    })
     const direct = within.find(([, node]) => this.source.memberOf(node, name))
     if (direct) return `${direct[0]}.${name}`
     if (steps === 1) return undefined

@@ -257,7 +257,8 @@ class MemberReader {
     if (isOfObject && method === 'values' && shapes[0]?.type === 'map')
       return { type: 'list', description: '', items: shapes[0].items! }
     if (on?.type !== 'list' || method === undefined) return undefined
-    return ENTRY.has(method) ? on.items : SAME.has(method) ? on : undefined
+    if (ENTRY.has(method)) return on.items
+    return SAME.has(method) ? on : undefined
   }
 
   #member(shape: Shape, name: string, node: ScriptNode, hasDefault: boolean): Shape {

@@ -36,12 +36,10 @@ type Range = { readonly row: number; readonly low: number; readonly high: number
 const NO_END = Number.POSITIVE_INFINITY
 
 /** Empty, or a word for no bound. */
-const boundOf = (cell: string, none: number): number | undefined =>
-  /^\s*(?:|\*|-|inf|infinity|unlimited|open|max|and more)\s*$/i.test(cell)
-    ? none
-    : isNumeric(cell)
-      ? Number(cell)
-      : undefined
+function boundOf(cell: string, none: number): number | undefined {
+  if (/^\s*(?:|\*|-|inf|infinity|unlimited|open|max|and more)\s*$/i.test(cell)) return none
+  return isNumeric(cell) ? Number(cell) : undefined
+}
 
 export function checkRanges(table: LookupTable, alarm: TableAlarm): void {
   for (const { ranges, of } of rangesOf(table)) if (ranges.length > 1) checkGroup(ranges, of, alarm)
