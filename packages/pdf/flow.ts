@@ -12,7 +12,9 @@ import { tableBlock } from './table.ts'
 export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] =>
   collapsed(blocksIn(element.children, style, flow))
 
-export function blockElement(element: HtmlElement, style: Style, flow: Flow): Block[] {
+export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
+  // A header or footer has no other page to go to.
+  const style = flow.page === undefined ? given : { ...given, breakBefore: false, breakAfter: false }
   if (element.tag === 'hr') return [ruleBlock(style)]
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []

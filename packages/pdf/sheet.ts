@@ -158,7 +158,7 @@ function addPart(simple: GrowingSimple, match: RegExpExecArray): number {
   }
   if (className !== undefined) simple.classes.add(className)
   else if (attribute !== undefined) simple.attributes.push({ name: attribute.toLowerCase(), value })
-  else simple.place = placeOf(pseudo!)
+  else simple.place = placeOf(pseudo!.toLowerCase())
   return 100
 }
 
