@@ -3,8 +3,14 @@
 import type { Block } from './engine.ts'
 import type { Justify, Style, Width } from './style.ts'
 
-/** `fits`: of width `auto`; its texts are on one line where the others' longest words leave room. */
-export type Column = { stack: Block[]; width: number | string; fits?: true }
+export type Column = {
+  readonly stack: Block[]
+  readonly width: number | string
+  /** Of width `auto`: its texts are on one line where the others' longest words leave room. */
+  readonly fits?: true
+  /** The same: points that its texts need, estimated. */
+  readonly needed?: number
+}
 
 /** Points. */
 export const pointsOf = (width: Width | undefined, room: number): number | undefined =>
@@ -18,26 +24,30 @@ export const widthFor = (width: Width | undefined): string | number | undefined 
  * A column of the width that the style gives, margins included, or as wide as its content. Percentages stay what they are where they
  * can: `room` is estimated within tables.
  */
-export function columnOf(content: Block[], { width, margin }: Style, room: number): Column {
-  const aside = margin[0] + margin[2]
-  if (width && 'percent' in width && aside === 0) return { stack: content, width: `${width.percent}%` }
+export function columnOf(stack: Block[], { width, margin }: Style, room: number): Column {
   const points = pointsOf(width, room)
-  return points === undefined ? fittingColumn(content) : { stack: content, width: points + aside }
+  if (points === undefined) return fittingColumn(stack)
+  const aside = margin[0] + margin[2]
+  return { stack, width: aside === 0 ? widthFor(width)! : points + aside }
 }
 
 /** As wide as its content, if that leaves the others their longest words. */
-export const fittingColumn = (content: Block[]): Column => ({ stack: content, width: 'auto', fits: true })
+export const fittingColumn = (stack: Block[]): Column => ({
+  stack,
+  width: 'auto',
+  fits: true,
+  needed: widest(stack),
+})
 
-export const restColumn = (content: Block[] = []): Column => ({ stack: content, width: '*' })
+export const restColumn = (stack: Block[] = []): Column => ({ stack, width: '*' })
 
 /** Points that the columns take of the room: an estimate for those as wide as their content, nothing for the rest. */
 export const takenBy = (columns: readonly Column[], room: number): number =>
   columns.reduce((sum, column) => sum + widthOf(column, room), 0)
 
-function widthOf({ stack, width }: Column, room: number): number {
+export function widthOf({ width, needed = 0 }: Column, room: number): number {
   if (typeof width === 'number') return width
-  if (width.endsWith('%')) return (room * Number.parseFloat(width)) / 100
-  return width === 'auto' ? Math.min(widest(stack), room) : 0
+  return width.endsWith('%') ? (room * Number.parseFloat(width)) / 100 : Math.min(needed, room)
 }
 
 /** Rounded widths of authors may come to a little more. */
@@ -67,10 +77,10 @@ export function narrowed(columns: readonly Column[], room: number): Column[] {
   })
 }
 
-const fillsRest = ({ width }: Column): boolean => width === '*'
+const fillsRest = ({ width }: Block): boolean => width === '*'
 
 /** The columns as one block, with the room that they leave where `justify` wants it. */
-export function rowOf(columns: readonly Column[], justify: Justify, gap = 0): Block {
+export function rowOf(columns: readonly Block[], justify: Justify, gap = 0): Block {
   if (columns.some(fillsRest)) return { columns: [...columns], columnGap: gap }
   const rest = restColumn
   switch (justify) {
@@ -87,17 +97,18 @@ export function rowOf(columns: readonly Column[], justify: Justify, gap = 0): Bl
 
 export type Float = { readonly side: 'left' | 'right'; readonly column: Column }
 
+export const columnsOn = (floats: readonly Float[], side: Float['side']): Column[] =>
+  floats.filter(one => one.side === side).map(({ column }) => column)
+
 /**
  * Floats of one row with what is beside them, whose margins above and below are those of the row. The first of the right ones is
  * farthest to the right.
  */
 export function floatRow(floats: readonly Float[], beside: Block[]): Block {
-  const on = (side: Float['side']): Column[] =>
-    floats.filter(one => one.side === side).map(({ column }) => column)
   const [above, below] = [beside[0]?.margin?.[1] ?? 0, beside.at(-1)?.margin?.[3] ?? 0]
   const rest = restColumn(beside.length === 0 ? [] : [{ stack: beside, margin: [0, -above, 0, -below] }])
   return {
-    columns: [...on('left'), rest, ...on('right').reverse()],
+    columns: [...columnsOn(floats, 'left'), rest, ...columnsOn(floats, 'right').reverse()],
     columnGap: 0,
     margin: [0, above, 0, below],
   }

@@ -3,6 +3,7 @@
 import {
   type Column,
   columnOf,
+  columnsOn,
   estimatedHeight,
   type Float,
   fits,
@@ -14,6 +15,7 @@ import {
   restColumn,
   rowOf,
   takenBy,
+  widthOf,
 } from './beside.ts'
 import type { Block } from './engine.ts'
 import { blockElement, collapsed, imageBlock, isBox } from './flow.ts'
@@ -27,10 +29,10 @@ import {
   newParagraph,
   paragraphBlock,
 } from './paragraph.ts'
-import { isBlockTag, type Justify, type Style, styleOf } from './style.ts'
+import { type FlexRow, isBlockTag, type Justify, type Style, styleOf } from './style.ts'
 
 export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
-  style.display === 'flex' ? flexRows(children, style, flow) : new Content(style, flow).of(children)
+  style.row ? flexRows(children, style, style.row, flow) : new Content(style, flow).of(children)
 
 /** The content of an element, as it is read from its nodes. */
 class Content {
@@ -66,19 +68,17 @@ class Content {
 
   #takeElement(element: HtmlElement, around: Style): void {
     const flow = this.#flow
-    if (element.tag === PAGE_NUMBER_TAG) addPageNumber(this.#paragraph, around, flow)
+    if (element.tag === 'br') this.#breakLine(element, around)
+    else if (element.tag === PAGE_NUMBER_TAG) addPageNumber(this.#paragraph, around, flow)
     else if (element.tag === PAGE_COUNT_TAG) addRun(this.#paragraph, String(flow.pages ?? ''), around, flow)
-    else {
-      const own = styleOf(element, around, flow.sheet, flow.budget)
-      if (element.tag === 'br') this.#breakLine(own, around)
-      else this.#takeStyled(element, own)
-    }
+    else this.#takeStyled(element, styleOf(element, around, flow.sheet, flow.budget))
   }
 
-  #breakLine({ clears }: Style, around: Style): void {
+  #breakLine(element: HtmlElement, around: Style): void {
+    const { sheet, budget } = this.#flow
     if (this.#line.length > 0) this.#endLine()
     else addRun(this.#paragraph, '\n', around, this.#flow)
-    if (clears && this.#floats.length > 0) {
+    if (this.#floats.length > 0 && styleOf(element, around, sheet, budget).clears) {
       this.#endLine()
       this.#endFloats()
     }
@@ -100,19 +100,23 @@ class Content {
     const isWide = own.display === 'table' && own.width !== undefined && 'percent' in own.width
     if (own.clears || own.breakBefore || isWide) this.#endFloats()
     if (this.#floats.length === 0) this.#blocks.push(...blockElement(element, own, this.#flow))
-    else {
-      const width = Math.max(10, this.#flow.width - takenBy(columnsOf(this.#floats), this.#flow.width))
-      for (const block of blockElement(element, this.#asBeside(own), { ...this.#flow, width }))
+    else
+      for (const block of blockElement(element, this.#asBeside(own), { ...this.#flow, width: this.#room }))
         this.#add(block)
-    }
+  }
+
+  /** Points beside the floats. */
+  get #room(): number {
+    const { width } = this.#flow
+    return Math.max(10, width - takenBy(columnsOf(this.#floats), width))
   }
 
   /** Its margins are measured from the sides of the page, not from the floats. */
   #asBeside(own: Style): Style {
-    const on = (side: Float['side']): number =>
-      takenBy(columnsOf(this.#floats.filter(one => one.side === side)), this.#flow.width)
     const [left, top, right, bottom] = own.margin
-    return { ...own, margin: [Math.max(0, left - on('left')), top, Math.max(0, right - on('right')), bottom] }
+    const less = (margin: number, side: Float['side']): number =>
+      Math.max(0, margin - takenBy(columnsOn(this.#floats, side), this.#flow.width))
+    return { ...own, margin: [less(left, 'left'), top, less(right, 'right'), bottom] }
   }
 
   #takeImage(element: HtmlElement, own: Style): void {
@@ -130,7 +134,7 @@ class Content {
     else if (text) this.#line.push(fittingColumn([besideInline(text, own, this.#line.length > 0)]))
     const column = columnFor(element, own, this.#flow)
     if (!fits(column, this.#line, room)) this.#endLine()
-    this.#line.push(own.display === 'cell' && own.width === undefined ? { ...column, width: '*' } : column)
+    this.#line.push(own.display === 'cell' && own.width === undefined ? restColumn(column.stack) : column)
   }
 
   #takeFloat(element: HtmlElement, own: Style, side: Float['side']): void {
@@ -140,8 +144,7 @@ class Content {
     if (hasBeside || !fits(column, columnsOf(this.#floats), room)) this.#endFloats()
     if (this.#floats.length === 0) this.#beside = this.#blocks.length
     this.#floats.push({ side, column })
-    const height = estimatedHeight(column, takenBy([column], room))
-    this.#floatsLeft = Math.max(this.#floatsLeft, height)
+    this.#floatsLeft = Math.max(this.#floatsLeft, estimatedHeight(column, widthOf(column, room)))
   }
 
   #endParagraph(): Block | undefined {
@@ -161,16 +164,14 @@ class Content {
     const isBeside = text !== undefined && leaveRoom(line, this.#flow.width)
     if (isBeside) line.push(restColumn([besideInline(text, this.#style, true)]))
     const align = alignmentOf(this.#style, this.#style.direction === 'rtl')
-    const justify = { left: 'start', center: 'center', right: 'end' }[align] ?? 'start'
-    this.#add(rowOf(inDirection(line, this.#style), justify as Justify))
+    this.#add(rowOf(inDirection(line, this.#style), JUSTIFY_BY_ALIGNMENT[align] ?? 'start'))
     if (text && !isBeside) this.#add(text)
   }
 
   #add(block: Block): void {
     this.#blocks.push(block)
     if (this.#floats.length === 0) return
-    const room = this.#flow.width - takenBy(columnsOf(this.#floats), this.#flow.width)
-    this.#floatsLeft -= estimatedHeight(block, Math.max(10, room))
+    this.#floatsLeft -= estimatedHeight(block, this.#room)
     if (this.#floatsLeft <= 0) this.#endFloats()
   }
 
@@ -188,6 +189,8 @@ class Content {
 /** A text that is estimated to be longer stands on a line of its own, before the inline block. */
 const MOST_OF_LINE = 0.6
 
+const JUSTIFY_BY_ALIGNMENT: Readonly<Record<string, Justify>> = { center: 'center', right: 'end' }
+
 /** With room as wide as a blank. */
 const besideInline = (text: Block, { fontSize }: Style, isAfter: boolean): Block => ({
   ...text,
@@ -196,8 +199,8 @@ const besideInline = (text: Block, { fontSize }: Style, isAfter: boolean): Block
 
 const columnsOf = (floats: readonly Float[]): Column[] => floats.map(({ column }) => column)
 
-const inDirection = (columns: Column[], { direction }: Style): Column[] =>
-  direction === 'rtl' ? columns.reverse() : columns
+const inDirection = (columns: readonly Column[], { direction }: Style): readonly Column[] =>
+  direction === 'rtl' ? columns.toReversed() : columns
 
 /** An inline block without a size or a box of its own, like the text around it. */
 const isText = ({ tag }: HtmlElement, style: Style): boolean =>
@@ -216,19 +219,24 @@ function columnFor(element: HtmlElement, own: Style, flow: Flow): Column {
   return columnOf(collapsed(content), own, flow.width)
 }
 
-function flexRows(children: readonly HtmlNode[], style: Style, flow: Flow): Block[] {
+function flexRows(
+  children: readonly HtmlNode[],
+  style: Style,
+  { justify, gap, wraps }: FlexRow,
+  flow: Flow,
+): Block[] {
   const rows: Column[][] = [[]]
   for (const child of children) {
     const column = flexColumn(child, style, flow)
     if (!column) continue
-    if (style.wraps && !fits(column, rows.at(-1)!, flow.width)) rows.push([])
+    if (wraps && !fits(column, rows.at(-1)!, flow.width)) rows.push([])
     rows.at(-1)!.push(column)
   }
   return rows
     .filter(row => row.length > 0)
     .map(row => {
-      const room = flow.width - style.gap * (row.length - 1)
-      return rowOf(inDirection(narrowed(row, room), style), style.justify, style.gap)
+      const room = flow.width - gap * (row.length - 1)
+      return rowOf(inDirection(narrowed(row, room), style), justify, gap)
     })
 }
 
@@ -240,5 +248,5 @@ function flexColumn(child: HtmlNode, style: Style, flow: Flow): Column | undefin
   const own = styleOf(child, style, flow.sheet, flow.budget)
   if (own.display === 'none') return undefined
   const column = columnFor(child, own.display === 'inline' ? { ...own, display: 'block' } : own, flow)
-  return own.grow > 0 ? { ...column, width: '*' } : column
+  return own.grows ? restColumn(column.stack) : column
 }

@@ -1,6 +1,6 @@
 // Converts blocks to content of the layout engine: they follow one another with collapsed margins, and boxes become
 // tables of one cell.
-import { pointsOf, widthFor } from './beside.ts'
+import { pointsOf, rowOf, widthFor } from './beside.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
 import type { HtmlElement } from './html.ts'
@@ -99,10 +99,11 @@ const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after'
 /** Its own width, or as wide as it needs; `auto` margins decide on which side the rest of the line stays empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
   if (width && 'percent' in width && width.percent >= 100) return block
-  const own = { ...block, width: widthFor(width) ?? 'auto' } as Block
-  const rest = (): Block => ({ stack: [], width: '*' })
-  const [before, after] = [style.autoLeft, style.autoRight || !style.autoLeft]
-  return { columns: [...(before ? [rest()] : []), own, ...(after ? [rest()] : [])], columnGap: 0 }
+  const onTheRight = style.autoRight ? 'center' : 'end'
+  return rowOf(
+    [{ ...block, width: widthFor(width) ?? 'auto' } as Block],
+    style.autoLeft ? onTheRight : 'start',
+  )
 }
 
 /** Each table has widths of its own: the engine keeps what it measures in them. */

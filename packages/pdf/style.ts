@@ -65,13 +65,14 @@ export type Style = Inherited & {
   readonly float: 'left' | 'right' | undefined
   /** Begins below the floats before it. */
   readonly clears: boolean
-  /** Of a flex row. */
-  readonly justify: Justify
-  readonly gap: number
-  readonly wraps: boolean
-  /** Its share of the room that a flex row leaves. */
-  readonly grow: number
+  /** Its children stand beside one another. */
+  readonly row: FlexRow | undefined
+  /** Takes a share of the room that a flex row leaves. */
+  readonly grows: boolean
 }
+
+/** `gap` in points. */
+export type FlexRow = { readonly justify: Justify; readonly gap: number; readonly wraps: boolean }
 
 export const ROOT_STYLE: Inherited = {
   fontSize: ROOT_SIZE,
@@ -148,7 +149,7 @@ const displayOf = (tag: string): Display => {
   if (tag === 'table') return 'table'
   if (tag === 'li') return 'list-item'
   if (tag === 'title' || tag === 'meta' || tag === 'link' || tag === 'colgroup') return 'none'
-  return BLOCKS.has(tag) ? 'block' : 'inline'
+  return isBlockTag(tag) ? 'block' : 'inline'
 }
 
 function ofAttributes({ tag, attributes }: HtmlElement): [string, string][] {
@@ -250,12 +251,16 @@ export function styleOf(
     keepTogether: /^avoid/.test(declarations.get('page-break-inside') ?? ''),
     float: oneOf(declarations.get('float'), ['left', 'right']),
     clears: /^(?:left|right|both|all)$/i.test(declarations.get('clear') ?? element.attributes.clear ?? ''),
-    justify: justifyIn(declarations.get('justify-content')),
-    gap: lengthIn(declarations, 'column-gap', fontSize) ?? lengthIn(declarations, 'gap', fontSize) ?? 0,
-    wraps: /^wrap/i.test(declarations.get('flex-wrap') ?? ''),
-    grow: growIn(declarations),
+    row: display === 'flex' ? flexRowIn(declarations, fontSize) : undefined,
+    grows: growsIn(declarations),
   }
 }
+
+const flexRowIn = (declarations: Declarations, fontSize: number): FlexRow => ({
+  justify: justifyIn(declarations.get('justify-content')),
+  gap: lengthIn(declarations, 'column-gap', fontSize) ?? lengthIn(declarations, 'gap', fontSize) ?? 0,
+  wraps: /^wrap/i.test(declarations.get('flex-wrap') ?? ''),
+})
 
 function justifyIn(text = ''): Justify {
   if (/^(?:flex-end|end|right)$/i.test(text)) return 'end'
@@ -264,10 +269,9 @@ function justifyIn(text = ''): Justify {
 }
 
 /** `flex: 1`, `flex: 2 1 0`, `flex: auto`. */
-function growIn(declarations: Declarations): number {
-  const text = declarations.get('flex-grow') ?? declarations.get('flex') ?? ''
-  const grow = /^auto\b/i.test(text) ? 1 : Number.parseFloat(text)
-  return grow > 0 ? Math.min(grow, 1_000) : 0
+function growsIn(declarations: Declarations): boolean {
+  const text = declarations.get('flex-grow') ?? declarations.get('flex')
+  return text !== undefined && (/^auto\b/i.test(text) || Number.parseFloat(text) > 0)
 }
 
 const lengthIn = (declarations: Declarations, property: string, fontSize: number): number | undefined =>

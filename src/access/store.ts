@@ -160,7 +160,7 @@ export async function readAccount(
       .orderBy(desc(configurationVersions.version))
       .limit(1),
     database.build.select({ rules: passwordRules.rules }).from(passwordRules),
-    ...(keepsProviders || keepsRoles ? ([replacing] as const) : []),
+    ...(keepsProviders ? ([replacing] as const) : []),
     // Databases have this table only after that of providers.
     ...(keepsRoles ? ([given] as const) : []),
   ])

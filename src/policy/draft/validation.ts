@@ -116,7 +116,7 @@ type Checking = {
   readonly errorsOf: (exposure: Exposure) => ExposureValidationErrors
 }
 
-/** An exposure that the request adds has no locator yet. */
+/** Of an exposure that the request adds, the client knows the place in its list alone. */
 function newEntry({ name, locator }: Exposure, { added }: ReportedProblems): ExposureValidationErrors {
   const index = added.get(locator)
   const place = index === undefined ? { exposureLocator: locator } : { index }

@@ -119,15 +119,11 @@ function shareOf(
     span,
     whole: amountOf(amounts),
     measure,
+    amountOf,
     stated: (to: Instant) => split?.(to, amountOf),
   }
   const { from, how, measured } =
-    what === 'removed'
-      ? originInRemoved(splitting)
-      : originAmong(
-          siblings.map(one => ({ start: one.start, end: one.end, amount: amountOf(one.amounts!) })),
-          splitting,
-        )
+    what === 'removed' ? originInRemoved(splitting) : originAmong(siblings, splitting)
   const shown = proration === 'linear' ? String : shownMonths
   return {
     from: toText(from),
@@ -144,6 +140,7 @@ type Splitting = {
   readonly span: Span
   readonly whole: Money
   readonly measure: Measure
+  readonly amountOf: AmountOf
   /** The amount up to a time, where a plugin states it. */
   readonly stated: (to: Instant) => Money | undefined
 }
@@ -169,14 +166,14 @@ function originInRemoved({ piece, amount, span, whole, measure, stated }: Splitt
 
 /** `siblings` are the pieces of the same split by time; each takes its part of what those before it left. */
 function originAmong(
-  siblings: readonly (Span & { readonly amount: Money })[],
-  { piece, amount, span, whole, measure, stated }: Splitting,
+  siblings: readonly Piece[],
+  { piece, amount, span, whole, measure, amountOf, stated }: Splitting,
 ): Origin {
   let left = whole
   let from = span.start
   const taken = (to: Instant): Money =>
     stated(to) ?? portion(left, measure(from, to), measure(from, span.end))
-  for (const { start, end, amount: own } of siblings) {
+  for (const { start, end, amounts } of siblings) {
     if (start > from) {
       left = minus(left, taken(start))
       from = start
@@ -186,7 +183,7 @@ function originAmong(
       if (stated(end)) return { from: left, how: 'plugin' }
       return measuredOrigin(left, amount, measure(from, end), measure(from, span.end))
     }
-    left = minus(left, own)
+    left = minus(left, amountOf(amounts!))
     from = end
   }
   return { from: left, how: 'recorded' }
