@@ -19,7 +19,7 @@ export type HtmlElement = {
 export type HtmlNode = HtmlElement | string
 
 /** Of several headers or footers the last counts, like a variable that is set again. */
-type HtmlDocument = {
+export type HtmlDocument = {
   readonly body: HtmlElement
   readonly header: HtmlElement | undefined
   readonly footer: HtmlElement | undefined

@@ -1,18 +1,18 @@
 // HTML to PDF without a browser. Built with its libraries (parse5, pdfmake) into its own file, renderer.bundle.mjs,
 // which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
-import { type Block, type ContentDefinition, Engine, type Margin } from './engine.ts'
+import { type Block, type ContentDefinition, Engine } from './engine.ts'
 import { flowOf } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
-import { type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
+import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
 import { CONVERSION_LIMITS, ConversionBudget } from './limits.ts'
 import { ownFonts } from './own-fonts.ts'
-import { ConversionError, type Page, paperOf, type RenderedPdf } from './page.ts'
-import { marginBoxes } from './page-rules.ts'
+import { ConversionError, type Margins, type Page, type Paper, paperOf, type RenderedPdf } from './page.ts'
+import { marginBoxes, type PageRules } from './page-rules.ts'
 import type { Flow } from './paragraph.ts'
 import { readSheets } from './sheet.ts'
-import { ROOT_STYLE, styleOf } from './style.ts'
+import { ROOT_STYLE, type Style, styleOf } from './style.ts'
 import { ROOT_SIZE } from './values.ts'
 
 export { ConversionError }
@@ -22,6 +22,12 @@ const GAP = 12
 
 /** Points. Sums of heights are not exact. */
 const HAIR = 0.01
+
+/** Points. */
+const LEAST_TEXT_HEIGHT = 100
+
+/** Stands for the numbers of pages while headers and footers are measured: as wide as any. */
+const WIDE_NUMBER = 888
 
 type Fonts = { files: ReadonlyMap<string, Uint8Array>; main: Font; other: Font }
 let fonts: Fonts | undefined
@@ -61,112 +67,180 @@ async function pdfOf(
   ownFiles: OwnFontFiles,
   madeAt: number,
 ): Promise<RenderedPdf> {
-  const known = readFonts(files)
-  const budget = new ConversionBudget()
-  const read = readHtml(html, budget)
-  const sheet = readSheets(read.sheets, budget)
-  const boxes = marginBoxes(sheet.page)
-  const marginOf = (box: string | undefined) => (box === undefined ? undefined : readHtml(box, budget))
-  const document = {
-    ...read,
-    header: read.header ?? marginOf(boxes.header)?.header,
-    footer: read.footer ?? marginOf(boxes.footer)?.footer,
-  }
-  const own = ownFonts(sheet.faces, ownFiles)
-  const engine = new Engine(new Map([...own.files, ...known.files]), budget, own.faces)
-  const missing = new Set<string>()
-  const { width: across, height: down, margins } = paperOf(page, sheet.page)
-  let ids = 0
-  const flow: Flow = {
-    sheet,
-    budget,
-    images: new Images(budget),
-    fonts: { main: known.main, other: known.other, own: own.fonts, missing },
-    width: across - margins.left - margins.right,
-    height: down - margins.top - margins.bottom,
-    nextId: () => {
-      ids += 1
-      return `block${ids}`
-    },
-  }
-  const elements = sizeOf(document.body)
-  const root = styleOf(document.body.parent!, ROOT_STYLE, flow.sheet, budget)
-  const bodyStyle = { ...styleOf(document.body, root, flow.sheet, budget), background: undefined }
-  let marginElements = 0
-  for (const part of [document.header, document.footer]) {
-    const size = part ? sizeOf(part) : 0
-    budget.check('marginElements', size)
-    marginElements += size
-  }
-  const marginContent = (element: HtmlElement, pageNumber: number, pages: number): Block[] => {
-    const own = { ...flow, budget: new ConversionBudget(), page: pageNumber, pages }
-    const style = styleOf(element, bodyStyle, flow.sheet, own.budget)
-    return flowOf(element, { ...style, margin: [0, 0, 0, 0] }, own)
-  }
-  const title = document.title || undefined
-  const info = { title, creator: 'Bindery', producer: 'Bindery', creationDate: new Date(madeAt) }
-  const define = (content: Block[], more: Partial<ContentDefinition>): ContentDefinition => ({
-    pageSize: { width: across, height: down },
-    pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
-    defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
-    images: flow.images.dictionary,
-    version: '1.7',
-    info,
-    content,
-    ...more,
-  })
-  const heightOf = async (element: HtmlElement, isWhole: boolean): Promise<number> => {
-    const content = marginContent(element, 888, 888)
-    const pageSize = { width: flow.width, height: 'auto' as const }
-    const measured = define(content, { pageSize, pageMargins: [0, 0, 0, 0] })
-    return content.length === 0 ? 0 : await engine.heightOf(measured, isWhole)
-  }
-  const measure = async (element: HtmlElement | undefined): Promise<{ height: number; room: number }> => {
-    const height = element ? await heightOf(element, false) : 0
-    if (!element || height === 0) return { height: 0, room: 0 }
-    // A row of a table without room for the last margin of its cells goes to another page, which nobody sees.
-    const below = (await heightOf(element, true)) - height + HAIR
-    return { height, room: height + 2 * Math.max(GAP, below) }
-  }
-  const header = await measure(document.header)
-  const footer = await measure(document.footer)
-  const top = Math.max(margins.top, header.room)
-  const bottom = Math.max(margins.bottom, footer.room)
-  if (top + bottom > down - 100)
-    throw new ConversionError('Header, footer and margins leave no room for the text; make them smaller.')
-  const inMargin = (element: HtmlElement | undefined, room: number, height: number) =>
-    element &&
-    ((pageNumber: number, pages: number): Block => ({
-      stack: marginContent(element, pageNumber, pages),
-      margin: [margins.left, (room - height) / 2, margins.right, 0] as Margin,
-    }))
+  const rendering = new Rendering(html, page, files, ownFiles, madeAt)
+  const frame = await rendering.frame()
   const id = createHash('sha256').update(JSON.stringify(page)).update(html).digest().subarray(0, 16)
-  const make = async (pages: number | undefined): Promise<{ bytes: Uint8Array; pages: number }> => {
-    let counted = 0
-    const above = inMargin(document.header, top, header.height)
-    const below = inMargin(document.footer, bottom, footer.height)
-    const content = flowOf(document.body, bodyStyle, { ...flow, budget: new ConversionBudget(), pages })
-    const definition = define(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
-      pageMargins: [margins.left, top, margins.right, bottom],
-      header: (pageNumber, all) => {
-        budget.check('marginElementsOnAllPages', all * marginElements)
-        counted = all
-        return above ? above(pageNumber, all) : { stack: [] }
+  const first = await rendering.print(frame, id, undefined)
+  // Text with the number of pages is laid out again once that is known.
+  const { bytes } = rendering.hasPageCount ? await rendering.print(frame, id, first.pages) : first
+  return { bytes, ...rendering.findings }
+}
+
+/** Points. `room` is what the header or footer takes from the edge of the page to the text. */
+type MarginPart = {
+  readonly element: HtmlElement | undefined
+  readonly height: number
+  readonly room: number
+}
+
+/** Header and footer once they are measured, and the margins of the page that leave room for them. */
+type Frame = { readonly header: MarginPart; readonly footer: MarginPart; readonly margins: Margins }
+
+/** One document on its way to a PDF: what was read of it, and what lays it out. */
+class Rendering {
+  readonly #budget = new ConversionBudget()
+  readonly #document: HtmlDocument
+  readonly #paper: Paper
+  readonly #missing = new Set<string>()
+  readonly #flow: Flow
+  readonly #bodyStyle: Style
+  readonly #engine: Engine
+  readonly #madeAt: number
+
+  constructor(html: string, page: Page, files: FontFiles, ownFiles: OwnFontFiles, madeAt: number) {
+    const budget = this.#budget
+    const known = readFonts(files)
+    const document = readHtml(html, budget)
+    const sheet = readSheets(document.sheets, budget)
+    this.#document = withMarginBoxes(document, sheet.page, budget)
+    this.#paper = paperOf(page, sheet.page)
+    const own = ownFonts(sheet.faces, ownFiles)
+    this.#engine = new Engine(new Map([...own.files, ...known.files]), budget, own.faces)
+    const { width, height, margins } = this.#paper
+    let ids = 0
+    this.#flow = {
+      sheet,
+      budget,
+      images: new Images(budget),
+      fonts: { main: known.main, other: known.other, own: own.fonts, missing: this.#missing },
+      width: width - margins.left - margins.right,
+      height: height - margins.top - margins.bottom,
+      nextId: () => {
+        ids += 1
+        return `block${ids}`
       },
-      footer: below,
-      ...(elements <= MOST_KEPT_WITH_NEXT && {
+    }
+    const { body } = this.#document
+    const root = styleOf(body.parent!, ROOT_STYLE, sheet, budget)
+    this.#bodyStyle = { ...styleOf(body, root, sheet, budget), background: undefined }
+    this.#madeAt = madeAt
+  }
+
+  get hasPageCount(): boolean {
+    return has(this.#document.body, PAGE_COUNT_TAG)
+  }
+
+  get findings(): Pick<RenderedPdf, 'missing' | 'work'> {
+    return { missing: [...this.#missing].join(''), work: this.#budget.work }
+  }
+
+  /** Measures header and footer. Throws a ConversionError where they leave no room for the text. */
+  async frame(): Promise<Frame> {
+    const { margins, height } = this.#paper
+    for (const part of this.#marginElements) this.#budget.check('marginElements', sizeOf(part))
+    const header = await this.#measured(this.#document.header)
+    const footer = await this.#measured(this.#document.footer)
+    const top = Math.max(margins.top, header.room)
+    const bottom = Math.max(margins.bottom, footer.room)
+    if (top + bottom > height - LEAST_TEXT_HEIGHT)
+      throw new ConversionError('Header, footer and margins leave no room for the text; make them smaller.')
+    return { header, footer, margins: { ...margins, top, bottom } }
+  }
+
+  /** `pages`: how many there are, where that is known already. `id`: 16 bytes that identify the file. */
+  async print(
+    { header, footer, margins }: Frame,
+    id: Uint8Array,
+    pages: number | undefined,
+  ): Promise<{ bytes: Uint8Array; pages: number }> {
+    const { body } = this.#document
+    const content = flowOf(body, this.#bodyStyle, {
+      ...this.#flow,
+      budget: new ConversionBudget(),
+      pages,
+    })
+    const perPage = this.#marginElements.reduce((sum, part) => sum + sizeOf(part), 0)
+    let counted = 0
+    const definition = this.#definition(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
+      pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
+      header: (page, all) => {
+        this.#budget.check('marginElementsOnAllPages', all * perPage)
+        counted = all
+        return this.#inMargin(header, margins.top, page, all)
+      },
+      ...(footer.element && { footer: (page, all) => this.#inMargin(footer, margins.bottom, page, all) }),
+      ...(sizeOf(body) <= MOST_KEPT_WITH_NEXT && {
         pageBreakBefore: (node, queries) =>
-          budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),
+          this.#budget.used('steps') < MOST_STEPS_KEPT_WITH_NEXT && isLonelyHeading(node, queries),
       }),
     })
-    // Measuring headers and footers collects their images, so use the dictionary only now.
-    const bytes = await engine.bytesOf({ ...definition, images: flow.images.dictionary }, id)
-    return { bytes, pages: counted }
+    return { bytes: await this.#engine.bytesOf(definition, id), pages: counted }
   }
-  const first = await make(undefined)
-  // Text with the number of pages is laid out again once that is known.
-  const { bytes } = has(document.body, PAGE_COUNT_TAG) ? await make(first.pages) : first
-  return { bytes, missing: [...missing].join(''), work: budget.work }
+
+  get #marginElements(): HtmlElement[] {
+    const { header, footer } = this.#document
+    return [header, footer].filter(part => part !== undefined)
+  }
+
+  async #measured(element: HtmlElement | undefined): Promise<MarginPart> {
+    const height = element ? await this.#heightOf(element, false) : 0
+    if (!element || height === 0) return { element, height: 0, room: 0 }
+    // A row of a table without room for the last margin of its cells goes to another page, which nobody sees.
+    const below = (await this.#heightOf(element, true)) - height + HAIR
+    return { element, height, room: height + 2 * Math.max(GAP, below) }
+  }
+
+  async #heightOf(element: HtmlElement, isWhole: boolean): Promise<number> {
+    const content = this.#marginContent(element, WIDE_NUMBER, WIDE_NUMBER)
+    if (content.length === 0) return 0
+    const pageSize = { width: this.#flow.width, height: 'auto' as const }
+    return await this.#engine.heightOf(
+      this.#definition(content, { pageSize, pageMargins: [0, 0, 0, 0] }),
+      isWhole,
+    )
+  }
+
+  #inMargin({ element, height }: MarginPart, room: number, page: number, pages: number): Block {
+    if (!element) return { stack: [] }
+    const { left, right } = this.#paper.margins
+    return { stack: this.#marginContent(element, page, pages), margin: [left, (room - height) / 2, right, 0] }
+  }
+
+  #marginContent(element: HtmlElement, page: number, pages: number): Block[] {
+    const flow = { ...this.#flow, budget: new ConversionBudget(), page, pages }
+    const style = styleOf(element, this.#bodyStyle, flow.sheet, flow.budget)
+    return flowOf(element, { ...style, margin: [0, 0, 0, 0] }, flow)
+  }
+
+  #definition(content: Block[], more: Partial<ContentDefinition>): ContentDefinition {
+    const { width, height, margins } = this.#paper
+    return {
+      pageSize: { width, height },
+      pageMargins: [margins.left, margins.top, margins.right, margins.bottom],
+      defaultStyle: { font: MAIN_FONT, fontSize: ROOT_SIZE },
+      images: this.#flow.images.dictionary,
+      version: '1.7',
+      info: {
+        title: this.#document.title || undefined,
+        creator: 'Bindery',
+        producer: 'Bindery',
+        creationDate: new Date(this.#madeAt),
+      },
+      content,
+      ...more,
+    }
+  }
+}
+
+/** A document without a header or footer of its own has the margin boxes of its `@page`. */
+function withMarginBoxes(document: HtmlDocument, rules: PageRules, budget: ConversionBudget): HtmlDocument {
+  const boxes = marginBoxes(rules)
+  const read = (box: string | undefined) => (box === undefined ? undefined : readHtml(box, budget))
+  return {
+    ...document,
+    header: document.header ?? read(boxes.header)?.header,
+    footer: document.footer ?? read(boxes.footer)?.footer,
+  }
 }
 
 /** Moves a heading with nothing after it to the next page. Longer documents skip this: it lays them out again. */
