@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Calls } from '../platform/calls.ts'
-import { type Database, putRows, type Query } from '../platform/database.ts'
+import { putRows } from '../platform/database/rows.ts'
+import type { Database, Query } from '../platform/database.ts'
 import { administrators } from '../platform/tenancy/control-tables.ts'
 import {
   controlDatabase,

@@ -5,7 +5,8 @@ import { Refusal, unavailable, versionConflict } from '../kernel/errors.ts'
 import { orderedUuid, type Uuid } from '../kernel/locators.ts'
 import { type Instant, now } from '../kernel/time.ts'
 import type { RequestContext } from './context.ts'
-import { type Database, putRows, type Query, type Statement, statement } from './database.ts'
+import { putRows } from './database/rows.ts'
+import { type Database, type Query, type Statement, statement } from './database.ts'
 import {
   announce,
   armDispatcher,

@@ -19,7 +19,8 @@ import {
   unlessRepeated,
 } from '../../platform/commit.ts'
 import type { RequestContext } from '../../platform/context.ts'
-import { type Database, putRows } from '../../platform/database.ts'
+import { putRows } from '../../platform/database/rows.ts'
+import type { Database } from '../../platform/database.ts'
 import { requireMatch } from '../../platform/http/entity-tags.ts'
 import { permissionsHeld } from '../../platform/http/permissions.ts'
 import { type JsonText, jsonText } from '../../platform/http/route.ts'

@@ -4,7 +4,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Uuid } from '../../kernel/locators.ts'
-import { snakeCase } from '../database.ts'
+import { snakeCase } from '../database/rows.ts'
 import type { NewEvent } from './outbox.ts'
 import { events, type StoredEvent } from './tables.ts'
 import { isCustomEventType, isStreamed, newerTypeOf } from './types.ts'

@@ -1,6 +1,7 @@
 // Secrets as rows of the home shard.
 import { and, eq, sql } from 'drizzle-orm'
-import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { putRows } from '../../platform/database/rows.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import { seal, unseal } from '../../platform/sealed.ts'
 import { sealedPlace, type Tenant, type TenantPlace } from '../../platform/tenancy.ts'
 import type { Resource } from '../resource.ts'

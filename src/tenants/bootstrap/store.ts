@@ -1,6 +1,7 @@
 import { asc, eq } from 'drizzle-orm'
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { type Database, putRows, type Query } from '../../platform/database.ts'
+import { putRows } from '../../platform/database/rows.ts'
+import type { Database, Query } from '../../platform/database.ts'
 import type { Bootstrap, ResourceType } from '../../product/resources.ts'
 
 /** For the commit of the tenant's first configuration. */

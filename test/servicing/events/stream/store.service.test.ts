@@ -11,7 +11,8 @@ import {
   shardOfUuid,
 } from '../../../../src/kernel/locators.ts'
 import { noCalls } from '../../../../src/platform/calls.ts'
-import { type Database, openDatabase, putRows, type Query } from '../../../../src/platform/database.ts'
+import { putRows } from '../../../../src/platform/database/rows.ts'
+import { type Database, openDatabase, type Query } from '../../../../src/platform/database.ts'
 import { events } from '../../../../src/platform/events/tables.ts'
 import { eventsOfRequest, firstFrom } from '../../../../src/servicing/events/stream/store.ts'
 import { boundDatabase, poolBinding, prepareDatabases } from '../../../support/databases.ts'

@@ -1,0 +1,93 @@
+// What goes to a D1 database, and comes back: one batch in one round trip, counted, within a session, and only while the
+// database serves the tenant that the caller believes.
+import { type Calls, noteBookmark } from '../calls.ts'
+import {
+  type Fence,
+  type FencedTenant,
+  type FenceRow,
+  holdFence,
+  isAsBelieved,
+  isFenceTripped,
+  readFence,
+} from '../tenancy/fence.ts'
+
+export type SqlText = { readonly sql: string; readonly params: readonly unknown[] }
+
+export const isReading = ({ sql: text }: SqlText): boolean => /^[\s(]*select\b/i.test(text)
+
+/** Sends the statements as one atomic batch in one round trip. */
+export type Send = (statements: readonly SqlText[]) => Promise<D1Result[]>
+
+/**
+ * `binding` is the name of the database's bookmarks. `fence`: for a tenant's database.
+ *
+ * Uses a session, so that read replicas can be enabled: reads with a client's bookmark may go to a copy that has reached it,
+ * everything else goes to the primary.
+ */
+export function connectionTo(client: D1Database, calls: Calls, binding?: string, fence?: Fence): Send {
+  const send = sessionOf(client, calls, binding)
+  return fence ? statements => sendFenced(send, fence, statements, calls) : send
+}
+
+function sessionOf(client: D1Database, calls: Calls, binding: string | undefined): Send {
+  let from = binding !== undefined && calls.isRead ? calls.clientBookmarks?.[binding] : undefined
+  let session = client.withSession(from ?? 'first-primary')
+  const send: Send = async statements => {
+    calls.d1 += 1
+    calls.statements = (calls.statements ?? 0) + statements.length
+    const results = await session.batch(
+      statements.map(({ sql: text, params }) => session.prepare(text).bind(...params)),
+    )
+    const bookmark = session.getBookmark()
+    if (binding !== undefined && bookmark) noteBookmark(calls, binding, bookmark)
+    return results
+  }
+  // A restored database may never have had the bookmark: then the primary is asked.
+  return statements =>
+    send(statements).catch(problem => {
+      if (from === undefined) throw problem
+      from = undefined
+      session = client.withSession('first-primary')
+      return send(statements)
+    })
+}
+
+/** Sends until the database is as the caller believes, or the fence throws the caller's answer. */
+async function sendFenced(
+  send: Send,
+  { tenant, settle }: Fence,
+  statements: readonly SqlText[],
+  calls: Calls,
+): Promise<D1Result[]> {
+  const attempt = statements.every(isReading) ? readFenced : writeFenced
+  for (;;) {
+    const outcome = await attempt(send, tenant, statements, calls)
+    if ('results' in outcome) return outcome.results
+    await settle(outcome.row)
+  }
+}
+
+/** The results, or the fence's row if the database is not as the caller believes. */
+type Attempt = (
+  send: Send,
+  tenant: FencedTenant,
+  statements: readonly SqlText[],
+  calls: Calls,
+) => Promise<{ results: D1Result[] } | { row: FenceRow | undefined }>
+
+const readFenced: Attempt = async (send, tenant, statements, { token }) => {
+  const [read, ...results] = await send([readFence(token), ...statements])
+  const [row] = read!.results as FenceRow[]
+  return isAsBelieved(row, tenant) ? { results } : { row }
+}
+
+const writeFenced: Attempt = async (send, tenant, statements, { token }) => {
+  try {
+    const [, ...results] = await send([holdFence(tenant, token), ...statements])
+    return { results }
+  } catch (problem) {
+    if (!isFenceTripped(problem)) throw problem
+    const [read] = await send([readFence(token)])
+    return { row: read!.results[0] as FenceRow | undefined }
+  }
+}
