@@ -7,7 +7,7 @@ import { current, historyOf, latestOf, termAt, usualStart } from '../knowledge.t
 import { exposureInFull, isOutlined } from '../large-policies.ts'
 import { loaded, unfolding } from '../parts.ts'
 import { usePromise } from '../use-promise.ts'
-import type { Field } from '../wire.ts'
+import type { Field, Policy, ProductDetail } from '../wire.ts'
 import { DESK } from '../words.ts'
 import { surrounded, within } from './allowed.ts'
 import type { Scope } from './constraints.ts'
@@ -23,6 +23,7 @@ import {
   insuredExposures,
 } from './insured.ts'
 import { useUploads } from './media.ts'
+import type { Faults } from './places.ts'
 import { differenceTable, usePreview } from './preview.ts'
 import { policyPath, previewed, type Transacted, TransactionForm } from './transactions.ts'
 import { changes as changesOf, type Filled, filledFrom } from './values.ts'
@@ -65,55 +66,35 @@ export function Endorse({ policy, product, close }: Transacted): View {
   const asksReprice = product.endorsements.find(one => one.name === name)?.reprice === 'input'
   /** Those of a large policy that were looked at, with their perils. */
   const [inFull, keep] = useState<Readonly<Record<string, InsuredExposure>>>({})
-  const formOf = ({ exposure, form }: InsuredExposure): ExposureForm =>
-    changes.exposures[exposure.locator] ?? form
 
-  const body = (): object => {
-    const updates = before.exposures.flatMap(one => {
-      const { locator } = one.exposure
-      return changes.ended.includes(locator) ? [] : exposureChanges(inFull[locator] ?? one, formOf(one))
-    })
-    return {
-      endorsementName: name,
-      startTimestamp: beginOf(from),
-      ...changesOf(policyFields, before.policy, changes.policy),
-      ...(updates.length > 0 && { updateExposures: updates }),
-      ...(changes.added.length > 0 && {
-        addExposures: changes.added.map(one => addedRequest(product, one)),
-      }),
-      ...(changes.ended.length > 0 && { endExposures: changes.ended }),
-      ...(asksReprice && { reprice }),
-    }
-  }
+  const body = (): object => ({
+    endorsementName: name,
+    startTimestamp: beginOf(from),
+    ...changesOf(policyFields, before.policy, changes.policy),
+    ...exposuresRequest(product, before.exposures, inFull, changes),
+    ...(asksReprice && { reprice }),
+  })
   const { faults } = previewing
   const exposureNode = (outlined: InsuredExposure): Child => {
-    const { locator, displayId, name } = outlined.exposure
-    const one = inFull[locator] ?? outlined
-    const isEnded = changes.ended.includes(locator)
-    const title = `${one.kind?.displayName ?? words(name)} ${displayId}`
-    return unfolding(locator, before.exposures.length <= MOST_OPEN, [h('span', {}, title)], () => [
-      checkInput(`${DESK.endExposure}: ${title}`, isEnded, isOn =>
+    const { locator } = outlined.exposure
+    return part(InsuredPart, {
+      key: locator,
+      policy,
+      product,
+      now,
+      insured: inFull[locator] ?? outlined,
+      isOpenAtFirst: before.exposures.length <= MOST_OPEN,
+      isEnded: changes.ended.includes(locator),
+      form: changes.exposures[locator] ?? outlined.form,
+      faults,
+      keep: insured => keep(kept => ({ ...kept, [locator]: insured })),
+      change: form => change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
+      end: isOn =>
         change({
           ...changes,
           ended: isOn ? [...changes.ended, locator] : changes.ended.filter(one => one !== locator),
         }),
-      ),
-      !isEnded && isOutlined(one.exposure)
-        ? loaded(FORMS.loadsPerils, async () => {
-            const exposure = await exposureInFull(policy, one.exposure)
-            const [insured] = insuredExposures([exposure], product, now)
-            if (insured) keep(kept => ({ ...kept, [locator]: insured }))
-            return null
-          })
-        : !isEnded &&
-          part(InsuredFields, {
-            insured: one,
-            form: formOf(one),
-            faults,
-            change: (form: ExposureForm) =>
-              change({ ...changes, exposures: { ...changes.exposures, [locator]: form } }),
-          }),
-    ])
+    })
   }
   const holder = useHolder(policy.policyholderLocator)
   const scope: Scope = {
@@ -191,6 +172,65 @@ export function Endorse({ policy, product, close }: Transacted): View {
     ],
   })
   return surrounded({ times, jurisdictionField: product.jurisdictionField }, uploads.within(form))
+}
+
+/** What the changes ask for exposures. `inFull`: those of a large policy that were looked at, by locator. */
+function exposuresRequest(
+  product: ProductDetail,
+  exposures: readonly InsuredExposure[],
+  inFull: Readonly<Record<string, InsuredExposure>>,
+  changes: Changes,
+): object {
+  const updates = exposures.flatMap(one => {
+    const { locator } = one.exposure
+    if (changes.ended.includes(locator)) return []
+    return exposureChanges(inFull[locator] ?? one, changes.exposures[locator] ?? one.form)
+  })
+  return {
+    ...(updates.length > 0 && { updateExposures: updates }),
+    ...(changes.added.length > 0 && {
+      addExposures: changes.added.map(one => addedRequest(product, one)),
+    }),
+    ...(changes.ended.length > 0 && { endExposures: changes.ended }),
+  }
+}
+
+type InsuredShown = {
+  readonly policy: Policy
+  readonly product: ProductDetail
+  readonly now: number
+  readonly insured: InsuredExposure
+  readonly isOpenAtFirst: boolean
+  readonly isEnded: boolean
+  readonly form: ExposureForm
+  readonly faults: Faults
+  /** Of a large policy: its perils are read once somebody looks at them. */
+  readonly keep: (insured: InsuredExposure) => void
+  readonly change: (form: ExposureForm) => void
+  readonly end: (isOn: boolean) => void
+}
+
+/** One insured exposure: whether it ends, and else its fields and perils. */
+function InsuredPart(shown: InsuredShown): View {
+  const { insured, isEnded, policy, product, now } = shown
+  const { exposure, kind } = insured
+  const title = `${kind?.displayName ?? words(exposure.name)} ${exposure.displayId}`
+  const inside = (): Child => {
+    if (isEnded) return false
+    if (!isOutlined(exposure)) {
+      const { form, faults, change } = shown
+      return part(InsuredFields, { insured, form, faults, change })
+    }
+    return loaded(FORMS.loadsPerils, async () => {
+      const [read] = insuredExposures([await exposureInFull(policy, exposure)], product, now)
+      if (read) shown.keep(read)
+      return null
+    })
+  }
+  return unfolding(exposure.locator, shown.isOpenAtFirst, [h('span', {}, title)], () => [
+    checkInput(`${DESK.endExposure}: ${title}`, isEnded, shown.end),
+    inside(),
+  ])
 }
 
 /** Values of the policyholder, on which choices may depend; undefined until they are there. */
