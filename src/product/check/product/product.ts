@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto'
-import type { LookupTable, ProductDefinition, TemplateSource } from '../../configuration.ts'
+import type {
+  ExposureDefinition,
+  LookupTable,
+  ProductDefinition,
+  TemplateSource,
+} from '../../configuration.ts'
 import type { ResourceType } from '../../resources.ts'
 import type { Archive } from '../archive.ts'
-import { compileFields } from '../fields/fields.ts'
-import { policyFile } from '../files.ts'
-import { decodeFile } from '../json/decode.ts'
+import { compileFields, type TableNames } from '../fields/fields.ts'
+import { type PolicyFile, policyFile } from '../files.ts'
+import { type Decoded, decodeFile } from '../json/decode.ts'
 import { displayNameOf } from '../json/scalars.ts'
 import type { ArchiveReport } from '../report.ts'
 import { withJurisdiction } from '../settings.ts'
@@ -48,31 +53,16 @@ const GUIDELINES = 'underwriting.guidelines.liquid'
 
 /** Reads one folder below `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
-  const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isBrought } = context
+  const { archive, ownTables, tenantTables, tableNames, isBrought } = context
   const folder = `products/${name}/policy`
   checkProductName(name, archive.report)
-  const policyPath = `${folder}/policy.json`
-  const file = archive.take(policyPath)
-  const missing = 'The product has no policy.json. Add it, or remove the folder of the product.'
-  if (file === undefined) archive.report.at({ path: policyPath }).error('missingFile', missing)
-  const read = decodeFile(file, policyFile, archive.report)
-  const policy = read ?? {
-    value: policyFile.parse({}),
-    report: archive.report.ofValue(() => ({ path: folder })),
-  }
+  const { isWhole, policy } = readPolicyFile(folder, archive)
   const { value, report } = policy
-  const table = (tableName: string) => ownTables.get(tableName) ?? tenantTables.get(tableName)
-  const tables = { hasTable: (tableName: string) => table(tableName) !== undefined, tableNames }
-
-  const sources: TemplateSource[] = []
-  const script = (path: string): TemplateSource | undefined => {
-    const taken = archive.take(path)
-    const source = taken && readTemplate(taken, context.compileLiquid, archive.report)
-    if (source !== undefined) sources.push(source)
-    return source
-  }
-  const templates = readTemplates(folder, archive, script)
+  const tables = { hasTable: (table: string) => ownTables.has(table) || tenantTables.has(table), tableNames }
+  const scripts = new Scripts(context)
+  const templates = readTemplates(folder, archive, scripts)
   const staticDocuments = archive.namesIn(`${folder}/static_documents`)
+  for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
   const names: TemplateNames = {
     all: templates,
     used: new Set(),
@@ -80,28 +70,12 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     isBrought,
     archive: archive.report,
   }
-  for (const document of staticDocuments) archive.take(`${folder}/static_documents/${document}`)
-
-  const { externalRater, plugins } = value
-  const isPricedByPlugin = plugins.getPerilRates?.enabled === true
-  const isPricedElsewhere = read === undefined || externalRater !== undefined || isPricedByPlugin
-  const path = `${folder}/exposures`
-  const exposures = compileExposures(path, {
-    archive,
-    script,
-    isPricedElsewhere,
-    isPricedByPlugin,
-    ...tables,
-  })
-  const uninsurable = `The product '${name}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`
-  if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
-  const unrated = `The tenant has no external rater '${externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`
-  if (externalRater !== undefined)
-    report.at('externalRater').warning('externalRater', unrated, { integration: externalRater })
+  const exposures = exposuresOf(name, folder, { archive, scripts, tables, policy, isWhole })
+  reportRater(policy)
   const cancellationTypes = compileCancellations(`${folder}/cancellations.json`, archive, names)
   const fees = compileFees(`${folder}/fees.json`, archive)
-  const calculations = script(`${folder}/${CALCULATIONS}`)
-  const underwriting = script(`${folder}/${GUIDELINES}`)
+  const calculations = scripts.read(`${folder}/${CALCULATIONS}`)
+  const underwriting = scripts.read(`${folder}/${GUIDELINES}`)
   const documents = compileDocuments(value.documents, names, report.at('documents'), 'policy')
   const fields = compileFields(value.fields, 'policy', report.at('fields'), tables)
   const product: ProductDefinition = {
@@ -119,30 +93,108 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ),
     ...(cancellationTypes !== undefined && { cancellationTypes }),
     fees,
-    taxes: compileTaxes(`${folder}/taxes`, archive, script),
+    taxes: compileTaxes(`${folder}/taxes`, archive, path => scripts.read(path)),
     ...(calculations !== undefined && { calculations }),
     ...(underwriting !== undefined && { underwriting }),
     templates,
     staticDocuments,
     plugins: compilePlugins(value, report.at('plugins'), context.hasScript),
-    ...(externalRater !== undefined && { externalRater }),
+    ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
     tables: Object.fromEntries(ownTables),
   }
   // Of a broken file some is left out, perhaps the document that uses a template.
-  if (read !== undefined && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
-  const feeNames = fees.map(fee => fee.name)
-  const declaredFees = new Set(feeNames)
-  // Of a broken file some is left out, perhaps the fee.
-  const isBroken = archive.report.hasBrokenJson(`${folder}/fees.json`)
-  const hasFee = (fee: string): boolean => isBroken || declaredFees.has(fee)
-  for (const source of sources) {
-    const takesSnippets = Object.values(templates).includes(source)
-    const kinds = { table, isResourceTable, isRangeTable, tableNames }
-    const isBroughtDocument = (name: string): boolean => isBrought('staticDocument', name)
-    const targets = { ...kinds, hasFee, feeNames, staticDocuments, isBroughtDocument, takesSnippets }
-    checkReferences(source, targets, archive.report)
-  }
+  if (isWhole && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
+  scripts.checkReferences(folder, product)
   return product
+}
+
+/** The policy.json of the folder; `isWhole` unless it is missing or cannot be read, and the defaults stand for it. */
+function readPolicyFile(folder: string, archive: Archive): { isWhole: boolean; policy: Decoded<PolicyFile> } {
+  const path = `${folder}/policy.json`
+  const file = archive.take(path)
+  const missing = 'The product has no policy.json. Add it, or remove the folder of the product.'
+  if (file === undefined) archive.report.at({ path }).error('missingFile', missing)
+  const read = decodeFile(file, policyFile, archive.report)
+  const defaults = () => ({
+    value: policyFile.parse({}),
+    report: archive.report.ofValue(() => ({ path: folder })),
+  })
+  return { isWhole: read !== undefined, policy: read ?? defaults() }
+}
+
+/** The scripts and templates of one product: all that are read have their references checked in the end. */
+class Scripts {
+  readonly #context: ProductContext
+  readonly #sources: TemplateSource[] = []
+
+  constructor(context: ProductContext) {
+    this.#context = context
+  }
+
+  /** Undefined where the archive has no such file, or it has no readable text. */
+  read(path: string): TemplateSource | undefined {
+    const { archive, compileLiquid } = this.#context
+    const taken = archive.take(path)
+    const source = taken && readTemplate(taken, compileLiquid, archive.report)
+    if (source !== undefined) this.#sources.push(source)
+    return source
+  }
+
+  checkReferences(folder: string, { fees, templates, staticDocuments }: ProductDefinition): void {
+    const { archive, ownTables, tenantTables, tableNames, isResourceTable, isRangeTable, isBrought } =
+      this.#context
+    const feeNames = fees.map(fee => fee.name)
+    const declaredFees = new Set(feeNames)
+    // Of a broken file some is left out, perhaps the fee.
+    const isBroken = archive.report.hasBrokenJson(`${folder}/fees.json`)
+    const targets = {
+      table: (name: string) => ownTables.get(name) ?? tenantTables.get(name),
+      tableNames,
+      isResourceTable,
+      isRangeTable,
+      hasFee: (fee: string) => isBroken || declaredFees.has(fee),
+      feeNames,
+      staticDocuments,
+      isBroughtDocument: (name: string) => isBrought('staticDocument', name),
+    }
+    const ofDocuments = new Set(Object.values(templates))
+    for (const source of this.#sources)
+      checkReferences(source, { ...targets, takesSnippets: ofDocuments.has(source) }, archive.report)
+  }
+}
+
+type Surroundings = {
+  archive: Archive
+  scripts: Scripts
+  tables: TableNames
+  policy: Decoded<PolicyFile>
+  isWhole: boolean
+}
+
+function exposuresOf(
+  product: string,
+  folder: string,
+  { archive, scripts, tables, policy, isWhole }: Surroundings,
+): ExposureDefinition[] {
+  const { externalRater, plugins } = policy.value
+  const path = `${folder}/exposures`
+  const isPricedByPlugin = plugins.getPerilRates?.enabled === true
+  const exposures = compileExposures(path, {
+    archive,
+    script: file => scripts.read(file),
+    isPricedElsewhere: !isWhole || externalRater !== undefined || isPricedByPlugin,
+    isPricedByPlugin,
+    ...tables,
+  })
+  const uninsurable = `The product '${product}' has no exposures, so nothing can be insured with it. Add exposures/<name>/exposure.json.`
+  if (archive.foldersIn(path).length === 0) archive.report.at({ path }).warning('noExposures', uninsurable)
+  return exposures
+}
+
+function reportRater({ value: { externalRater }, report }: Decoded<PolicyFile>): void {
+  if (externalRater === undefined) return
+  const unrated = `The tenant has no external rater '${externalRater}'; the product is priced by its plugin or its scripts until there is one. Register it with POST /integrations.`
+  report.at('externalRater').warning('externalRater', unrated, { integration: externalRater })
 }
 
 const FORBIDDEN_IN_NAMES = /[$@=;/\\:+,{}^%`[\]><~#*?|\p{Cc}]|\p{Extended_Pictographic}/gu
@@ -159,15 +211,11 @@ function checkProductName(name: string, report: ArchiveReport): void {
 }
 
 /** Files beside policy.json, by file name. */
-function readTemplates(
-  folder: string,
-  archive: Archive,
-  script: (path: string) => TemplateSource | undefined,
-): Record<string, TemplateSource> {
+function readTemplates(folder: string, archive: Archive, scripts: Scripts): Record<string, TemplateSource> {
   const templates: [string, TemplateSource][] = []
   for (const name of archive.namesIn(folder)) {
     if (name === CALCULATIONS || name === GUIDELINES || !(isLiquid(name) || isVelocity(name))) continue
-    const source = script(`${folder}/${name}`)
+    const source = scripts.read(`${folder}/${name}`)
     if (source !== undefined) templates.push([name, source])
   }
   return Object.fromEntries(templates)
