@@ -44,102 +44,139 @@ export type Cell = {
 }
 
 /** Starts a process with nothing in its environment. `onEnd` is called once, however it ends. */
-export function startCell(onEnd: (cell: Cell) => void): Cell {
-  const flags = [`--max-old-space-size=${MOST_HEAP_MB}`, '--disable-warning=ExperimentalWarning']
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(process.execPath, [...flags, CELL], {
-    env: {} as NodeJS.ProcessEnv,
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  // A process that waits for calls keeps nobody from ending: it ends then, too.
-  child.unref()
-  for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as Socket).unref()
-  if (child.pid !== undefined) guard(child.pid)
-  const keys: string[] = []
-  let waiting: { done(answer: CellAnswer): void; fail(problem: Error): void } | undefined
-  let isReady = false
-  let isAlive = true
-  let isPaused = false
-  let isLowered = false
-  let cpuBefore: number | undefined
-  let begin: (() => void) | undefined
+export const startCell = (onEnd: (cell: Cell) => void): Cell => new ProcessCell(onEnd)
 
-  const cell: Cell = {
-    has: key => keys.includes(key),
-    run: (key, program, call) =>
-      new Promise((done, fail) => {
-        if (!isAlive) return fail(new Error('The process has ended.'))
-        waiting = { done, fail }
-        const isKnown = keys.includes(key)
-        if (isKnown) keys.splice(keys.indexOf(key), 1)
-        keys.push(key)
-        const forgotten = keys.length > MOST_PROGRAMS ? keys.shift()! : ''
-        const parts = [Buffer.from(key), isKnown ? Buffer.alloc(0) : program, call, Buffer.from(forgotten)]
-        begin = () => {
-          cpuBefore = cpuMsOf(child.pid)
-          writeFrame(child.stdin, parts)
-          if (isLowered) lower(child.pid!)
-          if (isPaused) signal(child.pid, 'SIGSTOP')
-        }
-        if (isReady) begin()
-      }),
-    // A process that still starts does so first: that is no work of the tenant's.
-    pause() {
-      isPaused = true
-      if (isReady) signal(child.pid, 'SIGSTOP')
-    },
-    resume() {
-      isPaused = false
-      signal(child.pid, 'SIGCONT')
-    },
-    lowerPriority() {
-      isLowered = true
-      if (isReady) lower(child.pid!)
-    },
-    isLowered: () => isLowered,
-    isAlive: () => isAlive,
-    callCpuMs() {
-      if (waiting && !isReady) return 0
-      const used = cpuMsOf(child.pid)
-      return used === undefined || cpuBefore === undefined ? undefined : used - cpuBefore
-    },
-    kill() {
-      isAlive = false
-      child.kill('SIGKILL')
-    },
+const FLAGS = [`--max-old-space-size=${MOST_HEAP_MB}`, '--disable-warning=ExperimentalWarning']
+
+type Waiting = { done(answer: CellAnswer): void; fail(problem: Error): void }
+
+class ProcessCell implements Cell {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>
+  readonly #onEnd: (cell: Cell) => void
+  /** Of the programs that it keeps ready; the one used last at the end. */
+  readonly #keys: string[] = []
+  #waiting: Waiting | undefined
+  /** Hands the call over that waits for the process to be ready. */
+  #begin: (() => void) | undefined
+  #isReady = false
+  #isAlive = true
+  #isOver = false
+  #isPaused = false
+  #isLowered = false
+  #cpuBefore: number | undefined
+
+  constructor(onEnd: (cell: Cell) => void) {
+    this.#onEnd = onEnd
+    const child = spawn(process.execPath, [...FLAGS, CELL], {
+      env: {} as NodeJS.ProcessEnv,
+      stdio: ['pipe', 'pipe', 'ignore'],
+    })
+    this.#child = child
+    // A process that waits for calls keeps nobody from ending: it ends then, too.
+    child.unref()
+    for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as Socket).unref()
+    if (child.pid !== undefined) guard(child.pid)
+    child.stdout.on(
+      'data',
+      frameReader(frame => this.#take(frame)),
+    )
+    // Writing to a process that has ended: `exit` says so too.
+    child.stdin.on('error', () => undefined)
+    child.on('error', problem => this.#over(null, problem.message))
+    child.on('close', (code, name) =>
+      this.#over(name === 'SIGABRT' || name === 'SIGTRAP' ? 134 : code, `${code ?? name}`),
+    )
   }
 
-  const take = ([ending, text]: Buffer[]): void => {
+  has(key: string): boolean {
+    return this.#keys.includes(key)
+  }
+
+  run(key: string, program: Buffer, call: Buffer): Promise<CellAnswer> {
+    return new Promise((done, fail) => {
+      if (!this.#isAlive) return fail(new Error('The process has ended.'))
+      this.#waiting = { done, fail }
+      const isKnown = this.has(key)
+      const forgotten = this.#use(key)
+      const parts = [Buffer.from(key), isKnown ? Buffer.alloc(0) : program, call, Buffer.from(forgotten)]
+      this.#begin = () => {
+        this.#cpuBefore = cpuMsOf(this.#child.pid)
+        writeFrame(this.#child.stdin, parts)
+        if (this.#isLowered) lower(this.#child.pid!)
+        if (this.#isPaused) signal(this.#child.pid, 'SIGSTOP')
+      }
+      if (this.#isReady) this.#begin()
+    })
+  }
+
+  /** A process that still starts does so first: that is no work of the tenant's. */
+  pause(): void {
+    this.#isPaused = true
+    if (this.#isReady) signal(this.#child.pid, 'SIGSTOP')
+  }
+
+  resume(): void {
+    this.#isPaused = false
+    signal(this.#child.pid, 'SIGCONT')
+  }
+
+  lowerPriority(): void {
+    this.#isLowered = true
+    if (this.#isReady) lower(this.#child.pid!)
+  }
+
+  isLowered(): boolean {
+    return this.#isLowered
+  }
+
+  isAlive(): boolean {
+    return this.#isAlive
+  }
+
+  callCpuMs(): number | undefined {
+    if (this.#waiting && !this.#isReady) return 0
+    const used = cpuMsOf(this.#child.pid)
+    return used === undefined || this.#cpuBefore === undefined ? undefined : used - this.#cpuBefore
+  }
+
+  kill(): void {
+    this.#isAlive = false
+    this.#child.kill('SIGKILL')
+  }
+
+  /** The program that the process no longer needs to keep; empty for none. */
+  #use(key: string): string {
+    const keys = this.#keys
+    const at = keys.indexOf(key)
+    if (at >= 0) keys.splice(at, 1)
+    keys.push(key)
+    return keys.length > MOST_PROGRAMS ? keys.shift()! : ''
+  }
+
+  #take([ending, text]: Buffer[]): void {
     if (!ending) {
-      isReady = true
-      begin?.()
+      this.#isReady = true
+      this.#begin?.()
       return
     }
-    const answered = waiting
-    waiting = undefined
-    begin = undefined
+    const answered = this.#waiting
+    this.#waiting = undefined
+    this.#begin = undefined
     answered?.done({ ending: ending.toString() as CellAnswer['ending'], text: text! })
   }
-  child.stdout.on('data', frameReader(take))
-  // Writing to a process that has ended: `exit` says so too.
-  child.stdin.on('error', () => undefined)
-  let isOver = false
-  const over = (code: number | null, why: string): void => {
-    if (isOver) return
-    isOver = true
-    isAlive = false
-    if (child.pid !== undefined) unguard(child.pid)
-    const unanswered = waiting
-    waiting = undefined
+
+  #over(code: number | null, why: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#isAlive = false
+    if (this.#child.pid !== undefined) unguard(this.#child.pid)
+    const unanswered = this.#waiting
+    this.#waiting = undefined
     // Node ends itself when it is out of memory; a signal that it did not give itself came from outside.
-    if (code !== null && isReady) unanswered?.done({ ending: 'died', text: Buffer.alloc(0) })
+    if (code !== null && this.#isReady) unanswered?.done({ ending: 'died', text: Buffer.alloc(0) })
     else unanswered?.fail(new Error(`The process ended: ${why}.`))
-    onEnd(cell)
+    this.#onEnd(this)
   }
-  child.on('error', problem => over(null, problem.message))
-  child.on('close', (code, name) =>
-    over(name === 'SIGABRT' || name === 'SIGTRAP' ? 134 : code, `${code ?? name}`),
-  )
-  return cell
 }
 
 function lower(pid: number): void {

@@ -163,7 +163,7 @@ describe('the plugin runner', () => {
   it('leaves no process behind that still runs tenant code when it is killed and nobody tidies up', async () => {
     const secret = 'a secret that only this test uses'
     const alone = spawn(process.execPath, ['runner/main.bundle.mjs'], { stdio: ['pipe', 'pipe', 'inherit'] })
-    alone.stdin.write(`${JSON.stringify({ secret, port: 0 })}\n`)
+    alone.stdin.write(`${JSON.stringify({ secret, port: 0, longestMs: ENOUGH_MS })}\n`)
     const [line] = (await once(alone.stdout, 'data')) as [Buffer]
     const address = `http://127.0.0.1:${(JSON.parse(line.toString()) as { port: number }).port}`
     const program = programOf('left', FOR_HOURS)
