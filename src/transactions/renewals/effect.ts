@@ -39,58 +39,25 @@ export function renewed(
 ): EndorsementResult {
   const { now, supply, product } = context
   const quote = boundQuote(before)
-  assertPolicyAllows(before, 'renew')
-  const cancellation = standingCancellations(before).at(-1)
-  if (cancellation)
-    throw wrongState(
-      `Policy ${before.policy.locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
-    )
-  const last = segmentsInForce(lineOf(before, quote)).at(-1)
-  if (renewal.startAt !== before.policy.effectiveEnd)
-    throw wrongState(
-      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${before.policy.effectiveEnd} by now; update the renewal, and it starts there.`,
-    )
-  if (!last || last.end !== renewal.startAt)
-    throw wrongState(
-      `Policy ${before.policy.locator} has no coverage up to ${renewal.startAt} to renew; reinstate it first.`,
-    )
-  const term = { start: renewal.startAt, end: renewal.endAt! }
-  const made = { ...term, createdAt: now, updatedAt: now, replacedBy: undefined }
+  const last = assertRenewable(before, quote, renewal)
   const modification = newModification(
     before,
     {
       kind: 'renewal',
       name: 'modification.policy.renew',
-      effectiveAt: term.start,
-      policyEnd: term.end,
+      effectiveAt: renewal.startAt,
+      policyEnd: renewal.endAt!,
       transactionLocator: String(renewal.locator),
     },
     { now, supply },
   )
-  const own = { ...made, madeBy: modification.locator }
-  const segment: PolicySegment = { ...last, ...own, locator: supply.uuid(), predecessor: undefined }
   const going = continuing(before, renewal)
-  const draft = asDraft(before, quote, modification, segment, {
-    exposureRuns: going.exposureRuns.map(run => ({ ...run, ...own, locator: supply.uuid(), cuts: [] })),
-    perilRuns: going.perilRuns.map(run => ({
-      ...run,
-      ...own,
-      locator: supply.uuid(),
-      cuts: [],
-      splits: undefined,
-      price: undefined,
-    })),
-  })
+  const term = newTerm(last, going, renewal, modification, context)
+  const draft = asDraft(before, quote, modification, term)
   const { aggregate: changed, reported } = changeDraft(
     draft.aggregate,
     draft.quote,
-    {
-      ...renewal.changes,
-      updateExposures: joinedUpdates(renewal.changes.updateExposures ?? []).map(
-        ({ update: { endPerils, ...update } }) => ({ ...update, removePerils: endPerils }),
-      ),
-      removeExposures: renewal.changes.endExposures,
-    },
+    changesOfDraft(renewal),
     { product, timeZone: before.policy.timeZone, now, supply },
   )
   const termPerils = new Map(
@@ -104,7 +71,7 @@ export function renewed(
   return {
     quote,
     modification,
-    reported: reportedOfTerm(reported, segment, modification, termPerils),
+    reported: reportedOfTerm(reported, term.segment, modification, termPerils),
     aggregate: {
       ...before,
       policy: { ...before.policy, updatedAt: now },
@@ -117,7 +84,7 @@ export function renewed(
       exposureRuns: putRecords(before.exposureRuns, [
         ...going.beyond.map(run => ({
           ...run,
-          cuts: [...run.cuts, { by: modification.locator, from: later(run.start, term.start) }],
+          cuts: [...run.cuts, { by: modification.locator, from: later(run.start, renewal.startAt) }],
         })),
         ...changed.exposureRuns.values(),
       ]),
@@ -132,6 +99,68 @@ export function renewed(
     },
   }
 }
+
+/** The policy's last segment, which the new term continues. */
+function assertRenewable(before: PolicyAggregate, quote: Quote, renewal: Endorsement): PolicySegment {
+  assertPolicyAllows(before, 'renew')
+  const { locator, effectiveEnd } = before.policy
+  const cancellation = standingCancellations(before).at(-1)
+  if (cancellation)
+    throw wrongState(
+      `Policy ${locator} is cancelled from ${cancellation.effectiveAt} on and cannot be renewed; reinstate it first.`,
+    )
+  if (renewal.startAt !== effectiveEnd)
+    throw wrongState(
+      `Renewal ${renewal.locator} starts at ${renewal.startAt}, but the policy ends at ${effectiveEnd} by now; update the renewal, and it starts there.`,
+    )
+  const last = segmentsInForce(lineOf(before, quote)).at(-1)
+  if (!last || last.end !== renewal.startAt)
+    throw wrongState(
+      `Policy ${locator} has no coverage up to ${renewal.startAt} to renew; reinstate it first.`,
+    )
+  return last
+}
+
+type Term = { segment: PolicySegment; exposureRuns: ExposureRun[]; perilRuns: PerilRun[] }
+
+/** Segment and runs of the new term as they go on without changes. */
+function newTerm(
+  last: PolicySegment,
+  going: ReturnType<typeof continuing>,
+  { startAt, endAt }: Endorsement,
+  { locator: madeBy }: Modification,
+  { now, supply }: EndorsementContext,
+): Term {
+  const own = {
+    start: startAt,
+    end: endAt!,
+    createdAt: now,
+    updatedAt: now,
+    replacedBy: undefined,
+    madeBy,
+  }
+  return {
+    segment: { ...last, ...own, locator: supply.uuid(), predecessor: undefined },
+    exposureRuns: going.exposureRuns.map(run => ({ ...run, ...own, locator: supply.uuid(), cuts: [] })),
+    perilRuns: going.perilRuns.map(run => ({
+      ...run,
+      ...own,
+      locator: supply.uuid(),
+      cuts: [],
+      splits: undefined,
+      price: undefined,
+    })),
+  }
+}
+
+/** What the renewal changes, in the words of a draft: what it ends is removed from the new term. */
+const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft>[2] => ({
+  ...changes,
+  updateExposures: joinedUpdates(changes.updateExposures ?? []).map(
+    ({ update: { endPerils, ...update } }) => ({ ...update, removePerils: endPerils }),
+  ),
+  removeExposures: changes.endExposures,
+})
 
 /** Problems under the owners that the renewal is checked by: it names the policy's data, and its perils are new. */
 function reportedOfTerm(
@@ -168,8 +197,7 @@ function asDraft(
   before: PolicyAggregate,
   bound: Quote,
   modification: Modification,
-  segment: PolicySegment,
-  { exposureRuns, perilRuns }: { exposureRuns: ExposureRun[]; perilRuns: PerilRun[] },
+  { segment, exposureRuns, perilRuns }: Term,
 ): { aggregate: PolicyAggregate; quote: Quote } {
   const locator = 0 as QuoteLocator
   const { start, end } = segment
