@@ -51,39 +51,40 @@ export function isSame(expected: unknown, got: unknown, name: string, zone: Time
 }
 
 export function compare(expected: unknown, got: unknown, path: Path, zone: TimeZone, into: Comparison): void {
-  if (expected === null) {
-    if (got !== null)
-      into.mismatches.push({ path, expected, got, isUnwritten: true, canUpdate: got !== undefined })
-    return
+  const differs = (more: Partial<Mismatch> = {}): void => {
+    into.mismatches.push({ path, expected, got, canUpdate: got !== undefined, ...more })
   }
-  if (Array.isArray(expected)) {
-    if (!Array.isArray(got))
-      return void into.mismatches.push({ path, expected, got, canUpdate: got !== undefined })
+  if (expected === null) {
+    if (got !== null) differs({ isUnwritten: true })
+  } else if (Array.isArray(expected)) {
+    if (Array.isArray(got)) compareLists(expected, got, path, zone, into)
+    else differs()
+  } else if (isJsonObject(expected)) {
+    if (isJsonObject(got))
+      for (const [name, one] of Object.entries(expected))
+        compare(one, Object.hasOwn(got, name) ? got[name] : undefined, [...path, name], zone, into)
+    else differs()
+  } else {
     into.compared += 1
-    if (expected.length !== got.length) {
-      const note = `${counted(expected.length)} expected, ${counted(got.length)} got`
-      return void into.mismatches.push({
-        path,
-        expected,
-        got: asWritten(expected, got),
-        canUpdate: true,
-        note,
-      })
-    }
+    if (!isSame(expected, got, String(path.at(-1) ?? ''), zone))
+      differs({ canUpdate: got !== undefined && got !== null })
+  }
+}
+
+function compareLists(
+  expected: readonly unknown[],
+  got: readonly unknown[],
+  path: Path,
+  zone: TimeZone,
+  into: Comparison,
+): void {
+  into.compared += 1
+  if (expected.length === got.length) {
     for (const [at, one] of expected.entries()) compare(one, got[at], [...path, at], zone, into)
     return
   }
-  if (isJsonObject(expected)) {
-    if (!isJsonObject(got))
-      return void into.mismatches.push({ path, expected, got, canUpdate: got !== undefined })
-    for (const [name, one] of Object.entries(expected))
-      compare(one, Object.hasOwn(got, name) ? got[name] : undefined, [...path, name], zone, into)
-    return
-  }
-  into.compared += 1
-  const name = String(path.at(-1) ?? '')
-  if (isSame(expected, got, name, zone)) return
-  into.mismatches.push({ path, expected, got, canUpdate: got !== undefined && got !== null })
+  const note = `${counted(expected.length)} expected, ${counted(got.length)} got`
+  into.mismatches.push({ path, expected, got: asWritten(expected, got), canUpdate: true, note })
 }
 
 const counted = (count: number): string => `${count} ${count === 1 ? 'entry' : 'entries'}`
@@ -144,34 +145,11 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
     into.mismatches.push({ path, expected: 'ready', got: state, canUpdate: false, note: failure })
     return
   }
-  const says = plain(text)
   for (const [name, one] of Object.entries(wanted)) {
-    const at = [...path, name]
-    if (name === 'text') {
-      into.compared += 1
-      if (one === null)
-        into.mismatches.push({ path: at, expected: one, got: text, isUnwritten: true, canUpdate: true })
-      else if (plain(String(one)) !== says)
-        into.mismatches.push({ path: at, expected: one, got: text, canUpdate: true })
-    } else if (name === 'contains' || name === 'lacks')
-      for (const [index, piece] of (Array.isArray(one) ? one : [one]).entries()) {
-        into.compared += 1
-        if (says.includes(plain(String(piece))) === (name === 'contains')) continue
-        let where = isJsonObject(expected) ? at : path
-        if (Array.isArray(one)) where = [...at, index]
-        into.mismatches.push({
-          path: where,
-          expected: piece,
-          got: text,
-          canUpdate: false,
-          note: name === 'contains' ? 'the document does not say it' : 'the document says it',
-        })
-      }
-    else if (name === 'state') {
-      into.compared += 1
-      if (one !== state)
-        into.mismatches.push({ path: at, expected: one, got: state, canUpdate: true, note: failure })
-    } else
+    // A text alone is not written under `contains`.
+    const at = isJsonObject(expected) || Array.isArray(one) ? [...path, name] : path
+    if (Object.hasOwn(CLAIMS, name)) CLAIMS[name]!(one, document, at, into)
+    else
       into.mismatches.push({
         path: at,
         expected: one,
@@ -179,6 +157,44 @@ function compareDocument(expected: unknown, document: ShownDocument, path: Path,
         canUpdate: false,
         note: 'of a document there are text, contains, lacks and state',
       })
+  }
+}
+
+type Claim = (expected: unknown, document: ShownDocument, path: Path, into: Comparison) => void
+
+/** What may be expected of a document. */
+const CLAIMS: Readonly<Record<string, Claim>> = {
+  text(expected, { text = '' }, path, into) {
+    into.compared += 1
+    const isUnwritten = expected === null
+    if (isUnwritten || plain(String(expected)) !== plain(text))
+      into.mismatches.push({
+        path,
+        expected,
+        got: text,
+        canUpdate: true,
+        ...(isUnwritten && { isUnwritten }),
+      })
+  },
+  contains: sayingOf(true, 'the document does not say it'),
+  lacks: sayingOf(false, 'the document says it'),
+  state(expected, { state, failure }, path, into) {
+    into.compared += 1
+    if (expected !== state)
+      into.mismatches.push({ path, expected, got: state, canUpdate: true, note: failure })
+  },
+}
+
+/** That the document says a text, or each of several; or that it does not. */
+function sayingOf(isSaid: boolean, note: string): Claim {
+  return (expected, { text = '' }, path, into) => {
+    const says = plain(text)
+    for (const [index, piece] of (Array.isArray(expected) ? expected : [expected]).entries()) {
+      into.compared += 1
+      const at = Array.isArray(expected) ? [...path, index] : path
+      if (says.includes(plain(String(piece))) !== isSaid)
+        into.mismatches.push({ path: at, expected: piece, got: text, canUpdate: false, note })
+    }
   }
 }
 

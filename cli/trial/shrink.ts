@@ -1,9 +1,14 @@
 // Makes a policy smaller for as long as it shows the same: parts that are not needed go, and values become plain ones.
 import type { Instant } from '../../src/kernel/time.ts'
 import { add } from '../../src/kernel/time.ts'
-import type { Configuration, FieldDefinition, ProductDefinition } from '../../src/product/configuration.ts'
+import type {
+  Configuration,
+  ExposureDefinition,
+  FieldDefinition,
+  ProductDefinition,
+} from '../../src/product/configuration.ts'
 import { hearSignals } from '../terminal.ts'
-import { type Base, type MadeCase, type MadePolicy, tableOf } from './policies.ts'
+import { type Base, type MadeCase, type MadeExposure, type MadePolicy, tableOf } from './policies.ts'
 import { type FieldGroup, type FieldValues, simplest } from './values.ts'
 
 /** Policies that are tried for one problem. */
@@ -47,51 +52,76 @@ function sizeOf(one: MadeCase): string {
   return `${String(parts).padStart(8, '0')} ${String(text.length).padStart(10, '0')} ${text}`
 }
 
-function* smallerCases({ values, policy }: MadeCase, context: Surroundings): Generator<MadeCase> {
-  const { product, base, configuration } = context
-  const kept = (base?.policy ?? {}) as Partial<MadePolicy>
-  const withPolicy = (changed: Partial<MadePolicy>): MadeCase => ({
-    values,
-    policy: withoutEmpty({ ...policy, ...changed }),
-  })
-  if (!kept.exposures?.length) {
-    if (policy.exposures.length > 1)
-      for (const at of policy.exposures.keys())
-        yield withPolicy({ exposures: policy.exposures.toSpliced(at, 1) })
-    for (const [at, exposure] of policy.exposures.entries())
-      if (exposure.perils.length > 1)
-        for (const peril of exposure.perils.keys())
-          yield withPolicy({
-            exposures: policy.exposures.with(at, {
-              ...exposure,
-              perils: exposure.perils.toSpliced(peril, 1),
-            }),
-          })
-  }
+/** The largest steps first. */
+function* smallerCases(one: MadeCase, context: Surroundings): Generator<MadeCase> {
+  const { values, policy } = one
+  const { configuration, base } = context
+  for (const changed of withFewerParts(policy, context)) yield { values, policy: changed }
   if (Object.keys(values).length > 0 && base?.values === undefined) yield { values: {}, policy }
   for (const changed of smallerValues(values, configuration.policyholderFields, context, base?.values))
     yield { values: changed, policy }
-  if (policy.paymentScheduleName !== undefined && kept.paymentScheduleName === undefined)
-    yield withPolicy({ paymentScheduleName: undefined })
-  if (kept.policyStartTimestamp === undefined && kept.policyEndTimestamp === undefined) {
-    const year = (start: Instant) => add(start, 1, 'year', configuration.timeZone)
-    const start = context.now
-    if (policy.policyStartTimestamp !== start || policy.policyEndTimestamp !== year(start))
-      yield withPolicy({ policyStartTimestamp: start, policyEndTimestamp: year(start) })
+  for (const changed of withUsualTerms(policy, context)) yield { values, policy: changed }
+  for (const changed of withSmallerData(policy, context)) yield { values, policy: changed }
+}
+
+const keptPolicy = ({ base }: Surroundings): Partial<MadePolicy> => base?.policy ?? {}
+
+const changedPolicy = (policy: MadePolicy, changes: Partial<MadePolicy>): MadePolicy =>
+  withoutEmpty({ ...policy, ...changes })
+
+function* withFewerParts(policy: MadePolicy, context: Surroundings): Generator<MadePolicy> {
+  if (keptPolicy(context).exposures?.length) return
+  const { exposures } = policy
+  if (exposures.length > 1)
+    for (const at of exposures.keys()) yield changedPolicy(policy, { exposures: exposures.toSpliced(at, 1) })
+  for (const [at, exposure] of exposures.entries()) {
+    if (exposure.perils.length === 1) continue
+    for (const peril of exposure.perils.keys()) {
+      const fewer = { ...exposure, perils: exposure.perils.toSpliced(peril, 1) }
+      yield changedPolicy(policy, { exposures: exposures.with(at, fewer) })
+    }
   }
-  for (const changed of smallerData(policy, product.fields, context, kept)) yield withPolicy(changed)
+}
+
+/** Without a payment schedule; for a year from now. */
+function* withUsualTerms(policy: MadePolicy, context: Surroundings): Generator<MadePolicy> {
+  const kept = keptPolicy(context)
+  if (policy.paymentScheduleName !== undefined && kept.paymentScheduleName === undefined)
+    yield changedPolicy(policy, { paymentScheduleName: undefined })
+  if (kept.policyStartTimestamp !== undefined || kept.policyEndTimestamp !== undefined) return
+  const { now: start, configuration } = context
+  const end = add(start, 1, 'year', configuration.timeZone)
+  if (policy.policyStartTimestamp !== start || policy.policyEndTimestamp !== end)
+    yield changedPolicy(policy, { policyStartTimestamp: start, policyEndTimestamp: end })
+}
+
+function* withSmallerData(policy: MadePolicy, context: Surroundings): Generator<MadePolicy> {
+  const { product } = context
+  const kept = keptPolicy(context)
+  for (const changed of smallerData(policy, product.fields, context, kept))
+    yield changedPolicy(policy, changed)
   for (const [at, exposure] of policy.exposures.entries()) {
     const definition = product.exposures.find(one => one.name === exposure.exposureName)
-    const keptExposure = kept.exposures?.[at]
-    const withExposure = (changed: object): MadeCase =>
-      withPolicy({ exposures: policy.exposures.with(at, withoutEmpty({ ...exposure, ...changed })) })
-    for (const changed of smallerData(exposure, definition?.fields ?? [], context, keptExposure))
-      yield withExposure(changed)
-    for (const [number, peril] of exposure.perils.entries()) {
-      const fields = definition?.perils.find(one => one.name === peril.name)?.fields ?? []
-      for (const changed of smallerData(peril, fields, context, keptExposure?.perils?.[number]))
-        yield withExposure({ perils: exposure.perils.with(number, withoutEmpty({ ...peril, ...changed })) })
-    }
+    for (const changed of smallerExposures(exposure, definition, context, kept.exposures?.[at]))
+      yield changedPolicy(policy, { exposures: policy.exposures.with(at, changed) })
+  }
+}
+
+function* smallerExposures(
+  exposure: MadeExposure,
+  definition: ExposureDefinition | undefined,
+  context: Surroundings,
+  kept: MadeExposure | undefined,
+): Generator<MadeExposure> {
+  for (const changed of smallerData(exposure, definition?.fields ?? [], context, kept))
+    yield withoutEmpty({ ...exposure, ...changed })
+  for (const [at, peril] of exposure.perils.entries()) {
+    const fields = definition?.perils.find(one => one.name === peril.name)?.fields ?? []
+    for (const changed of smallerData(peril, fields, context, kept?.perils?.[at]))
+      yield withoutEmpty({
+        ...exposure,
+        perils: exposure.perils.with(at, withoutEmpty({ ...peril, ...changed })),
+      })
   }
 }
 
