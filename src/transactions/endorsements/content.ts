@@ -117,7 +117,6 @@ export class EndorsedContent {
 
   /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
-    const { product } = this.#context
     this.#covered = stretchesOf(segments)
     this.#continuations = this.#findContinuations(segments)
     const perilChanges = new Map<string, PerilChange>()
@@ -127,22 +126,15 @@ export class EndorsedContent {
         this.#reportUnknownExposure(locator, changes.endExposures!.indexOf(locator))
     for (const { update, index } of joinedUpdates(changes.updateExposures ?? []))
       if (!ended.has(update.exposureLocator)) this.#updateExposure(update, index, perilChanges, segments)
-    for (const locator of ended) {
-      const exposure = this.#exposure(locator)
-      for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
-    }
+    for (const locator of ended) this.#endExposure(locator)
     this.#moveExposureEnds()
     for (const [run, continuation] of this.#continuations) {
-      const peril = this.#before.perils.get(run.perilLocator)
-      const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
-      if (!peril || !exposure) continue
-      const definition = product.exposures
-        .find(({ name }) => name === exposure.name)
-        ?.perils.find(({ name }) => name === peril.name)
-      if (!definition) continue
-      const isEnded = ended.has(exposure.locator) || perilChanges.get(peril.locator)?.ended === true
+      const known = this.#definitionOf(run)
+      if (!known) continue
+      const change = perilChanges.get(run.perilLocator)
+      const isEnded = ended.has(known.exposure) || change?.ended === true
       if (isEnded || continuation.pieces.length === 0) this.#perilRuns.push(this.#cut(run))
-      else this.#continue(run, continuation, definition, perilChanges.get(peril.locator), repricing)
+      else this.#continue(run, continuation, known.definition, change, repricing)
     }
     for (const [index, creation] of (changes.addExposures ?? []).entries())
       this.#addExposure(creation, index, segments)
@@ -188,6 +180,21 @@ export class EndorsedContent {
       const added = addedPeril(exposure, definition, creation, index, this.#additionContext())
       if (added) this.#addPeril(added, spans)
     }
+  }
+
+  #endExposure(locator: string): void {
+    const exposure = this.#exposure(locator)
+    for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
+  }
+
+  /** The locator of the peril's exposure, and what the product says of the peril; undefined where it says nothing by now. */
+  #definitionOf({ perilLocator }: PerilRun): { exposure: string; definition: PerilDefinition } | undefined {
+    const peril = this.#before.perils.get(perilLocator)
+    const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
+    const definition = this.#context.product.exposures
+      .find(({ name }) => name === exposure?.name)
+      ?.perils.find(({ name }) => name === peril?.name)
+    return exposure && definition && { exposure: exposure.locator, definition }
   }
 
   /** A change of a peril also applies to the perils that renew it, unless the request names those. */
