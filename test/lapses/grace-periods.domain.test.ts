@@ -160,6 +160,30 @@ describe('a grace period', () => {
       expect(policy.graces).toEqual([])
     }
   })
+
+  it('lasts its days from the upgrade that brings it, where they would be over already', async () => {
+    const grace = { lapse: { gracePeriodDays: 30 } }
+    const late = await ClockedPolicy.issued('motor', 'monthly', { lapse: {} })
+    await late.advance('2027-06-10')
+    await late.upgrade(grace)
+    await late.advance('2027-06-11')
+    const [first] = late.invoices
+    expect(onlyGrace(late)).toMatchObject({ invoiceLocator: first!.locator, state: 'open' })
+    expect(onlyGrace(late).endAt).toBe(endOf(late, '2027-07-10'))
+    await late.advance('2027-07-11')
+    expect(cancellationsOf(late).map(one => one.effectiveAt)).toEqual([endOf(late, '2027-07-10')])
+    // What is left of the days counts on.
+    const recent = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
+    await recent.advance('2027-01-20')
+    await recent.upgrade(grace)
+    await recent.advance('2027-01-21')
+    expect(onlyGrace(recent).endAt).toBe(endOf(recent, '2027-01-31'))
+    const expired = await ClockedPolicy.issued('motor', 'upfront', { lapse: {} })
+    await expired.advance('2028-06-01')
+    await expired.upgrade(grace)
+    await expired.advance('2028-06-02')
+    expect([expired.graces, cancellationsOf(expired)]).toEqual([[], []])
+  })
 })
 
 describe('the end of a grace period', () => {

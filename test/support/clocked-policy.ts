@@ -26,6 +26,7 @@ import { decideLapse, type LapseOperation } from '../../src/transactions/lapses/
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
 import { decidePayment } from '../../src/transactions/payments/kind.ts'
 import { withCredit } from '../../src/transactions/payments/settling.ts'
+import { decideUpgrade } from '../../src/transactions/upgrade/decision.ts'
 import { type Example, groundOf, workedPolicies } from './configurations.ts'
 import type { PluginFunctions } from './plugin-function.ts'
 import { attemptAt } from './policy-story.ts'
@@ -133,7 +134,11 @@ export class ClockedPolicy {
       case INVOICE_TIMER:
         return await decideInvoicing(this.loaded, attempt)
       case PAST_DUE_TIMER:
-        return await lapse({ action: 'pastDue', invoice: payload.invoiceLocator as Uuid })
+        return await lapse({
+          action: 'pastDue',
+          invoice: payload.invoiceLocator as Uuid,
+          isGraceOnly: payload.isGraceOnly === 'true',
+        })
       case GRACE_END_TIMER:
         return await lapse({ action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid })
       case REINSTATEMENT_PERIOD_TIMER:
@@ -160,6 +165,20 @@ export class ClockedPolicy {
   async reverse(payment: Uuid): Promise<void> {
     const attempt = this.attempt
     await this.record((await decidePayment(this.loaded, { action: 'reverse', payment }, attempt)).planned)
+  }
+
+  /** To another version of the configuration, in which the policy's product has these properties. */
+  async upgrade(product: Partial<ProductDefinition>): Promise<void> {
+    const { configuration: former, product: formerProduct, aggregate } = this.loaded
+    const upgraded = { ...formerProduct, ...product }
+    const products = { ...former.configuration.products, [upgraded.name]: upgraded }
+    const target = {
+      configuration: { ...former, configuration: { ...former.configuration, products } },
+      configVersion: aggregate.policy.configVersion + 1,
+    }
+    const { planned, loaded } = decideUpgrade(this.loaded, target, { dryRun: false }, this.now).upgraded!
+    this.loaded = { ...loaded, aggregate }
+    await this.record(planned)
   }
 
   day(date: string): Instant {

@@ -13,7 +13,7 @@ import {
   shardOfUuid,
   type Uuid,
 } from '../../kernel/locators.ts'
-import { add, type Instant, later } from '../../kernel/time.ts'
+import { add, endOfDay, type Instant, later } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { TimerKind } from '../../platform/tables.ts'
 import { totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
@@ -48,16 +48,18 @@ export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant;
 
 /**
  * The grace period that the invoice starts at its due time. It lasts the product's days by the calendar of the policy's
- * zone, unless a reversed payment's plugin or the migration set another end. Undefined when the invoice starts none:
+ * zone, unless a reversed payment's plugin or the migration set another end. After an upgrade (`isUpgraded`) the days
+ * count from now where they would be over: the policyholder had no grace before. Undefined when the invoice starts none:
  * - it is paid or not past due;
- * - the policy is withdrawn, or had ended by the due time (by now, if an end was set): there is no cover left to lose;
+ * - the policy is withdrawn, or had ended by the due time (by now, if an end was set or after an upgrade): there is no
+ *   cover left to lose;
  * - another grace period is open, or the invoice has started one from that due time before;
  * - the product has no grace periods, or the invoice is a refund.
  */
 export function graceStart(
   before: PolicyAggregate,
   invoiceLocator: Uuid,
-  { product, now }: Pick<EffectContext, 'product' | 'now'>,
+  { product, now, isUpgraded = false }: Pick<EffectContext, 'product' | 'now'> & { isUpgraded?: boolean },
 ): GraceStart | undefined {
   const { gracePeriodDays } = product.lapse
   const invoice = before.invoices.get(invoiceLocator)
@@ -65,15 +67,18 @@ export function graceStart(
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
   // However late this runs, cover counts as lost from the due time; a set end may be much later, so it counts from now.
   const isEndSet = isGraceEndSet(invoice, startAt)
-  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= (isEndSet ? now : startAt))
-    return undefined
+  const coveredUntil = isEndSet || isUpgraded ? now : startAt
+  if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= coveredUntil) return undefined
   if (openGracePeriod(before) || !isOwed(before, invoice)) return undefined
   const began = [...before.gracePeriods.values()].some(
     one => one.invoiceLocator === invoiceLocator && one.startAt === startAt,
   )
   if (began) return undefined
-  const endAt = isEndSet ? invoice.graceEndAt : add(startAt, gracePeriodDays, 'day', before.policy.timeZone)
-  return { invoice, startAt, endAt }
+  const { timeZone } = before.policy
+  const afterDays = (from: Instant): Instant => add(from, gracePeriodDays, 'day', timeZone)
+  const isOver = isUpgraded && afterDays(startAt) <= now
+  const ofProduct = isOver ? endOfDay(afterDays(now), timeZone) : afterDays(startAt)
+  return { invoice, startAt, endAt: isEndSet ? invoice.graceEndAt : ofProduct }
 }
 
 /** A set end no longer counts once prolonged cover has moved the past-due time. */
@@ -298,10 +303,11 @@ export function pastDueRetryTimer(
   policy: PolicyLocator,
   invoice: Uuid,
   dueAt: Instant,
-  tries: number,
+  { tries, isUpgraded }: { tries: number; isUpgraded: boolean },
 ): NewTimer {
   const again = timer(policy, PAST_DUE_TIMER, 'invoiceLocator', invoice, dueAt)
-  return { ...again, payload: { ...again.payload, tries: String(tries) } }
+  const payload = { ...again.payload, tries: String(tries), ...(isUpgraded && { isGraceOnly: 'true' }) }
+  return { ...again, payload }
 }
 
 const graceEndTimer = ({ policy }: PolicyAggregate, { locator, endAt }: GracePeriod): NewTimer =>

@@ -54,7 +54,7 @@ import {
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
 export type LapseOperation =
-  /** From the clock. `tries`: failures of the plugin so far; `isGraceOnly`: the past-due event was sent before. */
+  /** From the clock. `tries`: failures of the plugin so far; `isGraceOnly`: by an upgrade; the past-due event was sent before. */
   | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
@@ -135,12 +135,12 @@ export async function decideLapse(
   const billed = (digits: number) => ({ digits, ownBills: ownBills('cancellation', loaded, attempt) })
   switch (operation.action) {
     case 'pastDue': {
-      const { invoice, tries = 0, isGraceOnly } = operation
+      const { invoice, tries = 0, isGraceOnly = false } = operation
       const notice = tries > 0 || isGraceOnly ? undefined : planPastDueNotice(aggregate, invoice, now)
-      const start = graceStart(aggregate, invoice, { product, now })
+      const start = graceStart(aggregate, invoice, { product, now, isUpgraded: isGraceOnly })
       if (!start) return { planned: notice }
       const before = notice ?? { aggregate, events: [] }
-      const answer = await preGrace(loaded, start, tries, attempt)
+      const answer = await preGrace(loaded, start, { tries, isUpgraded: isGraceOnly }, attempt)
       if ('retryTimer' in answer) return { planned: { ...before, timers: [answer.retryTimer] } }
       return { planned: chain(before, planGraceStart(aggregate, start, await context(), answer.terms)) }
     }
@@ -273,7 +273,7 @@ type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: New
 async function preGrace(
   loaded: Loaded,
   start: GraceStart,
-  tries: number,
+  { tries, isUpgraded }: { tries: number; isUpgraded: boolean },
   attempt: Attempt,
 ): Promise<PreGrace> {
   const { aggregate, product } = loaded
@@ -310,5 +310,6 @@ async function preGrace(
   })
   if (terms) return { terms }
   if (againAt === undefined) return { terms: {} }
-  return { retryTimer: pastDueRetryTimer(policy.locator, start.invoice.locator, againAt, tries + 1) }
+  const retry = { tries: tries + 1, isUpgraded }
+  return { retryTimer: pastDueRetryTimer(policy.locator, start.invoice.locator, againAt, retry) }
 }
