@@ -163,6 +163,29 @@ it('a new record whose locator another record has ends the batch with 503, and o
   expect((await motor.get(`/policy/${locator}`)).body).toEqual(draft.body)
 })
 
+it('records are listed by creation, also where a later one has a smaller number', async () => {
+  const { body } = await motor.createPolicy({ finalize: true })
+  await callOk('POST', `/policy/${body.locator}/issue`, { token: motor.token })
+  const path = `/policies/${body.locator}/cancellations`
+  const draft = async () =>
+    (
+      await callOk<{ locator: string }>('POST', path, {
+        token: motor.token,
+        body: {
+          name: 'customer_request',
+          cancellationCategory: 'other',
+          effectiveTimestamp: body.originalContractStartTimestamp,
+        },
+      })
+    ).locator
+  const [first, second] = [await draft(), await draft()]
+  // As if an isolate with a later block had made the first.
+  const ofLaterBlock = String(Number(first) + 64_000_000)
+  await client().exec(`update cancellation set locator = ${ofLaterBlock} where locator = ${first}`)
+  const listed = await callOk<{ locator: string }[]>('GET', path, { token: motor.token })
+  expect(listed.map(one => one.locator)).toEqual([ofLaterBlock, second])
+})
+
 it('each record of a policy names it by its locator', async () => {
   const { body } = await motor.createPolicy({ finalize: true })
   const policy = Number(body.locator)

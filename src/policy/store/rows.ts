@@ -105,7 +105,7 @@ function* readHoldbacks(holdbacks: readonly StoredHoldback[], currency: Currency
   }
 }
 
-/** One kind of record: its table, order column and both conversions. */
+/** One kind of record: its table, order columns and both conversions. */
 export type Collection = {
   table: SQLiteTable
   order: string
@@ -152,8 +152,11 @@ function readPerilRun(row: typeof perilRuns.$inferSelect, currency: CurrencyCode
   return run
 }
 
+// Digits come from the blocks of isolates, so a later record can have a smaller number. Those of one commit rise.
+const BY_CREATION = 'created_at, locator'
+
 export const COLLECTIONS: Record<CollectionName, Collection> = {
-  quotes: collection(quotes, 'locator'),
+  quotes: collection(quotes, BY_CREATION),
   modifications: collection(
     modifications,
     'number',
@@ -203,8 +206,8 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
       })),
     }),
   ),
-  endorsements: collection(endorsements, 'locator'),
-  cancellations: collection(cancellations, 'locator'),
+  endorsements: collection(endorsements, BY_CREATION),
+  cancellations: collection(cancellations, BY_CREATION),
   reinstatements: collection(reinstatements, 'locator'),
   documents: collection(documents, 'locator'),
   media: collection(policyMedia, 'rowid'),
@@ -217,10 +220,12 @@ export const COLLECTIONS: Record<CollectionName, Collection> = {
     (installment: PlannedInstallment) => ({ ...installment, fees: installment.fees?.map(stored) }),
     ({ fees }, currency) => (fees ? { fees: fees.map(readIn(currency)) } : {}),
   ),
-  invoices: collection(invoices, 'display_id', undefined, ({ policyLocator }) => ({ policyLocator })),
+  invoices: collection(invoices, 'created_at, display_id', undefined, ({ policyLocator }) => ({
+    policyLocator,
+  })),
   payments: {
     table: payments,
-    order: 'display_id',
+    order: 'posted_at, display_id',
     toRow: (payment: Payment) => ({
       ...stored(payment),
       credited: payment.credited.minor,
