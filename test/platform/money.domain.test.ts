@@ -6,6 +6,9 @@ import {
   exactMoney,
   fromMinor,
   LARGEST_MINOR,
+  minus,
+  money,
+  plus,
   sum,
   toNumber,
   toText,
@@ -78,4 +81,19 @@ it('a sum refuses what is too large on the way, and amounts of another currency'
   expect(sum([fromMinor(105, euro), fromMinor(-5, euro)], euro)).toEqual({ minor: 100, currency: 'EUR' })
   expect(() => sum([largest, fromMinor(1, euro), fromMinor(-1, euro)], euro)).toThrow(/beyond/)
   expect(() => sum([fromMinor(1, yen)], euro)).toThrow(/do not combine/)
+})
+
+it.each([
+  ['0.125', 'EUR', 13],
+  ['-0.125', 'EUR', -13],
+  ['0.124999', 'EUR', 12],
+  ['2.5', 'JPY', 3],
+])('%s %s are rounded half up, away from zero: %d minor units', (text, currency, minor) => {
+  expect(money(text, currency as CurrencyCode).minor).toBe(minor)
+})
+
+it('amounts of two currencies are neither added nor subtracted', () => {
+  const [euro, yen] = CURRENCIES as [CurrencyCode, CurrencyCode]
+  expect(() => plus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
+  expect(() => minus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
 })

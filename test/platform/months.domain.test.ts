@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import {
+  add,
+  type Instant,
+  LATEST,
+  months,
+  plainDay,
+  readDateTime,
+  type TimeZone,
+} from '../../src/kernel/time.ts'
+
+const BERLIN = 'Europe/Berlin' as TimeZone
+const UTC = 'UTC' as TimeZone
+const at = (iso: string): Instant => Date.parse(iso) as Instant
+const counted = (from: string, to: string, zone: TimeZone): string => months(at(from), at(to), zone).toFixed()
+
+test('no time is no months', () => {
+  expect(counted('2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z', UTC)).toBe('0')
+})
+
+test('months are rounded half up to seven places', () => {
+  // 1 ÷ 31 is 0.03225806…
+  expect(counted('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z', UTC)).toBe('0.0322581')
+})
+
+test('a month in which the clocks go back is not over an hour before its end', () => {
+  // October has 745 hours.
+  expect(counted('2026-09-30T22:00:00Z', '2026-10-31T22:30:00Z', BERLIN)).toBe('0.9993289')
+})
+
+test('the same times are so many months as the calendar of the zone that is asked for says', () => {
+  const [from, to] = ['2026-01-30T23:30:00Z', '2026-02-27T23:30:00Z'] as const
+  // From the 31st of January in Berlin, where the last of February ends the month.
+  expect([UTC, BERLIN, UTC].map(zone => counted(from, to, zone))).toEqual(['0.9655172', '1', '0.9655172'])
+})
+
+test('a day is added by the clock of the zone that is asked for', () => {
+  const noon = at('2026-03-28T12:00:00Z')
+  const next = [UTC, BERLIN, UTC].map(zone => new Date(add(noon, 1, 'day', zone)).toISOString())
+  expect(next).toEqual(['2026-03-29T12:00:00.000Z', '2026-03-29T11:00:00.000Z', '2026-03-29T12:00:00.000Z'])
+})
+
+test('only a day of 24 hours is plain', () => {
+  expect(plainDay(at('2026-03-28T12:00:00Z'), BERLIN)).toMatchObject({ start: at('2026-03-27T23:00:00Z') })
+  expect(plainDay(at('2026-03-29T12:00:00Z'), BERLIN)).toBeUndefined()
+})
+
+test('the calendar ends with the year 9999', () => {
+  expect(readDateTime('9999-12-31T23:59:59.999Z')).toBe(LATEST)
+  expect(readDateTime(String(LATEST + 1))).toBeUndefined()
+})
