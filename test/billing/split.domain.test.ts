@@ -27,6 +27,11 @@ describe('splitting an amount over installments', () => {
     expect(split('0.07', 'EUR', twelve)).toEqual([...eleven('0.00'), '0.07'])
   })
 
+  test('where rounding up leaves just nothing, the last part is nothing', () => {
+    expect(split('0.11', 'EUR', twelve)).toEqual([...eleven('0.01'), '0.00'])
+    expect(split('0.01', 'EUR', [1n, 1n])).toEqual(['0.01', '0.00'])
+  })
+
   test('a refund is split like the charge that it takes back', () => {
     expect(split('-200.00', 'EUR', twelve)).toEqual([...eleven('-16.67'), '-16.63'])
   })

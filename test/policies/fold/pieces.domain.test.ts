@@ -310,6 +310,23 @@ describe('whatever is split, cancelled and reinstated in whatever order', () => 
   })
 })
 
+it('time between the parts keeps its share: nobody is charged for it', () => {
+  const year = { start: day('2025-01-01'), end: day('2026-01-01') }
+  const parts = [
+    { start: year.start, end: day('2025-04-01') },
+    { start: day('2025-07-01'), end: year.end },
+  ]
+  const shared = shares(money('1200', EUR), year, parts, measureOf('monthly', BERLIN))
+  expect(shared.map(toText)).toEqual(['300.00', '600.00'])
+})
+
+it('a run too short to come to any months keeps its amount, on its last part', () => {
+  const start = day('2025-01-01')
+  const story = new Story({ start, end: (start + 100) as Instant }, '33.34')
+  expect(story.premiums()).toEqual(['33.34'])
+  expect(story.split((start + 50) as Instant).premiums()).toEqual(['0.00', '33.34'])
+})
+
 it('a share of any amount is the exact quotient, rounded half-up', () => {
   const amount = fc.oneof(fc.integer({ min: -2e9, max: 2e9 }), fc.integer({ min: -9e14, max: 9e14 }))
   const whole = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 1, max: 4e12 }))
