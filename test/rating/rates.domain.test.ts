@@ -16,3 +16,24 @@ it('an exact amount for a run too short to come to any months is that amount, wi
   expect(scaled({ exact: decimal(10), yearly: decimal(120) }, short, EUR)).toMatchObject({ month: '10' })
   expect(scaled({ yearly: decimal(1_200) }, short, EUR)).toMatchObject({ month: '100', amount: { minor: 0 } })
 })
+
+it('a year costs its yearly rate, rounded once: not twelve of the month rates that are shown', () => {
+  // 1.015 ÷ 12 is shown as 0.0845833, twelve of which are below 1.015.
+  expect(scaled({ yearly: decimal('1.015') }, decimal(12), EUR)).toEqual({
+    month: '0.0845833',
+    amount: { minor: 102, currency: 'EUR' },
+  })
+  expect(scaled({ yearly: decimal(20) }, decimal(12), EUR)).toMatchObject({ month: '1.6666667' })
+})
+
+it('what is added to a rate is charged once, whatever the months', () => {
+  const amount = { minor: 3_500, currency: 'EUR' }
+  expect(scaled({ monthly: decimal(10), added: decimal(5) }, decimal(3), EUR)).toEqual({
+    month: '10',
+    amount,
+  })
+  expect(scaled({ yearly: decimal(120), added: decimal(5) }, decimal(3), EUR)).toEqual({
+    month: '10',
+    amount,
+  })
+})

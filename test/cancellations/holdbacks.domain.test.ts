@@ -1,0 +1,59 @@
+// What a cancellation holds back of what it returns (brief 3.2), by its type's configuration.
+import { describe, expect, it } from 'vitest'
+import { type CurrencyCode, fromMinor } from '../../src/kernel/money.ts'
+import { holdbackTotal, isIssued } from '../../src/policy/fold/line.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
+import { type Holdback, selectedQuote } from '../../src/policy/records/aggregate.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { BoatInUtc } from '../support/boat-in-utc.ts'
+
+const boatWith = (holdback: object): Promise<BoatInUtc> => {
+  const cancellationTypes = [{ name: 'sold', title: 'Sold', holdback }]
+  return BoatInUtc.issued({
+    schedule: 'upfront',
+    isTaxed: true,
+    files: { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) },
+  })
+}
+
+const priceOf = ({ aggregate, loaded: { product } }: BoatInUtc) =>
+  policyPriceResponse(policyView(aggregate, selectedQuote(aggregate), product, isIssued))
+
+describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => {
+  it.each([
+    ['a tenth', { percent: 10 }, 60],
+    ['an amount', { amount: 50 }, 50],
+    ['an amount beyond the return: all of it, and no more', { amount: 700 }, 600],
+    ['more than all', { percent: 100 }, 600],
+  ])('holds back %s', async (_, holdback, held) => {
+    const boat = await boatWith(holdback)
+    await boat.pay(boat.invoices[0]!)
+    await boat.cancel('2030-09-01')
+    expect(priceOf(boat)).toMatchObject({
+      grossPremium: 600,
+      grossTaxes: 60,
+      holdbacks: [{ type: 'premium', perilName: 'sinking', amount: held }],
+      total: 660 + held,
+    })
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(
+      held === 600 ? ['cancellation', -6_000] : ['cancellation', held * 100 - 66_000],
+    )
+  })
+
+  it('holds back nothing any more once the policy is withdrawn', async () => {
+    const boat = await boatWith({ percent: 10 })
+    await boat.pay(boat.invoices[0]!)
+    await boat.cancel('2030-09-01')
+    await boat.withdraw()
+    expect(priceOf(boat)).toMatchObject({ holdbacks: [], total: 0 })
+  })
+})
+
+it('a held-back commission is no part of what the policyholder pays', () => {
+  const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
+  const held = [
+    { type: 'premium', perilRunLocator: 'run', amount: euro(1_000) },
+    { type: 'commission', perilRunLocator: 'run', position: 0, amount: euro(120) },
+  ] as unknown as Holdback[]
+  expect(holdbackTotal(held, 'EUR' as CurrencyCode)).toEqual(euro(1_000))
+})
