@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import type { QuoteLocator, Uuid } from '../../src/kernel/locators.ts'
 import { fromMinor, toText, zero } from '../../src/kernel/money.ts'
-import { feeCharges, isPayable, perilCharges } from '../../src/policy/bills/charge.ts'
+import {
+  feeCharges,
+  installmentFeeReversals,
+  isPayable,
+  joinedRests,
+  lineOfCharge,
+  perilCharges,
+  unpaidPart,
+} from '../../src/policy/bills/charge.ts'
 import type { Fee, PerilRun } from '../../src/policy/records/aggregate.ts'
+import type { PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import { NO_FIELD_DATA } from '../../src/product/fields/groups.ts'
-import { EUR } from './charges.ts'
+import { chargeOf, EUR } from './charges.ts'
 import { local } from './spans.ts'
 
 const uuid = (digit: number): Uuid => `${digit}d9cf5b5-3d8e-4f0c-9d3f-6a51a1a0a000` as Uuid
@@ -102,6 +111,64 @@ describe('charges', () => {
       false,
       false,
       true,
+    ])
+  })
+
+  test('commissions of one recipient are a line each', () => {
+    const [, , first, second] = perilCharges(run, 'collision')
+    expect(lineOfCharge(second!)).not.toBe(lineOfCharge(first!))
+  })
+
+  test('what was paid is paid of what is asked for: nothing of what is given back, nor of commissions', () => {
+    const charges = [
+      chargeOf('premium', 6_000, { start, end }),
+      chargeOf('tax', 2_000, { start, end }),
+      chargeOf('fee', -1_000, { start, end }),
+      chargeOf('commission', 4_000, { start, end }),
+    ]
+    const unpaid = (paid: number) => unpaidPart(charges, paid).map(({ type, amount }) => [type, amount.minor])
+    expect(unpaid(2_000)).toEqual([
+      ['premium', 4_500],
+      ['tax', 1_500],
+      ['fee', -1_000],
+      ['commission', 4_000],
+    ])
+    expect(unpaid(8_000)).toEqual([
+      ['fee', -1_000],
+      ['commission', 4_000],
+    ])
+  })
+
+  test('rests of one charge are one, from the first start to the last end; those that cancel out are none', () => {
+    const middle = local('2024-11-15', 'UTC')
+    const rest = (minor: number, from = start, to = end) => ({
+      ...chargeOf('premium', minor, { start, end }, { id: 'one' }),
+      rest: { start: from, end: to },
+    })
+    const joined = (...rests: ReturnType<typeof rest>[]) => joinedRests(rests, one => one.id)
+    expect(joined(rest(300, middle), rest(200, start, middle))).toEqual([rest(500)])
+    expect(joined(rest(300, middle), rest(-300))).toEqual([])
+  })
+
+  test('a fee of an installment is given back by the change that reversed it', () => {
+    const installment = (digit: number, by: Uuid) =>
+      ({
+        modificationLocator: uuid(8),
+        start,
+        end,
+        fees: [
+          {
+            locator: uuid(digit),
+            name: 'installment_fee',
+            description: '',
+            amount: fromMinor(250, EUR),
+            reversedBy: by,
+          },
+        ],
+      }) as unknown as PlannedInstallment
+    const charges = installmentFeeReversals([installment(1, uuid(5)), installment(2, uuid(6))], uuid(6))
+    expect(charges).toMatchObject([
+      { feeLocator: uuid(2), amount: { minor: -250 }, policyModificationLocator: uuid(6), keptUntil: 0 },
     ])
   })
 })

@@ -366,6 +366,23 @@ describe('a refund', () => {
     expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, -120_000, 'unfulfilled'])
     expect(boat.limit).toBe(50_000)
   })
+
+  it('is paid out as asked for, down to the last cent that may go out; its rest stays owed', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    const invoice = boat.invoices[0]!
+    await boat.pay(invoice, { amount: '500.00' })
+    const known = boat.invoices[0]!
+    const lost = { ...known, statuses: [...known.statuses, { at: boat.now, status: 'writtenOff' as const }] }
+    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
+    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    await boat.withdraw()
+    const payOut = async (amount: string) => {
+      await boat.pay(boat.invoices.at(-1)!, { amount })
+      return [boat.limit, ...boat.billed.at(-1)!.slice(2)]
+    }
+    expect(await payOut('-200.00')).toEqual([30_000, -100_000, 'unfulfilled'])
+    expect(await payOut('-300.00')).toEqual([0, -70_000, 'unfulfilled'])
+  })
 })
 
 describe('a reinstatement', () => {

@@ -133,6 +133,12 @@ describe('planning installments', () => {
     ).toMatchObject([{ number: 1, start: '2024-05-15', end: '2025-05-15', dueAt: '2024-05-15T23:59:59.999' }])
   })
 
+  test('5.00 are one installment, a cent more is spread', () => {
+    const count = (premium: number) =>
+      plan({ from: '2024-05-15', to: '2025-05-15', now: '2024-05-01', schedule: 'monthly', premium }).length
+    expect([500, 501].map(count)).toEqual([1, 12])
+  })
+
   test('with nothing to pay but commissions there is one installment', () => {
     const coverage = { start: local('2024-05-15', BERLIN), end: local('2025-05-15', BERLIN) }
     const free = planInstallments({

@@ -1,0 +1,59 @@
+// Invoices that ask for less than the product’s threshold, 2.00 here, are carried forward (brief 4.4). A year from March 1, 2030, monthly.
+import { expect, it } from 'vitest'
+import { decideInvoicing } from '../../src/billing/billing.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+import { boatFiles } from '../support/boat-product.ts'
+
+const POLICY = 'products/boat/policy/policy.json'
+const files = {
+  [POLICY]: JSON.stringify({
+    ...JSON.parse(boatFiles('EUR', false)[POLICY]!),
+    invoicing: { carryForwardBelow: 2 },
+  }),
+}
+
+const told = (boat: BoatInUtc) => boat.billed.map(([, minor, , status]) => [minor, status])
+
+it('an invoice of just the threshold is asked for', async () => {
+  const boat = await BoatInUtc.issued({ yearly: '24', files })
+  await boat.makeNext(1)
+  expect(told(boat)).toEqual([
+    [200, 'unfulfilled'],
+    [200, 'unfulfilled'],
+  ])
+})
+
+it('the third takes over the first with the second, and the fourth is carried forward again', async () => {
+  const boat = await BoatInUtc.issued({ yearly: '8', files })
+  await boat.makeNext(3)
+  expect(told(boat)).toEqual([
+    [67, 'carriedForward'],
+    [134, 'carriedForward'],
+    [201, 'unfulfilled'],
+    [67, 'carriedForward'],
+  ])
+})
+
+it('bills that are made at once after an outage are carried forward as if each were made in its time', async () => {
+  const boat = await BoatInUtc.issued({ yearly: '8', files })
+  boat.now = utc('2030-06-25')
+  await boat.record(await decideInvoicing(boat.loaded, boat.attempt))
+  expect(told(boat)).toEqual([
+    [67, 'carriedForward'],
+    [134, 'carriedForward'],
+    [201, 'unfulfilled'],
+    [67, 'carriedForward'],
+    [134, 'carriedForward'],
+  ])
+})
+
+it('the last of the plan is asked for, however little it is', async () => {
+  // Eleven months of 1.10 each: five pairs, and one that has none to join.
+  const boat = await BoatInUtc.issued({ yearly: '13.2', end: '2031-02-01', files })
+  await boat.makeNext(10)
+  expect(told(boat).slice(-3)).toEqual([
+    [110, 'carriedForward'],
+    [220, 'unfulfilled'],
+    [110, 'unfulfilled'],
+  ])
+})
