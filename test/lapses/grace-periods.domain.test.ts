@@ -134,6 +134,18 @@ describe('a grace period', () => {
     ])
   })
 
+  it('does not begin over a refund that is not paid out, which nobody is told is past due', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.pay(policy.invoices[0]!)
+    await policy.advance('2027-03-01')
+    const legacy = { action: 'legacy' as const, coverageEndAt: policy.day('2027-10-01') }
+    await policy.record((await decideCancellation(policy.loaded, legacy, attemptAt(policy.now))).planned)
+    expect(policy.told.at(-1)!.slice(2)).toEqual(['unfulfilled'])
+    policy.tell()
+    await policy.advance('2027-05-01')
+    expect([policy.graces, policy.tell()]).toEqual([[], []])
+  })
+
   it('begins with the issue of a policy whose invoice was past due before it', async () => {
     const policy = await ClockedPolicy.finalized('motor', 'upfront')
     expect(policy.told).toEqual([['newBusiness', 81_119, 'unfulfilled']])
@@ -273,6 +285,20 @@ describe('the end of a grace period', () => {
     const expired = await ClockedPolicy.issued('motor', 'upfront', { lapse: { gracePeriodDays: 400 } })
     await expired.advance('2028-06-01')
     expect([onlyGrace(expired).state, cancellationsOf(expired)]).toEqual(['settled', []])
+  })
+
+  it('changes nothing when the policy ends as it does, or was to be taken off risk before its end', async () => {
+    const policy = await ClockedPolicy.issued('motor', 'upfront')
+    await policy.advance('2027-01-20')
+    const { effectiveEnd } = policy.loaded.aggregate.policy
+    await update(policy, { endAt: effectiveEnd })
+    await policy.advance('2028-06-01')
+    expect([onlyGrace(policy).state, cancellationsOf(policy)]).toEqual(['settled', []])
+    const beyond = await ClockedPolicy.issued('motor', 'upfront')
+    await beyond.advance('2027-01-20')
+    await update(beyond, { endAt: beyond.day('2028-03-01'), cancelEffectiveAt: beyond.day('2027-06-01') })
+    await beyond.advance('2028-06-01')
+    expect([onlyGrace(beyond).state, cancellationsOf(beyond)]).toEqual(['settled', []])
   })
 
   it('comes again after a reinstatement, when what was past due still is not paid', async () => {

@@ -8,7 +8,7 @@ import { Refusal } from '../../src/kernel/errors.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import { sum, toText } from '../../src/kernel/money.ts'
 import { add, endOfDay, type Instant } from '../../src/kernel/time.ts'
-import { installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
+import { futureInstallments, installmentOf, standingInvoices } from '../../src/policy/bills/amounts-due.ts'
 import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { recordsWhere, selectedQuote } from '../../src/policy/records/aggregate.ts'
@@ -124,6 +124,19 @@ describe('a legacy lapse', () => {
     await policy.advance('2028-01-01')
     expect(policy.invoices).toHaveLength(6)
     expect(policy.graces).toHaveLength(1)
+  })
+
+  it('at an earlier time than the end of its grace has its reinstatement period from that time on', async () => {
+    const policy = await ClockedPolicy.issued('home', 'monthly')
+    await policy.advance('2027-01-10')
+    const cancelEffectiveAt = policy.day('2027-01-05')
+    const terms = { cancelEffectiveAt, resetCancelEffective: false }
+    await policy.decide({ action: 'updateGrace', gracePeriod: policy.graces[0]!.locator, terms })
+    await policy.advance('2027-01-20')
+    expect(onlyLapse(policy)).toMatchObject({
+      lapsedAt: cancelEffectiveAt,
+      reinstatementPeriodEndAt: policy.day('2027-02-04'),
+    })
   })
 
   it('refunds what was paid for cover that ended, less what was owed', async () => {
@@ -357,6 +370,28 @@ describe('the way back', () => {
     expect([moneyIn(policy), priceOf(policy)]).toEqual([1267.72, 1267.72])
   })
 
+  it('on the day on which a payment is due asks for that one at once, and for the next on its date', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    const dueFrom = async (date: string): Promise<number> =>
+      (await amountDue(policy, reinstatement, policy.day(date))).totalDue
+    // Both days ask for April and May, less what a gap of 15 and of 16 ÷ 31 of a month costs.
+    expect([await dueFrom('2027-05-01'), await dueFrom('2027-05-02')]).toEqual([165.7, 162.26])
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: policy.day('2027-05-01') })
+    await payAll(policy)
+    expect(futureInstallments(policy.loaded.aggregate)[0]!.dueAt).toBe(endOf(policy, '2027-06-01'))
+  })
+
+  it('that is paid late has the payments of the time until then due by the end of that day', async () => {
+    const policy = await lapsedInApril()
+    const reinstatement = await policy.decide({ action: 'open' })
+    await policy.decide({ action: 'invoice', reinstatement, effectiveAt: onlyLapse(policy).lapsedAt })
+    await policy.advance('2027-05-10')
+    await payAll(policy)
+    const [may] = policy.invoices.filter(isOutstanding)
+    expect(may).toMatchObject({ createdAt: policy.now, dueAt: endOf(policy, '2027-05-10') })
+  })
+
   it('is one at a time, and closed with its void invoice when it is not paid', async () => {
     const policy = await lapsedInApril()
     const first = await policy.decide({ action: 'open' })
@@ -388,6 +423,8 @@ describe('the way back', () => {
         () => policy.decide({ action: 'invoice', reinstatement, effectiveAt }),
       ])
         expect((await refusalOf(attempt())).code).toBe('invalidRequest')
+    for (const effectiveAt of [lapsedAt, reinstatementPeriodEndAt])
+      expect((await amountDue(policy, reinstatement, effectiveAt)).totalDue).toBeGreaterThan(0)
     const insured = await ClockedPolicy.issued('home', 'monthly')
     expect((await refusalOf(insured.decide({ action: 'open' }))).message).toContain('is not lapsed')
     const never = await ClockedPolicy.issued('home', 'monthly', { lapse: { gracePeriodDays: 15 } })
