@@ -1,0 +1,53 @@
+// Until when a reinstatement may be accepted (brief 1.6): 30 days by the cancellation's type, here.
+import { describe, expect, it } from 'vitest'
+import type { CancellationLocator } from '../../src/kernel/locators.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+
+const HOUR_MS = 3_600_000
+const cancellationTypes = [{ name: 'sold', title: 'Sold', reinstatement: { defaultDeadlineDays: 30 } }]
+const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
+
+/** Cancelled on May 1 at 01:00, as of October 1. */
+async function cancelled(): Promise<[BoatInUtc, CancellationLocator]> {
+  const boat = await BoatInUtc.issued({ files })
+  await boat.advance('2030-05-01')
+  return [boat, await boat.cancel('2030-10-01')]
+}
+
+const draft = async (boat: BoatInUtc, cancellation: CancellationLocator, deadline?: number) => {
+  const request = {
+    effectiveTimestamp: undefined,
+    reinstatementDeadlineTimestamp: deadline as Instant | undefined,
+    issue: false,
+  }
+  const operation = { action: 'create' as const, cancellation, request }
+  const { planned, reinstatement } = await decideReinstatement(boat.loaded, operation, boat.attempt)
+  await boat.record(planned)
+  return boat.aggregate.reinstatements.get(reinstatement)!
+}
+
+describe('a reinstatement', () => {
+  it('has the deadline of its cancellation’s type, from now on, unless the request says another', async () => {
+    const deadline = utc('2030-05-31') + HOUR_MS
+    expect((await draft(...(await cancelled()))).deadlineAt).toBe(deadline)
+    expect((await draft(...(await cancelled()), deadline + 1)).deadlineAt).toBe(deadline + 1)
+  })
+
+  it('is not made with a deadline that is now', async () => {
+    const [boat, cancellation] = await cancelled()
+    await expect(draft(boat, cancellation, boat.now)).rejects.toMatchObject({ code: 'invalidRequest' })
+    await draft(boat, cancellation, boat.now + 1)
+  })
+
+  it('is accepted until a moment before its deadline, and not at it', async () => {
+    const [boat, cancellation] = await cancelled()
+    const { locator, deadlineAt } = await draft(boat, cancellation)
+    boat.now = deadlineAt!
+    await expect(boat.onReinstatement('accept', locator)).rejects.toMatchObject({ code: 'wrongState' })
+    boat.now = (deadlineAt! - 1) as Instant
+    await boat.onReinstatement('accept', locator)
+    expect(boat.aggregate.reinstatements.get(locator)!.state).toBe('accepted')
+  })
+})

@@ -1,0 +1,27 @@
+// What comes back where a reinstatement begins with a later term (brief 1.6). Two years from March 1, 2030 in UTC.
+import { expect, it } from 'vitest'
+import { feesOf, isIssued, lineOf } from '../../src/policy/fold/line.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
+import { boundQuote } from '../../src/policy/records/aggregate.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+
+it('brings back that term, and nothing of the one before that ends there', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront', fees: { mooring: 24 } })
+  await boat.renew('2032-03-01')
+  const cancellation = await boat.cancel('2030-09-01')
+  await boat.reinstate(cancellation, '2031-03-01')
+  const { aggregate, loaded } = boat
+  const line = lineOf(aggregate, boundQuote(aggregate))
+  expect(line.at(-1)!.made.map(({ start, end }) => [start, end])).toEqual([
+    [utc('2031-03-01'), utc('2032-03-01')],
+  ])
+  const [first, second] = feesOf(aggregate, boundQuote(aggregate), line)
+  expect(first!.parts.map(({ start, end, amount }) => [start, end, amount.minor])).toEqual([
+    [utc('2030-03-01'), utc('2030-09-01'), 1_200],
+  ])
+  expect(first!.fee.changes).toHaveLength(1)
+  expect(second!.amount.minor).toBe(2_400)
+  const view = policyView(aggregate, boundQuote(aggregate), loaded.product, isIssued)
+  expect(policyPriceResponse(view)).toMatchObject({ grossPremium: 600 + 1_200, grossFees: 36 })
+})
