@@ -1,9 +1,15 @@
 import { beforeAll, describe, expect, it } from 'vitest'
+import { newUuid } from '../../src/kernel/locators.ts'
 import { type Instant, localParts } from '../../src/kernel/time.ts'
 import { PolicyCreateRequest } from '../../src/policy/contract/requests.ts'
-import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import type { Modification, PolicyAggregate } from '../../src/policy/records/aggregate.ts'
 import { decideCreation, decideIssue } from '../../src/transactions/new-business/decision.ts'
-import { decideTermEnd, readTermEndNotice, termEndTimers } from '../../src/transactions/term-end.ts'
+import {
+  decideTermEnd,
+  newEndTimers,
+  readTermEndNotice,
+  termEndTimers,
+} from '../../src/transactions/term-end.ts'
 import { groundOf, plentyOfLocators, workedPolicies } from '../support/configurations.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 12) as Instant
@@ -68,6 +74,19 @@ describe('the timers of a policy’s end', () => {
   })
 })
 
+describe('a transaction that may move the end', () => {
+  const set = (former: Instant | undefined, now: number) =>
+    newEndTimers(issued.policy, former, product, now as Instant).map(timer => [timer.kind, timer.dueAt - end])
+
+  it('sets no timers for the end that the policy had', () => {
+    expect(set(end, NOW)).toEqual([])
+  })
+
+  it('tells an end that has passed already at once, without its reminders', () => {
+    expect(set((end - DAY_MS) as Instant, end + DAY_MS)).toEqual([['policy.end', 0]])
+  })
+})
+
 describe('a timer of a policy’s end', () => {
   it('makes the event that it is for', () => {
     expect(firing(issued)?.events).toMatchObject([
@@ -81,6 +100,21 @@ describe('a timer of a policy’s end', () => {
   it('makes nothing of a policy that is not issued, or ended sooner', () => {
     expect(firing(finalized)).toBeUndefined()
     expect(firing(endingAt(end - 1))).toBeUndefined()
+  })
+
+  it('makes nothing of the end of a cancellation, or of a lapse until its reinstatement is issued', () => {
+    const [creation] = issued.modifications.values()
+    const more = (own: Partial<Modification>): Modification => ({ ...creation!, locator: newUuid(0), ...own })
+    const told = (...added: Modification[]) => {
+      const all = added.map(one => [one.locator, one] as const)
+      return firing({ ...issued, modifications: new Map([...issued.modifications, ...all]) })?.events.length
+    }
+    const lapse = more({ kind: 'lapse', policyEnd: end })
+    const back = more({ kind: 'reinstatement', undoes: lapse.locator })
+    expect(told(more({ kind: 'cancellation', policyEnd: end }))).toBeUndefined()
+    expect(told(lapse)).toBeUndefined()
+    expect(told(lapse, { ...back, issuedAt: undefined })).toBeUndefined()
+    expect(told(lapse, back)).toBe(1)
   })
 
   it('makes nothing of a reminder that the configuration of the policy has no more, as after an upgrade', () => {

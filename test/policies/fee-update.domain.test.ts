@@ -1,0 +1,41 @@
+// Fees added by hand: exactly what was sent is charged (brief 3.3). A year from March 1, 2030 in UTC.
+import { expect, it } from 'vitest'
+import { feesOf, lineOf } from '../../src/policy/fold/line.ts'
+import { boundQuote } from '../../src/policy/records/aggregate.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+
+const feeOf = (amount: string, from = '2030-03-01', to = '2031-03-01') => ({
+  feeName: 'mooring',
+  amount,
+  startTimestamp: utc(from),
+  endTimestamp: utc(to),
+})
+
+it.each([
+  ['0', /must be above 0/],
+  ['-1', /must be above 0/],
+  ['12.345', /more than the 2 decimal places/],
+])('of %s is refused', async (amount, problem) => {
+  const boat = await BoatInUtc.issued()
+  await expect(boat.changeFees({ newFees: [feeOf(amount)] })).rejects.toThrow(problem)
+})
+
+it('without a span, or from before the policy on, is refused', async () => {
+  const boat = await BoatInUtc.issued()
+  const refused = async (from: string, to: string, problem: RegExp) =>
+    await expect(boat.changeFees({ newFees: [feeOf('1', from, to)] })).rejects.toThrow(problem)
+  await refused('2030-06-01', '2030-06-01', /must lie after startTimestamp/)
+  await refused('2030-02-28', '2030-06-01', /must not lie before the contract's start/)
+})
+
+it('takes effect where the first of them begins, and is no fee of the policy before', async () => {
+  const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+  await boat.changeFees({ newFees: [feeOf('10', '2030-04-01'), feeOf('20'), feeOf('30', '2030-05-01')] })
+  const { aggregate } = boat
+  const line = lineOf(aggregate, boundQuote(aggregate))
+  expect(line.at(-1)!.modification).toMatchObject({ kind: 'feeUpdate', effectiveAt: utc('2030-03-01') })
+  const minor = (steps: typeof line) =>
+    feesOf(aggregate, boundQuote(aggregate), steps).map(one => one.amount.minor)
+  expect(minor(line)).toEqual([2_400, 1_000, 2_000, 3_000])
+  expect(minor(line.slice(0, -1))).toEqual([2_400])
+})
