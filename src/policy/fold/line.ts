@@ -139,6 +139,7 @@ export const endOfRun = (
 /** A fee at the end of a line. */
 export type FeeInForce = {
   readonly fee: Fee
+  /** Zero if the fee was reversed. */
   readonly amount: Money
   readonly reversed: boolean
   /** Ordered by time, adjoining parts merged; empty if the fee was reversed. */
@@ -185,13 +186,9 @@ export const feesOf = (
     .map(fee => feeInForce(fee, line))
 }
 
-/** The total of the fees; reversed ones count as zero. */
+/** The total of the fees; reversed ones are zero. */
 export const feeTotal = (fees: readonly FeeInForce[], currency: Money['currency']): Money =>
-  sumOf(
-    fees.filter(one => !one.reversed),
-    one => one.amount,
-    currency,
-  )
+  sumOf(fees, one => one.amount, currency)
 
 /** Whether a person reversed the fee, not a cancellation. */
 export const isReversedByHand = ({ modifications }: PolicyAggregate, { changes }: Fee): boolean =>

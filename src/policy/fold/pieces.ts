@@ -26,7 +26,7 @@ export type Piece = Span & {
   readonly amounts: Amounts | undefined
 }
 
-/** Every piece that the run ever had in the line, ordered by modification, then time. */
+/** Every piece that the run ever had in the line, ordered by modification, then time. None if the line lacks the run's own modification. */
 export function piecesOf(run: PerilRun, line: Line, timeZone: TimeZone): Piece[] {
   const { pieces, divisions } = shapeOf(run, line, timeZone)
   const amounts: (Amounts | undefined)[] = [run.price && amountsOf(run.price)]

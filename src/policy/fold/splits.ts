@@ -64,11 +64,10 @@ type Touched = Span & FollowingRun
 
 function splitRuns({ perilRuns, policy }: PolicyAggregate, line: Line, modification: Modification) {
   const { locator: by } = modification
-  const makers = new Set(line.map(step => step.modification.locator))
   const splits: Omit<SplitOfRun, 'following'>[] = []
   const touched = new Map<Uuid, Touched[]>()
   for (const run of perilRuns.values()) {
-    if (run.madeBy === by || !makers.has(run.madeBy)) continue
+    if (run.madeBy === by) continue
     const pieces = piecesOf(run, line, policy.timeZone)
     const stretches = [...replacedStretches(pieces, by), ...restoredStretches(pieces, by)]
     const changed = touched.get(run.perilLocator) ?? []

@@ -75,12 +75,9 @@ function premiumSpans(aggregate: PolicyAggregate, modification: Modification): P
       .filter(run => run.madeBy === by && run.price)
       .map(run => named(run, run.price!.premium.amount.minor, run))
   const line = lineUpTo(aggregate, acceptedQuote(aggregate)!, modification)
-  const makers = new Set(line.map(step => step.modification.locator))
   const step = line.find(one => one.modification.locator === by)
   if (!step) return []
-  const changed = [...perilRuns.values()].filter(
-    run => run.price && makers.has(run.madeBy) && reaches(step, run),
-  )
+  const changed = [...perilRuns.values()].filter(run => run.price && reaches(step, run))
   return changed.flatMap(run => {
     const pieces = piecesOf(run, line, policy.timeZone)
     const before = pieces.filter(

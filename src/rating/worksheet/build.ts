@@ -94,7 +94,7 @@ export function worksheetOf({ view, before, record, isRecorded }: Explained): Wo
         months: months(part.start, part.end, timeZone).toFixed(),
         amount: toText(part.amount),
       })),
-      amount: toText(reversed ? zero(currency) : amount),
+      amount: toText(amount),
       reversed,
     })),
     holdbacks: holdbacks.map(one => ({ name: holdbackName(one, aggregate), amount: toText(one.amount) })),

@@ -100,10 +100,8 @@ export function cancelled(
 function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
   const { currency, timeZone } = after.policy
   const line = lineOf(after, boundQuote(after))
-  const makers = new Set(line.map(step => step.modification.locator))
   const removed = new Map<Uuid, Money>()
   for (const run of after.perilRuns.values()) {
-    if (!makers.has(run.madeBy)) continue
     const pieces = piecesOf(run, line, timeZone)
     const premium = (some: (piece: Piece) => boolean): Money =>
       sum(
@@ -140,7 +138,6 @@ function holdbacksOf(
       ? money(toDecimal(all).times(terms.percent).div(100), currency)
       : money(decimal(terms.amount), currency)
   const kept = asked.minor < all.minor ? asked : all
-  if (kept.minor === 0) return []
   const parts = splitBy(premiums.map(premium => BigInt(premium.minor)))(kept)
   return runs
     .map(([perilRunLocator], at): Holdback => ({ type: 'premium', perilRunLocator, amount: parts[at]! }))
@@ -163,8 +160,7 @@ export function reducedFees(
   prorated?: Prorated,
 ): Fee[] {
   const measure = measureOf(proration ?? 'monthly', policy.timeZone)
-  return fees.flatMap(({ fee, parts, reversed }) => {
-    if (reversed) return []
+  return fees.flatMap(({ fee, parts }) => {
     const flat = isFlat(product, fee)
     const left: FeePart[] = []
     const removed: FeePart[] = []
