@@ -367,6 +367,16 @@ describe('a refund', () => {
     expect(boat.limit).toBe(50_000)
   })
 
+  it('that went out before the payment bounced leaves nothing to go out, not less', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    const payment = await boat.pay(boat.invoices[0]!)
+    await boat.cancel('2030-09-01')
+    await boat.pay(boat.invoices.at(-1)!)
+    expect(boat.limit).toBe(60_000)
+    await boat.reverse(payment)
+    expect(boat.limit).toBe(0)
+  })
+
   it('is paid out as asked for, down to the last cent that may go out; its rest stays owed', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
     const invoice = boat.invoices[0]!

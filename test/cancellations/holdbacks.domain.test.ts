@@ -1,10 +1,12 @@
 // What a cancellation holds back of what it returns (brief 3.2), by its type's configuration.
 import { describe, expect, it } from 'vitest'
-import { type CurrencyCode, fromMinor } from '../../src/kernel/money.ts'
+import type { CancellationLocator } from '../../src/kernel/locators.ts'
+import { type CurrencyCode, fromMinor, toNumber } from '../../src/kernel/money.ts'
 import { holdbackTotal, isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { type Holdback, selectedQuote } from '../../src/policy/records/aggregate.ts'
-import { policyPriceResponse } from '../../src/rating/price.ts'
+import { policyPriceResponse, wholeTotal } from '../../src/rating/price.ts'
+import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
 
 const boatWith = (holdback: object): Promise<BoatInUtc> => {
@@ -16,8 +18,12 @@ const boatWith = (holdback: object): Promise<BoatInUtc> => {
   })
 }
 
-const priceOf = ({ aggregate, loaded: { product } }: BoatInUtc) =>
-  policyPriceResponse(policyView(aggregate, selectedQuote(aggregate), product, isIssued))
+const viewOf = ({ aggregate, loaded: { product } }: BoatInUtc) =>
+  policyView(aggregate, selectedQuote(aggregate), product, isIssued)
+const priceOf = (boat: BoatInUtc) => policyPriceResponse(viewOf(boat))
+
+const cancellationOf = ({ aggregate, loaded }: BoatInUtc, locator: CancellationLocator) =>
+  cancellationResponse(aggregate, aggregate.cancellations.get(locator)!, loaded.product)
 
 describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => {
   it.each([
@@ -28,13 +34,16 @@ describe('a cancellation after half a year, of 600.00 and 60.00 of tax,', () => 
   ])('holds back %s', async (_, holdback, held) => {
     const boat = await boatWith(holdback)
     await boat.pay(boat.invoices[0]!)
-    await boat.cancel('2030-09-01')
+    const locator = await boat.cancel('2030-09-01')
+    const { price } = cancellationOf(boat, locator)
+    expect(price).toMatchObject({ newTotal: 660 + held, totalChange: held - 660 })
     expect(priceOf(boat)).toMatchObject({
       grossPremium: 600,
       grossTaxes: 60,
       holdbacks: [{ type: 'premium', perilName: 'sinking', amount: held }],
       total: 660 + held,
     })
+    expect(toNumber(wholeTotal(viewOf(boat)))).toBe(660 + held)
     expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(
       held === 600 ? ['cancellation', -6_000] : ['cancellation', held * 100 - 66_000],
     )
