@@ -6,11 +6,11 @@ import { decideReinstatement } from '../../src/transactions/reinstatements/decis
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
 
 const HOUR_MS = 3_600_000
-const cancellationTypes = [{ name: 'sold', title: 'Sold', reinstatement: { defaultDeadlineDays: 30 } }]
-const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
 
 /** Cancelled on May 1 at 01:00, as of October 1. */
-async function cancelled(): Promise<[BoatInUtc, CancellationLocator]> {
+async function cancelled(defaultDeadlineDays = 30): Promise<[BoatInUtc, CancellationLocator]> {
+  const cancellationTypes = [{ name: 'sold', title: 'Sold', reinstatement: { defaultDeadlineDays } }]
+  const files = { 'products/boat/policy/cancellations.json': JSON.stringify({ cancellationTypes }) }
   const boat = await BoatInUtc.issued({ files })
   await boat.advance('2030-05-01')
   return [boat, await boat.cancel('2030-10-01')]
@@ -38,6 +38,15 @@ describe('a reinstatement', () => {
   it('is not made with a deadline that is now', async () => {
     const [boat, cancellation] = await cancelled()
     await expect(draft(boat, cancellation, boat.now)).rejects.toMatchObject({ code: 'invalidRequest' })
+    await draft(boat, cancellation, boat.now + 1)
+  })
+
+  it('needs a deadline of its own where the type leaves it no days, and is told what to send', async () => {
+    const [boat, cancellation] = await cancelled(0)
+    await expect(draft(boat, cancellation)).rejects.toMatchObject({
+      code: 'invalidRequest',
+      message: `The deadline of a reinstatement must lie ahead, and ${boat.now} does not; send a later reinstatementDeadlineTimestamp.`,
+    })
     await draft(boat, cancellation, boat.now + 1)
   })
 

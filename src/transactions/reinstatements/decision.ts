@@ -350,7 +350,9 @@ function assertTerms(
       `effectiveTimestamp ${effectiveAt} must lie before ${removed.map(({ end }) => end).reduce(later)}, where what the cancellation removed ended.`,
     )
   if (deadlineAt !== undefined && deadlineAt <= now)
-    throw invalidRequest(`reinstatementDeadlineTimestamp ${deadlineAt} lies in the past.`)
+    throw invalidRequest(
+      `The deadline of a reinstatement must lie ahead, and ${deadlineAt} does not; send a later reinstatementDeadlineTimestamp.`,
+    )
 }
 
 function assertNotWithdrawn(before: PolicyAggregate): void {
