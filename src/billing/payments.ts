@@ -20,6 +20,7 @@ import {
   assertPaymentAllows,
   counterpartOf,
   type Invoice,
+  type InvoiceStatus,
   invalidated,
   invoiceStatus,
   isOutstanding,
@@ -139,9 +140,12 @@ export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice
   }
 }
 
+const VOIDABLE: ReadonlySet<InvoiceStatus> = new Set(['unfulfilled', 'paid', 'writtenOff'])
+
 /**
- * For a transaction that comes to nothing: voids its invoices and reverses their payments first (brief 1.3, 1.4).
- * Invoices that are void already, or settled without money, stay. The reversals reopen no other invoice.
+ * For a transaction that comes to nothing: voids its invoices and reverses their payments first (brief 1.3, 1.4), also of
+ * those that were written off, since nothing is given up that was never owed. Invoices that are void already, came to
+ * nothing or were carried forward stay. The reversals reopen no other invoice.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,
@@ -151,7 +155,7 @@ export function planVoidInvoices(
   const totalDueOf = totalsDueOf(before)
   let planned: Planned = { aggregate: before, events: [] }
   for (const invoice of invoices) {
-    if (!isVoidable(planned.aggregate, invoice)) continue
+    if (!VOIDABLE.has(invoiceStatus(invoice))) continue
     for (const payment of standingPayments(planned.aggregate, invoice))
       planned = chain(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate
@@ -161,13 +165,6 @@ export function planVoidInvoices(
     planned = chain(planned, { aggregate, events: [event] })
   }
   return planned
-}
-
-/** Not void and not settled without money. A refund of which a part went out has moved money, although its rest was written off. */
-function isVoidable(aggregate: PolicyAggregate, invoice: Invoice): boolean {
-  const status = invoiceStatus(invoice)
-  if (status === 'writtenOff') return !!invoice.isRefund && standingPayments(aggregate, invoice).length > 0
-  return status === 'unfulfilled' || status === 'paid'
 }
 
 /**

@@ -13,7 +13,7 @@ import { type Motor, motorTenant } from '../../support/motor.ts'
 let motor: Motor
 
 beforeAll(async () => {
-  await prepareDatabases({ tenants: 3 })
+  await prepareDatabases({ tenants: 4 })
   motor = await motorTenant('refunds')
 })
 
@@ -138,6 +138,26 @@ it('a repeat of a payout that took all that may go out leaves the rest of the re
   expect((await payOut(-300)).body).toEqual(first.body)
   expect((await payOut(-200)).body.code).toBe('idempotencyConflict')
   expect(await boats.read(policy)).toEqual(after)
+})
+
+describe('a refund of an accepted change that was written off whole', () => {
+  it('is void once the change is invalidated: what stands is what the policy costs', async () => {
+    const boats = await boatTenant('void-written-off')
+    const policy = await boats.insured({ yearly: '1200', paymentScheduleName: 'upfront' })
+    const change = await boats.ok<EndorsementResponse>('POST', `/policies/${policy.locator}/endorsements`, {
+      endorsementName: 'change',
+      startTimestamp: month(6),
+      state: 'accepted',
+      updateExposures: [{ exposureLocator: policy.exposures[0]!.locator, fieldValues: { yearly: '600' } }],
+    })
+    const refund = (await boats.read(policy)).invoices[1]!
+    expect((await boats.call('POST', `/invoice/${refund.locator}/pay`, {})).status).toBe(409)
+    expect((await boats.read(policy)).invoices[1]).toMatchObject({ settlementType: 'writtenOff' })
+    await boats.ok('PATCH', `/endorsements/${change.locator}`, { action: 'invalidate' })
+    const [first, gone] = (await boats.read(policy)).invoices
+    expect(first).toMatchObject({ totalDue: 1_200, outstandingAmount: 1_200 })
+    expect(gone).toMatchObject({ totalDue: -300, settlementType: 'invalidated' })
+  })
 })
 
 describe('a policy that is cancelled at its inception', () => {
