@@ -70,6 +70,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   )
   const continued = reaching.map(one => ({
     ...draftOf(one),
+    end: earlier(one.end, policyEnd),
     periods: tilesOf.get(one) ?? [],
   }))
   const kept = continued.filter(one => one.start < policyEnd)

@@ -208,6 +208,22 @@ describe('an earlier end', () => {
     expect(endorsement.invoice).toBeUndefined()
   })
 
+  it('ends the last bill where the policy now ends, and a later end has a bill from there on', async () => {
+    const policy = await issued({ paymentScheduleName: 'monthly' })
+    const spans = async (): Promise<[start: number, end: number][]> => {
+      const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${policy.locator}/checkInvoices`)
+      return body.futureInvoices.map(one => [Number(one.startTimestamp), Number(one.endTimestamp)])
+    }
+    await endAt(policy, '2035-04-01', '2035-10-16')
+    expect((await spans()).at(-1)).toEqual([day('2035-10-01'), day('2035-10-16')])
+    await endAt(policy, '2035-05-01', '2035-12-01')
+    expect((await spans()).slice(-3)).toEqual([
+      [day('2035-10-01'), day('2035-10-16')],
+      [day('2035-10-16'), day('2035-11-01')],
+      [day('2035-11-01'), day('2035-12-01')],
+    ])
+  })
+
   it('ends terms that were renewed beyond it, and the next renewal starts there with every peril', async () => {
     const policy = await issued()
     await motor.post(`/policy/${policy.locator}/issueRenewal`, { renewalEndTimestamp: day('2037-01-01') })
