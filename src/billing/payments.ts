@@ -20,7 +20,6 @@ import {
   assertPaymentAllows,
   counterpartOf,
   type Invoice,
-  type InvoiceStatus,
   invalidated,
   invoiceStatus,
   isOutstanding,
@@ -140,12 +139,10 @@ export function planWriteOff(before: PolicyAggregate, invoices: readonly Invoice
   }
 }
 
-const VOIDABLE: ReadonlySet<InvoiceStatus> = new Set(['unfulfilled', 'paid', 'writtenOff'])
-
 /**
  * For a transaction that comes to nothing: voids its invoices and reverses their payments first (brief 1.3, 1.4), also of
- * those that were written off, since nothing is given up that was never owed. Invoices that are void already, came to
- * nothing or were carried forward stay. The reversals reopen no other invoice.
+ * those that were settled without money: nothing is given up or carried forward that was never owed. The reversals reopen no
+ * other invoice.
  */
 export function planVoidInvoices(
   before: PolicyAggregate,
@@ -155,7 +152,7 @@ export function planVoidInvoices(
   const totalDueOf = totalsDueOf(before)
   let planned: Planned = { aggregate: before, events: [] }
   for (const invoice of invoices) {
-    if (!VOIDABLE.has(invoiceStatus(invoice))) continue
+    if (invoiceStatus(invoice) === 'invalidated') continue
     for (const payment of standingPayments(planned.aggregate, invoice))
       planned = chain(planned, planReversal(planned.aggregate, payment, now))
     const { invoices } = planned.aggregate

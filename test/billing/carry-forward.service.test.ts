@@ -3,6 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { add, dayStart, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { PolicyInvoiceResponse } from '../../src/policy/contract/billing.ts'
 import type { PolicyResponse } from '../../src/policy/contract/response.ts'
+import type { PolicyPreviewResponse } from '../../src/transactions/preview/contract.ts'
+import type { RenewalResponse } from '../../src/transactions/renewals/contract.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { type Plain, plainTenant } from '../support/plain-product.ts'
 
@@ -86,6 +88,23 @@ describe('an invoice below the product’s threshold', () => {
       [2.05, undefined],
     ])
     expect((await plain.call('POST', `/policy/${policy.locator}/issueNextInvoice`)).status).toBe(409)
+  })
+
+  it('of a renewal that is taken back is void, and no preview shows it again', async () => {
+    const policy = await issued('18')
+    const { locator } = await plain.ok<RenewalResponse>('POST', `/policies/${policy.locator}/renewals`, {
+      renewalEndTimestamp: month(24),
+      state: 'accepted',
+    })
+    expect(told(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'carriedForward'])
+    await plain.ok('PATCH', `/renewals/${locator}`, { action: 'invalidate' })
+    expect(told(await invoicesOf(policy)).at(-1)).toEqual([1.5, 'invalidated'])
+    const { invoices } = await plain.ok<PolicyPreviewResponse>(
+      'POST',
+      `/policies/${policy.locator}/preview`,
+      { cancellation: { name: 'wish', effectiveTimestamp: month(11) } },
+    )
+    expect(invoices.filter(one => Number(one.startTimestamp) >= month(12))).toEqual([])
   })
 
   it('comes with the refund when the policy is cancelled before it is asked for', async () => {

@@ -77,7 +77,12 @@ export type InvoiceAction = 'pay' | 'reverse' | 'invalidate' | 'writeOff' | 'car
 export const INVOICE_TRANSITIONS: TransitionTable<InvoiceAction, InvoiceStatus> = {
   pay: { from: ['unfulfilled'], to: ['paid', 'unfulfilled'], event: 'payment.pay', past: 'paid' },
   reverse: { from: ['unfulfilled', 'paid'], to: 'unfulfilled', event: 'payment.reverse', past: 'reversed' },
-  invalidate: { from: ['unfulfilled', 'writtenOff'], to: 'invalidated', event: 'invoice.invalidate', past: 'invalidated' },
+  invalidate: {
+    from: ['unfulfilled', 'zeroDue', 'writtenOff', 'carriedForward'],
+    to: 'invalidated',
+    event: 'invoice.invalidate',
+    past: 'invalidated',
+  },
   writeOff: { from: ['unfulfilled'], to: 'writtenOff', event: 'invoice.writtenOff', past: 'written off' },
   carryForward: { from: ['unfulfilled'], to: 'carriedForward', past: 'carried forward' },
 }

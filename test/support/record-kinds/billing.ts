@@ -60,9 +60,12 @@ async function nearlyPaid(): Promise<Situation> {
   return await invoiceAfter(() => toText(most))
 }
 
-/** The invoice, partly paid, with a status beyond the reach of new business. */
-async function partlyPaid(status: (invoice: Invoice) => Invoice): Promise<Situation> {
-  const { loaded, record } = await invoiceAfter(() => TEN)
+/** The invoice after payments, with a status beyond the reach of new business. */
+async function invoiceThat(
+  status: (invoice: Invoice) => Invoice,
+  ...amounts: ((rest: string) => string)[]
+): Promise<Situation> {
+  const { loaded, record } = await invoiceAfter(...amounts)
   const { aggregate } = loaded
   const changed = status(aggregate.invoices.get(record as Uuid)!)
   const invoices = putRecords(aggregate.invoices, [changed])
@@ -83,10 +86,21 @@ export const invoiceKind = kind<InvoiceAction, InvoiceStatus, Uuid>('invoice', I
   situations: {
     unfulfilled: async () => [await invoiceAfter(() => TEN), await nearlyPaid()],
     paid: async () => [await invoiceAfter(rest => rest)],
-    writtenOff: async () => [await partlyPaid(invoice => writtenOff(invoice, STORY_BEGINS))],
-    zeroDue: async () => [await partlyPaid(withStatus('zeroDue'))],
-    invalidated: async () => [await partlyPaid(invoice => invalidated(invoice, STORY_BEGINS))],
-    carriedForward: async () => [await partlyPaid(withStatus('carriedForward'))],
+    writtenOff: async () => [
+      await invoiceThat(
+        invoice => writtenOff(invoice, STORY_BEGINS),
+        () => TEN,
+      ),
+    ],
+    // These two are settled as they are made, so nobody pays them.
+    zeroDue: async () => [await invoiceThat(withStatus('zeroDue'))],
+    invalidated: async () => [
+      await invoiceThat(
+        invoice => invalidated(invoice, STORY_BEGINS),
+        () => TEN,
+      ),
+    ],
+    carriedForward: async () => [await invoiceThat(withStatus('carriedForward'))],
   },
   act: {
     pay: async (loaded, locator) => (await pay(loaded, locator, TEN)).planned,
