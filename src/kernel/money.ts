@@ -13,8 +13,8 @@ export type Decimal = Big
 export const RATE_PLACES = 7
 
 /**
- * Largest amount, in minor units. Below 2^53 / 10: every amount survives JSON numbers exactly, and one SQL expression can
- * add ten of them.
+ * Largest amount that anything costs, that anybody pays, or that a policy comes to, in minor units. Below 2^53 / 10: ten of them
+ * add up exactly, in SQL too, and each sum survives JSON numbers. So what was kept can be read, and sums of many policies too.
  */
 export const LARGEST_MINOR = 900_000_000_000_000
 
@@ -51,11 +51,11 @@ const powers = new Memo<number, Decimal>(100)
 
 const powerOfTen = (digits: number): Decimal => powers.getOrMake(digits, () => new Big(10).pow(digits))
 
-/** `value` rounded half-up (away from zero at .5) to the currency's minor units. */
+/** `value` rounded half-up (away from zero at .5) to the currency's minor units. Refuses (422) what is too large to be kept. */
 export function money(value: Decimal | string | number, currency: CurrencyCode): Money {
   const digits = minorDigits(currency)
   const scaled = decimal(value).round(digits, Big.roundHalfUp).times(powerOfTen(digits))
-  return fromMinor(Number(scaled.toFixed(0)), currency)
+  return kept(Number(scaled.toFixed(0)), currency)
 }
 
 /** Few enough digits to be exact as one whole number. */
@@ -72,22 +72,36 @@ function shortMinor(text: string, digits: number): number | undefined {
 /** `value` without rounding; undefined when it has too many decimal places for the currency. */
 export function exactMoney(value: Decimal | string, currency: CurrencyCode): Money | undefined {
   const short = typeof value === 'string' ? shortMinor(value, minorDigits(currency)) : undefined
-  if (short !== undefined) return fromMinor(short, currency)
+  if (short !== undefined) return kept(short, currency)
   const amount = money(value, currency)
   return toDecimal(amount).eq(decimal(value)) ? amount : undefined
 }
 
-/** From minor units, as the database stores them. Refuses (422) an amount that is too large. */
+/** From minor units, as the database stores and sums them. Refuses (422) what is too large to be exact. */
 export function fromMinor(minor: number, currency: CurrencyCode): Money {
-  assertKept(minor, currency)
+  assertExact(minor, currency)
   return { minor: minor === 0 ? 0 : minor, currency }
 }
 
-function assertKept(minor: number, currency: CurrencyCode): void {
-  if (!Number.isSafeInteger(minor) || Math.abs(minor) > LARGEST_MINOR)
+function kept(minor: number, currency: CurrencyCode): Money {
+  assertKept({ minor, currency })
+  return fromMinor(minor, currency)
+}
+
+/** Refuses (422) to keep an amount that is too large. */
+export function assertKept({ minor, currency }: Money): void {
+  if (Math.abs(minor) > LARGEST_MINOR)
     throw new Refusal(
       'amountOutOfRange',
       `An amount of ${minor} is beyond ${LARGEST_MINOR} minor units of ${currency}, the largest that is kept.`,
+    )
+}
+
+function assertExact(minor: number, currency: CurrencyCode): void {
+  if (!Number.isSafeInteger(minor))
+    throw new Refusal(
+      'amountOutOfRange',
+      `A sum of ${minor} minor units of ${currency} is too large to be exact.`,
     )
 }
 
@@ -122,7 +136,7 @@ export function sum(amounts: Iterable<Money>, currency: CurrencyCode): Money {
   for (const amount of amounts) {
     sameCurrency(total, amount)
     total.minor += amount.minor
-    assertKept(total.minor, currency)
+    assertExact(total.minor, currency)
   }
   return total
 }

@@ -47,7 +47,10 @@ export type Loaded = {
 }
 
 /** The policyholder's credit with which a plan is right. */
-export type NeededCredit = { readonly exactly: Money } | { readonly atLeast: Money }
+export type NeededCredit =
+  | { readonly exactly: Money }
+  | { readonly atLeast: Money }
+  | { readonly atMost: Money }
 
 // An operation on a few exposures of a large policy reads only those, so its work grows with the change (docs/design.md,
 // section 1). Code that needs more throws `NeedsWholePolicy`, and the operation starts over with the whole policy.

@@ -8,6 +8,7 @@ import {
   LARGEST_MINOR,
   minus,
   money,
+  negated,
   plus,
   sum,
   toNumber,
@@ -65,7 +66,7 @@ it.each([
 })
 
 it('an amount is the JSON number that its decimal text is read as', () => {
-  const minor = fc.integer({ min: -LARGEST_MINOR, max: LARGEST_MINOR })
+  const minor = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER })
   fc.assert(
     fc.property(minor, fc.constantFrom(...CURRENCIES), (some, currency) => {
       const amount = fromMinor(some, currency)
@@ -75,11 +76,13 @@ it('an amount is the JSON number that its decimal text is read as', () => {
   )
 })
 
-it('a sum refuses what is too large on the way, and amounts of another currency', () => {
+it('ten of the largest amounts add up; a sum refuses what is too large on the way, and amounts of another currency', () => {
   const [euro, yen] = CURRENCIES as [CurrencyCode, CurrencyCode]
   const largest = fromMinor(LARGEST_MINOR, euro)
+  const ten = Array.from({ length: 10 }, () => largest)
   expect(sum([fromMinor(105, euro), fromMinor(-5, euro)], euro)).toEqual({ minor: 100, currency: 'EUR' })
-  expect(() => sum([largest, fromMinor(1, euro), fromMinor(-1, euro)], euro)).toThrow(/beyond/)
+  expect(sum(ten, euro).minor).toBe(10 * LARGEST_MINOR)
+  expect(() => sum([...ten, largest, negated(largest)], euro)).toThrow(/too large to be exact/)
   expect(() => sum([fromMinor(1, yen)], euro)).toThrow(/do not combine/)
 })
 
@@ -96,4 +99,10 @@ it('amounts of two currencies are neither added nor subtracted', () => {
   const [euro, yen] = CURRENCIES as [CurrencyCode, CurrencyCode]
   expect(() => plus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
   expect(() => minus(fromMinor(1, euro), fromMinor(1, yen))).toThrow(/do not combine/)
+})
+
+it('an amount that is made is at most the largest', () => {
+  expect(money('9000000000000', 'EUR' as CurrencyCode).minor).toBe(LARGEST_MINOR)
+  expect(() => money('9000000000000.01', 'EUR' as CurrencyCode)).toThrow(/beyond/)
+  expect(() => exactMoney('900000000001', 'BHD' as CurrencyCode)).toThrow(/beyond/)
 })

@@ -293,13 +293,19 @@ const CREDIT = sql`coalesce((
   where currency = ${sql.placeholder('currency')}), 0)`
 const CREDIT_IS_UNCHANGED = sql`${CREDIT} = ${sql.placeholder('minor')}`
 const CREDIT_IS_ENOUGH = sql`${CREDIT} >= ${sql.placeholder('minor')}`
+const CREDIT_HAS_ROOM = sql`${CREDIT} <= ${sql.placeholder('minor')}`
 
-/** Fails the batch without that credit: otherwise two requests at once could spend the same credit. */
+/** Fails the batch without that credit: otherwise two requests at once could spend the same credit, or keep more than can be kept. */
 export function creditGuard(holder: Uuid, needed: NeededCredit): Guard {
-  const isExact = 'exactly' in needed
-  const { minor, currency } = isExact ? needed.exactly : needed.atLeast
-  const holds = isExact ? CREDIT_IS_UNCHANGED : CREDIT_IS_ENOUGH
+  const { holds, credit } = conditionOn(needed)
+  const { minor, currency } = credit
   return { name: 'guard_policyholder_credit', holds, values: { holder, currency, minor } }
+}
+
+function conditionOn(needed: NeededCredit): { holds: SQL; credit: Money } {
+  if ('exactly' in needed) return { holds: CREDIT_IS_UNCHANGED, credit: needed.exactly }
+  if ('atLeast' in needed) return { holds: CREDIT_IS_ENOUGH, credit: needed.atLeast }
+  return { holds: CREDIT_HAS_ROOM, credit: needed.atMost }
 }
 
 /** A page of payments that made or used credit, including reversed ones, oldest first; one more than the page size. */

@@ -4,6 +4,7 @@ import { uuidOfPolicy } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
+import { assertChargesAddUp } from '../../policy/bills/charged.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded, NeededCredit } from '../../policy/surroundings.ts'
 import type { Planned } from '../../policy/transitions.ts'
@@ -35,7 +36,7 @@ type Surroundings = {
 
 /**
  * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Refuses what they
- * refuse, and (409) a plan that takes back credit that was used.
+ * refuse, (409) a plan that takes back credit that was used, and (422) charges and credit beyond what adds up exactly.
  */
 export async function withConsequences(
   before: PolicyAggregate | undefined,
@@ -46,6 +47,7 @@ export async function withConsequences(
 ): Promise<Consequences> {
   const { now } = attempt
   const { product } = loaded
+  assertChargesAddUp(before, plan.aggregate, loaded.unread)
   const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
   const { planned, credit, neededCredit } = await withCredit(before, loaded, graced, attempt)
   const { locator } = planned.aggregate.policy

@@ -5,7 +5,18 @@ import type { PostPaymentReversalInput } from '../../extension/plugins/contract.
 import { invalidAnswer } from '../../extension/plugins/translation.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
-import { fromMinor, type Money, minus, negated, plus, sum, toText, zero } from '../../kernel/money.ts'
+import {
+  assertKept,
+  fromMinor,
+  LARGEST_MINOR,
+  type Money,
+  minus,
+  negated,
+  plus,
+  sum,
+  toText,
+  zero,
+} from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
 import {
   installmentOf,
@@ -86,16 +97,20 @@ export async function withCredit(
     planned = chain(planned, (await pay({ ...loaded, aggregate }, invoice.locator, attempt, terms)).planned)
   }
   const credit = left(planned)
-  const dependsOnIt = newInvoices.length > 0 || credit.minor < loaded.credit.minor
-  return { planned, credit, neededCredit: dependsOnIt ? neededCredit(loaded.credit, credit) : undefined }
+  if (credit.minor > loaded.credit.minor) assertKept(credit)
+  return { planned, credit, neededCredit: neededCredit(loaded.credit, credit, newInvoices.length > 0) }
 }
 
 /**
  * Where credit is left, it paid all that it was asked for, and any credit that goes as far gives the same plan. So policies of one
- * policyholder that use its credit at once do not stand in each other's way while there is enough.
+ * policyholder that use its credit at once do not stand in each other's way while there is enough. Nor do those that add to it.
  */
-const neededCredit = (read: Money, left: Money): NeededCredit =>
-  left.minor > 0 ? { atLeast: minus(read, left) } : { exactly: read }
+function neededCredit(read: Money, left: Money, mayPay: boolean): NeededCredit | undefined {
+  const added = minus(left, read)
+  if (added.minor > 0) return { atMost: minus(fromMinor(LARGEST_MINOR, read.currency), added) }
+  if (added.minor === 0 && !mayPay) return undefined
+  return left.minor > 0 ? { atLeast: negated(added) } : { exactly: read }
+}
 
 /** Outstanding ones, by due time. */
 const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>

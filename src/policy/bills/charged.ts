@@ -1,0 +1,51 @@
+// What a policy comes to in all, bounded where it is written: whatever is summed of it later is then exact, and can be read.
+import { Refusal } from '../../kernel/errors.ts'
+import type { Uuid } from '../../kernel/locators.ts'
+import { LARGEST_MINOR, type Money } from '../../kernel/money.ts'
+import { acceptedQuote, type PerilPrice, type PolicyAggregate } from '../records/aggregate.ts'
+import { NeedsWholePolicy, type Unread } from '../surroundings.ts'
+
+/**
+ * Refuses (422) a policy whose accepted transactions charge more than adds up exactly, unless it did so before. Of what was not read
+ * the premiums count; where all comes to much, the rest is read.
+ */
+export function assertChargesAddUp(
+  before: PolicyAggregate | undefined,
+  after: PolicyAggregate,
+  unread: Unread | undefined,
+): void {
+  const charged = chargedMinor(after)
+  if (unread && charged > LARGEST_MINOR) throw new NeedsWholePolicy()
+  if (charged <= Number.MAX_SAFE_INTEGER || (before && charged <= chargedMinor(before))) return
+  throw new Refusal(
+    'amountOutOfRange',
+    `What policy ${after.policy.locator} charges over all its transactions would come to ${charged} minor units of ${after.policy.currency}, which is too large to be exact.`,
+  )
+}
+
+/** What is charged or what is given back, whichever is more: no sum of some of it is larger. */
+function chargedMinor(aggregate: PolicyAggregate): number {
+  const { modifications, perilRuns, fees } = aggregate
+  const quote = acceptedQuote(aggregate)?.locator
+  const counted = [...modifications.values()].filter(
+    ({ acceptedAt, issuedAt, invalidatedAt, quoteLocator }) =>
+      !invalidatedAt && (acceptedAt || issuedAt || (quote && quoteLocator === quote)),
+  )
+  const makers = new Set(counted.map(one => one.locator))
+  const made = ({ madeBy }: { madeBy: Uuid }): boolean => makers.has(madeBy)
+  const prices = [...perilRuns.values()].filter(made).map(one => one.price)
+  const changes = counted.map(one => one.premiumChange)
+  const premiums = prices.map(price => price?.premium.amount)
+  const others = [...prices.flatMap(besidePremium), ...[...fees.values()].filter(made).map(one => one.amount)]
+  return Math.max(
+    ...[1, -1].map(sign => Math.max(total(changes, sign), total(premiums, sign)) + total(others, sign)),
+  )
+}
+
+const besidePremium = (price: PerilPrice | undefined): (Money | undefined)[] =>
+  price
+    ? [price.technicalPremium?.amount, ...[...price.taxes, ...price.commissions].map(one => one.amount)]
+    : []
+
+const total = (amounts: readonly (Money | undefined)[], sign: number): number =>
+  amounts.reduce((sum, amount) => sum + Math.max(0, sign * (amount?.minor ?? 0)), 0)
