@@ -5,6 +5,7 @@ import type { Money } from '../../kernel/money.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
 import { assertChargesAddUp } from '../../policy/bills/charged.ts'
+import { assertContentFits } from '../../policy/content-size.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
 import type { Loaded, NeededCredit } from '../../policy/surroundings.ts'
 import type { Planned } from '../../policy/transitions.ts'
@@ -36,7 +37,8 @@ type Surroundings = {
 
 /**
  * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Refuses what they
- * refuse, (409) a plan that takes back credit that was used, and (422) charges and credit beyond what adds up exactly.
+ * refuse, (409) a plan that takes back credit that was used, (413) field values beyond the limit of a policy, and (422) charges and
+ * credit beyond what adds up exactly.
  */
 export async function withConsequences(
   before: PolicyAggregate | undefined,
@@ -47,6 +49,7 @@ export async function withConsequences(
 ): Promise<Consequences> {
   const { now } = attempt
   const { product } = loaded
+  assertContentFits(before, plan.aggregate, loaded.unread)
   assertChargesAddUp(before, plan.aggregate, loaded.unread)
   const graced = await withGraceEnds(before, loaded, plan, attempt, isAttended)
   const { planned, credit, neededCredit } = await withCredit(before, loaded, graced, attempt)

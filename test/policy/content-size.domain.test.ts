@@ -1,0 +1,57 @@
+// A policy's field values are bounded: 16,000,000 characters of their JSON.
+import { describe, expect, it } from 'vitest'
+import { assertContentFits } from '../../src/policy/content-size.ts'
+import type { PolicyAggregate } from '../../src/policy/records/aggregate.ts'
+import { NeedsWholePolicy } from '../../src/policy/surroundings.ts'
+
+const LIMIT = 16_000_000
+/** `{"v":""}` */
+const AROUND = 8
+
+const valuesOf = (characters: number): object => ({ v: 'x'.repeat(characters - AROUND) })
+
+const policyOf = (runs: readonly object[], applications: readonly object[] = []): PolicyAggregate =>
+  ({
+    segments: new Map(),
+    perilRuns: new Map(),
+    exposureRuns: new Map(runs.map((data, at) => [at, { data }])),
+    endorsements: new Map(applications.map((changes, at) => [at, { changes }])),
+  }) as unknown as PolicyAggregate
+
+const half = valuesOf(LIMIT / 2)
+const UNREAD = { exposures: 500, perils: 1_000 }
+
+describe('the field values of a policy', () => {
+  it('come to at most the limit', () => {
+    expect(() => assertContentFits(undefined, policyOf([half, valuesOf(LIMIT / 2)]), undefined)).not.toThrow()
+    expect(() => assertContentFits(undefined, policyOf([half, valuesOf(LIMIT / 2 + 1)]), undefined)).toThrow(
+      `would have ${LIMIT + 1} characters; the limit is ${LIMIT}`,
+    )
+  })
+
+  it('count with what applications ask for, and again where one text is in two records', () => {
+    expect(() => assertContentFits(undefined, policyOf([half, half]), undefined)).not.toThrow()
+    expect(() => assertContentFits(undefined, policyOf([half, half], [valuesOf(9)]), undefined)).toThrow(
+      `would have ${LIMIT + 9} characters`,
+    )
+  })
+
+  it('may stay and become less where they are more already', () => {
+    const before = policyOf([half, half, half])
+    expect(() => assertContentFits(before, { ...before }, undefined)).not.toThrow()
+    expect(() =>
+      assertContentFits(before, policyOf([half, half, valuesOf(LIMIT / 2 - 1)]), undefined),
+    ).not.toThrow()
+    expect(() =>
+      assertContentFits(before, policyOf([half, half, valuesOf(LIMIT / 2 + 1)]), undefined),
+    ).toThrow(/limit/)
+  })
+
+  it('are all read where much is added to a policy that was read in part', () => {
+    const before = policyOf([valuesOf(1_000)])
+    const withMore = (added: number) => policyOf([valuesOf(1_000), valuesOf(added)])
+    expect(() => assertContentFits(before, withMore(100_000), UNREAD)).not.toThrow()
+    expect(() => assertContentFits(before, withMore(100_001), UNREAD)).toThrow(NeedsWholePolicy)
+    expect(() => assertContentFits(before, withMore(100_001), undefined)).not.toThrow()
+  })
+})
