@@ -4,6 +4,7 @@ import { BillEntries, type InvoiceState } from '../../../src/policy/journal/bill
 import { Entries } from '../../../src/policy/journal/entries.ts'
 import type { PolicyAggregate } from '../../../src/policy/records/aggregate.ts'
 import type { Invoice, Payment } from '../../../src/policy/records/invoice.ts'
+import { BoatInUtc } from '../../support/boat-in-utc.ts'
 
 const invoice = { locator: 'an invoice' } as unknown as Invoice
 const dueAt = 1_000 as Instant
@@ -37,4 +38,34 @@ test('an invoice that is given up is posted with all that it bills', () => {
   const was: InvoiceState = { status: 'unfulfilled', dueAt, payments: [] }
   const is: InvoiceState = { status: 'writtenOff', dueAt, payments: [] }
   expect(() => new BillEntries(unread).add(new Entries(), invoice, was, is)).toThrow('is read')
+})
+
+test('what a payment brings beyond what the invoice asks for is credit, until it bounces', () => {
+  const overpaid = { ...payment(100_00), credited: { minor: 20_00, currency: 'EUR' } } as unknown as Payment
+  const open: InvoiceState = { status: 'unfulfilled', dueAt, payments: [] }
+  const paid: InvoiceState = { status: 'paid', dueAt, payments: [overpaid] }
+  const posted = (was: InvoiceState, is: InvoiceState) => {
+    const entries = new Entries()
+    new BillEntries(unread).add(entries, invoice, was, is)
+    return Object.fromEntries(entries.list().map(({ account, minor }) => [account, minor]))
+  }
+  expect(posted(open, paid)).toEqual({ cash: 100_00, credit: -20_00, receivable: -80_00 })
+  expect(posted(paid, open)).toEqual({ cash: -100_00, credit: 20_00, receivable: 80_00 })
+})
+
+test('an invoice that was paid in part and given up keeps that part when its transaction is taken back', async () => {
+  const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+  await boat.pay(boat.invoices[0]!, { amount: '500.00' })
+  const payments = [...boat.aggregate.payments.values()]
+  const entries = new Entries()
+  new BillEntries(boat.aggregate).add(
+    entries,
+    boat.invoices[0]!,
+    { status: 'writtenOff', dueAt, payments },
+    { status: 'invalidated', dueAt, payments },
+  )
+  expect(entries.list().map(({ account, minor }) => [account, minor])).toEqual([
+    ['unbilled', 700_00],
+    ['writtenOff', -700_00],
+  ])
 })

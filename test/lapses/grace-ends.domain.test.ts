@@ -1,0 +1,66 @@
+// When grace ends for an invoice that is unpaid again, as the product's plugin says (brief 5.6, getPostPaymentReversal): a
+// boat's year from March 1, 2030 in UTC, billed at once.
+import { describe, expect, it } from 'vitest'
+import { planReversal, planVoidInvoices } from '../../src/billing/payments.ts'
+import type { PostPaymentReversalInput } from '../../src/extension/plugins/contract.ts'
+import type { Instant } from '../../src/kernel/time.ts'
+import type { Payment } from '../../src/policy/records/invoice.ts'
+import type { Planned } from '../../src/policy/transitions.ts'
+import { withGraceEnds } from '../../src/transactions/payments/settling.ts'
+import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
+import { attemptAt } from '../support/policy-story.ts'
+
+const payments = ({ aggregate }: BoatInUtc): Payment[] => [...aggregate.payments.values()]
+
+/** What the plugin is asked when the plan is recorded, and the end of grace of each invoice then. */
+async function graceEnds({ loaded, aggregate: before, now }: BoatInUtc, plan: Planned, endAt?: Instant) {
+  const asked: PostPaymentReversalInput[] = []
+  const product = {
+    ...loaded.product,
+    lapse: { ...loaded.product.lapse, gracePeriodDays: 10 },
+    plugins: { getPostPaymentReversal: { path: 'grace.js', enabled: true } },
+  }
+  const attempt = attemptAt(now, {
+    getPostPaymentReversal: (input: PostPaymentReversalInput) => {
+      asked.push(input)
+      return endAt === undefined ? {} : { gracePeriodEndTimestamp: String(endAt) }
+    },
+  })
+  const { aggregate } = await withGraceEnds(before, { ...loaded, product }, plan, attempt, true)
+  return { asked, ends: [...aggregate.invoices.values()].map(one => one.graceEndAt) }
+}
+
+describe('the end of grace by a plugin', () => {
+  it('of an offset that is taken back: is asked for the invoice, which is unpaid again, not for the refund', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.cancel('2030-09-01')
+    const [out, into] = payments(boat)
+    expect([out!.source, out!.amount.minor, into!.amount.minor]).toEqual(['offset', -60_000, 60_000])
+    const plan = planReversal(boat.aggregate, into!, boat.now)
+    const { asked, ends } = await graceEnds(boat, plan, utc('2030-04-01'))
+    expect(asked).toMatchObject([
+      { operationType: 'payment_reversal', paymentLocator: into!.locator, invoiceAmount: '1200.00' },
+    ])
+    expect(ends).toEqual([utc('2030-04-01'), undefined])
+  })
+
+  it('is not before the invoice is due again; it may be the time of the reversal, not an earlier one', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.pay(boat.invoices[0]!)
+    const plan = planReversal(boat.aggregate, payments(boat)[0]!, boat.now)
+    const { ends } = await graceEnds(boat, plan, boat.now)
+    const [unpaid] = plan.aggregate.invoices.values()
+    expect(unpaid!.dueAt).toBeGreaterThan(boat.now)
+    expect(ends).toEqual([unpaid!.dueAt])
+    await expect(graceEnds(boat, plan, (boat.now - 1) as Instant)).rejects.toThrow('lies before the reversal')
+  })
+
+  it('is kept on no invoice that is void', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'upfront' })
+    await boat.pay(boat.invoices[0]!)
+    const plan = planVoidInvoices(boat.aggregate, boat.invoices, boat.now)
+    const { asked, ends } = await graceEnds(boat, plan, utc('2030-04-01'))
+    expect(asked.map(one => one.operationType)).toEqual(['payment_invalidation'])
+    expect(ends).toEqual([undefined])
+  })
+})
