@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest'
 import type { Uuid } from '../../src/kernel/locators.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import { futureInstallments } from '../../src/policy/bills/amounts-due.ts'
-import type { Charge } from '../../src/policy/bills/charge.ts'
-import { installmentItems } from '../../src/policy/bills/items.ts'
+import { type Charge, NOTHING_KEPT } from '../../src/policy/bills/charge.ts'
+import { installmentItems, totalsDue } from '../../src/policy/bills/items.ts'
 import type { Installment } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc, utc } from '../support/boat-in-utc.ts'
-import { chargeOf } from './charges.ts'
+import { chargeOf, EUR } from './charges.ts'
 
 const STARTS = ['2030-10-01', '2030-11-01', '2030-12-01', '2031-01-01', '2031-02-01', '2031-03-01'].map(utc)
 const MONTHS = STARTS.slice(1).map((end, at) => ({ start: STARTS[at]!, end, locator: `bill ${at}` as Uuid }))
@@ -81,9 +81,102 @@ describe('a planned bill that gave back for its own time what a bill already mad
     ])
   })
 
+  it('gives back all of it at once where no bill is left', () => {
+    expect(amounts(planOf(END).slice(0, 1), charges(20_000, 10_000))).toEqual([[9_032, -50_000]])
+  })
+
+  it('gives back there what is of the time until then, or of a fee', () => {
+    const september = { start: utc('2030-09-01'), end: utc('2030-10-01') }
+    const [october] = restsOf('cheaper/reversal/premium', -10_000)
+    expect(amounts(planOf(END), [{ ...october!, rest: september }])).toEqual([
+      [0, 0],
+      [0, -10_000],
+    ])
+    const fee = chargeOf('fee', -300, MONTHS[0]!, { id: 'cheaper/change/fee' })
+    expect(amounts(planOf(END), [{ ...fee, from: MONTHS[1]!.locator, rest: MONTHS[1]! }])).toEqual([
+      [0, 0],
+      [0, -300],
+    ])
+  })
+
+  it('gives back nothing at once of what it asks for, or of what the cancellation changes', () => {
+    expect(amounts(planOf(END), restsOf('cheaper/premium', 10_000))).toEqual([
+      [0, 0],
+      [0, 50_000],
+    ])
+    const change = chargeOf('premium', 45_484, { start: END, end: STARTS.at(-1)! })
+    const changed = { ...change, id: 'cheaper/cancelled/premium', keptUntil: END }
+    expect(amounts(planOf(END), [changed, ...restsOf('cheaper/reversal/premium', -10_000)])).toEqual([
+      [0, 0],
+      [0, -4_516],
+    ])
+  })
+
   it('says from when on it gives back at once, in every plan of a cancellation', async () => {
     const boat = await BoatInUtc.issued()
     await boat.cancel('2030-10-15')
     expect(futureInstallments(boat.aggregate).at(-1)!.replans).toMatchObject({ freesAfter: END })
+  })
+})
+
+describe('a planned bill that bears differences', () => {
+  const bearing = planOf(END).map(one => ({
+    ...one,
+    replans: { ...one.replans!, keepsDifferences: true as const },
+  }))
+  const [october, ...later] = restsOf('cheaper/reversal/premium', -10_000)
+
+  it('gives back at once what it had for time of its own', () => {
+    expect(amounts(bearing, [october!, ...later])).toEqual([
+      [0, -45_484],
+      [0, -4_516],
+    ])
+  })
+
+  it('also where a change charged a part of it again', () => {
+    const again = restsOf('cheaper/change/premium', 2_000).map(one => ({ ...one, keptUntil: STARTS[0]! }))
+    expect(amounts(bearing, [october!, ...later, ...again])).toEqual([
+      [0, -45_484 + 9_097],
+      [0, -4_516 + 903],
+    ])
+  })
+
+  it('keeps what it gives back where it asks for the same peril in that time', () => {
+    expect(amounts(bearing, [october!, ...later, ...restsOf('cheaper/tax/levy', 500)])).toEqual([
+      [0, 0],
+      [0, -50_000 + 2_500],
+    ])
+  })
+})
+
+describe('cover of before a reinstatement, whose later part is cancelled,', () => {
+  const NOVEMBER = STARTS[1]!
+  const bills = restsOf('cover/premium', 10_000).slice(0, 2)
+  const cancelled: Charge = {
+    ...chargeOf('premium', -10_000, MONTHS[1]!, { id: 'cover/cancelled/premium' }),
+    keptUntil: NOTHING_KEPT,
+    coverUntil: NOVEMBER,
+  }
+  const asked = (keepsCover?: true): number[] => {
+    const marks = keepsCover && { keepsCover }
+    const common = { issueAt: END, dueAt: END, periods: [] }
+    const plan: Installment[] = [
+      { ...common, number: 1, ...MONTHS[1]!, replans: { bill: 'atOnce', open: [], ...marks } },
+      ...MONTHS.slice(0, 2).map(({ locator, ...span }, at) => ({
+        ...common,
+        number: at + 2,
+        ...span,
+        replans: { bill: 'planned' as const, open: [locator], ...marks },
+      })),
+    ]
+    return totalsDue(plan, [cancelled, ...bills], EUR).map(one => one.minor)
+  }
+
+  it('stays on its own bill', () => {
+    expect(asked(true)).toEqual([0, 10_000, 0])
+  })
+
+  it('is asked for at once by a plan of an earlier release', () => {
+    expect(asked()).toEqual([10_000, 0, 0])
   })
 })

@@ -11,6 +11,8 @@ import {
   restsToSpread,
 } from '../../src/policy/bills/amounts-due.ts'
 import { totalsDue } from '../../src/policy/bills/items.ts'
+import { billedItemsOf } from '../../src/policy/projection/billed-items.ts'
+import type { PlannedInstallment } from '../../src/policy/records/invoice.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { RefusedPayOut } from '../../src/transactions/payments/kind.ts'
 import { reinstatementResponse } from '../../src/transactions/reinstatements/projection.ts'
@@ -192,6 +194,17 @@ describe('a cancellation', () => {
     expect(billedBy(true)).toEqual([0, 1_361])
   })
 
+  it('at the start of a renewed term gives back at once what was billed of it, fees too', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    await boat.renew('2032-03-01')
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['renewal', 10_200])
+    const plan = boat.planned.slice(0, 11)
+    await boat.cancel('2031-03-01')
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['cancellation', -10_200])
+    expect(boat.planned).toEqual(plan)
+    addsUp(boat)
+  })
+
   it('repeated for an earlier day shrinks what the first left', async () => {
     const boat = await BoatInUtc.issued()
     await boat.cancel('2030-10-15')
@@ -220,6 +233,30 @@ describe('an endorsement', () => {
     expect(total).toBe(82_016)
     expect(boat.billed).toHaveLength(1)
     addsUp(boat)
+  })
+
+  it('takes back the former charge on each bill as far as that bill had it, and the rest where it begins', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-15', '600')
+    const [july, august] = futureInstallments(boat.aggregate).slice(3)
+    const itemsOn = (one: PlannedInstallment) =>
+      billedItemsOf(boat.aggregate)(one).map(({ charge, amount }) => [
+        charge.reverses === undefined,
+        charge.keptUntil === undefined,
+        amount.minor,
+      ])
+    // All of the 1,200.00 is taken back, and 445.16 charged again: seven bills after July gave 100.00 each, July the rest.
+    expect(itemsOn(july!)).toEqual([
+      [false, false, -50_000],
+      [true, false, 44_516],
+      [true, true, 2_724],
+      [true, true, 10_000],
+    ])
+    expect(itemsOn(august!)).toEqual([
+      [false, false, -10_000],
+      [true, true, 4_968],
+      [true, true, 10_000],
+    ])
   })
 
   it('at the start of a bill, with four made, changes the eight planned ones and nothing else', async () => {
@@ -275,6 +312,22 @@ describe('a fee that is reversed', () => {
     await boat.changeFees({ reverseFees: [fee] })
     expect(boat.amounts).toEqual(hundreds(10))
     expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['other', -400])
+    addsUp(boat)
+  })
+
+  it('while another one is added leaves planned bills all the same; the new one is billed at once', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    const [fee] = boat.aggregate.fees.keys()
+    const { originalStart, originalEnd } = boat.aggregate.policy
+    const mooring = {
+      feeName: 'mooring',
+      amount: '120.00',
+      startTimestamp: String(originalStart),
+      endTimestamp: String(originalEnd),
+    }
+    await boat.changeFees({ reverseFees: [fee], newFees: [mooring] })
+    expect(boat.amounts).toEqual(hundreds(11))
+    expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['other', 12_000 - 200])
     addsUp(boat)
   })
 })
@@ -636,6 +689,16 @@ describe('a reinstatement', () => {
       expect(boat.billed).toHaveLength(1)
       addsUp(boat)
     }
+  })
+
+  it('with a gap, and cancelled in the time that came back, leaves the bills of before as they are', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.reinstate(await boat.cancel('2030-10-15'), '2030-12-01')
+    await boat.cancel('2031-01-16')
+    // 303.23 for three months, of which one and 15 of 31 days stay: 149.98.
+    expect(boat.amounts).toEqual([...hundreds(6), '45.16', '101.08', '48.90'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
   })
 
   it('of what is endorsed at that time leaves the bill of before as it is', async () => {
