@@ -190,8 +190,8 @@ export class BoatInUtc {
     )
   }
 
-  async renew(end: string): Promise<void> {
-    const request = RenewalCreateRequest.parse({ renewalEndTimestamp: utc(end), state: 'issued' })
+  async renew(end: string, more: object = {}): Promise<void> {
+    const request = RenewalCreateRequest.parse({ renewalEndTimestamp: utc(end), state: 'issued', ...more })
     await this.record(
       (await decideEndorsement(this.loaded, { action: 'renew', request }, this.attempt)).planned,
     )

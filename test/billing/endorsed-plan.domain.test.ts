@@ -1,0 +1,93 @@
+// What an endorsement makes of planned bills (brief 4.5): each for what is in force in its time, and none below zero. A boat's
+// year from March 1, 2030 in UTC.
+import { describe, expect, it } from 'vitest'
+import { BoatInUtc, type BoatTerms, utc } from '../support/boat-in-utc.ts'
+import { billsWhatStands, chargesAreBilledOnce, itemsComeToCharges } from '../support/money-checks.ts'
+import '../../src/transactions/kinds.ts'
+
+const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value)
+
+/** The end of its policies may be moved. */
+const movable = (terms: BoatTerms = {}): Promise<BoatInUtc> => {
+  const features = { 'property.endorsement.policy.end.enabled': true }
+  const files = { 'config.json': JSON.stringify({ timezone: 'UTC', currency: 'EUR', features }) }
+  return BoatInUtc.issued({ ...terms, files })
+}
+
+const billed = (boat: BoatInUtc) => boat.billed.map(([type, minor]) => [type, minor])
+
+function addsUp({ loaded }: BoatInUtc): void {
+  itemsComeToCharges(loaded)
+  billsWhatStands(loaded)
+  chargesAreBilledOnce(loaded)
+}
+
+describe('an endorsement', () => {
+  it('leaves bills of nothing apart: a later one charges each month for itself', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.endorse('2030-07-01', '0')
+    expect(boat.amounts).toEqual(times(3, '100.00'))
+    await boat.endorse('2030-06-01', '600')
+    expect(boat.amounts).toEqual([...times(2, '100.00'), ...times(9, '50.00')])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
+  it('lays what its first bill cannot bear on the bill before', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
+    await boat.endorse('2030-04-26', '0')
+    // In force are 183.33 until then, and the bill of April 26 is the fifth.
+    expect(boat.amounts).toEqual(['46.03', '46.03', '45.24'])
+    expect(boat.billed).toHaveLength(1)
+    addsUp(boat)
+  })
+
+  it('and leaves the bills after it in their order', async () => {
+    const boat = await BoatInUtc.issued({ schedule: 'fortnightly' })
+    await boat.endorse('2030-09-14', '12')
+    // In force are 643.33 until then, 1.09 less than fourteen bills, and 5.54 after: 0.46 for two weeks, and 0.05 for the last day.
+    expect(boat.amounts).toEqual([...times(12, '46.03'), '45.37', ...times(11, '0.46'), '0.05'])
+    addsUp(boat)
+  })
+
+  it('gives back at once what the bill of a whole renewed term charged, and by month what is planned', async () => {
+    const boat = await BoatInUtc.issued()
+    await boat.renew('2032-03-01', { newPaymentScheduleName: 'upfront' })
+    await boat.endorse('2030-07-01', '600')
+    expect(billed(boat)).toEqual([
+      ['newBusiness', 10_000],
+      ['renewal', 120_000],
+      ['endorsement', -60_000],
+    ])
+    expect(boat.amounts).toEqual([...times(3, '100.00'), ...times(8, '50.00')])
+    addsUp(boat)
+  })
+})
+
+describe('an endorsement that moves the end', () => {
+  it('to an earlier one leaves no bill beyond it: the last one has what they had of a flat fee', async () => {
+    const boat = await movable({ yearly: '1000', fees: { reminder: 24 } })
+    await boat.endorse('2030-08-20', undefined, { newPolicyEndTimestamp: utc('2030-09-01') })
+    // In force are 467.74 and, from Aug 20 on, 32.59: 0.35 more than six months of 83.33. August has that, and 12.00 of the fee.
+    expect(boat.planned).toEqual([
+      ...['2030-04-01', '2030-05-01', '2030-06-01', '2030-07-01'].map(due => [due, 8_533]),
+      ['2030-08-01', 8_533 + 1_200 + 35],
+    ])
+    addsUp(boat)
+  })
+
+  it('to a later one, when a part of the new time has passed, asks for that part at once', async () => {
+    const boat = await movable()
+    boat.now = utc('2031-04-10')
+    await boat.endorse('2031-02-01', undefined, { newPolicyEndTimestamp: utc('2031-06-01') })
+    expect(billed(boat)).toEqual([
+      ['newBusiness', 10_000],
+      ['endorsement', 20_000],
+    ])
+    expect(boat.planned.slice(-2)).toEqual([
+      ['2031-02-01', 10_000],
+      ['2031-05-01', 10_000],
+    ])
+    addsUp(boat)
+  })
+})
