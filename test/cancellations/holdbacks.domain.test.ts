@@ -2,9 +2,15 @@
 import { describe, expect, it } from 'vitest'
 import type { CancellationLocator } from '../../src/kernel/locators.ts'
 import { type CurrencyCode, fromMinor, toNumber } from '../../src/kernel/money.ts'
+import { netCharges } from '../../src/policy/bills/net-charges.ts'
 import { holdbackTotal, isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
-import { type Holdback, selectedQuote } from '../../src/policy/records/aggregate.ts'
+import {
+  type Holdback,
+  type Modification,
+  type PerilRun,
+  selectedQuote,
+} from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse, wholeTotal } from '../../src/rating/price.ts'
 import { cancellationResponse } from '../../src/transactions/cancellations/projection.ts'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
@@ -65,4 +71,44 @@ it('a held-back commission is no part of what the policyholder pays', () => {
     { type: 'commission', perilRunLocator: 'run', position: 0, amount: euro(120) },
   ] as unknown as Holdback[]
   expect(holdbackTotal(held, 'EUR' as CurrencyCode)).toEqual(euro(1_000))
+})
+
+it('what is held back of a peril is a charge for its premium, each tax and each commission', async () => {
+  const euro = (minor: number) => fromMinor(minor, 'EUR' as CurrencyCode)
+  const boat = await boatWith({ percent: 10 })
+  await boat.cancel('2030-09-01')
+  const { aggregate } = boat
+  const [run] = aggregate.perilRuns.values()
+  const price = run!.price!
+  const commissions = ['broker', 'agency'].map(recipient => ({ recipient, amount: euro(0) }))
+  const paid = { ...run, price: { ...price, commissions } } as unknown as PerilRun
+  const cancellation = [...aggregate.modifications.values()].at(-1)!
+  const of = { perilRunLocator: paid.locator }
+  const holdbacks = [
+    { ...of, type: 'premium', amount: euro(1_000) },
+    { ...of, type: 'tax', taxName: 'levy', amount: euro(100) },
+    { ...of, type: 'tax', taxName: 'duty', amount: euro(70) },
+    { ...of, type: 'commission', position: 0, amount: euro(50) },
+    { ...of, type: 'commission', position: 1, amount: euro(30) },
+  ]
+  const holding = { ...cancellation, holdbacks } as unknown as Modification
+  const charges = netCharges(
+    {
+      ...aggregate,
+      perilRuns: new Map(aggregate.perilRuns).set(paid.locator, paid),
+      modifications: new Map(aggregate.modifications).set(holding.locator, holding),
+    },
+    holding,
+    false,
+  )
+  const held = `${paid.locator}/${holding.locator}/holdback`
+  expect(
+    charges.filter(one => one.id.startsWith(held)).map(({ id, type, amount }) => [id, type, amount.minor]),
+  ).toEqual([
+    [held, 'holdback', 1_000],
+    [`${held}/tax/levy`, 'holdback', 100],
+    [`${held}/tax/duty`, 'holdback', 70],
+    [`${held}/commission/0`, 'commission', 50],
+    [`${held}/commission/1`, 'commission', 30],
+  ])
 })
