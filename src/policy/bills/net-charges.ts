@@ -25,7 +25,6 @@ type Change = {
   readonly line: Line
   /** `line` without it. */
   readonly before: Line
-  readonly makers: ReadonlySet<Uuid>
   readonly reversesApart: boolean
 }
 
@@ -44,7 +43,6 @@ export function netCharges(
     modification,
     line,
     before: line.filter(step => step.modification.locator !== modification.locator),
-    makers: new Set(line.map(step => step.modification.locator)),
     reversesApart,
   }
   const charges = [...allRunCharges(change), ...allFeeCharges(change), ...holdbackCharges(change)]
@@ -52,11 +50,11 @@ export function netCharges(
 }
 
 function allRunCharges(change: Change): Charge[] {
-  const { aggregate, modification, line, makers } = change
+  const { aggregate, modification, line } = change
   const step = line.find(one => one.modification.locator === modification.locator)
   if (!step) return []
   return [...aggregate.perilRuns.values()].flatMap(run =>
-    run.price && makers.has(run.madeBy) && reaches(step, run) ? changesOfRun(change, run) : [],
+    run.price && reaches(step, run) ? changesOfRun(change, run) : [],
   )
 }
 
@@ -99,10 +97,9 @@ function changedSpan(made: Span | undefined, { start, end }: Span): Span {
   return { start: changesFrom < end ? changesFrom : start, end }
 }
 
+/** Of fees that the line does not know yet nothing changes. */
 const allFeeCharges = (change: Change): Charge[] =>
-  [...change.aggregate.fees.values()].flatMap(fee =>
-    change.makers.has(fee.madeBy) ? changesOfFee(change, fee) : [],
-  )
+  [...change.aggregate.fees.values()].flatMap(fee => changesOfFee(change, fee))
 
 function changesOfFee({ aggregate, modification, line, before, reversesApart }: Change, fee: Fee): Charge[] {
   const by = modification.locator
