@@ -286,7 +286,9 @@ describe('an endorsement', () => {
 
   it('that changes nothing makes no invoice', async () => {
     const boat = await BoatInUtc.issued()
+    const plan = futureInstallments(boat.aggregate)
     await boat.endorse('2030-07-15')
+    expect(futureInstallments(boat.aggregate)).toEqual(plan)
     expect(boat.billed).toHaveLength(1)
     expect(boat.amounts).toEqual(hundreds(11))
   })
@@ -312,6 +314,17 @@ describe('a fee that is reversed', () => {
     await boat.changeFees({ reverseFees: [fee] })
     expect(boat.amounts).toEqual(hundreds(10))
     expect(boat.billed.at(-1)!.slice(0, 2)).toEqual(['other', -400])
+    addsUp(boat)
+  })
+
+  it('leaves bills as they are that have nothing of it: those of the first of two terms', async () => {
+    const boat = await BoatInUtc.issued({ fees: { reminder: 24 } })
+    await boat.renew('2032-03-01')
+    const first = futureInstallments(boat.aggregate).slice(0, 11)
+    const fee = [...boat.aggregate.fees.keys()].at(-1)
+    await boat.changeFees({ reverseFees: [fee] })
+    expect(futureInstallments(boat.aggregate).slice(0, 11)).toEqual(first)
+    expect(boat.amounts).toEqual([...Array.from({ length: 11 }, () => '102.00'), ...hundreds(11)])
     addsUp(boat)
   })
 
