@@ -1,5 +1,5 @@
-// Invoices of a transaction that comes to nothing (brief 1.3, 1.4): they become void, and their payments are taken back. Those
-// that were settled without money stay.
+// Invoices of a transaction that comes to nothing (brief 1.3, 1.4): they become void, those that were settled without money too,
+// and their payments are taken back.
 import { describe, expect, it } from 'vitest'
 import { planVoidInvoices } from '../../src/billing/payments.ts'
 import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
@@ -30,11 +30,20 @@ async function withdrawn(): Promise<BoatInUtc> {
   return boat
 }
 
+/** What is told of the first invoice. */
+const THE_YEAR = [
+  ['payment.reverse', '500.00'],
+  ['invoice.invalidate', '1200.00'],
+]
+
 describe('an invoice that was written off, of a transaction that comes to nothing,', () => {
-  it('stays where it is a refund of which nothing went out, and where it asked for money', async () => {
+  it('is void where it asked for money, of which 500.00 were paid, and where it is a refund of which nothing went out', async () => {
     const boat = await withdrawn()
     writeOff(boat, boat.invoices.at(-1)!)
-    expect(voided(boat)).toEqual({ statuses: ['writtenOff', 'writtenOff'], told: [] })
+    expect(voided(boat)).toEqual({
+      statuses: ['invalidated', 'invalidated'],
+      told: [...THE_YEAR, ['invoice.invalidate', '-1200.00']],
+    })
   })
 
   it('is void where it is a refund that went out in part: the 500.00 come back', async () => {
@@ -42,11 +51,8 @@ describe('an invoice that was written off, of a transaction that comes to nothin
     await boat.pay(boat.invoices.at(-1)!)
     expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, 0, 'writtenOff'])
     expect(voided(boat)).toEqual({
-      statuses: ['writtenOff', 'invalidated'],
-      told: [
-        ['payment.reverse', '-500.00'],
-        ['invoice.invalidate', '-1200.00'],
-      ],
+      statuses: ['invalidated', 'invalidated'],
+      told: [...THE_YEAR, ['payment.reverse', '-500.00'], ['invoice.invalidate', '-1200.00']],
     })
   })
 })
