@@ -198,7 +198,8 @@ export function mergeShards<E extends { sequence: number; at: number }>(
     const last = waiting[taken - 1]?.sequence ?? positions[shard] ?? 0
     return taken === waiting.length ? Math.max(last, reached[shard] ?? 0) : last
   }
-  const isBefore = (a: E, b: E): boolean => (order === 'newestFirst' ? a.at > b.at : a.at < b.at)
+  // Of several at one time the lower shard's is the older.
+  const isBefore = (a: E, b: E): boolean => (order === 'newestFirst' ? a.at >= b.at : a.at < b.at)
   const [only] = shards
   if (only && shards.length === 1) {
     const events = only.slice(0, most)

@@ -26,6 +26,30 @@ it('oldest first, and each shard in its own order', () => {
   expect(positions).toEqual([6, 7, 3])
 })
 
+it('newest first is oldest first the other way round, also where shards have events of one time', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 6 }), { maxLength: 4 }),
+      passed => {
+        const shards = passed.map((steps, shard) => {
+          let at = 0
+          return steps.map((step, sequence): Entry => {
+            at += step
+            return { sequence: sequence + 1, at, name: `${shard}:${sequence + 1}` }
+          })
+        })
+        const names = (given: Entry[][], order: 'oldestFirst' | 'newestFirst') =>
+          mergeShards(given, [], 100, [], order).events.map(({ name }) => name)
+        const newest = names(
+          shards.map(entries => entries.toReversed()),
+          'newestFirst',
+        )
+        expect(newest).toEqual(names(shards, 'oldestFirst').toReversed())
+      },
+    ),
+  )
+})
+
 it('a reader who follows the positions gets every event that its view shows once, and passes over every other once', () => {
   fc.assert(
     fc.property(history, fc.integer({ min: 1, max: 5 }), (commits, most) => {
