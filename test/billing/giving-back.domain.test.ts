@@ -399,13 +399,7 @@ describe('a refund', () => {
 
   it('of which nothing can go out is refused and written off', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
-    const invoice = boat.invoices[0]!
-    const lost = {
-      ...invoice,
-      statuses: [...invoice.statuses, { at: boat.now, status: 'writtenOff' as const }],
-    }
-    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
-    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    boat.writeOff(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
     const refund = boat.invoices.at(-1)!
     await expect(boat.pay(refund, { source: 'credit' })).rejects.toBeInstanceOf(RefusedPayOut)
@@ -415,12 +409,8 @@ describe('a refund', () => {
 
   it('of a written-off invoice that was paid in part pays out that part, and no more', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
-    const invoice = boat.invoices[0]!
-    await boat.pay(invoice, { amount: '500.00' })
-    const known = boat.invoices[0]!
-    const lost = { ...known, statuses: [...known.statuses, { at: boat.now, status: 'writtenOff' as const }] }
-    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
-    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    await boat.pay(boat.invoices[0]!, { amount: '500.00' })
+    boat.writeOff(boat.invoices[0]!)
     await boat.withdraw()
     expect(boat.billed.at(-1)).toEqual(['cancellation', -120_000, -120_000, 'unfulfilled'])
     const refund = boat.invoices.at(-1)!
@@ -445,12 +435,8 @@ describe('a refund', () => {
 
   it('is paid out as asked for, down to the last cent that may go out; its rest stays owed', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
-    const invoice = boat.invoices[0]!
-    await boat.pay(invoice, { amount: '500.00' })
-    const known = boat.invoices[0]!
-    const lost = { ...known, statuses: [...known.statuses, { at: boat.now, status: 'writtenOff' as const }] }
-    const invoices = new Map(boat.aggregate.invoices).set(lost.locator, lost)
-    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    await boat.pay(boat.invoices[0]!, { amount: '500.00' })
+    boat.writeOff(boat.invoices[0]!)
     await boat.withdraw()
     const payOut = async (amount: string) => {
       await boat.pay(boat.invoices.at(-1)!, { amount })

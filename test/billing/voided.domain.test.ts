@@ -2,15 +2,8 @@
 // and their payments are taken back.
 import { describe, expect, it } from 'vitest'
 import { planVoidInvoices } from '../../src/billing/payments.ts'
-import { type Invoice, invoiceStatus } from '../../src/policy/records/invoice.ts'
+import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { BoatInUtc } from '../support/boat-in-utc.ts'
-
-/** The invoice is written off in the books alone. */
-function writeOff(boat: BoatInUtc, invoice: Invoice): void {
-  const statuses = [...invoice.statuses, { at: boat.now, status: 'writtenOff' as const }]
-  const invoices = new Map(boat.aggregate.invoices).set(invoice.locator, { ...invoice, statuses })
-  boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
-}
 
 /** Status of each invoice once all are void, and what is told of it. */
 function voided({ aggregate, invoices, now }: BoatInUtc) {
@@ -25,7 +18,7 @@ function voided({ aggregate, invoices, now }: BoatInUtc) {
 async function withdrawn(): Promise<BoatInUtc> {
   const boat = await BoatInUtc.issued({ schedule: 'upfront' })
   await boat.pay(boat.invoices[0]!, { amount: '500.00' })
-  writeOff(boat, boat.invoices[0]!)
+  boat.writeOff(boat.invoices[0]!)
   await boat.withdraw()
   return boat
 }
@@ -39,7 +32,7 @@ const THE_YEAR = [
 describe('an invoice that was written off, of a transaction that comes to nothing,', () => {
   it('is void where it asked for money, of which 500.00 were paid, and where it is a refund of which nothing went out', async () => {
     const boat = await withdrawn()
-    writeOff(boat, boat.invoices.at(-1)!)
+    boat.writeOff(boat.invoices.at(-1)!)
     expect(voided(boat)).toEqual({
       statuses: ['invalidated', 'invalidated'],
       told: [...THE_YEAR, ['invoice.invalidate', '-1200.00']],

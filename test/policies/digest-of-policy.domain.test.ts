@@ -32,10 +32,7 @@ describe('what a preview rests on', () => {
 
   it('changes with a pay-out that is refused, since that writes the refund off', async () => {
     const boat = await BoatInUtc.issued({ schedule: 'upfront' })
-    const invoice = boat.invoices[0]!
-    const statuses = [...invoice.statuses, { at: boat.now, status: 'writtenOff' as const }]
-    const invoices = new Map(boat.aggregate.invoices).set(invoice.locator, { ...invoice, statuses })
-    boat.loaded = { ...boat.loaded, aggregate: { ...boat.aggregate, invoices } }
+    boat.writeOff(boat.invoices[0]!)
     await boat.cancel('2030-09-01')
     const before = digestOf(boat)
     await expect(boat.pay(boat.invoices.at(-1)!, { source: 'credit' })).rejects.toBeInstanceOf(RefusedPayOut)

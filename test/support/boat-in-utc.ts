@@ -226,6 +226,14 @@ export class BoatInUtc {
     )
   }
 
+  /** In the books alone: no operation writes off what asks for money. */
+  writeOff({ locator }: Invoice): void {
+    const invoice = this.aggregate.invoices.get(locator)!
+    const statuses = [...invoice.statuses, { at: this.now, status: 'writtenOff' as const }]
+    const invoices = new Map(this.aggregate.invoices).set(locator, { ...invoice, statuses })
+    this.loaded = { ...this.loaded, aggregate: { ...this.aggregate, invoices } }
+  }
+
   get invoices(): Invoice[] {
     return [...this.aggregate.invoices.values()]
   }

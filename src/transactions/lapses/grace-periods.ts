@@ -13,7 +13,7 @@ import {
   shardOfUuid,
   type Uuid,
 } from '../../kernel/locators.ts'
-import { add, endOfDay, type Instant, later } from '../../kernel/time.ts'
+import { add, endOfDay, type Instant, later, type TimeZone } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
 import type { TimerKind } from '../../platform/tables.ts'
 import { totalDueOf, totalsDueOf } from '../../policy/bills/amounts-due.ts'
@@ -75,10 +75,20 @@ export function graceStart(
   )
   if (began) return undefined
   const { timeZone } = before.policy
-  const afterDays = (from: Instant): Instant => add(from, gracePeriodDays, 'day', timeZone)
-  const isOver = isUpgraded && afterDays(startAt) <= now
-  const ofProduct = isOver ? endOfDay(afterDays(now), timeZone) : afterDays(startAt)
+  const fromNow = isUpgraded ? graceFromNow(startAt, gracePeriodDays, now, timeZone) : undefined
+  const ofProduct = fromNow ?? add(startAt, gracePeriodDays, 'day', timeZone)
   return { invoice, startAt, endAt: isEndSet ? invoice.graceEndAt : ofProduct }
+}
+
+/** For a policyholder who had no grace before: the end of the days counted from now, where those from `startAt` are over. Else undefined. */
+export function graceFromNow(
+  startAt: Instant,
+  days: number,
+  now: Instant,
+  timeZone: TimeZone,
+): Instant | undefined {
+  if (add(startAt, days, 'day', timeZone) > now) return undefined
+  return endOfDay(add(now, days, 'day', timeZone), timeZone)
 }
 
 /** A set end no longer counts once prolonged cover has moved the past-due time. */

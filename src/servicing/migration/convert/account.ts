@@ -6,13 +6,13 @@
 // all or nothing.
 
 import { derivedUuid, newUuid, readUuid, type Uuid } from '../../../kernel/locators.ts'
-import { add, endOfDay, type Instant } from '../../../kernel/time.ts'
+import type { Instant } from '../../../kernel/time.ts'
 import { atOnce, type Steps } from '../../../kernel/turns.ts'
 import { type PolicyAggregate, putRecords } from '../../../policy/records/aggregate.ts'
 import { isOutstanding } from '../../../policy/records/invoice.ts'
 import { changePolicyholderValues, type Policyholder } from '../../../policyholders/values.ts'
 import type { Configuration } from '../../../product/configuration.ts'
-import { pastDueFrom } from '../../../transactions/lapses/grace-periods.ts'
+import { graceFromNow, pastDueFrom } from '../../../transactions/lapses/grace-periods.ts'
 import type { AccountMigrationData, ElementMigrationRequest } from '../contract-request.ts'
 import { type ItemFailure, type ItemKind, type ItemMapping, LISTED_KINDS, type MappingNode } from '../item.ts'
 import { amountOf, balance, checkControlTotals, payDisbursements, totalsOf } from './balance.ts'
@@ -186,14 +186,12 @@ function extendGrace(
   const { productName, timeZone } = policy.policy
   const { gracePeriodDays } = configuration.products[productName]!.lapse
   if (gracePeriodDays === undefined) return policy
-  const late = [...policy.invoices.values()].filter(invoice => {
+  const changed = [...policy.invoices.values()].flatMap(invoice => {
     const from = isOutstanding(invoice) ? pastDueFrom(policy, invoice) : undefined
-    return from !== undefined && add(from, gracePeriodDays, 'day', timeZone) <= now
+    const graceEndAt = from === undefined ? undefined : graceFromNow(from, gracePeriodDays, now, timeZone)
+    return graceEndAt === undefined ? [] : [{ ...invoice, graceEndAt }]
   })
-  if (late.length === 0) return policy
-  const graceEndAt = endOfDay(add(now, gracePeriodDays, 'day', timeZone), timeZone)
-  const changed = late.map(invoice => ({ ...invoice, graceEndAt }))
-  return { ...policy, invoices: putRecords(policy.invoices, changed) }
+  return changed.length === 0 ? policy : { ...policy, invoices: putRecords(policy.invoices, changed) }
 }
 
 /** The account's data as values of a policyholder, with every problem. */
