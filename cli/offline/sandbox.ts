@@ -32,7 +32,7 @@ const runner: PluginRunner = {
       mostMs,
     })
     const text = outcomeOf(ended, mostMs)
-    return text === undefined ? tooLong() : readOutcome(text.toString())
+    return text === undefined ? tooLong(mostMs) : readOutcome(text.toString())
   },
 }
 

@@ -69,6 +69,17 @@ it('a call whose rounds have used all of it is over', async () => {
   expect(allowed.length).toBe(2)
 })
 
+it('a call that is ended in a later round is told the limit of the call, not what that round had left', async () => {
+  const limit: CallOutcome = { ...NOTHING, failure: { reason: 'takes longer than 1.2 seconds', limit: true } }
+  const { answer } = called([
+    [3_000, ASKS],
+    [1_200, limit],
+  ])
+  await expect(answer).rejects.toMatchObject({
+    message: 'Plugin executeLambda failed: main/all.js: takes longer than 4.2 seconds',
+  })
+})
+
 it('a call that was ended while it gathered is not made again without the time for it', async () => {
   const limit: CallOutcome = { ...NOTHING, failure: { reason: 'takes longer than 4.2 seconds', limit: true } }
   const { answer, allowed } = called([

@@ -3,13 +3,7 @@
 import { isJsonObject } from '../../kernel/json.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
-import {
-  LONGEST_CALL_MS,
-  MOST_EXPLAINED_LOOKUPS,
-  MOST_EXPLAINED_NOTES,
-  MOST_LOG_LINES,
-  MOST_WRITES,
-} from './limits.ts'
+import { MOST_EXPLAINED_LOOKUPS, MOST_EXPLAINED_NOTES, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
 import type { CompiledScript } from './script.ts'
 
 /** The tenant code of one configuration. Programs with the same `key` are the same. */
@@ -129,8 +123,9 @@ export const failed = (failure: CallFailure): CallOutcome => ({
   events: [],
 })
 
-export const tooLong = (): CallOutcome =>
-  failed({ reason: `takes longer than ${LONGEST_CALL_MS / 1000} seconds`, limit: true })
+/** A call that was ended after its `mostMs` milliseconds. */
+export const tooLong = (mostMs: number): CallOutcome =>
+  failed({ reason: `takes longer than ${mostMs / 1000} seconds`, limit: true })
 
 /** Reads the sandbox's answer. A text that no realm produces is a failure like any other. */
 export function readOutcome(text: unknown): CallOutcome {

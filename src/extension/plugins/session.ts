@@ -194,8 +194,10 @@ export class PluginSession {
       const outcome = await runner.run(program, call, leftMs)
       leftMs -= currentTime() - began
       const isAsking = outcome.missing.length > 0
-      const isRepeated = isAsking || (gathers && outcome.failure?.limit)
-      if (isRepeated && leftMs <= 0) return tooLong()
+      const isAtLimit = outcome.failure?.limit === true
+      const isRepeated = isAsking || (gathers && isAtLimit)
+      // The runner only knows what this round had.
+      if (leftMs <= 0 && (isAsking || isAtLimit)) return tooLong(longestCallMs)
       if (isAsking) {
         const { missing } = outcome
         await this.#fetch(
