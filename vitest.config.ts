@@ -63,6 +63,8 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['{test,packages}/**/*.domain.test.ts'],
           environment: 'node',
+          // What is built already is read as it is.
+          server: { deps: { external: [/\.bundle\.mjs$/] } },
           // Pure functions have nothing to keep apart; what they import is read once for all files.
           isolate: false,
           // Far more than the slowest takes: it has been 60 s where others kept the two cores busy, and that must not fail a test.

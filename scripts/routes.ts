@@ -1,11 +1,12 @@
-// The routes of the service for scripts that write documents of them. The service is written for the Worker's runtime, so
-// that it is made one file for Node first, without what only answers need.
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+// The routes of the service for scripts and tests of what is written about them. The service is written for the Worker's
+// runtime, so that it is made one file for Node first, without what only answers need. The file lies among the installed
+// packages, which a test runner leaves as they are: it would transform the 4 MB again in each run and keep 18 MB of each.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import type { Route } from '../src/platform/http/route.ts'
+import { keptBuild } from './kept-builds.ts'
+import { sourcesAlone } from './source-key.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -20,18 +21,18 @@ const apart: Plugin = {
     ),
 }
 
-/** Built once in a process. */
+const FILE = 'app.mjs'
+
+/** Loaded once in a process. */
 let routes: Promise<readonly Route[]> | undefined
 
-export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= builtRoutes())
+export const loadRoutes = (): Promise<readonly Route[]> => (routes ??= readRoutes())
 
-async function builtRoutes(): Promise<readonly Route[]> {
-  const folder = mkdtempSync(join(tmpdir(), 'routes-'))
-  const outfile = join(folder, 'app.mjs')
-  try {
+async function readRoutes(): Promise<readonly Route[]> {
+  const folder = await keptBuild('app', sourcesAlone, async made => {
     await build({
       entryPoints: [join(ROOT, 'src/app.ts')],
-      outfile,
+      outfile: join(made, FILE),
       bundle: true,
       format: 'esm',
       platform: 'node',
@@ -40,11 +41,9 @@ async function builtRoutes(): Promise<readonly Route[]> {
       plugins: [apart],
       logLevel: 'error',
     })
-    const { ROUTES } = (await import(pathToFileURL(outfile).href)) as { ROUTES: readonly Route[] }
-    return ROUTES
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  })
+  const { ROUTES } = (await import(pathToFileURL(join(folder, FILE)).href)) as { ROUTES: readonly Route[] }
+  return ROUTES
 }
 
 /** The OpenAPI document as the service answers it. */
