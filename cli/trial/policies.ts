@@ -1,6 +1,11 @@
 // Random policies of a product, valid by its fields: terms, exposures, perils, values, groups and a policyholder.
 import { add, type Instant, type TimeZone } from '../../src/kernel/time.ts'
-import type { Configuration, ExposureDefinition, ProductDefinition } from '../../src/product/configuration.ts'
+import {
+  type Configuration,
+  type ExposureDefinition,
+  type ProductDefinition,
+  tableOf,
+} from '../../src/product/configuration.ts'
 import type { PolicyCase } from '../offline/policy-file.ts'
 import type { Random } from './random.ts'
 import { type FieldData, type FieldValues, madeFields, type ValueContext } from './values.ts'
@@ -66,9 +71,6 @@ export function madeCase(random: Random, { configuration, product, now, base, un
 
 const numberOf = (value: unknown): Instant | undefined =>
   value === undefined || value === null ? undefined : (Number(value) as Instant)
-
-export const tableOf = (configuration: Configuration, product: ProductDefinition, name: string) =>
-  [product.tables, configuration.tables].find(tables => Object.hasOwn(tables, name))?.[name]
 
 /** Today, some day of the next months, and now and then the first of a month. */
 function startOf(now: Instant, zone: TimeZone, random: Random): Instant {

@@ -1,14 +1,15 @@
 // Makes a policy smaller for as long as it shows the same: parts that are not needed go, and values become plain ones.
 import type { Instant } from '../../src/kernel/time.ts'
 import { add } from '../../src/kernel/time.ts'
-import type {
-  Configuration,
-  ExposureDefinition,
-  FieldDefinition,
-  ProductDefinition,
+import {
+  type Configuration,
+  type ExposureDefinition,
+  type FieldDefinition,
+  type ProductDefinition,
+  tableOf,
 } from '../../src/product/configuration.ts'
 import { hearSignals } from '../terminal.ts'
-import { type Base, type MadeCase, type MadeExposure, type MadePolicy, tableOf } from './policies.ts'
+import type { Base, MadeCase, MadeExposure, MadePolicy } from './policies.ts'
 import { type FieldGroup, type FieldValues, simplest } from './values.ts'
 
 /** Policies that are tried for one problem. */

@@ -2,10 +2,10 @@
 import { Refusal } from '../../src/kernel/errors.ts'
 import type { Instant } from '../../src/kernel/time.ts'
 import type { Configuration, LookupTable, ProductDefinition } from '../../src/product/configuration.ts'
-import { isLookupTable } from '../../src/product/configuration.ts'
+import { isLookupTable, tableOf } from '../../src/product/configuration.ts'
 import { type Priced, pricedOffline } from '../offline/price.ts'
 import { hearSignals } from '../terminal.ts'
-import { type Base, type MadeCase, madeCase, tableOf } from './policies.ts'
+import { type Base, type MadeCase, madeCase } from './policies.ts'
 import { randomOfCase } from './random.ts'
 import { smallestCase } from './shrink.ts'
 

@@ -17,6 +17,7 @@ import {
   type LookupTable,
   lineOfRow,
   type TemplateSource,
+  tableOf,
 } from './configuration.ts'
 import { loadPatternEngine } from './fields/patterns.ts'
 import { configurationVersions, deployments } from './tables.ts'
@@ -82,8 +83,8 @@ export function loadedConfiguration(
       return template
     },
     lookup(productName) {
-      const own = configuration.products[productName]?.tables ?? {}
-      const tableNamed = (name: string) => named(own, name) ?? named(configuration.tables, name)
+      const product = configuration.products[productName]
+      const tableNamed = (name: string) => tableOf(configuration, product, name)
       const lookup: Lookup = (name, key) => {
         const table = tableNamed(name)
         if (!table || !isLookupTable(table.columns)) return 'noSuchTable'
@@ -99,10 +100,6 @@ export function loadedConfiguration(
     },
   }
 }
-
-/** Names come from templates: `constructor` is no table. */
-const named = (tables: Record<string, LookupTable>, name: string): LookupTable | undefined =>
-  Object.hasOwn(tables, name) ? tables[name] : undefined
 
 /** The first of several rows with the same key counts. */
 function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string> {

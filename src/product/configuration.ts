@@ -284,6 +284,17 @@ export const documentDefinitions = ({
   ...cancellationTypes.flatMap(one => [...one.documents, ...(one.reinstatement?.documents ?? [])]),
 ]
 
+/**
+ * A table as a product finds it: its own, else another product's (brief 5.1). Names come from templates: `constructor` is
+ * no table.
+ */
+export const tableOf = (
+  { tables }: Pick<Configuration, 'tables'>,
+  product: Pick<ProductDefinition, 'tables'> | undefined,
+  name: string,
+): LookupTable | undefined =>
+  [product?.tables ?? {}, tables].find(tables => Object.hasOwn(tables, name))?.[name]
+
 /** Whether the `lookup` filter can use a table with these columns. */
 export const isLookupTable = (columns: readonly string[]): boolean =>
   columns.includes('key') && columns.includes('value')

@@ -289,13 +289,14 @@ export const policyInfo = (aggregate: PolicyAggregate): PolicyInfo => ({
 export function assertValid(
   aggregate: PolicyAggregate,
   quote: Quote,
-  { product }: Pick<Loaded, 'product'>,
+  { product, configuration: { configuration } }: Pick<Loaded, 'product' | 'configuration'>,
   { now }: Pick<Attempt, 'now'>,
   requireMissing: boolean,
   reported: ReportedProblems = NOTHING_REPORTED,
 ): void {
   const { timeZone } = aggregate.policy
-  const errors = validateQuote(aggregate, quote, { product, timeZone, now, requireMissing }, reported)
+  const validation = { product, configuration, timeZone, now, requireMissing }
+  const errors = validateQuote(aggregate, quote, validation, reported)
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 

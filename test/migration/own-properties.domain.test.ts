@@ -180,3 +180,24 @@ describe('what payments leave of an invoice', () => {
     expect(problems(account([], { ...invoice({ restGivenUp: 'all' }), payments }))).toContain('restGivenUp')
   })
 })
+
+describe('a lookup field of a migrated policy', () => {
+  const { plain } = plainConfiguration.products
+  const port = { ...plain!.fields[0]!, name: 'port', type: 'lookup' as const, optional: true, table: 'ports' }
+  const ports = { path: 'ports.csv', columns: ['port'], rows: [['Kiel']] }
+  const configuration = {
+    ...plainConfiguration,
+    tables: { ports },
+    products: { plain: { ...plain!, fields: [...plain!.fields, port] } },
+  }
+  const failuresOf = (value: string) => {
+    const wire = account([])
+    wire.policies[0].terms[0].transactions[0].segment.rootElement.data = { port: value }
+    return JSON.stringify(converted(wire, { configuration }).failures)
+  }
+
+  it('takes the choices of a table of another product', () => {
+    expect(failuresOf('Kiel')).toBe('[]')
+    expect(failuresOf('Oslo')).toContain("'port' must be exactly one of 'Kiel'")
+  })
+})

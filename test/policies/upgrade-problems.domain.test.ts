@@ -32,7 +32,7 @@ const problemsOf = (
 ) => {
   const whole = { ...configuration.configuration, products: { [product.name]: product } }
   const target = { configuration: { ...configuration, configuration: whole }, configVersion: 2 }
-  return upgradeProblems(aggregate, before, target, now).problems
+  return upgradeProblems(aggregate, { product: before, configuration }, target, now).problems
 }
 
 describe('the problems of an upgrade', () => {

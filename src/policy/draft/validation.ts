@@ -1,7 +1,7 @@
 // Collects all problems of a draft at once (brief 6 and 8: PolicyValidationErrors).
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant, TimeZone } from '../../kernel/time.ts'
-import type { ProductDefinition } from '../../product/configuration.ts'
+import { type Configuration, type ProductDefinition, tableOf } from '../../product/configuration.ts'
 import type { FieldData } from '../../product/fields/groups.ts'
 import { validateFields } from '../../product/fields/validate.ts'
 import { type FieldErrors, fieldErrors, joinFieldErrors } from '../../product/fields/values.ts'
@@ -36,6 +36,8 @@ export type PolicyValidationErrors = {
 
 export type PolicyValidation = {
   product: ProductDefinition
+  /** The product's version: it has the tables of other products. */
+  configuration: Pick<Configuration, 'tables'>
   timeZone: TimeZone
   now: Instant
   /** True on finalize and quote: required fields must be present (brief 6.2). */
@@ -67,7 +69,7 @@ export function validateQuote(
 export function validateContent(
   aggregate: PolicyAggregate,
   parts: ContentToCheck,
-  { product, timeZone, now, requireMissing }: PolicyValidation,
+  { product, configuration, timeZone, now, requireMissing }: PolicyValidation,
   reported: ReportedProblems,
 ): PolicyValidationErrors {
   const check = (owner: string, fields: ProductDefinition['fields'], data: FieldData): FieldErrors =>
@@ -75,7 +77,7 @@ export function validateContent(
       timeZone,
       now,
       requireMissing,
-      table: name => product.tables[name],
+      table: name => tableOf(configuration, product, name),
       reported: reported.byOwner.get(owner),
     })
 

@@ -51,8 +51,8 @@ export async function ratedRisk(
   const fit = fitted(risk, product)
   const { aggregate: draft, quote } = draftOf(fit.risk, term, product, version, zone, attempt)
   assertWithinLimits(draft)
-  if (version.isNew) assertValid(draft, quote, { product }, attempt, true)
   const { configuration } = version
+  if (version.isNew) assertValid(draft, quote, { product, configuration }, attempt, true)
   const currency = risk.currency as CurrencyCode
   const loaded = {
     aggregate: draft,

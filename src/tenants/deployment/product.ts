@@ -2,11 +2,12 @@ import { notFound, Refusal } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
 import { loadConfiguration, versionQuery } from '../../product/cache.ts'
-import type {
-  Configuration,
-  FieldDefinition,
-  LookupTable,
-  ProductDefinition,
+import {
+  type Configuration,
+  type FieldDefinition,
+  type LookupTable,
+  type ProductDefinition,
+  tableOf,
 } from '../../product/configuration.ts'
 import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { lookupColumn } from '../../product/fields/value-checks.ts'
@@ -36,9 +37,7 @@ function productDetail(
   configuration: Configuration,
   configVersion: number,
 ): ProductDetailResponse {
-  const tableOf = (name: string): LookupTable | undefined =>
-    product.tables[name] ?? configuration.tables[name]
-  const place: Place = { configuration, tableOf }
+  const place: Place = { configuration, tableOf: name => tableOf(configuration, product, name) }
   const shown = (scope: FieldScope): FieldResponse[] =>
     scope.fields.map(field => fieldResponse(field, scope, place))
   const policyholder: FieldScope = { kind: 'policyholder', fields: configuration.policyholderFields }

@@ -128,7 +128,10 @@ async function assertContent(
   attempt: Attempt,
   requireMissing: boolean,
 ): Promise<void> {
-  const { product } = loaded
+  const {
+    product,
+    configuration: { configuration },
+  } = loaded
   const { now } = attempt
   const transaction = { aggregate, quote, modification, owner: modification.locator }
   const found = await withConstraints(transaction, loaded, attempt, requireMissing, reported)
@@ -143,7 +146,7 @@ async function assertContent(
       exposureRuns: [...aggregate.exposureRuns.values()].filter(isMade),
       perilRuns: [...aggregate.perilRuns.values()].filter(isMade),
     },
-    { product, timeZone: aggregate.policy.timeZone, now, requireMissing },
+    { product, configuration, timeZone: aggregate.policy.timeZone, now, requireMissing },
     found,
   )
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })

@@ -36,7 +36,7 @@ export function decideUpgrade(
   now: Instant,
   constraints?: ConstraintProblems,
 ): UpgradeDecision {
-  const { aggregate, product } = loaded
+  const { aggregate } = loaded
   const { policy } = aggregate
   const found: PolicyUpgradeResponse = {
     policyLocator: String(policy.locator),
@@ -53,7 +53,7 @@ export function decideUpgrade(
   const cleared = withoutConflicts(aggregate, '', dryRun ? 'invalidate' : conflictHandling, now)
   const { problems, product: upgradedProduct } = upgradeProblems(
     cleared.aggregate,
-    product,
+    loaded,
     target,
     now,
     constraints,

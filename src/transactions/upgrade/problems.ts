@@ -7,6 +7,7 @@ import {
   type ContentToCheck,
   type ExposureValidationErrors,
   type PerilValidationErrors,
+  type PolicyValidation,
   type PolicyValidationErrors,
   validateContent,
 } from '../../policy/draft/validation.ts'
@@ -39,7 +40,7 @@ export const NO_PROBLEMS: PolicyValidationErrors = {
 /** All problems at once, and the policy's product in that version, if any. */
 export function upgradeProblems(
   aggregate: PolicyAggregate,
-  before: ProductDefinition,
+  { product: before, configuration: former }: Pick<Loaded, 'product' | 'configuration'>,
   { configuration: { configuration }, configVersion }: Version,
   now: Instant,
   constraints: ConstraintProblems = NO_CONSTRAINTS,
@@ -51,22 +52,25 @@ export function upgradeProblems(
     return { problems: { ...NO_PROBLEMS, hasErrors: true, policyFieldErrors: fieldErrors(settings) } }
   const isIssued = aggregate.policy.issuedAt !== undefined
   const { timeZone } = aggregate.policy
-  const found = (of: ProductDefinition, reported: (checked: ContentToCheck) => ReportedProblems) =>
+  const found = (
+    of: Pick<PolicyValidation, 'product' | 'configuration'>,
+    reported: (checked: ContentToCheck) => ReportedProblems,
+  ) =>
     merged(
       checkedParts(aggregate).map(checked =>
         validateContent(
           aggregate,
           checked,
-          { product: of, timeZone, now, requireMissing: isIssued },
+          { ...of, timeZone, now, requireMissing: isIssued },
           reported(checked),
         ),
       ),
     )
   const content = withoutKnown(
-    found(product, checked =>
+    found({ product, configuration }, checked =>
       joined(retyped(aggregate, checked, before, product, configVersion), constraints.found),
     ),
-    found(before, () => constraints.known),
+    found({ product: before, configuration: former.configuration }, () => constraints.known),
   )
   const policyFieldErrors = fieldErrors(
     [...settings, ...(content.policyFieldErrors?.errors ?? [])],

@@ -18,10 +18,12 @@ import {
 import { type Instant, months, type Span, type TimeZone } from '../../../kernel/time.ts'
 import { createPerilAmounts } from '../../../policy/draft/additions.ts'
 import type { PerilAmounts } from '../../../policy/records/transactions.ts'
-import type {
-  ExposureDefinition,
-  FieldDefinition,
-  ProductDefinition,
+import {
+  type Configuration,
+  type ExposureDefinition,
+  type FieldDefinition,
+  type ProductDefinition,
+  tableOf,
 } from '../../../product/configuration.ts'
 import { changeFields, type FieldData } from '../../../product/fields/groups.ts'
 import { validateFields } from '../../../product/fields/validate.ts'
@@ -59,6 +61,7 @@ export type ReadElement = {
 export type ReadTree = { readonly root: ReadElement; readonly elements: ReadonlyMap<string, ReadElement> }
 
 export type PolicyReading = {
+  readonly configuration: Configuration
   readonly product: ProductDefinition
   readonly currency: CurrencyCode
   readonly timeZone: TimeZone
@@ -228,7 +231,7 @@ function readData(
   data: Readonly<Record<string, unknown>>,
   fields: FieldDefinition[],
   place: string,
-  { product, timeZone, issuedAt, supply, problems }: ElementReading,
+  { configuration, product, timeZone, issuedAt, supply, problems }: ElementReading,
 ): FieldData {
   const fieldValues: Record<string, unknown> = {}
   const addFieldGroups: { fieldName: string; fieldValues: unknown }[] = []
@@ -244,7 +247,7 @@ function readData(
     timeZone,
     now: issuedAt,
     requireMissing: true,
-    table: name => product.tables[name],
+    table: name => tableOf(configuration, product, name),
     reported: changed.reported,
   })
   for (const { message } of found.errors) problems.add('element', place, message)

@@ -68,6 +68,7 @@ export function readPolicy(work: Work, request: PolicyMigrationRequest): ReadPol
   const schedule = scheduleOf(request, preferences, product, wrong, warn)
   const auxData = auxRowsOf(request, wrong)
   const history = readHistory(request, {
+    configuration,
     product,
     now,
     supply,
