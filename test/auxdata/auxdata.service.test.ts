@@ -70,6 +70,21 @@ describe('auxiliary data', () => {
     ])
   })
 
+  it('takes a single record as a list of one, and says what is wrong in it', async () => {
+    await put('single', [{ key: 'colour', value: 'teal' }])
+    expect((await put('single', { key: 'draft-step', value: '{"step":3}', uiType: 'hidden' })).status).toBe(
+      200,
+    )
+    expect(await read('single', 'draft-step')).toMatchObject({ value: '{"step":3}', uiType: 'hidden' })
+    expect((await read('single', 'colour')).value).toBe('teal')
+    expect((await put('single', { key: 'tries', value: 4 }, { 'if-match': '*' })).status).toBe(200)
+    const refused = [await put('single', { value: 'no key' }), await put('single', 'colour')]
+    expect(refused.map(({ status, body }) => [status, body.message])).toEqual([
+      [400, "'auxData[0].key' is missing; it must be text."],
+      [400, "'auxData' must be a list, not text."],
+    ])
+  })
+
   it('of one key twice in a request, the last one counts', async () => {
     await put('twice', [
       { key: 'a', value: '1', uiType: 'hidden' },

@@ -30,8 +30,12 @@ const AuxDataCreateRequest = component('AuxDataCreateRequest', {
   uiType: optional(UiType),
 })
 
+/** Real clients send a single record as it is, as they do for the values of fields (brief 0.4). */
+const oneAsList = (wire: unknown): unknown =>
+  typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : wire
+
 export const AuxDataSetCreateRequest = component('AuxDataSetCreateRequest', {
-  auxData: list(AuxDataCreateRequest),
+  auxData: z.preprocess(oneAsList, list(AuxDataCreateRequest)),
 })
 export type AuxDataSetCreateRequest = z.infer<typeof AuxDataSetCreateRequest>
 
