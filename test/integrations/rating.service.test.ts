@@ -193,17 +193,19 @@ describe('a product with an external rater', () => {
     expect(asked.map(one => one.policyExposurePerils.length)).toEqual([480, 4])
   })
 
-  it('is refused with the rater’s own words when it says why not', async () => {
+  it('is refused with the rater’s own words when it says why not, and the rater is asked once', async () => {
     await rater.answers({
       rates: { '*': { yearlyPremium: 1 } },
       answer: { exceptionMessage: 'Not in this town.' },
     })
     const policy = await draft()
+    const before = (await rater.calls()).length
     const answer = await motor.post(`/policy/${policy.locator}/finalize`)
     expect([answer.status, answer.body]).toMatchObject([
       409,
       { code: 'externalRaterRefused', message: 'Not in this town.' },
     ])
+    expect(await rater.calls()).toHaveLength(before + 1)
   })
 })
 

@@ -89,6 +89,7 @@ export async function execute(
 /** Refusals from a tenant's service: reading the policy again does not change its answer. */
 const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
   'externalRaterFailed',
+  'externalRaterRefused',
   'integrationFailed',
   'integrationRefused',
 ])
