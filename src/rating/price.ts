@@ -239,8 +239,9 @@ const changesByName = <K extends string>(
     return { [key]: name, ...amounts } as Record<K, string> & typeof amounts
   })
 
-// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` only if every peril has one.
+// Sums of rounded amounts, never rounded again (brief 3.1). `technicalPremium` only if every peril in force has one.
 export type Totals = {
+  readonly isInForce: boolean
   readonly premium: Money
   readonly technicalPremium: Money | undefined
   readonly taxes: AmountsByName
@@ -253,7 +254,7 @@ export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Tota
   let premium = none
   // Undefined once a piece has none, or while there is no piece.
   let technicalPremium: Money | undefined
-  let isFirst = true
+  let isInForce = false
   const taxes = new Map<string, Money>()
   const commissions = new Map<string, Money>()
   for (const {
@@ -262,23 +263,26 @@ export function perilTotals({ pieces }: PerilView, currency: CurrencyCode): Tota
   } of pieces) {
     if (replacedBy !== undefined || !amounts || !price) continue
     premium = plus(premium, amounts.premium)
-    const before = isFirst ? none : technicalPremium
+    const before = isInForce ? technicalPremium : none
     technicalPremium = before && amounts.technicalPremium && plus(before, amounts.technicalPremium)
-    isFirst = false
+    isInForce = true
     for (const [at, { name }] of price.taxes.entries()) addByName(taxes, name, amounts.taxes[at]!)
     for (const [at, { recipient }] of price.commissions.entries())
       addByName(commissions, recipient, amounts.commissions[at]!)
   }
-  return { premium, technicalPremium, taxes, commissions }
+  return { isInForce, premium, technicalPremium, taxes, commissions }
 }
 
 export function sumTotals(list: readonly Totals[], currency: CurrencyCode): Totals {
   const premiums = list.map(totals => totals.premium)
-  const technical = list.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)
+  // A peril that was taken back from its start, as those of a renewal that a cancellation reaches, costs nothing.
+  const inForce = list.filter(totals => totals.isInForce)
+  const technical = inForce.map(totals => totals.technicalPremium).filter(amount => amount !== undefined)
   return {
+    isInForce: inForce.length > 0,
     premium: sum(premiums, currency),
     technicalPremium:
-      list.length > 0 && technical.length === list.length ? sum(technical, currency) : undefined,
+      inForce.length > 0 && technical.length === inForce.length ? sum(technical, currency) : undefined,
     taxes: sumsByName(list.flatMap(totals => [...totals.taxes])),
     commissions: sumsByName(list.flatMap(totals => [...totals.commissions])),
   }

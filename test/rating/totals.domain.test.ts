@@ -34,8 +34,9 @@ it.each([
   expect(technicalPremium).toEqual(sum === undefined ? undefined : euro(sum))
 })
 
-it('the technical premium of several perils is told where each has one', () => {
+it('the technical premium of several perils is told where each in force has one', () => {
   const totalsWith = (technicalPremium: Money | undefined): Totals => ({
+    isInForce: true,
     premium: euro(10_000),
     technicalPremium,
     taxes: new Map(),
@@ -45,4 +46,10 @@ it('the technical premium of several perils is told where each has one', () => {
   expect(told(euro(9_000), euro(1))).toEqual(euro(9_001))
   expect(told(euro(9_000), undefined)).toBeUndefined()
   expect(told()).toBeUndefined()
+
+  const takenBack = perilTotals(perilWith(), EUR)
+  const without = sumTotals([totalsWith(euro(9_000)), takenBack], EUR)
+  expect(without.technicalPremium).toEqual(euro(9_000))
+  expect(sumTotals([without, sumTotals([takenBack], EUR)], EUR).technicalPremium).toEqual(euro(9_000))
+  expect(sumTotals([takenBack], EUR).technicalPremium).toBeUndefined()
 })
