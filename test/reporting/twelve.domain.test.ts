@@ -9,7 +9,7 @@ import type { ReportedPolicy, ReportParameters } from '../../src/reporting/kind.
 import { REPORT_KINDS } from '../../src/reporting/kinds.ts'
 import { addToTotals, noTotals, totalLines } from '../../src/reporting/totals.ts'
 import { month } from '../support/boat-product.ts'
-import { BOOK_CONFIGURATION, migratedBoat, twelveBoats } from '../support/twelve-boats.ts'
+import { BOOK_CONFIGURATION, migratedBoat, migratedBoatThatKept40, twelveBoats } from '../support/twelve-boats.ts'
 
 const { boats, disbursements } = await twelveBoats()
 const surroundings = {
@@ -120,6 +120,19 @@ it('what was written and paid in another system is none of the period', async ()
   expect(reported('earnedPremium', [migrated])[0]).toMatchObject({ written: '1,200.00', earned: '100.00' })
   expect(reported('charges', [migrated])).toEqual([
     { account: 'tax', name: 'levy', amount: '0.00', openingAmount: '120.00' },
+  ])
+})
+
+it('what a cancellation held back in another system is no opening premium', async () => {
+  const { loaded, rows } = await migratedBoatThatKept40()
+  const migrated: ReportedPolicy = { policy: loaded.aggregate.policy, journal: rows, segments: new Map() }
+  // Eight months of 100.00 are written; 40.00 are kept, and the taxes of eight months.
+  expect(reported('writtenPremium', [migrated])).toMatchObject([
+    { premium: '0.00', heldBack: '0.00', openingPremium: '800.00' },
+  ])
+  expect(reported('charges', [migrated])).toEqual([
+    { account: 'holdback', name: '', amount: '0.00', openingAmount: '40.00' },
+    { account: 'tax', name: 'levy', amount: '0.00', openingAmount: '80.00' },
   ])
 })
 

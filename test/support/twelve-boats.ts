@@ -234,10 +234,21 @@ export async function twelveBoats(): Promise<{
   }
 }
 
+const cameFromElsewhere = ({ loaded }: Boat, at: Instant): BookedBoat => ({
+  loaded,
+  rows: stored([openingOf(loaded.aggregate, at)!]),
+})
+
 /** The first of them as if it came from another system in February. */
 export async function migratedBoat(): Promise<BookedBoat> {
   const boat = await Boat.made()
   await boat.pay(month(0, 15))
-  const opening = openingOf(boat.loaded.aggregate, month(1))!
-  return { loaded: boat.loaded, rows: stored([opening]) }
+  return cameFromElsewhere(boat, month(1))
+}
+
+/** The seventh of them as if it came from another system in October. */
+export async function migratedBoatThatKept40(): Promise<BookedBoat> {
+  const boat = await Boat.made()
+  await boat.cancel(month(7), month(8), 'early')
+  return cameFromElsewhere(boat, month(9))
 }

@@ -56,9 +56,10 @@ export const writtenPremium: ReportKind = {
         sums.set(peril, known)
       }
       for (const { entry, premium, heldBack } of sums.values()) {
-        if (premium === 0 && heldBack === 0) continue
+        // What was held back elsewhere is no premium either: `charges` has it.
+        const amounts = row.kind === 'opening' ? [0, 0, premium] : [premium, heldBack, 0]
+        if (amounts.every(minor => minor === 0)) continue
         const booked = bookedAt(row, entry)
-        const amounts = row.kind === 'opening' ? [0, 0, premium + heldBack] : [premium, heldBack, 0]
         yield {
           currency: row.currency,
           row,
