@@ -43,4 +43,16 @@ describe('a fee of which something is given back', () => {
       removed: [],
     })
   })
+
+  it('keeps less of a credit likewise', () => {
+    expect(shrunk([part(0, 100, '-12.50')], euros('-7.50'), 40 as Instant, true)).toEqual({
+      parts: [part(0, 40, '-5.00')],
+      removed: [part(40, 100, '-7.50')],
+    })
+    const both = [part(0, 40, '-5.00'), part(60, 100, '4.00')]
+    expect(shrunk(both, euros('-5.00'), 50 as Instant, false)).toEqual({
+      parts: [part(60, 100, '4.00')],
+      removed: [part(0, 40, '-5.00')],
+    })
+  })
 })

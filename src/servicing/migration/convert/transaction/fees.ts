@@ -23,14 +23,17 @@ export function chargeFees(context: Context): void {
   if (transaction.isGap) endFees(context)
 }
 
-/** A refund shrinks a fee of that name in the term if it is large enough; anything else is a new fee. */
+/**
+ * What gives back shrinks a fee of that name in the term if it is large enough; anything else is a new fee. A refund gives back a fee;
+ * in a gap, a charge gives back a credit.
+ */
 function feeFor(context: Context, name: string, amount: Money): Uuid | undefined {
   if (amount.minor === 0) return undefined
   const { making, quote, product, supply, by, transaction } = context
   const { from, term, isGap } = transaction
   const taken = feeTakenBack(context, name, amount)
   if (taken) return taken
-  const known = amount.minor < 0 ? feeOfAtLeast(context, name, negated(amount)) : undefined
+  const known = amount.minor < 0 || isGap ? feeOfAtLeast(context, name, negated(amount)) : undefined
   if (known) {
     const { fee, parts } = known
     const change = { by, ...shrunk(parts, negated(amount), from, isGap) }
@@ -52,10 +55,10 @@ function feeFor(context: Context, name: string, amount: Money): Uuid | undefined
   return fee.locator
 }
 
-/** A reinstatement restores a fee if its cancellation removed at least that amount. */
+/** A reinstatement restores a fee or credit if its cancellation removed at least that amount. */
 function feeTakenBack(context: Context, name: string, amount: Money): Uuid | undefined {
   const { making, by, transaction } = context
-  if (modificationOf(context).kind !== 'reinstatement' || amount.minor < 0) return undefined
+  if (modificationOf(context).kind !== 'reinstatement') return undefined
   const own = [...making.reinstatements.values()].filter(one => one.modificationLocator === by)
   const undone = new Set(
     own.map(one => making.cancellations.get(one.cancellationLocator)!.modificationLocator),
@@ -63,7 +66,7 @@ function feeTakenBack(context: Context, name: string, amount: Money): Uuid | und
   const line = lineNow(context)
   for (const fee of making.fees.values()) {
     const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
-    if (fee.name !== name || sumOf(removed, one => one.amount, amount.currency).minor < amount.minor) continue
+    if (fee.name !== name || !isPartOf(amount, sumOf(removed, one => one.amount, amount.currency))) continue
     if (fee.changes.some(change => change.by === by)) continue
     const { start, end } = removed[0]!
     const back = { start: later(start, transaction.from), end, amount }
@@ -82,8 +85,12 @@ function feeOfAtLeast(context: Context, name: string, least: Money): FeeInForce 
     .filter(fee => fee.name === name && fee.madeBy !== by && isInTerm(context, fee.start))
     .filter(fee => !fee.changes.some(change => change.by === by))
     .map(fee => feeInForce(fee, line))
-    .findLast(({ amount }) => amount.minor >= least.minor)
+    .findLast(({ amount }) => isPartOf(least, amount))
 }
+
+/** Whether the whole has the same sign and is as large at least. */
+const isPartOf = (part: Money, whole: Money): boolean =>
+  part.minor < 0 ? whole.minor <= part.minor : whole.minor >= part.minor
 
 /** Fees without a refund end at the transaction's time, except those that are never split. */
 function endFees(context: Context): void {
@@ -101,7 +108,7 @@ function endFees(context: Context): void {
   }
 }
 
-/** Refunds an amount from a fee, last part first. In a gap, the rest lies before `from`. */
+/** Gives back an amount of a fee or credit, last part first. In a gap, the rest lies before `from`. */
 export function shrunk(
   parts: readonly FeePart[],
   by: Money,
@@ -121,10 +128,10 @@ export function shrunk(
   return { parts: kept, removed }
 }
 
-/** A refund that is a fee of its own has nothing to take. */
+/** A part of the other sign has nothing to give back. */
 function refundOf({ amount }: FeePart, left: Money): Money {
-  if (amount.minor < 0) return zero(amount.currency)
-  return left.minor < amount.minor ? left : amount
+  if (left.minor < 0 ? amount.minor > 0 : amount.minor < 0) return zero(amount.currency)
+  return isPartOf(left, amount) ? left : amount
 }
 
 /** `gapFrom`: where the cover ends, in a gap. */

@@ -1,0 +1,74 @@
+// A credit, which is a negative fee, is given back by a positive charge where cover ends.
+import { expect, it } from 'vitest'
+import { isIssued } from '../../src/policy/fold/line.ts'
+import { policyView } from '../../src/policy/projection/policy.ts'
+import { boundQuote } from '../../src/policy/records/aggregate.ts'
+import { policyPriceResponse } from '../../src/rating/price.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+
+const END = BOOK_BEGINS + 365 * DAY
+/** A fifth of the year is over. */
+const CUT = BOOK_BEGINS + 73 * DAY
+
+type Step = { readonly type: string; readonly at: number; readonly premium: number; readonly credit: number }
+
+const ISSUED: Step = { type: 'issuance', at: BOOK_BEGINS, premium: 120, credit: -60 }
+const CANCELLED: Step = { type: 'cancellation', at: CUT, premium: -96, credit: 48 }
+const REINSTATED: Step = { type: 'reinstatement', at: CUT, premium: 96, credit: -48 }
+
+function feesAfter(...steps: Step[]) {
+  const charge = (chargeType: string, amount: number) => ({
+    chargeType,
+    installmentItems: [{ amount, installmentNumber: 1 }],
+  })
+  const transactions = steps.map(({ type, at, premium, credit }, index) => ({
+    transactionType: type,
+    issuedTime: BOOK_BEGINS + index * 1_000,
+    segment: {
+      segmentType: type === 'cancellation' ? 'gap' : 'coverage',
+      startTime: at,
+      rootElement: {
+        id: 'root',
+        elementType: 'plain',
+        charges: [charge('credit', credit)],
+        elements: [
+          {
+            id: 'car',
+            elementType: 'thing',
+            data: { yearly: 120 },
+            elements: [{ id: 'cov', elementType: 'cover', charges: [charge('premium', premium)] }],
+          },
+        ],
+      },
+    },
+    installments: [{ id: `${index}`, startTime: at, dueTime: at + 14 * DAY, invoiceId: `I${index}` }],
+  }))
+  const wire: Wire = {
+    accountData: { id: 'A1', data: { last_name: 'Even' } },
+    policies: [
+      { id: 'P1', productName: 'plain', terms: [{ startTime: BOOK_BEGINS, endTime: END, transactions }] },
+    ],
+    invoices: steps.map(({ at }, index) => ({
+      id: `I${index}`,
+      startTime: at,
+      endTime: END,
+      dueTime: at + 14 * DAY,
+      generateTime: at,
+    })),
+  }
+  const { policies, failures } = converted(wire)
+  expect(failures).toEqual([])
+  const policy = policies[0]!
+  const { fees } = policyPriceResponse(
+    policyView(policy, boundQuote(policy), plainConfiguration.products.plain!, isIssued),
+  )
+  return fees.map(one => [one.name, one.amount, one.reversed])
+}
+
+it('what a gap charges gives back a credit, and is no fee of its own', () => {
+  expect(feesAfter(ISSUED, CANCELLED)).toEqual([['credit', -12, false]])
+})
+
+it('what a reinstatement takes off again is that credit', () => {
+  expect(feesAfter(ISSUED, CANCELLED, REINSTATED)).toEqual([['credit', -60, false]])
+})
