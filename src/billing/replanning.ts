@@ -287,6 +287,8 @@ export function replan(
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
   const schedule = scheduleFor(charges, type)
   const all = periodsFrom(termsOf(before, policyEnd), schedule, timeZone, from)
+  // Nothing is left to spread over: what another system planned beyond the end of cover stays as it is.
+  if (own.length === 0 && all.length === 0) return { charges: [], plan: [], open: [] }
   const periods = modification ? coveredPeriods(before, modification, all) : all
   const beyond = periodsFrom(termsOf(before, before.policy.effectiveEnd), schedule, timeZone, policyEnd)
   const context = { now, timeZone, currency, terms: product.defaultPaymentTerms }
