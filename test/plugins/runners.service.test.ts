@@ -391,6 +391,13 @@ return seen`
       })
   })
 
+  it('leaves what is not given out of the data of an event', async () => {
+    const source =
+      'socotraApi.createCustomEvent("custom.rated", { by: data.endorsementLocator, no: null, empty: "", zero: 0, of: { a: null } }); return 1'
+    const { events } = await outcomeOf(runner, source)
+    expect(events).toEqual([{ type: 'custom.rated', data: { empty: '', zero: '0', of: '{"a":null}' } }])
+  })
+
   it('writes so much in a call and no more', async () => {
     const many = await outcomeOf(
       runner,

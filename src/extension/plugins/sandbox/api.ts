@@ -294,7 +294,9 @@ export function scriptApi(
           )
         if (typeof data !== 'object' || data === null || Array.isArray(data))
           throw new TypeError('the data of a custom event is an object')
-        const texts = Object.fromEntries(Object.entries(data).map(([field, value]) => [field, shown(value)]))
+        // Readers take any text for a value, so what is not given has no text: not 'undefined', nor 'null'.
+        const given = Object.entries(data).filter(([, value]) => isGiven(value))
+        const texts = Object.fromEntries(given.map(([field, value]) => [field, shown(value)]))
         assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
         append(events, { type: kind as CustomEvent['type'], data: texts })
       },
