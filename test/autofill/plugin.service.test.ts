@@ -257,9 +257,13 @@ describe('a new policy', () => {
     [
       'no_list',
       422,
-      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: 'exposures' must be a list, not text\.$/,
+      /^Plugin getDataAutofill \(main\/\w+\.js\) returned something that is not allowed: 'addExposures' must be a list, not text\.$/,
     ],
-    ['no_exposure', 422, /returned something that is not allowed: 'exposures\[0\]\.exposureName' is missing/],
+    [
+      'no_exposure',
+      422,
+      /returned something that is not allowed: 'addExposures\[0\]\.exposureName' is missing/,
+    ],
     ['no_value', 422, /'fieldValues\.region_class' must be a value or a list of values, not an object/],
     ['no_time', 422, /'policyEndTimestamp' must be a time in milliseconds/],
     ['throws', 422, /^Plugin getDataAutofill failed: main\/dataAutofill\.js:\d+: Error: no data today$/],

@@ -32,6 +32,7 @@ import {
   type FilledKind,
   merged,
   named,
+  problemInWords,
   shownWords,
   type Words,
   withoutEnded,
@@ -183,7 +184,7 @@ export class Autofill {
             ? withoutEnded(product.fields, { before, answer: words, after }, timeZone)
             : after
         const read = contract.safeParse(withWords(kind, filled, fitting))
-        if (!read.success) throw unfit(read.error.issues.map(({ message }) => message.replace(/\.$/, '')))
+        if (!read.success) throw unfit(read.error.issues.map(({ message }) => problemInWords(kind, message)))
         this.#notes.push(`Filled in by ${filler.name}: ${named(words)}.`)
         return read.data
       })

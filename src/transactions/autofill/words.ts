@@ -77,6 +77,16 @@ export function withWords(kind: FilledKind, request: object, words: Words): Word
   return { ...request, ...rest, exposures: addExposures, fieldGroups: addFieldGroups }
 }
 
+/** What is wrong with the filled request, in the words of the filler, which returned those of an update. */
+export function problemInWords(kind: FilledKind, message: string): string {
+  const problem = message.replace(/\.$/, '')
+  if (kind !== 'newPolicy') return problem
+  return problem.replace(/^'(\w+)/, (whole, name) => {
+    const word = CREATION_NAMES.get(name)
+    return word === undefined ? whole : `'${word}`
+  })
+}
+
 /** Field values as lists of text (brief 0.4), numbers as text. */
 export const shownWords = (words: Words): Words => asPluginInput(withValueLists(words)) as Words
 
