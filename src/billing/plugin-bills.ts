@@ -9,7 +9,7 @@ import type { InstallmentsInput } from '../extension/plugins/contract.ts'
 import { pluginPolicy, readAnswer } from '../extension/plugins/translation.ts'
 import { notFound, Refusal, wrongState } from '../kernel/errors.ts'
 import type { LocatorSupply, Uuid } from '../kernel/locators.ts'
-import { later, type Span } from '../kernel/time.ts'
+import { earlier, later, type Span } from '../kernel/time.ts'
 import { chargesOf, openInstallments, restsOf, standingInvoices } from '../policy/bills/amounts-due.ts'
 import type { Charge } from '../policy/bills/charge.ts'
 import { withIssued } from '../policy/fold/line.ts'
@@ -133,7 +133,7 @@ type Order = {
   readonly charges: readonly Charge[]
   /** Installments that the plan replaces. */
   readonly open: readonly PlannedInstallment[]
-  /** The transaction's span; if it is empty, it extends to the end of the charges. */
+  /** The transaction's span, which is empty where it takes everything away, or where the policy has ended before it. */
   readonly coverage: Span
   /** As the transaction leaves it. */
   readonly policy: Policy
@@ -163,7 +163,7 @@ async function ownPlan(
   const current = quote ? policyOfQuote(before.policy, quote) : before.policy
   const { currency, timeZone, originalStart, effectiveEnd, paymentScheduleName: oldName } = current
   const lastChargeEnd = charges.map(charge => charge.end).reduce(later)
-  const { start, end } = order.coverage
+  const { start, end } = billedSpan(order.coverage, charges)
   const countedLine = modification && !quote ? withIssued(modification.locator) : undefined
   const planned = { ...before, policy }
   const shown = policyResponse(
@@ -188,7 +188,7 @@ async function ownPlan(
       unit: product.defaultPaymentTerms.unit,
     },
     coverageStartTimestamp: String(start),
-    coverageEndTimestamp: String(start < end ? end : lastChargeEnd),
+    coverageEndTimestamp: String(end),
     productName: product.name,
     tenantTimeZone: timeZone,
   }
@@ -208,6 +208,13 @@ async function ownPlan(
   })
   assertKeepable(plan)
   return { charges, plan: carryingForward(plan, product, currency), open }
+}
+
+/** Scripts give installments this span, so it is never empty: it reaches to the end of the charges, and is theirs where they end before it. */
+function billedSpan({ start, end }: Span, charges: readonly Charge[]): Span {
+  if (start < end) return { start, end }
+  const last = charges.map(charge => charge.end).reduce(later)
+  return { start: start < last ? start : charges.map(charge => charge.start).reduce(earlier), end: last }
 }
 
 /** Characters per installment: the limit of a database row. */

@@ -27,7 +27,7 @@ import { pluginRated } from '../support/plugin-rated.ts'
 
 const BERLIN = 'Europe/Berlin' as TimeZone
 
-beforeAll(() => prepareDatabases({ tenants: 17 }))
+beforeAll(() => prepareDatabases({ tenants: 18 }))
 
 /** Plans as the plugin of the motor example does, 2.00 with each installment but the first, and keeps what it was given. */
 const RECORDED = `
@@ -310,6 +310,32 @@ describe('a later transaction takes the place of what is planned', () => {
     })
     expect(nothing.invoice).toBeUndefined()
     expect((await check(of, policy)).futureInvoices).toEqual(before)
+  })
+
+  it('another schedule after the end of the policy covers the time of what is still to be billed', async () => {
+    const of = await boats(`
+exports.createInstallments = ({ charges, coverageStartTimestamp, coverageEndTimestamp, policy }) => {
+  socotraApi.setAuxData(policy.locator, 'given', JSON.stringify({ coverageStartTimestamp, coverageEndTimestamp }))
+  const year = 365 * 86400000
+  const bill = (issueTimestamp, share) => ({
+    startTimestamp: coverageStartTimestamp,
+    endTimestamp: coverageEndTimestamp,
+    issueTimestamp,
+    dueTimestamp: issueTimestamp + 86400000,
+    invoiceItems: charges.map(({ chargeId, amount }) => ({ chargeId, amount: Number(amount) * share })),
+  })
+  return { installments: [bill(Date.now(), 0.5), bill(Date.now() + 2 * year, 0.5)] }
+}`)
+    const policy = await of.insured({ yearly: '1200', paymentScheduleName: 'monthly' })
+    const whole = { coverageStartTimestamp: String(NEW_YEAR), coverageEndTimestamp: String(month(12)) }
+    expect(await given(of, policy)).toEqual(whole)
+    await of.until(month(13))
+    // 600.00 was billed in December 2029, and 600.00 is planned for December 2031.
+    await of.ok('POST', `/policy/${policy.locator}/paymentSchedule`, { newPaymentScheduleName: 'quarterly' })
+    expect(await given(of, policy)).toEqual(whole)
+    const { invoices, futureInvoices } = await check(of, policy)
+    expect(invoices.map(one => one.totalDue)).toEqual([600, 300])
+    expect(futureInvoices.map(items)).toEqual([[['premium', 300]]])
   })
 
   it('another schedule, by itself and with an endorsement, is planned by the plugin, which is told of the old one', async () => {
