@@ -99,6 +99,18 @@ describe('an answer that holds', () => {
     expect(refusal([installment(0)], { ...asked, overbilled: new Set() })).toBe(refused)
   })
 
+  it('may have fractions of a millisecond, as parts of a span have: they are rounded down', () => {
+    const day = YEAR.start + (YEAR.end - YEAR.start) / 365 + 1 / 3
+    const [one] = answered([
+      installment(0, { startTimestamp: day, issueTimestamp: day, dueTimestamp: day + 1 / 3 }),
+    ])
+    const whole = Math.floor(day)
+    expect(one).toMatchObject({ start: whole, issueAt: whole, dueAt: whole })
+    const told =
+      "'installments.0.dueTimestamp' must be a time in milliseconds, as a whole number or its digits"
+    expect(refusal([installment(0, { dueTimestamp: '1893452400000.5' })])).toContain(told)
+  })
+
   it('is a plan in the order of issueTimestamp, with what it says of each charge', () => {
     const parts = (p: number, t: string, c: number) => ({
       invoiceItems: [

@@ -44,12 +44,16 @@ const Text = z
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
 const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
-  const text = String(wire).trim()
+  // Scripts divide spans of time: what they calculate is rounded down.
+  const text = typeof wire === 'number' ? String(Math.floor(wire)) : wire.trim()
   const at = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : undefined
   if (at !== undefined) return at
   ctx.issues.push({ code: 'custom', message: INSTANT + notANumber(text), input: wire })
   return z.NEVER
 })
+
+/** Empty text says nothing, as among what autofill gives. */
+const OptionalTimestamp = z.preprocess(wire => (wire === '' ? undefined : wire), optional(Timestamp))
 
 /** Plugins get all numbers as text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
@@ -327,16 +331,16 @@ export const InstallmentsResult = z.object({
 export type InstallmentsAnswer = z.output<typeof InstallmentsResult>
 
 export const PreGraceResult = z.object({
-  gracePeriodEndTimestamp: optional(Timestamp).describe(
+  gracePeriodEndTimestamp: OptionalTimestamp.describe(
     'When the grace period ends. Left out: by the days of policy.json.',
   ),
-  cancelEffectiveTimestamp: optional(Timestamp).describe(
+  cancelEffectiveTimestamp: OptionalTimestamp.describe(
     'From when the policy is without cover then. Left out: that end.',
   ),
 })
 
 export const PostPaymentReversalResult = z.object({
-  gracePeriodEndTimestamp: optional(Timestamp).describe(
+  gracePeriodEndTimestamp: OptionalTimestamp.describe(
     'When the grace period ends that begins, or that is open.',
   ),
 })
