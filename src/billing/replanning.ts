@@ -4,14 +4,7 @@
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
 import { earlier, endOfDay, type Instant, later, type Span, type TimeZone } from '../kernel/time.ts'
-import {
-  installmentOf as installmentOfInvoice,
-  openAfter,
-  openInstallments,
-  restsOfEach,
-  restsToSpread,
-  standingInvoices,
-} from '../policy/bills/amounts-due.ts'
+import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
 import { lineUpTo, segmentsInForce } from '../policy/fold/line.ts'
@@ -21,6 +14,7 @@ import type { PaymentScheduleType, ProductDefinition } from '../product/configur
 import {
   type BilledChange,
   type BillPlan,
+  billingPeriods,
   carryingForward,
   cutAt,
   installmentOf,
@@ -31,6 +25,7 @@ import {
   scheduleFor,
   termsOf,
 } from './schedule.ts'
+import { billedPeriods, costBefore, hasUnbilledTime } from './unbilled-time.ts'
 
 type Draft = Omit<Installment, 'number'>
 
@@ -53,16 +48,21 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
   return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
 }
 
-/** Spreads new charges over the time from the endorsement on by the schedule. Added time gets bills of its own. */
+/**
+ * Spreads new charges over the time from the endorsement on by the schedule. Added time, and time that cost nothing before, gets
+ * bills of its own where it is in periods that have not begun; the rest is billed at once.
+ */
 export function planAfterEndorsement(change: BilledChange): BillPlan {
-  const { before, modification, open, product, scheduleName, now } = change
+  const { before, modification, charges, open, product, scheduleName, now } = change
   const { effectiveAt: from, policyEnd } = modification
   const { timeZone } = before.policy
   const reaching = open.filter(one => one.end > from)
   const atOnce = atOnceOf(change)
-  if (reaching.length === 0) return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
+  if (reaching.length === 0 && !hasUnbilledTime(before, { start: from, end: policyEnd }))
+    return balanced(change, { absorbed: [], planned: [], remaining: [], atOnce })
   const { type } = product.paymentSchedules.find(one => one.name === scheduleName)!
-  const periods = periodsOfBills(termsOf(before, policyEnd), reaching, type, timeZone, from)
+  const schedule = reaching.length === 0 ? scheduleFor(charges, type) : type
+  const periods = periodsOfBills(termsOf(before, policyEnd), reaching, schedule, timeZone, from)
   const groups = coveredPeriods(before, modification, periods)
   const tiles = groups.flat()
   const tilesOf = Map.groupBy(tiles, ({ start }) =>
@@ -76,13 +76,9 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const kept = continued.filter(one => one.start < policyEnd)
   const beyond = continued.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
   const last = kept.at(-1)
-  const unplanned = new Set(tilesOf.get(undefined))
-  const lastEnd = reaching.map(one => one.end).reduce(later)
-  const billed = billedPeriods(before)
-  const isToCome = (at: Instant): boolean =>
-    at >= lastEnd && at > endOfDay(now, timeZone) && !billed.some(one => one.start <= at && at < one.end)
+  const toCome = unbilledToCome(change, type, tilesOf.get(undefined) ?? [])
   const gained = groups
-    .map(group => group.filter(tile => unplanned.has(tile) && isToCome(tile.start)))
+    .map(group => group.filter(tile => toCome.has(tile)))
     .filter(group => group.length > 0)
     .map(
       (group): Draft => ({
@@ -90,16 +86,37 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         replans: { bill: 'planned', open: [] },
       }),
     )
-  const immediate = [...unplanned].filter(tile => !isToCome(tile.start))
+  const immediate = (tilesOf.get(undefined) ?? []).filter(tile => !toCome.has(tile))
+  const planned = [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained]
   return balanced(change, {
     absorbed: reaching,
-    planned: [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained],
+    planned: planned.sort((a, b) => a.start - b.start),
     remaining: open.filter(one => one.end <= from),
     atOnce:
       immediate.length === 0
         ? { ...atOnce, periods: [] }
         : { ...atOnce, start: immediate[0]!.start, end: immediate.at(-1)!.end, periods: immediate },
   })
+}
+
+/** Those in periods that begin after today and have no bill that is made, of time that cost nothing so far. */
+function unbilledToCome(
+  { before, modification, now }: BilledChange,
+  schedule: PaymentScheduleType,
+  unplanned: readonly BillingPeriod[],
+): ReadonlySet<BillingPeriod> {
+  const { timeZone } = before.policy
+  const { effectiveAt, policyEnd } = modification
+  const today = endOfDay(now, timeZone)
+  const billed = billedPeriods(before)
+  const toCome = termsOf(before, policyEnd)
+    .filter(term => term.end > effectiveAt)
+    .flatMap(term => billingPeriods(term, schedule, timeZone))
+    .filter(({ start, end }) => start > today && !billed.some(one => one.start < end && start < one.end))
+  const open = unplanned.filter(tile => toCome.some(one => one.start <= tile.start && tile.start < one.end))
+  if (open.length === 0) return new Set()
+  const hasCost = costBefore(before, modification)
+  return new Set(open.filter(tile => !hasCost(tile)))
 }
 
 /**
@@ -116,7 +133,7 @@ function periodsOfBills(
   const ends = new Set(bills.flatMap(({ start, end }) => [start, end]))
   const fitsBills = (groups: readonly BillingPeriod[][]): boolean =>
     groups.flat().every(period => cutAt(period, ends).length === 1)
-  const lastEnd = bills.map(one => one.end).reduce(later)
+  const lastEnd = bills.map(one => one.end).reduce(later, from)
   const all = periodsFrom(terms, type, zone, from)
   if (fitsBills(all)) return all
   return terms.flatMap(term => {
@@ -130,13 +147,6 @@ function periodsOfBills(
 
 /** Of months, and of weeks, in few groups. */
 const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
-
-/** The periods for which the schedule's own bills are made; what an endorsement or a fee billed at once is no period's bill. */
-const billedPeriods = (before: PolicyAggregate): Span[] =>
-  standingInvoices(before)
-    .map(invoice => installmentOfInvoice(before, invoice))
-    .filter(one => one.replans?.bill !== 'atOnce')
-    .flatMap((one): readonly Span[] => (one.periods.length > 0 ? one.periods : [one]))
 
 /** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
 function coveredPeriods(

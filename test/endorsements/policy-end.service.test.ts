@@ -134,7 +134,17 @@ async function addsUp(policy: PolicyResponse): Promise<void> {
   const changes = now.modifications.filter(one => one.issuedTimestamp)
   expect(changes.reduce((sum, one) => sum + cents(one.premiumChange ?? 0), 0)).toBe(cents(price.grossPremium))
   const standing = now.invoices.filter(one => one.settlementType !== 'invalidated')
-  expect(standing.reduce((sum, one) => sum + cents(one.totalDue), 0)).toBe(cents(price.total))
+  const due = [...standing.map(one => one.totalDue), ...(await planned(policy)).map(([, amount]) => amount)]
+  expect(due.reduce((sum, amount) => sum + cents(amount), 0)).toBe(cents(price.total))
+}
+
+/** Start and total of each planned bill. */
+async function planned({ locator }: PolicyResponse): Promise<[start: number, amount: number][]> {
+  const { body } = await motor.get<CheckInvoicesResponse>(`/policy/${locator}/checkInvoices`)
+  return body.futureInvoices.map(one => {
+    const items = one.financialTransactions.filter(({ type }) => type !== 'commission')
+    return [Number(one.startTimestamp), items.reduce((sum, { amount }) => sum + cents(amount), 0) / 100]
+  })
 }
 
 describe('an earlier end', () => {
@@ -326,7 +336,9 @@ describe('a later end', () => {
       premiumChange: 300,
       policyEndTimestamp: String(day('2036-04-01')),
     })
-    expect(endorsement.invoice!.totalDue).toBe(357)
+    // The second year by the schedule begins on that day, and is billed then: 300 and 19 % tax.
+    expect(endorsement.invoice).toBeUndefined()
+    expect(await planned(policy)).toEqual([[day('2036-01-01'), 357]])
     await addsUp(policy)
   })
 

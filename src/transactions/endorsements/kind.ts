@@ -2,6 +2,7 @@
 
 import { planBills } from '../../billing/billing.ts'
 import { invoicedAtOnce } from '../../billing/schedule.ts'
+import { hasUnbilledTime } from '../../billing/unbilled-time.ts'
 import { wrongState } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
 import { openInstallments } from '../../policy/bills/amounts-due.ts'
@@ -342,6 +343,7 @@ function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread 
   const { locator, startAt, modificationLocator } = endorsement
   const billsOthers =
     openInstallments(before).some(one => one.end > startAt) ||
+    hasUnbilledTime(before, { start: startAt, end: before.policy.effectiveEnd }) ||
     [...before.installments.values()].some(one => one.absorbedBy.includes(modificationLocator!))
   if (hasConflicts(before, String(locator)) || billsOthers) throw new NeedsWholePolicy()
 }

@@ -1,0 +1,41 @@
+// Time for which nothing was ever billed, since it cost nothing: a boat laid up for the winter at 0.00, or all of a policy that
+// is free at first. When it begins to cost something, it is billed like new time, period by period.
+import type { Span } from '../kernel/time.ts'
+import { installmentOf, openInstallments, standingInvoices } from '../policy/bills/amounts-due.ts'
+import { lineUpTo } from '../policy/fold/line.ts'
+import { inForce, piecesOf } from '../policy/fold/pieces.ts'
+import { boundQuote, type Modification, type PolicyAggregate } from '../policy/records/aggregate.ts'
+import { invoiceStatus } from '../policy/records/invoice.ts'
+
+/**
+ * The periods for which the schedule's own bills are made. What an endorsement or a fee billed at once is no period's bill, and an
+ * invoice of nothing (a free term has one) bills no time.
+ */
+export const billedPeriods = (policy: PolicyAggregate): Span[] =>
+  standingInvoices(policy)
+    .filter(invoice => invoiceStatus(invoice) !== 'zeroDue')
+    .map(invoice => installmentOf(policy, invoice))
+    .filter(one => one.replans?.bill !== 'atOnce')
+    .flatMap((one): readonly Span[] => (one.periods.length > 0 ? one.periods : [one]))
+
+/** Whether some of the time is in no period that is billed or planned. */
+export function hasUnbilledTime(policy: PolicyAggregate, { start, end }: Span): boolean {
+  const spans = [...billedPeriods(policy), ...openInstallments(policy)].sort((a, b) => a.start - b.start)
+  let billedUntil = start
+  for (const one of spans) if (one.start <= billedUntil && one.end > billedUntil) billedUntil = one.end
+  return billedUntil < end
+}
+
+/** Whether any of a time cost something before the transaction: a premium or a tax. Reads all perils. */
+export function costBefore(policy: PolicyAggregate, by: Modification): (time: Span) => boolean {
+  const line = lineUpTo(policy, boundQuote(policy), by).filter(
+    step => step.modification.locator !== by.locator,
+  )
+  const costing = new Map<string, Span>()
+  for (const run of policy.perilRuns.values())
+    if (run.price)
+      for (const { start, end, amounts } of inForce(piecesOf(run, line, policy.policy.timeZone)))
+        if (amounts && [amounts.premium, ...amounts.taxes].some(one => one.minor !== 0))
+          costing.set(`${start}/${end}`, { start, end })
+  return time => [...costing.values()].some(({ start, end }) => start < time.end && time.start < end)
+}
