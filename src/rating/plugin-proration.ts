@@ -55,17 +55,21 @@ const OPERATIONS: Record<ModificationKind, ProrationInput['operation']> = {
 /** `held` is undefined where the answer has no holdback. */
 type ItemAnswer = { readonly before: Money; readonly held: Money | undefined }
 
+type ProrationContext = Pick<RatingContext, 'product' | 'timeZone' | 'callPlugin'> & {
+  readonly holdsNothingBack: boolean
+}
+
 /**
  * Asks the plugin how to split the amounts. All splits are at `at`; `aggregate` includes the modification. Refuses
  * (422) an answer with missing or unknown items, with a part before the split that is not between zero and the item's
- * amount, or with a holdback above what the segment and those after it give back.
+ * amount, or with a holdback above what the segment and those after it give back. Where nothing is held back, holdbacks are not read.
  */
 export async function askProration(
   aggregate: PolicyAggregate,
   modification: Modification,
   at: Instant,
   splits: Splits,
-  { product, timeZone, callPlugin }: Pick<RatingContext, 'product' | 'timeZone' | 'callPlugin'>,
+  { product, timeZone, callPlugin, holdsNothingBack }: ProrationContext,
 ): Promise<Prorated> {
   const items = itemsOf(splits)
   const { path } = product.plugins[NAME]!
@@ -84,7 +88,7 @@ export async function askProration(
   const answers = new Map<string, ProrationAnswer>()
   for (const one of answer.items) {
     if (answers.has(one.id)) problems.push(`item '${one.id}' is answered twice`)
-    answers.set(one.id, one)
+    answers.set(one.id, holdsNothingBack ? { ...one, holdbackAmount: undefined } : one)
   }
   const read = items.flatMap((item, place): ItemAnswer[] => {
     const id = String(place)

@@ -572,6 +572,15 @@ describe('an answer', () => {
     expect((await cancel(policy, '2026-05-20')).price).toMatchObject({ newGrossPremium: 0, newTotal: 1 })
   })
 
+  it('holds nothing back of the value of a cancellation, which knows no type: all of 1,000 + 190 + 24 comes back', async () => {
+    const policy = await issued('keepsOne')
+    const value = await asked.ok<CancellationValueResponse>(
+      'GET',
+      `/policy/${policy.locator}/cancellationValue?coverageEndTimestamp=${day('2026-05-20')}`,
+    )
+    expect(value).toMatchObject({ newTotal: 0, value: 1214, holdbacks: [] })
+  })
+
   it('is not asked for when the transaction is refused anyway', async () => {
     const policy = await issued('throws')
     const refused = await asked.call<{ message: string }>(

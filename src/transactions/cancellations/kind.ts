@@ -91,7 +91,8 @@ export const cancellationKind = defineKind<'cancellation'>({
           proration: product.legacyCancellationProration,
           mayBeEmpty: true,
         }
-        const billed = await prorated(loaded, attempt, billedByProduct(loaded, attempt), context =>
+        const needs = { ...billedByProduct(loaded, attempt), holdsNothingBack: true }
+        const billed = await prorated(loaded, attempt, needs, context =>
           planCancelled(aggregate, context, order),
         )
         return cancellationValue(aggregate, billed, product)

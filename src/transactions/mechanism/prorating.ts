@@ -14,8 +14,11 @@ import { type Attempt, type EffectContext, ratingContext } from '../../rating/ra
 
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
-/** Digit locators, and the product's own planner of bills, if any. */
-type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
+/**
+ * Digit locators, and the product's own planner of bills, if any. `holdsNothingBack`: what the plugin would hold back does not count,
+ * as for the value of a cancellation whose type nobody knows yet (brief 4.5).
+ */
+type Needs = { readonly digits: number; readonly ownBills?: OwnBills; readonly holdsNothingBack?: boolean }
 
 /**
  * The plan with the amounts that the plugin gives. The first plan does not ask a plugin for bills, since it
@@ -24,14 +27,17 @@ type Needs = { readonly digits: number; readonly ownBills?: OwnBills }
 export async function prorated<P extends Plan>(
   loaded: Loaded,
   attempt: Attempt,
-  { digits, ownBills = BUILT_IN_BILLS }: Needs,
+  { digits, ownBills = BUILT_IN_BILLS, holdsNothingBack }: Needs,
   plan: (context: EffectContext & { ownBills: OwnBills }) => P | Promise<P>,
 ): Promise<P> {
   const { product } = loaded
   const { now } = attempt
   const transient = transientLocators(shardOfDigits(loaded.aggregate.policy.locator))
-  const answer = await prorationOf(loaded, attempt, known =>
-    plan({ product, now, supply: transient, prorated: known, ownBills: BUILT_IN_BILLS }),
+  const answer = await prorationOf(
+    loaded,
+    attempt,
+    known => plan({ product, now, supply: transient, prorated: known, ownBills: BUILT_IN_BILLS }),
+    holdsNothingBack,
   )
   return await plan({ product, now, supply: await attempt.digits(digits), prorated: answer, ownBills })
 }
@@ -45,6 +51,7 @@ export async function prorationOf(
   loaded: Loaded,
   attempt: Attempt,
   plan: (known: Prorated) => Plan | Promise<Plan>,
+  holdsNothingBack = false,
 ): Promise<Prorated | undefined> {
   const { product, aggregate: before, unread } = loaded
   if (!hasPlugin(product, 'getProrationResult')) return undefined
@@ -65,7 +72,7 @@ export async function prorationOf(
       )
     if (at === undefined) return known
     const atOnce = { runs: runs.filter(run => run.at === at), fees: fees.filter(fee => fee.at === at) }
-    const context = ratingContext({ ...loaded, aggregate }, attempt, modification)
+    const context = { ...ratingContext({ ...loaded, aggregate }, attempt, modification), holdsNothingBack }
     known = merged(known, await askProration(aggregate, modification, at, atOnce, context))
     if (modification.kind !== 'endorsement' || modification.policyEnd >= before.policy.effectiveEnd)
       return known
