@@ -3,7 +3,7 @@
 // planned bill becomes negative while an earlier one can absorb the amount.
 import type { Uuid } from '../kernel/locators.ts'
 import type { CurrencyCode, Money } from '../kernel/money.ts'
-import { earlier, endOfDay, type Instant, later, type Span, type TimeZone } from '../kernel/time.ts'
+import { earlier, endOfDay, type Instant, later, type Span } from '../kernel/time.ts'
 import { openAfter, openInstallments, restsOfEach, restsToSpread } from '../policy/bills/amounts-due.ts'
 import { type Charge, lineOfCharge, NOTHING_KEPT } from '../policy/bills/charge.ts'
 import { installmentItems, totalsDue } from '../policy/bills/items.ts'
@@ -22,6 +22,7 @@ import {
   onlyInstallment,
   paidTogether,
   periodsFrom,
+  periodsOfBills,
   scheduleFor,
   termsOf,
 } from './schedule.ts'
@@ -118,35 +119,6 @@ function unbilledToCome(
   const hasCost = costBefore(before, modification)
   return new Set(open.filter(tile => !hasCost(tile)))
 }
-
-/**
- * The periods from a time on, each within one of the planned bills. A renewal or a later change may have brought another
- * schedule than that of the bills: a term's months or weeks count then, if they fit its bills, else periods are cut where bills meet.
- */
-function periodsOfBills(
-  terms: readonly Span[],
-  bills: readonly Span[],
-  type: PaymentScheduleType,
-  zone: TimeZone,
-  from: Instant,
-): BillingPeriod[][] {
-  const ends = new Set(bills.flatMap(({ start, end }) => [start, end]))
-  const fitsBills = (groups: readonly BillingPeriod[][]): boolean =>
-    groups.flat().every(period => cutAt(period, ends).length === 1)
-  const lastEnd = bills.map(one => one.end).reduce(later, from)
-  const all = periodsFrom(terms, type, zone, from)
-  if (fitsBills(all)) return all
-  return terms.flatMap(term => {
-    const own = periodsFrom([term], type, zone, from)
-    const fitting = [own]
-    // Time that gains bills of its own keeps the schedule's periods.
-    if (term.end <= lastEnd) for (const other of UNITS) fitting.push(periodsFrom([term], other, zone, from))
-    return fitting.find(fitsBills) ?? own.map(group => group.flatMap(period => cutAt(period, ends)))
-  })
-}
-
-/** Of months, and of weeks, in few groups. */
-const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
 
 /** The periods without the time of gaps that reinstatements left: nothing is in force there, so no bill asks for it. */
 function coveredPeriods(

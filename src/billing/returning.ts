@@ -19,10 +19,10 @@ import {
   type BilledChange,
   type BillPlan,
   comingBack,
-  cutAt,
   onlyInstallment,
   type PlannedBill,
   periodsFrom,
+  periodsOfBills,
   recorded,
   termsOf,
 } from './schedule.ts'
@@ -101,11 +101,7 @@ function planAfterGap(
   const returning = lost.filter(one => one.end > from)
   const { timeZone } = before.policy
   const terms = termsOf(before, policyEnd)
-  // The bills may be of another schedule than the policy has by now.
-  const ends = new Set(returning.flatMap(one => [one.start, one.end]))
-  const tiles = periodsFrom(terms, schedule, timeZone, from)
-    .flat()
-    .flatMap(tile => cutAt(tile, ends))
+  const tiles = periodsOfBills(terms, returning, schedule, timeZone, from).flat()
   const earliestStart = charges.map(one => one.start).reduce(earlier, from)
   const gap = periodsFrom(terms, schedule, timeZone, earliestStart)
     .flat()

@@ -105,6 +105,35 @@ export function cutAt(period: BillingPeriod, times: ReadonlySet<Instant>): Billi
   return [period.start, ...cuts].map((start, at) => ({ ...period, start, end: cuts[at] ?? period.end }))
 }
 
+/**
+ * The periods from a time on, each within one of the planned bills. A renewal or a later change may have brought another
+ * schedule than that of the bills: a term's months or weeks count then, if they fit its bills, else periods are cut where bills meet.
+ */
+export function periodsOfBills(
+  terms: readonly Span[],
+  bills: readonly Span[],
+  type: PaymentScheduleType,
+  zone: TimeZone,
+  from: Instant,
+): BillingPeriod[][] {
+  const ends = new Set(bills.flatMap(({ start, end }) => [start, end]))
+  const fitsBills = (groups: readonly BillingPeriod[][]): boolean =>
+    groups.flat().every(period => cutAt(period, ends).length === 1)
+  const lastEnd = bills.map(one => one.end).reduce(later, from)
+  const all = periodsFrom(terms, type, zone, from)
+  if (fitsBills(all)) return all
+  return terms.flatMap(term => {
+    const own = periodsFrom([term], type, zone, from)
+    const fitting = [own]
+    // Time that gains bills of its own keeps the schedule's periods.
+    if (term.end <= lastEnd) for (const other of UNITS) fitting.push(periodsFrom([term], other, zone, from))
+    return fitting.find(fitsBills) ?? own.map(group => group.flatMap(period => cutAt(period, ends)))
+  })
+}
+
+/** Of months, and of weeks, in few groups. */
+const UNITS = ['annually', 'every_two_weeks'] as const satisfies PaymentScheduleType[]
+
 const tooManyPeriods = (type: PaymentScheduleType): Refusal =>
   new Refusal(
     'policyLimit',

@@ -605,18 +605,26 @@ describe('a reinstatement', () => {
     })
   })
 
-  it('with a gap, after another payment schedule, spreads what comes back over all bills that do', async () => {
+  it('with a gap, after another payment schedule, spreads what comes back by the months of the bills that do', async () => {
     for (const schedule of ['upfront', 'weekly']) {
       const boat = await BoatInUtc.issued()
       const cancellation = await boat.cancel('2030-10-15')
       await boat.reschedule(schedule)
       const kept = boat.planned.length
       await boat.reinstate(cancellation, '2030-12-01')
-      // By days or weeks: 303.23 for the 31, 31 and 28 days of three months.
-      const back = boat.planned.slice(kept).map(one => one[1])
-      expect(back.map(minor => Math.round((minor / 30_323) * 90))).toEqual([31, 31, 28])
+      // 303.23, whatever days the three months have.
+      expect(boat.planned.slice(kept).map(one => one[1])).toEqual([10_108, 10_108, 10_107])
       addsUp(boat)
     }
+  })
+
+  it('with a gap, of months under a renewal by weeks, asks for the same each month: 800.00 in eight', async () => {
+    const boat = await BoatInUtc.issued({ start: '2035-03-01', end: '2036-03-01' })
+    await boat.renew('2037-03-01', { newPaymentScheduleName: 'fortnightly' })
+    const cancellation = await boat.cancel('2035-06-01')
+    await boat.reinstate(cancellation, '2035-07-01')
+    expect(boat.amounts.slice(0, 12)).toEqual([...hundreds(10), '46.03', '46.03'])
+    addsUp(boat)
   })
 
   it('of what is cancelled for the same time again leaves the bills as after the first cancellation', async () => {
