@@ -1,9 +1,10 @@
 // Grace periods of the motor example, by the clock: 30 days, in Berlin (brief 1.5).
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../../src/kernel/errors.ts'
-import { endOfDay, type Instant } from '../../src/kernel/time.ts'
+import { endOfDay, type Instant, type TimeZone } from '../../src/kernel/time.ts'
 import type { Cancellation } from '../../src/policy/records/transactions.ts'
 import { decideCancellation } from '../../src/transactions/cancellations/decision.ts'
+import { endOfGrace } from '../../src/transactions/lapses/grace-periods.ts'
 import { decideReinstatement } from '../../src/transactions/reinstatements/decision.ts'
 import { ClockedPolicy } from '../support/clocked-policy.ts'
 import { attemptAt } from '../support/policy-story.ts'
@@ -38,6 +39,18 @@ const refusalOf = (promise: Promise<unknown>): Promise<Refusal> =>
       return problem
     },
   )
+
+it('days of grace from the end of a day last to the end of a day, also where its last hour comes twice', () => {
+  const zone = 'America/Santiago' as TimeZone
+  const at = (text: string): Instant => Date.parse(text) as Instant
+  // On April 7, 2035 clocks go back from midnight to 23:00: the day ends at 04:00 UTC.
+  const due = endOfDay(at('2035-03-08T12:00:00Z'), zone)
+  expect(endOfGrace(due, 30, zone)).toBe(at('2035-04-08T03:59:59.999Z'))
+  expect(endOfGrace(due, 29, zone)).toBe(at('2035-04-07T02:59:59.999Z'))
+  expect(endOfGrace(due, 31, zone)).toBe(at('2035-04-09T03:59:59.999Z'))
+  // A plugin's due time at noon stays at noon.
+  expect(endOfGrace(at('2035-03-08T15:00:00Z'), 31, zone)).toBe(at('2035-04-08T16:00:00Z'))
+})
 
 describe('a grace period', () => {
   it('begins at the due time of an unpaid invoice, and not a moment before', async () => {

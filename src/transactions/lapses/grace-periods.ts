@@ -76,8 +76,17 @@ export function graceStart(
   if (began) return undefined
   const { timeZone } = before.policy
   const fromNow = isUpgraded ? graceFromNow(startAt, gracePeriodDays, now, timeZone) : undefined
-  const ofProduct = fromNow ?? add(startAt, gracePeriodDays, 'day', timeZone)
+  const ofProduct = fromNow ?? endOfGrace(startAt, gracePeriodDays, timeZone)
   return { invoice, startAt, endAt: isEndSet ? invoice.graceEndAt : ofProduct }
+}
+
+/**
+ * Days after the due time. From the end of a day to the end of a day: where clocks go back at midnight, its last hour comes twice, and the
+ * day ends with the second.
+ */
+export function endOfGrace(startAt: Instant, days: number, timeZone: TimeZone): Instant {
+  const endAt = add(startAt, days, 'day', timeZone)
+  return startAt === endOfDay(startAt, timeZone) ? endOfDay(endAt, timeZone) : endAt
 }
 
 /** For a policyholder who had no grace before: the end of the days counted from now, where those from `startAt` are over. Else undefined. */
@@ -87,7 +96,7 @@ export function graceFromNow(
   now: Instant,
   timeZone: TimeZone,
 ): Instant | undefined {
-  if (add(startAt, days, 'day', timeZone) > now) return undefined
+  if (endOfGrace(startAt, days, timeZone) > now) return undefined
   return endOfDay(add(now, days, 'day', timeZone), timeZone)
 }
 
