@@ -33,7 +33,7 @@ type Draft = Omit<Installment, 'number'>
 /**
  * For a cancellation or withdrawal. Drops bills that lie wholly after it, shortens the one that contains it, and keeps
  * those before. Other amounts that stay in force, such as holdbacks, go on the last remaining bill; without one, on the
- * invoice at once.
+ * invoice at once. What a renewal's invoice charged for time after it is given back at once, also while bills before it are planned.
  */
 export function planAfterCancellation(change: BilledChange): BillPlan {
   const { modification, charges, open } = change
@@ -44,7 +44,12 @@ export function planAfterCancellation(change: BilledChange): BillPlan {
   const isToBear = reaching.length > 0 || charges.some(one => one.type === 'holdback')
   const bearing = containing ?? (isToBear ? remaining.pop() : undefined)
   const absorbed = bearing && bearing !== containing ? [bearing, ...reaching] : reaching
-  const replans = { bill: 'planned' as const, open: absorbed.map(one => one.locator), freesAfter: at }
+  const replans = {
+    bill: 'planned' as const,
+    open: absorbed.map(one => one.locator),
+    freesAfter: at,
+    ...(bearing && bearing.end < at && { frees: reaching.map(one => one.locator) }),
+  }
   const planned = bearing ? [{ ...draftOf(bearing), end: earlier(bearing.end, at), replans }] : []
   return balanced(change, { absorbed, planned, remaining, atOnce: atOnceOf(change) })
 }

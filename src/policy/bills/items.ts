@@ -1,5 +1,6 @@
 // How installments bill the charges of a transaction. Items are derived, not stored: large policies (10,000 perils,
 // monthly) have hundreds of thousands. A plugin's plan states the items itself.
+import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, fromMinor, type Money, plus, sumOf, zero } from '../../kernel/money.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
 import { splitBy } from '../fold/shares.ts'
@@ -240,7 +241,13 @@ function splitContinued(
           rest += rests[at]!
         }
     const bearer = bearerOf(keptUntil)
-    parts[bearer] = parts[bearer]! + rest
+    const freed = (plan[bearer]!.replans?.frees ?? []).reduce(
+      (sum, from) => sum + (lines.rests.get(restKey(line, from)) ?? 0),
+      0,
+    )
+    const borne = Math.max(rest, -freed)
+    parts[bearer] = parts[bearer]! + (freed > 0 ? borne : rest)
+    if (freed > 0) parts[atOnce] = parts[atOnce]! + rest - borne
     return amounts()
   }
 }
@@ -261,7 +268,7 @@ type Lines = {
   readonly firstOf: ReadonlyMap<string, Charge>
 }
 
-const restKey = (of: string, { from }: Charge): string => `${of} ${from}`
+const restKey = (of: string, from: Uuid | undefined): string => `${of} ${from}`
 
 function linesIn(
   charges: readonly Charge[],
@@ -283,9 +290,9 @@ function linesIn(
     const at = placeOf(charge)
     onPlan[at] = onPlan[at]! + charge.amount.minor
     restsOnPlan.set(line, onPlan)
-    const key = restKey(line, charge)
+    const key = restKey(line, charge.from)
     rests.set(key, (rests.get(key) ?? 0) + charge.amount.minor)
-    const source = restKey(sourceOfCharge(charge), charge)
+    const source = restKey(sourceOfCharge(charge), charge.from)
     const { start, end } = charge.rest ?? charge
     if (charge.keptUntil === undefined && charge.amount.minor > 0) billingOwnTime.add(source)
     if (start < charge.end && charge.start < end) changingOwnTime.add(source)
@@ -304,9 +311,9 @@ function refundedAtOnce(
 ): number {
   if (charge.type === 'fee') return 0
   const line = lineOfCharge(charge)
-  if (rests.get(restKey(line, charge))! >= 0 || firstOf.has(line)) return 0
+  if (rests.get(restKey(line, charge.from))! >= 0 || firstOf.has(line)) return 0
   const { open, freesAfter, keepsDifferences } = replans ?? {}
-  const source = restKey(sourceOfCharge(charge), charge)
+  const source = restKey(sourceOfCharge(charge), charge.from)
   if (keepsDifferences && (billingOwnTime.has(source) || !changingOwnTime.has(source))) return 0
   const { minor } = charge.amount
   if (freesAfter === undefined) return open?.[0] === charge.from ? 0 : minor

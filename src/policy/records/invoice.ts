@@ -253,6 +253,12 @@ export type Replanned = {
    * in plans of earlier releases.
    */
   readonly keepsCover?: true
+  /**
+   * Of the replaced installments, those after a cancellation that this bill does not reach up to: an invoice in between, such as a
+   * renewal's first, charged the time up to it. What that charged too much is given back at once. Absent in plans of earlier
+   * releases, where the bill bore it.
+   */
+  readonly frees?: readonly Uuid[]
 }
 
 /**
