@@ -8,8 +8,16 @@ import { NeedsWholePolicy, type Unread, unshared } from './surroundings.ts'
 /** Characters of the JSON of all field values, with those of its quotes, of what was replaced, and of what applications ask for. */
 const MOST_CHARACTERS = 16_000_000
 
-/** What an endorsement may add to a policy that is read in part, uncounted: 200 of them (POLICY_LIMITS) add little more than the limit. */
+/**
+ * What an endorsement may add to a policy that is read in part, uncounted. After many transactions it is less with the square of
+ * their number, so that all add up to at most 20,000,000 characters, however many were quoted and invalidated: those do not count
+ * towards the limit of transactions, but what they made stays.
+ */
 const MOST_ADDED_IN_PART = 100_000
+const MANY_TRANSACTIONS = 100
+
+const mostAddedInPart = ({ modifications }: PolicyAggregate): number =>
+  MOST_ADDED_IN_PART * Math.min(1, (MANY_TRANSACTIONS / modifications.size) ** 2)
 
 /** Refuses (413) a policy that a change makes larger than the limit. */
 export function assertContentFits(
@@ -19,7 +27,7 @@ export function assertContentFits(
 ): void {
   const added = charactersOf(after, before) - (before ? charactersOf(before, after) : 0)
   if (added <= 0) return
-  if (unread && added > MOST_ADDED_IN_PART) throw new NeedsWholePolicy()
+  if (unread && added > mostAddedInPart(after)) throw new NeedsWholePolicy()
   const characters = charactersOf(after)
   if (characters > MOST_CHARACTERS)
     throw new Refusal(

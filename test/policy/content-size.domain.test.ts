@@ -10,8 +10,13 @@ const AROUND = 8
 
 const valuesOf = (characters: number): object => ({ v: 'x'.repeat(characters - AROUND) })
 
-const policyOf = (runs: readonly object[], applications: readonly object[] = []): PolicyAggregate =>
+const policyOf = (
+  runs: readonly object[],
+  applications: readonly object[] = [],
+  transactions = 1,
+): PolicyAggregate =>
   ({
+    modifications: new Map(Array.from({ length: transactions }, (_, at) => [at, {}])),
     segments: new Map(),
     perilRuns: new Map(),
     exposureRuns: new Map(runs.map((data, at) => [at, { data }])),
@@ -53,5 +58,18 @@ describe('the field values of a policy', () => {
     expect(() => assertContentFits(before, withMore(100_000), UNREAD)).not.toThrow()
     expect(() => assertContentFits(before, withMore(100_001), UNREAD)).toThrow(NeedsWholePolicy)
     expect(() => assertContentFits(before, withMore(100_001), undefined)).not.toThrow()
+  })
+
+  // 100 × 100,000, and then less with the square of their number: together at most 20,000,000.
+  it.each([
+    { transactions: 100, most: 100_000 },
+    { transactions: 200, most: 25_000 },
+    { transactions: 1_000, most: 1_000 },
+    { transactions: 10_000, most: 10 },
+  ])('may grow uncounted by $most with transaction $transactions', ({ transactions, most }) => {
+    const before = policyOf([half], [], transactions - 1)
+    const withMore = (added: number) => policyOf([half, valuesOf(added)], [], transactions)
+    expect(() => assertContentFits(before, withMore(most), UNREAD)).not.toThrow()
+    expect(() => assertContentFits(before, withMore(most + 1), UNREAD)).toThrow(NeedsWholePolicy)
   })
 })
