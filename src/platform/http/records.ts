@@ -125,6 +125,17 @@ export const WRITES: Readonly<Record<string, WriteOf>> = {
 export const writeOf = ({ method, path }: { method: string; path: string }): WriteOf =>
   WRITES[`${method.toUpperCase()} ${path}`] ?? {}
 
+const POLICY_RECORDS: ReadonlySet<string> = new Set([
+  ...[POLICY, QUOTE, ENDORSEMENT, RENEWAL, CANCELLATION, REINSTATEMENT, LAPSE_REINSTATEMENT],
+  ...['/gracePeriod/{locator}', '/invoice/{invoiceLocator}', '/payments/{paymentLocator}'],
+])
+
+/** Whether the write makes a policy, or changes it or one of its records. */
+export const changesPolicy = (route: Pick<Route, 'method' | 'path'>): boolean => {
+  const { makes = '', changes = '' } = writeOf(route)
+  return POLICY_RECORDS.has(changes) || makes === '/policy/{locator}'
+}
+
 /** Readable without a token, and long. */
 const TAGGED_PUBLIC: ReadonlySet<string> = new Set(['/openapi.json', '/event/events'])
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadDocument, loadRoutes } from '../../../scripts/routes.ts'
+import { changesPolicy } from '../../../src/platform/http/records.ts'
 import type { Example } from '../../../src/platform/http/reference/operations.ts'
 import { operationId } from '../../../src/platform/http/reference/operations.ts'
 import type { Route } from '../../../src/platform/http/route.ts'
@@ -42,6 +43,11 @@ beforeAll(async () => {
 const statuses = (name: string): string[] => {
   const { responses } = operations.find(one => one.name === name)!
   return Object.keys(responses).filter(status => status !== 'default')
+}
+/** `post /policy` */
+const wordsOf = (name: string) => {
+  const [method, path] = name.split(' ') as [Route['method'], string]
+  return { method, path }
 }
 const hasExample = (content: Content): boolean =>
   Object.values(content).some(({ example }) => example !== undefined)
@@ -136,6 +142,27 @@ describe('every operation', () => {
     expect(issue[404]!.description).toContain('`notFound`')
     const create = document.paths['/policy']!.post!.responses
     expect(create[400]!.description).toContain('`policyValidation`')
+  })
+
+  // What tests met of every other operation, test/support/exchanges holds against the document.
+  test('says what plugins, templates and large amounts may refuse, whether or not a test met it', () => {
+    const missing = (codes: readonly string[], names: readonly string[]): string[] =>
+      names.filter(name => {
+        const { description } = operations.find(one => one.name === name)!.responses[422] ?? {}
+        return !codes.every(code => description?.includes(`\`${code}\``))
+      })
+    const changes = operations.filter(({ name }) => changesPolicy(wordsOf(name))).map(({ name }) => name)
+    expect(changes.length).toBeGreaterThan(40)
+    expect(missing(['amountOutOfRange', 'pluginFailed', 'pluginLimit'], changes)).toEqual([])
+    const prices = operations
+      .map(({ name }) => name)
+      .filter(
+        name => /\/(?:price|preview\w*)$/.test(name) && !/(?:cancellations|reinstatements)\//.test(name),
+      )
+    expect(prices.length).toBeGreaterThan(6)
+    expect(missing(['templateFailed', 'templateLimit', 'pluginFailed', 'amountOutOfRange'], prices)).toEqual(
+      [],
+    )
   })
 })
 

@@ -1,5 +1,6 @@
 // What tests ask and are answered, for the examples of the document (`npm run docs:examples`); otherwise nothing is kept.
 import { inject } from 'vitest'
+import { noteStatus } from './statuses.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -38,8 +39,10 @@ const shown = (body: unknown): unknown =>
       ? new TextDecoder().decode(body.subarray(0, 400))
       : body
 
-/** Keeps the exchange, unless it is large or nobody asks. */
+/** Keeps the exchange, unless it is large or nobody asks; its status always. */
 export function noteExchange({ body, answer, ...exchange }: Exchange): void {
+  const { method, path, status } = exchange
+  noteStatus(method, path, status, (answer as { code?: string } | null | undefined)?.code)
   if (url === undefined) return
   const line = JSON.stringify({ ...exchange, body: shown(body), answer: beginning(answer) })
   if (line.length <= LONGEST) noted.push(line)

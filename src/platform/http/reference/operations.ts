@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import { ERROR_KINDS } from '../../../kernel/errors.ts'
+import { changesPolicy } from '../records.ts'
 import type { Route } from '../route.ts'
 
 /** The legacy record of the same name has its plural elsewhere. */
@@ -57,6 +58,29 @@ const NOT_OF_ROUTES: ReadonlySet<ErrorCode> = new Set(['unknownPath', 'methodNot
 const RECORDS_NOTHING =
   /\/(?:price|preview\w*|snapshot|coverageSummary|evaluate|amountDue|render\w*|check\w*Premium)$/
 
+// What depends on the configuration or on amounts, and no test need have met in each operation.
+const OF_AMOUNTS: readonly ErrorCode[] = ['amountOutOfRange', 'pluginFailed', 'pluginLimit', 'pluginRefused']
+const OF_CHANGES: readonly ErrorCode[] = ['wrongState', 'versionConflict', ...OF_AMOUNTS]
+const OF_RATING: readonly ErrorCode[] = [
+  ...OF_AMOUNTS,
+  ...(['templateFailed', 'templateLimit', 'externalRaterFailed', 'externalRaterRefused'] as const),
+]
+
+/** By method and path: what rates and underwrites. */
+const RATES = new RegExp(
+  [
+    /^get \/(?:policy|quotes|endorsements|renewals)\/\{\w+\}\/(?:price|automatedUnderwritingResult)$/,
+    /^post .*\/(?:price|preview\w*|update|finalize|endorse|issueRenewal|endorsements|renewals|createNew|quickquotes)$/,
+    /^post \/policy$/,
+    /^patch \/(?:quotes|endorsements|renewals)\/\{\w+\}(?:\/quote)?$/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+)
+
+/** What shares out or gives back what was rated. */
+const SHARES = /^get \/(?:cancellations|reinstatements)\/\{\w+\}\/price$/
+
 const when = (condition: unknown, ...codes: readonly ErrorCode[]): readonly ErrorCode[] =>
   condition ? codes : []
 
@@ -74,6 +98,9 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
     ...when(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
     ...when(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
     ...when(isWrite && access.kind === 'tenant', 'databaseFull'),
+    ...when(changesPolicy({ method, path }), ...OF_CHANGES),
+    ...when(RATES.test(`${method} ${path}`), ...OF_RATING),
+    ...when(SHARES.test(`${method} ${path}`), ...OF_AMOUNTS),
     'tooManyRequests',
     'overloaded',
     'unavailable',
