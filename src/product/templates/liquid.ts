@@ -8,7 +8,7 @@ import {
 import { digitsOfCurrency } from '../../kernel/currencies.ts'
 import { currencyCode } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { add, dayStart, endOfDay, instant, localParts, startOfDay } from '../../kernel/time.ts'
+import { add, dayStart, EARLIEST, endOfDay, LATEST, localParts, startOfDay } from '../../kernel/time.ts'
 import {
   effectFilters,
   lookupFilters,
@@ -18,8 +18,21 @@ import {
   type TemplateEnvironment,
 } from './effects.ts'
 
+const DAY_MS = 86_400_000
+
+/** With a day on either side: a policy may end in the calendar's last millisecond, and its last day ends where the next one begins. */
+const instantOrBeside = (ms: number): number | undefined =>
+  Number.isInteger(ms) && ms >= EARLIEST - DAY_MS && ms <= LATEST + DAY_MS ? ms : undefined
+
 /** For both template engines. */
-export const CALENDAR: Calendar = { add, dayStart, endOfDay, instant, localParts, startOfDay }
+export const CALENDAR: Calendar = {
+  add,
+  dayStart,
+  endOfDay,
+  instant: instantOrBeside,
+  localParts,
+  startOfDay,
+}
 
 export const isCurrency = (code: string): boolean => currencyCode(code) !== undefined
 
