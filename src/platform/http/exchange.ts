@@ -56,7 +56,11 @@ export const LONGEST_TARGET = 8_192
 const MOST_QUERY_VALUES = 200
 
 /** No locator, name or date contains control characters, and they are risky in databases and logs. */
-const CONTROL = /\p{Cc}/u
+const CONTROL = {
+  path: /\p{Cc}/u,
+  /** Keys of tables may have line breaks and tabs. */
+  query: /[^\P{Cc}\t\n\r]/u,
+} as const
 
 /** Refuses a path or query that is too long, has broken percent-encoding or control characters. */
 export function checkTarget({ url }: Exchange): void {
@@ -67,7 +71,7 @@ export function checkTarget({ url }: Exchange): void {
     ['query', url.search.replaceAll('+', ' ')],
   ] as const) {
     if (!text.includes('%')) continue
-    if (CONTROL.test(decoded(part, text)))
+    if (CONTROL[part].test(decoded(part, text)))
       throw invalidParameter(`The ${part} has control characters; remove them.`)
   }
   if (url.search !== '' && url.searchParams.size > MOST_QUERY_VALUES)

@@ -149,6 +149,20 @@ describe('a data table', () => {
     ).toEqual([404, 'notFound'])
   })
 
+  it('has keys of several lines, which a look-up sends as they are', async () => {
+    await put('tables', 'lines_1', 'lines', 'key,value\r\n"a\r\nb",1\r\n"c\nd\te",2\r\n')
+    const found = async (key: string) =>
+      (await record(`tables/lines_1/record?byStaticName=false&key=${encodeURIComponent(key)}`)).body
+    expect(await found('a\r\nb')).toEqual({ value: { key: 'a\r\nb', value: '1' } })
+    expect(await found('c\nd\te')).toEqual({ value: { key: 'c\nd\te', value: '2' } })
+    expect(await found('a\nb')).toMatchObject({ code: 'tableRecordNotFound' })
+    for (const control of ['\0', '\u001f', '\u007f', '\u0085'])
+      expect(await found(`a${control}b`)).toMatchObject({
+        code: 'invalidParameter',
+        message: 'The query has control characters; remove them.',
+      })
+  })
+
   it('may be a zip of one CSV, or the body itself, and its answer names what the header says', async () => {
     const csv = 'Key,Value\nred,1.50\nblue,2\nred,3\n'
     const packed = zipSync({
