@@ -8,6 +8,7 @@ import { callApi, callOk } from '../support/api.ts'
 import { prepareDatabases } from '../support/databases.ts'
 import { roundTrips } from '../support/motor.ts'
 import { openProvider, type RemoteProvider } from '../support/oidc.ts'
+import type { MadeToken } from '../support/oidc-provider.ts'
 import { type Authentication, addRoot, PASSWORD, type People, peopleOf, type Refused } from './people.ts'
 
 const ANN = { name: 'Ann Arbor', preferred_username: 'ann', email: 'ann@example.com', groups: ['staff'] }
@@ -459,6 +460,47 @@ describe('keys of the provider', () => {
       expect([status, body.message]).toEqual([401, expect.stringMatching(/no such key/)])
     }
     expect((await acme.calls())['/jwks']).toBe(before + 1)
+  })
+})
+
+describe('keys without an id', () => {
+  type Key = Record<string, unknown>
+  /** What a token of a provider with these keys is answered; of its own key the provider has `own`. */
+  const published = async (keysOf: (own: Key, other: Key) => Key[], token: MadeToken = {}) => {
+    const provider = await openProvider(PERSONS)
+    const keyOf = async ({ issuer }: RemoteProvider): Promise<Key> => {
+      const { keys } = (await (await fetch(`${issuer}/jwks`)).json()) as { keys: [Key] }
+      return { ...keys[0], kid: undefined }
+    }
+    const body = JSON.stringify({ keys: keysOf(await keyOf(provider), await keyOf(acme)) })
+    await provider.answer({ '/jwks': { body } })
+    expect((await put('idless', setUp(provider))).status).toBe(200)
+    const { status, body: answer } = await exchange(
+      await provider.make({ claims: { groups: 'staff' }, ...token }),
+    )
+    return status === 200 ? 'signed in' : answer.message
+  }
+  const NO_KEY = 'The ID token is refused: the provider has no such key.'
+  const SEVERAL = "The ID token is refused: it names none of the provider's several keys."
+
+  it('the only one that fits is meant, whatever id the token has', async () => {
+    expect(await published(own => [own])).toBe('signed in')
+    expect(await published(own => [own], { header: { kid: undefined } })).toBe('signed in')
+    expect(await published((own, other) => [{ ...other, use: 'enc' }, own])).toBe('signed in')
+    expect(await published((own, other) => [own, { ...other, alg: 'RS512' }])).toBe('signed in')
+  })
+
+  it('its signature counts, and its algorithm and use', async () => {
+    expect(await published(own => [own], { foreignKey: true })).toMatch(/signature/)
+    expect(await published((_, other) => [other])).toMatch(/signature/)
+    expect(await published(own => [{ ...own, use: 'enc' }])).toBe(NO_KEY)
+    expect(await published(own => [{ ...own, alg: 'RS512' }])).toBe(NO_KEY)
+  })
+
+  it('several that fit are not tried, nor is one beside keys with ids', async () => {
+    expect(await published((own, other) => [own, other])).toBe(SEVERAL)
+    expect(await published((own, other) => [own, { ...other, kid: 'other' }])).toBe(NO_KEY)
+    expect(await published(own => [{ ...own, kid: 'another' }])).toBe(NO_KEY)
   })
 })
 

@@ -1,7 +1,7 @@
 // What a provider publishes: its discovery document and its keys (OpenID Connect Discovery 1.0). An isolate remembers both by
 // issuer; they are the same for every tenant. Addresses are checked as those of webhooks, redirects are not followed, and the
 // number of bytes and the time are limited.
-import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject, jsonIn } from '../../kernel/json.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -33,7 +33,16 @@ export type Metadata = {
   readonly namesItself: boolean
 }
 
-type Keys = ReturnType<typeof createLocalJWKSet>
+type Keys = JWTVerifyGetKey
+
+/**
+ * The keys by the token's `kid`. Where none of them has one (RFC 7517, 4.5: it is optional), the token's names none, and the only key
+ * that fits its algorithm is meant; several are refused. Beside keys with ids, one without is never tried for another id.
+ */
+function keysIn(set: JSONWebKeySet, ids: ReadonlySet<string>): Keys {
+  const keys = createLocalJWKSet(set)
+  return ids.size > 0 ? keys : (header, token) => keys({ ...header, kid: undefined }, token)
+}
 
 type Known = {
   readonly metadata: Metadata
@@ -105,7 +114,7 @@ async function withKeys(env: Env, metadata: Metadata, metadataAt: Instant): Prom
   if (!Array.isArray(list) || list.length > MOST_KEYS || !list.every(isJsonObject))
     throw providerFailed(`The keys of the identity provider are no key set of at most ${MOST_KEYS} keys.`)
   const ids = new Set(list.flatMap(({ kid }) => (typeof kid === 'string' ? [kid] : [])))
-  const keys = createLocalJWKSet({ keys: list } as unknown as JSONWebKeySet)
+  const keys = keysIn({ keys: list } as unknown as JSONWebKeySet, ids)
   return { metadata, keys, ids, metadataAt, keysAt: now() }
 }
 
