@@ -4,6 +4,7 @@ import { version } from '../../../package.json'
 import { ERROR_KINDS } from '../../kernel/errors.ts'
 import type { UploadBody } from './body/upload.ts'
 import { ExceptionResponse } from './error-contract.ts'
+import { FILES_PATH } from './file-links.ts'
 import { isTagged, SUCCESSORS, takesPreview, writeOf } from './records.ts'
 import {
   addExample,
@@ -275,11 +276,17 @@ const RESPONSES = {
   NotModified: { description: 'You have this answer already; there is no body.', headers: header('ETag') },
   NotAcceptable: refused('The `Accept` header leaves out JSON.'),
   PreconditionFailed: refused('The record has changed since the `ETag` in `If-Match`.', header('ETag')),
+  PartOfFile: { description: 'The part of the file that `Range` names.' },
+  OtherFile: { description: 'A condition such as `If-Match` does not hold; there is no body.' },
+  NoSuchPart: { description: 'The file is shorter than `Range` says: `Content-Range` has its length.' },
 }
 
 type ResponseName = keyof typeof RESPONSES
 
 const answersJson = ({ answer }: Route): boolean => answer.schema !== undefined && answer.media === undefined
+
+/** By their conditions and ranges (files.ts). */
+const sendsFiles = ({ path }: Route): boolean => path === FILES_PATH
 
 const isTenants = ({ access }: Route): boolean => access.kind === 'tenant'
 
@@ -302,7 +309,7 @@ function headersOf(route: Route): HeaderName[] {
 
 function parametersOf(route: Route): ParameterName[] {
   const conditions: [ParameterName, boolean][] = [
-    ['IfNoneMatch', isTagged(route) && answersJson(route)],
+    ['IfNoneMatch', (isTagged(route) && answersJson(route)) || sendsFiles(route)],
     ['IfMatch', writeOf(route).changes !== undefined],
     ['IfPreviewed', takesPreview(route)],
     ['Bookmark', isTenants(route)],
@@ -313,9 +320,12 @@ function parametersOf(route: Route): ParameterName[] {
 
 function responsesOf(route: Route): [string, ResponseName][] {
   const conditions: [string, ResponseName, boolean][] = [
-    ['304', 'NotModified', isTagged(route) && answersJson(route)],
+    ['206', 'PartOfFile', sendsFiles(route)],
+    ['304', 'NotModified', (isTagged(route) && answersJson(route)) || sendsFiles(route)],
     ['406', 'NotAcceptable', answersJson(route) && route.access.kind !== 'public'],
     ['412', 'PreconditionFailed', writeOf(route).changes !== undefined],
+    ['412', 'OtherFile', sendsFiles(route)],
+    ['416', 'NoSuchPart', sendsFiles(route)],
   ]
   return conditions.flatMap(([status, name, has]) => (has ? [[status, name]] : []))
 }

@@ -3,6 +3,7 @@
 
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import { ERROR_KINDS } from '../../../kernel/errors.ts'
+import { FILES_PATH } from '../file-links.ts'
 import { changesPolicy } from '../records.ts'
 import type { Route } from '../route.ts'
 
@@ -91,7 +92,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
   return [
     ...when(body, 'malformedJson', 'invalidRequest'),
     ...when(form, 'malformedMultipart', 'invalidRequest'),
-    ...when(query || isKeyed, 'invalidParameter'),
+    ...when(query || isKeyed || path === FILES_PATH, 'invalidParameter'),
     ...when(access.kind !== 'public', 'unauthenticated'),
     ...when('permissions' in access && access.permissions, 'forbidden'),
     ...when(path.includes('{tenantLocator}'), 'notFound'),
