@@ -24,11 +24,17 @@ const tagOfRecord = (record: unknown): string =>
 /** `If-Match`: any existing record, or one with one of these tags. */
 export type IfMatch = '*' | readonly string[]
 
-const LIST = /^\s*(?:W\/)?"[\x21\x23-\x7e]*"(?:\s*,\s*(?:W\/)?"[\x21\x23-\x7e]*")*\s*$/
+/** With the characters that RFC 9110 allows in a tag, and with empty elements, which it has a reader pass over (5.6.1.2). */
+const LIST =
+  /^[\s,]*(?:W\/)?"[!#-~\u0080-\uffff]*"(?:\s*,[\s,]*(?:W\/)?"[!#-~\u0080-\uffff]*")*(?:\s*,[\s,]*|\s*)$/
+
+/** The list without empty elements; undefined for text that is no list of tags. */
+export const tagList = (list: string): string | undefined =>
+  LIST.test(list) ? list.match(/(?:W\/)?"[^"]*"/g)!.join(', ') : undefined
 
 /** Tags without quotation marks; undefined for text that is no list of tags. */
 export const tagsIn = (list: string): string[] | undefined =>
-  LIST.test(list) ? [...list.matchAll(/"([^"]*)"/g)].map(match => match[1]!) : undefined
+  tagList(list) === undefined ? undefined : [...list.matchAll(/"([^"]*)"/g)].map(match => match[1]!)
 
 /**
  * `If-Match` of a request; 400 when it is no list of tags. Ignores `W/`, unlike RFC 9110: proxies that compress weaken tags,

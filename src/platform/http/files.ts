@@ -2,7 +2,7 @@
 import { isRefused, Refusal } from '../../kernel/errors.ts'
 import { findTenant, requireServed, tenantFiles } from '../tenancy.ts'
 import { disposition } from './disposition.ts'
-import { readIfMatch, tagsIn } from './entity-tags.ts'
+import { readIfMatch, tagList } from './entity-tags.ts'
 import { FILES_PATH, linkedKey, readLinkToken } from './file-links.ts'
 import { forEverybody, type PublicContext, type Route } from './route.ts'
 
@@ -70,12 +70,16 @@ function wantedRange({ isHead, requestHeaders: headers }: PublicContext): Range 
   return Number(last) < offset ? undefined : { offset, length: Number(last) - offset + 1 }
 }
 
-/** R2 throws at text that is no tag. As with records: such an `If-None-Match` says nothing, such an `If-Match` is refused. */
+/** R2 throws at text that is no plain list of tags. As with records: such an `If-None-Match` says nothing, such an `If-Match` is refused. */
 function conditionsOf(headers: Headers): Headers {
   readIfMatch(headers.get('if-match'))
   const conditions = new Headers(headers)
-  const known = conditions.get('if-none-match')?.trim() ?? '*'
-  if (known !== '*' && !tagsIn(known)) conditions.delete('if-none-match')
+  for (const name of ['if-match', 'if-none-match']) {
+    const asked = headers.get(name)?.trim() ?? '*'
+    const plain = asked === '*' ? asked : tagList(asked)
+    if (plain === undefined) conditions.delete(name)
+    else if (headers.has(name)) conditions.set(name, plain)
+  }
   return conditions
 }
 
