@@ -1,6 +1,6 @@
 // Who is signed in: one service, there an administration account, which deploys, and a tenant's account, which reads events and
 // migrates. Kept in a file of the user's configuration folder that nobody else can read.
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { BinderyClient } from '../client/index.ts'
@@ -9,6 +9,7 @@ import { now } from '../src/kernel/time.ts'
 import { connect, serviceAddress } from './api.ts'
 import { EXIT, Failure, usage } from './exit.ts'
 import { fileProblem } from './file-problem.ts'
+import { makeFolder } from './make-folder.ts'
 import type { Terminal } from './terminal.ts'
 
 export type SignIn = {
@@ -52,7 +53,7 @@ export function readSignIns(env: Env): SignIns | undefined {
 /** Writes the file whole or not at all, for its owner only. */
 export function writeSignIns(env: Env, signIns: SignIns): void {
   const file = signInFile(env)
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(dirname(file), 0o700)
   writeFileSync(`${file}.new`, `${JSON.stringify(signIns, null, 2)}\n`, { mode: 0o600 })
   // A file that was left behind keeps the mode that it had.
   chmodSync(`${file}.new`, 0o600)

@@ -1,20 +1,13 @@
 // `bindery export --out DIR`: all records of a tenant as NDJSON, a file for each kind, and `export.json` with where it is. A run that was cut
 // off goes on; a run on a whole export brings it up to date.
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, renameSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type BinderyClient, BinderyError } from '../../client/index.ts'
 import { EXIT, type ExitCode, Failure } from '../exit.ts'
 import { ChangedRecords, describeFile, type FileFigures } from '../export/changed.ts'
 import { type Downloaded, downloadFiles, pageWithFiles } from '../export/files.ts'
 import { EXPORT_FORMAT, KINDS, type Kind, type Progress, readProgress } from '../export/progress.ts'
+import { makeFolder } from '../make-folder.ts'
 import { signedIn } from '../sign-ins.ts'
 import { type Run, say, show } from '../terminal.ts'
 
@@ -47,7 +40,7 @@ type Exporting = {
 
 export async function exportAll({ out, files: isWithFiles }: ExportOptions, run: Run): Promise<ExitCode> {
   const { api, signIn } = signedIn('tenant', run.terminal)
-  mkdirSync(out, { recursive: true })
+  makeFolder(out)
   const path = join(out, 'export.json')
   const progress = (await progressOf(path, signIn.tenantLocator!, run)) ?? {
     format: EXPORT_FORMAT,

@@ -1,8 +1,9 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { STARTER_FOLDER } from '../files.ts'
 import { SCHEMA_FOLDER, writeSchemas } from '../format/schema-files.ts'
+import { makeFolder } from '../make-folder.ts'
 import { type Run, show } from '../terminal.ts'
 
 /** What the starter calls its product, in paths and in files. */
@@ -16,7 +17,7 @@ export async function newConfiguration(folder: string, run: Run): Promise<ExitCo
     throw usage(
       `'${folder}' is there already, and ${present.isDirectory() ? 'not empty' : 'a file'}. Choose another name.`,
     )
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   cpSync(STARTER_FOLDER, folder, { recursive: true })
   const products = join(folder, 'configuration', 'products')
   renameSync(join(products, PRODUCT), join(products, product))

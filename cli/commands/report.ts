@@ -1,9 +1,10 @@
 // `bindery report NAME --param name=value … --out DIR`: makes a report, and gets its files.
 import { createHash } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { components } from '../../client/index.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
+import { makeFolder } from '../make-folder.ts'
 import { signedIn } from '../sign-ins.ts'
 import { pause, type Run, say, show } from '../terminal.ts'
 
@@ -48,7 +49,7 @@ function parameterOf(text: string): [string, unknown] {
 
 /** Refuses a file that is not what the report says of it. */
 async function download({ files }: Status, out: string): Promise<void> {
-  mkdirSync(out, { recursive: true })
+  makeFolder(out)
   for (const { url, fileName, sha256 } of files) {
     const response = await fetch(url)
     const bytes = new Uint8Array(await response.arrayBuffer())

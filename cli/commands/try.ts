@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Instant, now as realTime, startOfDay } from '../../src/kernel/time.ts'
 import type { Configuration, ProductDefinition } from '../../src/product/configuration.ts'
 import { EXIT, type ExitCode, Failure, usage } from '../exit.ts'
 import { fileProblem } from '../file-problem.ts'
 import { countsOf, countsText, findingsText, shownFindings } from '../findings.ts'
+import { makeFolder } from '../make-folder.ts'
 import { checkFolder } from '../offline/check.ts'
 import { readPolicyFile } from '../offline/policy-file.ts'
 import { readTime, TIME_FORMS } from '../scenario/times.ts'
@@ -135,7 +136,7 @@ const shownProblem = ({ key: _, smallest, ...problem }: Problem) => ({
 /** The names of the files, in the order of the problems. */
 function kept(folder: string, problems: readonly Problem[]): string[] {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
     const taken = new Set<string>()
     return problems.map(({ kind, what, smallest }) => {
       const plain = `${kind}-${what}`

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { EXIT, type ExitCode, usage } from '../exit.ts'
 import { assertFolder } from '../folder.ts'
 import { pluginTypes } from '../format/plugin-types.ts'
+import { makeFolder } from '../make-folder.ts'
 import { type Run, show } from '../terminal.ts'
 
 const DECLARATIONS = join('.bindery', 'plugins.d.ts')
@@ -34,7 +35,7 @@ export function types({ out, into }: { out?: string; into?: string }, run: Run):
     show(run, { ok: true, types: text }, () => text)
     return EXIT.ok
   }
-  mkdirSync(dirname(out), { recursive: true })
+  makeFolder(dirname(out))
   writeFileSync(out, text)
   show(run, { ok: true, file: out }, () => `wrote ${out}\n`)
   return EXIT.ok
@@ -45,7 +46,7 @@ function install(folder: string, run: Run): ExitCode {
   assertFolder(folder)
   const files = [join(folder, DECLARATIONS), join(folder, PROJECT)] as const
   const [declarations, project] = files
-  mkdirSync(dirname(declarations), { recursive: true })
+  makeFolder(dirname(declarations))
   writeFileSync(declarations, pluginTypes())
   const isPresent = existsSync(project)
   if (!isPresent) writeFileSync(project, PROJECT_TEXT)

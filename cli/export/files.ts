@@ -1,9 +1,10 @@
 // Files that records of an export name, as `files/{locator}/{fileName}`.
-import { createWriteStream, existsSync, mkdirSync, renameSync } from 'node:fs'
+import { createWriteStream, existsSync, renameSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { EXIT, Failure } from '../exit.ts'
+import { makeFolder } from '../make-folder.ts'
 
 type NamedFile = { readonly locator: string; readonly fileName: string; readonly url: string }
 
@@ -37,7 +38,7 @@ export async function downloadFiles(
     if (answer.status === 404) continue
     if (!answer.ok || !answer.body)
       throw new Failure(EXIT.unreachable, `The file ${fileName} of ${locator} answers ${answer.status}.`)
-    mkdirSync(own, { recursive: true })
+    makeFolder(own)
     const part = join(own, PART)
     await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(part))
     renameSync(part, path)

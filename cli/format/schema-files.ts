@@ -1,10 +1,11 @@
 // Schemas as files, and the files of a configuration that name them.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { isJunk } from '../../packages/zip/entry-path.ts'
 import { configurationRoot } from '../../src/product/archive/read.ts'
 import { entriesBelow } from '../entries.ts'
 import { assertFolder } from '../folder.ts'
+import { makeFolder } from '../make-folder.ts'
 import type { JsonSchema } from './json-schema.ts'
 import { FILE_KINDS, kindOfFile, schemaFileName, schemaOfKind } from './kinds.ts'
 import { withSchema } from './name-schema.ts'
@@ -30,7 +31,7 @@ export const schemaFiles = (): { name: string; text: string }[] =>
 
 /** Writes every schema into the folder, which is made where it is missing. Answers their names. */
 export function writeSchemas(folder: string): string[] {
-  mkdirSync(folder, { recursive: true })
+  makeFolder(folder)
   return schemaFiles().map(({ name, text }) => {
     writeFileSync(join(folder, name), text)
     return name
