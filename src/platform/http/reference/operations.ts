@@ -1,6 +1,7 @@
 // Names of operations, for generated clients and links into the reference. They derive from method and path alone: a new
 // operation never changes another's name.
 
+import type { z } from 'zod'
 import type { ErrorCode } from '../../../kernel/errors.ts'
 import { ERROR_KINDS } from '../../../kernel/errors.ts'
 import { FILES_PATH } from '../file-links.ts'
@@ -82,6 +83,10 @@ const RATES = new RegExp(
 /** What shares out or gives back what was rated. */
 const SHARES = /^get \/(?:cancellations|reinstatements)\/\{\w+\}\/price$/
 
+/** Whether the caller chooses how much of a policy is answered: all may be too much. */
+const takesDetail = (query: Route['query']): boolean =>
+  'perilCharacteristics' in ((query as Partial<z.ZodObject> | undefined)?.shape ?? {})
+
 const when = (condition: unknown, ...codes: readonly ErrorCode[]): readonly ErrorCode[] =>
   condition ? codes : []
 
@@ -98,6 +103,7 @@ function codesOf({ access, path, method, body, form, upload, query }: Route): Er
     ...when(path.includes('{tenantLocator}'), 'notFound'),
     ...when(isKeyed && access.kind === 'tenant' && !RECORDS_NOTHING.test(path), 'idempotencyConflict'),
     ...when(body ?? sent, 'tooLarge', 'unsupportedMediaType'),
+    ...when(takesDetail(query), 'tooLarge'),
     ...when(isWrite && access.kind === 'tenant', 'databaseFull'),
     ...when(changesPolicy({ method, path }), ...OF_CHANGES),
     ...when(RATES.test(`${method} ${path}`), ...OF_RATING),
