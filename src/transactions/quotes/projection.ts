@@ -99,9 +99,16 @@ function plannedInvoices(
 export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
 
-/** The refusal (409) to show the price of a quote without one. */
+/**
+ * The refusal (409) to show the price of a quote without one. One that was quoted or declined has its price for good, also after it is
+ * discarded: the contract asks that it was quoted, and its price is what underwriting decided on.
+ */
 export const notPriced = ({ locator, state }: Quote): Refusal =>
-  wrongState(`Quote ${locator} is ${state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`)
+  wrongState(
+    state === 'discarded'
+      ? `Quote ${locator} is discarded and was never priced.`
+      : `Quote ${locator} is ${state} and has no price yet; PATCH /quotes/${locator}/quote prices it.`,
+  )
 
 export const quotePrice = (
   aggregate: PolicyAggregate,

@@ -78,7 +78,9 @@ export const quoteRoutes: readonly Route[] = [
     handle: ({ params }, context) => act(context, params.quoteLocator, { action: 'quote' }),
   }),
   get('/quotes/{quoteLocator}/price', {
-    summary: 'Price of a quote that is quoted',
+    summary: 'Price of a quote that was quoted',
+    description:
+      'Also after it was declined, accepted or discarded. A draft, and a draft that was discarded, has none (409).',
     permission: 'quotes.read',
     query: ExplainQuery,
     answer: price,
