@@ -70,7 +70,10 @@ export function addedExposure(
   }
 }
 
-/** Undefined if the exposure has no such peril. */
+/**
+ * Undefined if the exposure has no such peril. It may have several of one name, at its creation and by an endorsement: the contract tells
+ * them apart by their locators, and each has limits, values and a price of its own.
+ */
 export function addedPeril(
   exposure: Exposure,
   definition: ExposureDefinition,

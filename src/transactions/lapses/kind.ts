@@ -101,6 +101,8 @@ export const lapseKind = defineKind<'lapse'>({
           subject: `reinstatement/${shown.reinstatement}`,
         }
   },
+  // An open one is a draft: it blocks nothing, and stays when the policy is cancelled or withdrawn, as applications and drafts of other
+  // kinds do. It can then only be closed, by a client or at the end of its period.
   pending: ({ lapseReinstatements }) =>
     [...lapseReinstatements.values()]
       .filter(one => reinstatementStatus(one) === 'invoiced')
