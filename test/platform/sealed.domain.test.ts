@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { seal, unseal } from '../../src/platform/sealed.ts'
+import { keyedHash, seal, unseal } from '../../src/platform/sealed.ts'
 
 const env = { SEALING_KEY: 'a sealing key that only this test knows' }
 const text = 'Authorization: Bearer ünder-tight'
@@ -29,6 +29,13 @@ test('with a new key in front the old one still opens what it sealed, and seals 
   const after = await seal(both, 'a/1/x', text)
   expect(await unseal({ SEALING_KEY: fresh }, 'a/1/x', after)).toBe(text)
   await expect(unseal(env, 'a/1/x', after)).rejects.toThrow('SEALING_KEY lacks the key')
+})
+
+test('hashes stay the same when a new key comes in front: what was carried out is known again', () => {
+  const hashOf = (keys: string) => keyedHash({ SEALING_KEY: keys }).update(text).digest('hex')
+  const fresh = 'the sealing key that comes after it and is as long'
+  expect(hashOf(`${fresh},${env.SEALING_KEY}`)).toBe(hashOf(env.SEALING_KEY))
+  expect(hashOf(fresh)).not.toBe(hashOf(env.SEALING_KEY))
 })
 
 test('without a key worth its name nothing is sealed', async () => {

@@ -58,6 +58,67 @@ describe('a zip', () => {
   })
 })
 
+describe('a damaged zip', () => {
+  /** What a reader asks of an archive; sizes that a reader refuses before it unpacks are left out. */
+  const readAll = (bytes: Uint8Array): void => {
+    for (const entry of readDirectory(bytes)) {
+      entryRange(bytes, entry, 'x')
+      beginsLikeZip(bytes, entry, 'x')
+      if (entry.sizeBytes <= 1_000_000) checkSize(bytes, entry, 'x')
+    }
+  }
+  const fate = (bytes: Uint8Array): string => {
+    try {
+      readAll(bytes)
+      return 'read'
+    } catch (error) {
+      return error instanceof ArchiveRefused ? 'refused' : String(error)
+    }
+  }
+  // The end and the directory of a zip with 64-bit fields, written by hand: one entry without content.
+  const wide = Buffer.alloc(30 + 1 + 46 + 1 + 28 + 56 + 20 + 22)
+  wide.writeUInt32LE(0x04034b50, 0)
+  wide.writeUInt16LE(1, 26)
+  wide.write('a', 30)
+  wide.writeUInt32LE(0x02014b50, 31)
+  for (const field of [20, 24, 42]) wide.writeUInt32LE(0xffffffff, 31 + field)
+  wide.writeUInt16LE(1, 31 + 28)
+  wide.writeUInt16LE(28, 31 + 30)
+  wide.write('a', 77)
+  wide.writeUInt16LE(1, 78)
+  wide.writeUInt16LE(24, 80)
+  wide.writeUInt32LE(0x06064b50, 106)
+  wide.writeUInt32LE(1, 106 + 32)
+  wide.writeUInt32LE(31, 106 + 48)
+  wide.writeUInt32LE(0x07064b50, 162)
+  wide.writeUInt32LE(106, 162 + 8)
+  wide.writeUInt32LE(0x06054b50, 182)
+  wide.writeUInt16LE(0xffff, 182 + 10)
+  wide.writeUInt32LE(0xffffffff, 182 + 16)
+
+  it.each([
+    ['with 32-bit fields', zip],
+    ['with 64-bit fields', new Uint8Array(wide)],
+  ])('%s is read or refused, whichever byte is another and wherever it is cut off', (_, whole) => {
+    expect(fate(whole)).toBe('read')
+    const fates = new Map<string, number>()
+    const count = (bytes: Uint8Array): void => {
+      const found = fate(bytes)
+      fates.set(found, (fates.get(found) ?? 0) + 1)
+    }
+    for (let at = 0; at < whole.length; at += 1) {
+      for (const value of [0, 0xff, whole[at]! ^ 1]) {
+        const damaged = whole.slice()
+        damaged[at] = value
+        count(damaged)
+      }
+      count(whole.slice(0, at))
+      count(whole.slice(at + 1))
+    }
+    expect([...fates.keys()].sort()).toEqual(['read', 'refused'])
+  })
+})
+
 describe('the path of an entry', () => {
   it('stays below its root', () => {
     expect(entryPath(strToU8('a\\b/./c.txt'))).toEqual({
