@@ -4,8 +4,9 @@ import { newTokenKey } from '../../scripts/token-key.ts'
 import { issueToken, readToken, type TokenHolder } from '../../src/access/access-tokens.ts'
 import { TOKEN_LIFE_MS, tokenOf } from '../../src/access/tokens.ts'
 import type { Uuid } from '../../src/kernel/locators.ts'
-import type { Instant } from '../../src/kernel/time.ts'
+import { type Instant, instant } from '../../src/kernel/time.ts'
 import { tokenKeys } from '../../src/platform/token-keys.ts'
+import { signPreview } from '../../src/transactions/mechanism/preview-token.ts'
 
 const KEYS = [newTokenKey(), newTokenKey(), newTokenKey()]
 const keySet = (...keys: object[]) => ({ TOKEN_KEYS: JSON.stringify({ keys }) })
@@ -60,13 +61,20 @@ describe('tokens', () => {
       signedInAt: NOW,
     })
     const administration = await issueToken(SECRET, { ...HOLDER, tenant: undefined }, NOW)
-    expect((await readToken(SECRET, administration.token, NOW)).tenant).toBeUndefined()
+    const read = await readToken(SECRET, administration.token, NOW)
+    expect([read.tenant, read.isAdministration]).toEqual([undefined, true])
+    // Also where it is signed in to a tenant.
+    const inTenant = await issueToken(SECRET, { ...HOLDER, isAdministration: true }, NOW)
+    expect((await readToken(SECRET, inTenant.token, NOW)).isAdministration).toBe(true)
   })
 
   it('end after an hour', async () => {
     const { token } = await issueToken(SECRET, HOLDER, NOW)
     await readToken(SECRET, token, (NOW + TOKEN_LIFE_MS - 1000) as Instant)
-    await expect(readToken(SECRET, token, (NOW + TOKEN_LIFE_MS) as Instant)).rejects.toThrow(/has expired/)
+    const end = (NOW + TOKEN_LIFE_MS) as Instant
+    await expect(readToken(SECRET, token, end)).rejects.toThrow(/has expired/)
+    const unread = await issueToken(SECRET, { ...HOLDER, accountName: 'Alice Unread' }, NOW)
+    await expect(readToken(SECRET, unread.token, end)).rejects.toThrow(/has expired/)
   })
 
   it('of another secret, altered, unsigned or of another kind are refused alike', async () => {
@@ -96,6 +104,17 @@ describe('tokens', () => {
         code: 'unauthenticated',
         message: 'The token is not valid; sign in with POST /account/authenticate.',
       })
+  })
+
+  it('of previews sign nobody in, though the same key signs them', async () => {
+    const { caller, tenant } = HOLDER
+    const preview = await signPreview(
+      { env: SECRET, caller, tenant } as never,
+      { operation: 'issue' } as never,
+    )
+    await expect(readToken(SECRET, preview.token, instant(Date.now())!)).rejects.toMatchObject({
+      code: 'unauthenticated',
+    })
   })
 
   it('are signed by the first key and known by all, so that keys change without ending a session', async () => {
