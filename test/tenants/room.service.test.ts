@@ -143,6 +143,9 @@ describe('a database', () => {
     const path = `/policy/${created.body.locator}`
     const issued = await motor.post(`${path}/issue`, undefined, KEY)
     expect(issued.status).toBe(200)
+    const note = (method: string, path = '', body?: object) =>
+      callApi(method, `/auxData/trips${path}`, { token: motor.token, ...(body && { body }) })
+    expect((await note('PUT', '', { auxData: [{ key: 'a', value: 'b' }] })).status).toBe(200)
     await fill(0.99)
     for (const refused of [
       await motor.createPolicy(),
@@ -151,11 +154,15 @@ describe('a database', () => {
       expect([refused.status, refused.body]).toMatchObject([507, { code: 'databaseFull' }])
     expect((await motor.post(`${path}/issue`, undefined, KEY)).body).toEqual(issued.body)
     expect((await motor.get(path)).status).toBe(200)
+    expect((await note('DELETE', '/a')).status).toBe(200)
     const erased = await callApi('PATCH', `/policyholder/${created.body.policyholderLocator}/overwriteData`, {
       token: await motor.signIn('anna.admin'),
-      body: { entityValues: { city: 'erased' } },
+      body: { overwrites: { last_name: 'Erased' } },
     })
-    expect(erased.status).not.toBe(507)
+    expect([erased.status, erased.body]).toEqual([
+      200,
+      { policyholderLocator: created.body.policyholderLocator },
+    ])
   })
 
   it('that an object fills is full at once for the isolate that asked the object, before anything is measured', async () => {
