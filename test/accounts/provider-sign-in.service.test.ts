@@ -1,6 +1,7 @@
 // Signing in with ID tokens of a real OpenID provider, which runs beside the service.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { MOST_ACCOUNTS } from '../../src/access/administration/service.ts'
 import { FAILED_AGAIN_MS, KEYS_AGAIN_MS } from '../../src/access/identity-providers/discovery.ts'
 import type { UserListResponse } from '../../src/access/roles/contract.ts'
 import { TENANT_TRUST_MS } from '../../src/platform/tenancy.ts'
@@ -385,6 +386,31 @@ describe('roles', () => {
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(401)
     await change('enable')
     expect((await exchange(await acme.idToken('subject-bea'))).status).toBe(200)
+  })
+
+  it('make no account beyond 10,000 of the tenant, and nobody else makes one: who has one gets in', async () => {
+    const database = env.TENANT_001
+    const { results } = await database
+      .prepare('select count(*) as count from account where deleted_at is null')
+      .all()
+    await database
+      .prepare(
+        `insert into account (locator, username, name, type, created_at, source)
+         select 'filler' || value, 'filler' || value, 'Filler', 'account.tenant.employee', 0, 'interface' from json_each(?)`,
+      )
+      .bind(JSON.stringify(Array.from({ length: MOST_ACCOUNTS - Number(results[0]!.count) }, (_, at) => at)))
+      .run()
+    const one = { username: 'one-more', name: 'One More', email: 'one@example.com', type: 'employee' }
+    const added = await callApi('POST', '/account/v1/account', {
+      token: boss,
+      body: { ...one, password: PASSWORD },
+    })
+    expect(added.status).toBe(413)
+    const stranger = await acme.make({ claims: { sub: 'one-more', groups: ['staff'] } })
+    expect((await exchange(stranger)).status).toBe(413)
+    expect((await exchange(await acme.idToken('subject-ann'))).status).toBe(200)
+    await database.prepare(`delete from account where username like 'filler%'`).run()
+    expect((await exchange(stranger)).status).toBe(200)
   })
 
   it('make another account for a person whose account was deleted', async () => {
