@@ -217,6 +217,10 @@ describe('the lanes of the plugin runner', () => {
     expect((await other).ending).toBe('done')
     // Those that had no turn were not at fault.
     expect((await Promise.all(hostile)).map(({ ending }) => ending)).toEqual(['late', 'busy', 'busy'])
+    // What was answered takes no room any more.
+    const large = run('c', 10, { body: Buffer.from('1'.padStart(60)) })
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect((await large).ending).toBe('done')
   })
 
   it('end what nobody waits for any more', async () => {
