@@ -1,12 +1,19 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { retryAfterMs } from '../../../../src/kernel/time.ts'
 import {
   OWN_FAILURE_HANDLING,
   type RetryStrategy,
   type WebhookFailureHandling,
 } from '../../../../src/platform/events/tables.ts'
-import { judge, LONGEST_DELAY_MS, type Outcome } from '../../../../src/servicing/events/delivery/serve.ts'
+import {
+  judge,
+  LONGEST_DELAY_MS,
+  type Outcome,
+  type Sender,
+  serveLine,
+} from '../../../../src/servicing/events/delivery/serve.ts'
+import type { ClaimedLine } from '../../../../src/servicing/events/delivery/store.ts'
 
 const answered = (status: number, retryAfterMs?: number): Outcome => ({
   kind: 'answered',
@@ -154,4 +161,58 @@ it('Retry-After is read as seconds or as an HTTP date, and anything else is igno
       state: 'pending',
       delayMs: 86_400_000,
     })
+})
+
+describe('a line of deliveries', () => {
+  const line = [1, 2].map(sequence => ({
+    event: {
+      sequence,
+      locator: `event ${sequence}`,
+      type: 'policy.create',
+      newerType: null,
+      data: {},
+      at: 0,
+    },
+    line: 'a policy',
+    attempts: 1,
+    asked: 0,
+    dueAt: 0,
+  })) as unknown as ClaimedLine
+  const webhook = {
+    endpoint: { url: 'https://hooks.example.com/', headers: {}, hmacEnabled: false, secureSsl: true },
+    eventTypes: ['policy.*'],
+  }
+  const senderUntil = (sendBefore: number) =>
+    ({
+      place: { env: { ENVIRONMENT: 'test' } },
+      webhook,
+      headers: { headers: {}, values: [] },
+      sendBefore,
+    }) as unknown as Sender
+
+  // Another call may post the same delivery from then on.
+  it.each([
+    ['once the time of its claim is nearly over', -1, false],
+    ['once its webhook is suspended', 60_000, true],
+  ])(
+    'is not begun %s: its first is given back as it was, the others were never taken',
+    async (_, ms, isOver) => {
+      const fetched = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response())
+      try {
+        const { results, suspendAt } = await serveLine(senderUntil(Date.now() + ms), line, () => isOver)
+        expect(results).toMatchObject([
+          { event: { sequence: 1 }, state: 'pending', attempts: 1, made: undefined },
+        ])
+        expect([results.length, suspendAt, fetched.mock.calls.length]).toEqual([1, undefined, 0])
+        const sent = await serveLine(senderUntil(Date.now() + 60_000), line, () => false)
+        expect(sent.results.map(({ state, attempts }) => [state, attempts])).toEqual([
+          ['sent', 2],
+          ['sent', 2],
+        ])
+        expect(fetched).toHaveBeenCalledTimes(2)
+      } finally {
+        fetched.mockRestore()
+      }
+    },
+  )
 })
