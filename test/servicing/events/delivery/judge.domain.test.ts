@@ -7,11 +7,13 @@ import {
   type WebhookFailureHandling,
 } from '../../../../src/platform/events/tables.ts'
 import {
+  attempt,
   judge,
   LONGEST_DELAY_MS,
   type Outcome,
   type Sender,
   serveLine,
+  triggerOf,
 } from '../../../../src/servicing/events/delivery/serve.ts'
 import type { ClaimedLine } from '../../../../src/servicing/events/delivery/store.ts'
 
@@ -215,4 +217,36 @@ describe('a line of deliveries', () => {
       }
     },
   )
+})
+
+it('what an endpoint sends back is kept without the secrets that it was sent, whatever header had them', async () => {
+  const value = 'plain words of a secret'
+  const endpoint = {
+    url: 'https://hooks.example.com/',
+    headers: {},
+    hmacEnabled: true,
+    secret: 'the present one',
+    earlierSecrets: [{ secret: 'the one before', until: 0 }],
+    secureSsl: true,
+  }
+  const fetched = vi
+    .spyOn(globalThis, 'fetch')
+    .mockResolvedValue(new Response(`${value}, the present one, the one before`))
+  try {
+    const headers = { headers: { 'x-tenant': [value] }, values: [value] }
+    const env = { ENVIRONMENT: 'test' } as never
+    const { made } = await attempt(env, endpoint as never, headers, { id: '1', body: '{}' })
+    expect(made.excerpt).toBe('********, ********, ********')
+  } finally {
+    fetched.mockRestore()
+  }
+})
+
+it('no connection and a missing secret are told as a timeout, and any other outcome as it was', () => {
+  expect(['unreachable', 'secretMissing', 'timeout', '503'].map(triggerOf)).toEqual([
+    'timeout',
+    'timeout',
+    'timeout',
+    '503',
+  ])
 })
