@@ -190,8 +190,8 @@ function bodyOf(rows: readonly Row[], width: number, style: Style, flow: Flow): 
         // A cell of one paragraph becomes that paragraph, which saves memory in large tables.
         ...(stack.length === 1 && only!.margin!.every(side => side === 0) ? only! : { stack }),
         ...bordered(cell.style.borders),
-        // The engine loses a cell that spans rows and is vertically centred.
-        verticalAlignment: cell.rowSpan > 1 ? 'top' : cell.style.verticalAlign,
+        // The engine loses a cell that spans rows and is vertically centred, and asks an empty one for the page of its first line.
+        ...(cell.rowSpan === 1 && { verticalAlignment: cell.style.verticalAlign }),
         ...(fill !== undefined && { fillColor: fill }),
         ...(cell.columnSpan > 1 && { colSpan: cell.columnSpan }),
         ...(cell.rowSpan > 1 && { rowSpan: cell.rowSpan }),

@@ -78,3 +78,8 @@ test.runIf(hasPoppler).each([
     expect(pages.at(-1)).toContain('after')
   }
 })
+
+test.runIf(hasPoppler)('an empty cell over several rows leaves room, and all is shown', async () => {
+  const html = `<table border="1"><tr><td rowspan="2"></td><td>line 0</td></tr><tr><td>line 1</td></tr></table><p>after</p>`
+  expect(textPages(await render(html))).toEqual([['line 0', 'line 1', 'after']])
+})
