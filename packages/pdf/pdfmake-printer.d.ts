@@ -226,6 +226,7 @@ declare module 'pdfmake/js/columnCalculator.js' {
   type Column = {
     width: number | string
     readonly fits?: true
+    readonly table?: object
     readonly _minWidth: number
     readonly _maxWidth: number
     _calcWidth: number
@@ -246,6 +247,25 @@ declare module 'pdfmake/js/columnCalculator.js' {
     }
   }
   export default calculator
+}
+
+declare module 'pdfmake/js/TableProcessor.js' {
+  type Context = {
+    readonly x: number
+    readonly availableWidth: number
+    readonly pageMargins: { readonly right: number }
+    getCurrentPage(): { readonly pageSize: { readonly width: number } }
+  }
+  export type TableWriter = {
+    /** Above 0 in a block that is kept together, which begins at `originalX`. */
+    readonly transactionLevel: number
+    readonly originalX: number
+    /** The contexts outside of the current one, the outermost first. */
+    readonly contextStack: readonly Context[]
+    context(): Context
+  }
+  const processor: { readonly default: { readonly prototype: { beginTable(writer: TableWriter): void } } }
+  export default processor
 }
 
 declare module 'pdfmake/js/DocMeasure.js' {

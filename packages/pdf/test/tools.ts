@@ -80,6 +80,25 @@ export const textPages = (pdf: Uint8Array): string[][] =>
         .filter(line => line !== ''),
     )
 
+/** Points; `middle` from the top of the page. */
+type WordBox = { text: string; left: number; right: number; middle: number; pageWidth: number }
+
+/** Of a single page: where each word is. */
+export function wordBoxes(pdf: Uint8Array): WordBox[] {
+  const found = execFileSync('pdftotext', ['-bbox', '-', '-'], { input: pdf, encoding: 'utf8' })
+  const pageWidth = Number(/<page width="([\d.]+)"/.exec(found)![1])
+  const words = found.matchAll(
+    /<word xMin="(-?[\d.]+)" yMin="(-?[\d.]+)" xMax="(-?[\d.]+)" yMax="(-?[\d.]+)">(.*)<\/word>/g,
+  )
+  return [...words].map(([, left, top, right, bottom, text]) => ({
+    text: text!,
+    left: Number(left),
+    right: Number(right),
+    middle: (Number(top) + Number(bottom)) / 2,
+    pageWidth,
+  }))
+}
+
 /** Colours seen, as #rrggbb. */
 export function coloursOf({ pixels }: Picture): Set<string> {
   const seen = new Set<number>()

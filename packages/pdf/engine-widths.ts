@@ -1,0 +1,190 @@
+// Patches the layout engine's (pdfmake 0.3) widths of table columns and of blocks beside one another, which it calculates in its own
+// way. Nothing is wider than its room: it would stand on what is beside it, or beyond the paper.
+import columnCalculator from 'pdfmake/js/columnCalculator.js'
+import tableProcessor, { type TableWriter } from 'pdfmake/js/TableProcessor.js'
+
+const ofColumns = columnCalculator.default.buildColumnWidths
+type Column = Parameters<typeof ofColumns>[0][number]
+type Table = NonNullable<Parameters<typeof ofColumns>[3]>
+
+/** Blocks beside one another keep the engine's widths, but for those that fit; tables get those of CSS's `auto` layout. */
+columnCalculator.default.buildColumnWidths = (columns, available, offsets = 0, table) => {
+  if (table) return tableWidths(columns, available, offsets, table)
+  fitColumns(columns, available)
+  ofColumns(columns, available, offsets)
+  narrow(columns, available)
+}
+
+/** The engine would narrow them for the longest text beside them. A table is at least as wide as its longest words. */
+function fitColumns(columns: readonly Column[], available: number): void {
+  const leastOf = (column: Column): number => {
+    const percent = percentOf(column)
+    return percent === undefined ? (pointsOf(column) ?? column._minWidth) : (available * percent) / 100
+  }
+  for (const column of columns)
+    if (column.table && leastOf(column) < column._minWidth)
+      column.width = Math.min(column._minWidth, available)
+  let rest = available - sumOf(columns, leastOf)
+  for (const column of columns)
+    if (column.fits && column.width === 'auto') {
+      const wider = Math.min(Math.max(0, rest), column._maxWidth - column._minWidth)
+      column.width = column._minWidth + wider
+      rest -= wider
+    }
+}
+
+columnCalculator.default.measureMinMax = columns => ({
+  min: sumOf(columns, column => Math.max(pointsOf(column) ?? 0, column._minWidth)),
+  max: sumOf(columns, column => Math.max(pointsOf(column) ?? column._maxWidth, column._minWidth)),
+})
+
+const sumOf = <Item>(items: readonly Item[], of: (item: Item, at: number) => number): number =>
+  items.reduce((sum, item, at) => sum + of(item, at), 0)
+
+const pointsOf = ({ width }: Column): number | undefined => (typeof width === 'number' ? width : undefined)
+
+const percentOf = ({ width }: Column): number | undefined =>
+  typeof width === 'string' && width.endsWith('%') ? Number.parseFloat(width) : undefined
+
+/**
+ * A column with a width gets it, or the width of its longest word. The others get the width of their texts; a table
+ * with a width of its own distributes the difference among them.
+ */
+function tableWidths(columns: Column[], available: number, offsets: number, table: Table): void {
+  const edges = columns.map((_, at) => edgesOf(table, at))
+  const outer = outerWidth(columns, edges, available + offsets, table)
+  shareWidth(columns, edges, { outer, offsets, fills: table.table.fills === true })
+  if (sumOf(columns, widthOf) > available + beyond) narrow(columns, available)
+}
+
+/** A table may reach this far into the margin, as in browsers. */
+const MOST_BEYOND = 28
+
+/** From the edge of the paper. */
+const LEAST_EDGE = 6
+
+/** Nothing that can be read has room in less. */
+const NO_TEXT = 20
+
+/** What the table that is being laid out may reach into the margin. Layout is synchronous, and widths are asked for as a table begins. */
+let beyond = 0
+
+const { beginTable } = tableProcessor.default.prototype
+tableProcessor.default.prototype.beginTable = function (writer) {
+  beyond = roomBeyond(writer)
+  beginTable.call(this, writer)
+}
+
+/** None where something may stand at the right of the table. */
+function roomBeyond(writer: TableWriter): number {
+  const { x, availableWidth } = writer.context()
+  // What is kept together is laid out on a page of its own first.
+  const outermost = writer.contextStack[0] ?? writer.context()
+  const { width } = outermost.getCurrentPage().pageSize
+  const right = x + (writer.transactionLevel > 0 ? writer.originalX : 0) + availableWidth
+  if (width - outermost.pageMargins.right - right > NO_TEXT) return 0
+  return Math.max(0, Math.min(MOST_BEYOND, width - LEAST_EDGE - right))
+}
+
+/** No column is narrower for this. */
+const NARROWEST = 8
+
+/** Of sums of widths. */
+const HAIR = 0.01
+
+const widthOf = ({ _calcWidth }: Column): number => _calcWidth
+
+const sparedBy = ({ _calcWidth, _minWidth }: Column): number => Math.max(0, _calcWidth - _minWidth)
+
+/** Columns lose what they are wider than their longest words, then the longest words break. */
+function narrow(columns: readonly Column[], room: number): void {
+  const over = sumOf(columns, widthOf) - room
+  if (over <= HAIR) return
+  const spared = sumOf(columns, sparedBy)
+  if (spared > 0)
+    for (const column of columns) column._calcWidth -= sparedBy(column) * Math.min(1, over / spared)
+  if (over > spared) breakWords(columns, room)
+}
+
+function breakWords(columns: readonly Column[], room: number): void {
+  let rest = room
+  let widest = 0
+  for (const [at, { _calcWidth }] of columns.toSorted((a, b) => widthOf(a) - widthOf(b)).entries()) {
+    widest = Math.max(NARROWEST, rest / (columns.length - at))
+    if (_calcWidth > widest) break
+    rest -= _calcWidth
+  }
+  for (const column of columns) column._calcWidth = Math.min(column._calcWidth, widest)
+}
+
+type Room = { readonly outer: number; readonly offsets: number; readonly fills: boolean }
+
+function shareWidth(columns: Column[], edges: readonly number[], { outer, offsets, fills }: Room): void {
+  let rest = outer - offsets
+  const open: { column: Column; edge: number }[] = []
+  for (const [at, column] of columns.entries()) {
+    const percent = percentOf(column)
+    const ownWidth = percent === undefined ? pointsOf(column) : (outer * percent) / 100 - edges[at]!
+    if (ownWidth === undefined) open.push({ column, edge: edges[at]! })
+    else {
+      column._calcWidth = Math.max(ownWidth, column._minWidth)
+      rest -= column._calcWidth
+    }
+  }
+  if (open.length === 0) {
+    if (fills && rest > 0) widen(columns, edges, rest)
+    return
+  }
+  share(open, rest, fills)
+}
+
+function share(open: { column: Column; edge: number }[], rest: number, fills: boolean): void {
+  const least = sumOf(open, ({ column }) => column._minWidth)
+  const most = sumOf(open, ({ column }) => column._maxWidth)
+  const outerMost = open.reduce((sum, { column, edge }) => sum + column._maxWidth + edge, 0)
+  const outerRest = rest + outerMost - most
+  for (const { column, edge } of open) {
+    const { _minWidth: min, _maxWidth: max } = column
+    if (rest <= least && rest < most) column._calcWidth = min
+    else if (rest < most) column._calcWidth = min + ((rest - least) * (max - min)) / (most - least)
+    else if (!fills) column._calcWidth = max
+    else if (outerMost === 0) column._calcWidth = rest / open.length
+    else column._calcWidth = Math.max(min, (outerRest * (max + edge)) / outerMost - edge)
+  }
+}
+
+/** All columns have a width, and together less than the table: each grows by its share. */
+function widen(columns: Column[], edges: readonly number[], rest: number): void {
+  const all = columns.reduce((sum, column, at) => sum + column._calcWidth + edges[at]!, 0)
+  for (const [at, column] of columns.entries())
+    column._calcWidth += all === 0 ? rest / columns.length : (rest * (column._calcWidth + edges[at]!)) / all
+}
+
+function edgesOf(table: Table, at: number): number {
+  const { paddingLeft, paddingRight, vLineWidth } = table._layout
+  const last = table.table.widths.length - 1
+  const [left, right] = [vLineWidth(at, table), vLineWidth(at + 1, table)]
+  return (
+    paddingLeft(at, table) +
+    paddingRight(at, table) +
+    left / (at === 0 ? 1 : 2) +
+    right / (at === last ? 1 : 2)
+  )
+}
+
+/** All available width. A table without a width but with columns in per cent gets what its texts need at that share. */
+function outerWidth(columns: Column[], edges: readonly number[], most: number, table: Table): number {
+  if (table.table.fills || columns.every(column => percentOf(column) === undefined)) return most
+  let [wide, others, percents] = [0, 0, 0]
+  for (const [at, column] of columns.entries()) {
+    const percent = percentOf(column)
+    const own = (pointsOf(column) ?? column._maxWidth) + edges[at]!
+    if (percent === undefined) others += own
+    else {
+      percents += percent
+      if (percent > 0) wide = Math.max(wide, (own * 100) / percent)
+    }
+  }
+  if (others > 0) wide = percents >= 100 ? most : Math.max(wide, (others * 100) / (100 - percents))
+  return Math.min(wide, most)
+}
