@@ -19,10 +19,26 @@ layoutBuilder.default.prototype.processNode = function (node, ...rest) {
   path.pop()
 }
 
-/** The engine itself lays a document out again for headings at the end of a page; the last time counts. */
+/** What the engine notes of cells and tables as it lays them out: where they begin, end and break. */
+const NOTES = [
+  ...['_willBreak', '_bottomY', '_rowTopPageY', '_rowTopPageYPadding', '_lastPageNumber'],
+  ...['_startingRowSpanY', '_startingRowSpanPage', '_endingCell', '_leftEndingCell', '_columnEndingContext'],
+  ...['_isUnbreakableContext', '_originalXOffset', '_breaksBySpan', '_bottomByPage'],
+]
+
+const forgetNotes = (node: object): void => {
+  for (const note of NOTES) Reflect.deleteProperty(node, note)
+}
+
+/**
+ * The engine itself lays a document out again for headings at the end of a page; the last time counts. It would take what it noted
+ * the first time for what it notes now, and move cells to where they no longer are.
+ */
 layoutBuilder.default.prototype.tryLayoutDocument = function (...given) {
   path.length = 0
   tooHigh.clear()
+  for (const node of this.linearNodeList ?? [])
+    if (node.table) for (const one of [node, ...node.table.body.flat()]) forgetNotes(one)
   return tryLayoutDocument.apply(this, given)
 }
 
@@ -31,7 +47,7 @@ layoutBuilder.default.prototype.layoutDocument = function (...given) {
     for (;;) {
       const pages = layoutDocument.apply(this, given)
       if ([...tooHigh].filter(letBreak).length === 0) return pages
-      for (const node of this.linearNodeList) node.resetXY()
+      for (const node of this.linearNodeList ?? []) node.resetXY()
     }
   } finally {
     path.length = 0

@@ -1,7 +1,9 @@
 // Patches the layout engine's (pdfmake 0.3) widths of table columns and of blocks beside one another, which it calculates in its own
 // way. Nothing is wider than its room: it would stand on what is beside it, or beyond the paper.
 import columnCalculator from 'pdfmake/js/columnCalculator.js'
-import tableProcessor, { type TableWriter } from 'pdfmake/js/TableProcessor.js'
+import layoutBuilder from 'pdfmake/js/LayoutBuilder.js'
+import tableProcessor, { type TableNode, type TableWriter } from 'pdfmake/js/TableProcessor.js'
+import type { Margin } from './engine.ts'
 
 const ofColumns = columnCalculator.default.buildColumnWidths
 type Column = Parameters<typeof ofColumns>[0][number]
@@ -72,7 +74,43 @@ let beyond = 0
 const { beginTable } = tableProcessor.default.prototype
 tableProcessor.default.prototype.beginTable = function (writer) {
   beyond = roomBeyond(writer)
+  narrowPadding(this.tableNode, writer.context().availableWidth)
   beginTable.call(this, writer)
+}
+
+/** Where padding and borders leave its columns no room, the padding of a table is narrowed. */
+function narrowPadding(node: TableNode, room: number): void {
+  const { _layout: layout, _offsets: given } = node
+  const { widths } = node.table
+  const lines = sumOf([...widths, undefined], (_, at) => layout.vLineWidth(at, node))
+  const least = lines + widths.length * NARROWEST
+  if (given.total <= lines || given.total - lines + least <= room) return
+  const share = Math.max(0, room - least) / (given.total - lines)
+  const paddingLeft = (at: number): number => share * layout.paddingLeft(at, node)
+  const paddingRight = (at: number): number => share * layout.paddingRight(at, node)
+  node._layout = { ...layout, paddingLeft, paddingRight }
+  const offsets = widths.map(
+    (_, at) => (at === 0 ? 0 : paddingRight(at - 1)) + layout.vLineWidth(at, node) + paddingLeft(at),
+  )
+  node._offsets = { offsets, total: lines + (given.total - lines) * share }
+}
+
+/** Points that text has at least between its margins. */
+const LEAST_TEXT = 20
+
+const { processNode } = layoutBuilder.default.prototype
+layoutBuilder.default.prototype.processNode = function (node, ...rest) {
+  const { _margin: margin } = node
+  if (margin) node._margin = marginsWithin(margin, this.writer.context().availableWidth)
+  processNode.call(this, node, ...rest)
+  node._margin = margin
+}
+
+function marginsWithin(margin: Margin, room: number): Margin {
+  const [left, top, right, bottom] = margin
+  if (left + right <= 0 || room - left - right >= LEAST_TEXT) return margin
+  const share = Math.max(0, room - LEAST_TEXT) / (left + right)
+  return [left * share, top, right * share, bottom]
 }
 
 /** None where something may stand at the right of the table. */

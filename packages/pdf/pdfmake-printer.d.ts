@@ -82,6 +82,7 @@ declare module 'pdfmake/js/ElementWriter.js' {
   export type AlignedItem = {
     page?: unknown
     isSplit?: boolean
+    readonly cell?: object
     /** Of the end of an alignment: its beginning, which has the heights. */
     begin?: AlignedItem
     /** Points, of the cell's content. */
@@ -125,16 +126,25 @@ declare module 'pdfmake/js/LayoutBuilder.js' {
   /** A block as the engine keeps it over all its layouts. */
   export type EngineNode = {
     unbreakable?: boolean
-    readonly table?: { keepWithHeaderRows?: number; dontBreakRows?: boolean; headerRows?: number }
+    _margin?: import('./engine.ts').Margin | null
+    readonly table?: {
+      keepWithHeaderRows?: number
+      dontBreakRows?: boolean
+      headerRows?: number
+      readonly body: readonly (readonly object[])[]
+    }
     resetXY(): void
   }
   type Aligned = import('pdfmake/js/ElementWriter.js').Aligned
   type Builder = {
-    readonly linearNodeList: readonly EngineNode[]
+    readonly writer: { context(): { readonly availableWidth: number; readonly page: number } }
+    /** Of the last time; none before the first. */
+    readonly linearNodeList?: readonly EngineNode[]
     readonly verticalAlignmentItemStack: readonly { readonly begin: Aligned; readonly end: Aligned }[]
     layoutDocument(structure: object, pdf: Pdf, ...rest: unknown[]): unknown
     tryLayoutDocument(...given: unknown[]): unknown
     processNode(node: EngineNode, ...rest: unknown[]): void
+    processRow(row: { readonly cells: readonly object[] }): unknown
   }
   const builder: { readonly default: { readonly prototype: Builder } }
   export default builder
@@ -264,7 +274,15 @@ declare module 'pdfmake/js/TableProcessor.js' {
     readonly contextStack: readonly Context[]
     context(): Context
   }
-  const processor: { readonly default: { readonly prototype: { beginTable(writer: TableWriter): void } } }
+  type Lines = (at: number, table: TableNode) => number
+  /** `_offsets`: what is before the text of each column, and all that is no text. */
+  export type TableNode = {
+    readonly table: { readonly widths: readonly unknown[] }
+    _layout: { readonly paddingLeft: Lines; readonly paddingRight: Lines; readonly vLineWidth: Lines }
+    _offsets: { readonly offsets: readonly number[]; readonly total: number }
+  }
+  type Processor = { readonly tableNode: TableNode; beginTable(writer: TableWriter): void }
+  const processor: { readonly default: { readonly prototype: Processor } }
   export default processor
 }
 

@@ -1,6 +1,6 @@
 // What is kept on one page where it can be, and broken where it is taller than a page: nothing of it is lost.
 import { expect, test } from 'vitest'
-import { hasPoppler, render, textPages } from './tools.ts'
+import { coveredIn, hasPoppler, render, textPages, wordBoxes } from './tools.ts'
 
 const lines = (count: number, tag = 'p'): string =>
   Array.from({ length: count }, (_, at) => `<${tag}>line ${at}</${tag}>`).join('')
@@ -82,4 +82,30 @@ test.runIf(hasPoppler).each([
 test.runIf(hasPoppler)('an empty cell over several rows leaves room, and all is shown', async () => {
   const html = `<table border="1"><tr><td rowspan="2"></td><td>line 0</td></tr><tr><td>line 1</td></tr></table><p>after</p>`
   expect(textPages(await render(html))).toEqual([['line 0', 'line 1', 'after']])
+})
+
+test.runIf(hasPoppler)('rows stand where they are once a heading has moved to the next page', async () => {
+  const tall = '<br>line'.repeat(5)
+  const rows = Array.from({ length: 12 }, (_, at) => {
+    const span = at % 3 === 0 ? '<td rowspan="3">span</td>' : ''
+    return `<tr>${span}<td>row</td><td>tall${tall}</td></tr>`
+  })
+  const above = '<div>above</div>'.repeat(38)
+  const html = `${above}<h2>Heading</h2><p style="font-size: 90pt">Q</p><table border="1">${rows.join('')}</table>`
+  const boxes = wordBoxes(await render(html))
+  expect(coveredIn(boxes)).toEqual([])
+  expect(boxes.filter(({ text }) => text === 'row')).toHaveLength(12)
+})
+
+test.runIf(hasPoppler)('cells beside one over two rows that breaks stand above the next row', async () => {
+  const cell = (count: number): string => `<td>${'line<br>'.repeat(count)}</td>`
+  const row = (at: number): string => `<tr>${cell(1)}${cell(1)}${cell(at % 5 === 4 ? 3 : 1)}</tr>`
+  const rows = Array.from({ length: 20 }, (_, at) => {
+    if (at === 2) return `<tr><td rowspan="2">${'line<br>'.repeat(8)}</td>${cell(1)}${cell(1)}</tr>`
+    return at === 3 ? `<tr>${cell(1)}${cell(1)}</tr>` : row(at)
+  })
+  for (let above = 44; above < 51; above += 1) {
+    const html = `${'<div>above</div>'.repeat(above)}<table border="1" width="100%">${rows.join('')}</table>`
+    expect(coveredIn(wordBoxes(await render(html))), `${above} lines above`).toEqual([])
+  }
 })

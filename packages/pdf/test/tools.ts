@@ -80,24 +80,39 @@ export const textPages = (pdf: Uint8Array): string[][] =>
         .filter(line => line !== ''),
     )
 
-/** Points; `middle` from the top of the page. */
-type WordBox = { text: string; left: number; right: number; middle: number; pageWidth: number }
+/** Points; `middle` from the top of the page. Pages are counted from 0. */
+type WordBox = { text: string; page: number; left: number; right: number; middle: number; pageWidth: number }
 
-/** Of a single page: where each word is. */
+/** Where each word is. */
 export function wordBoxes(pdf: Uint8Array): WordBox[] {
   const found = execFileSync('pdftotext', ['-bbox', '-', '-'], { input: pdf, encoding: 'utf8' })
-  const pageWidth = Number(/<page width="([\d.]+)"/.exec(found)![1])
-  const words = found.matchAll(
-    /<word xMin="(-?[\d.]+)" yMin="(-?[\d.]+)" xMax="(-?[\d.]+)" yMax="(-?[\d.]+)">(.*)<\/word>/g,
-  )
-  return [...words].map(([, left, top, right, bottom, text]) => ({
-    text: text!,
-    left: Number(left),
-    right: Number(right),
-    middle: (Number(top) + Number(bottom)) / 2,
-    pageWidth,
-  }))
+  return found
+    .split('<page ')
+    .slice(1)
+    .flatMap((text, page) => {
+      const pageWidth = Number(/^width="([\d.]+)"/.exec(text)![1])
+      const words = text.matchAll(
+        /<word xMin="(-?[\d.]+)" yMin="(-?[\d.]+)" xMax="(-?[\d.]+)" yMax="(-?[\d.]+)">(.*)<\/word>/g,
+      )
+      return [...words].map(([, left, top, right, bottom, word]) => ({
+        text: word!,
+        page,
+        left: Number(left),
+        right: Number(right),
+        middle: (Number(top) + Number(bottom)) / 2,
+        pageWidth,
+      }))
+    })
 }
+
+/** Words with another word upon them. */
+export const coveredIn = (boxes: readonly WordBox[]): WordBox[] =>
+  boxes.filter((one, at) =>
+    boxes.slice(at + 1).some(other => {
+      const isBeside = one.right <= other.left + 0.5 || other.right <= one.left + 0.5
+      return one.page === other.page && !isBeside && Math.abs(one.middle - other.middle) < 5
+    }),
+  )
 
 /** Colours seen, as #rrggbb. */
 export function coloursOf({ pixels }: Picture): Set<string> {
