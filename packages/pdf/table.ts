@@ -102,9 +102,8 @@ function gridOf(table: HtmlElement, tableStyle: Style, flow: Flow): Grid {
         for (const row of elementsOf(child.children)) if (row.tag === 'tr') takeRow(row, style, child.tag)
     }
   }
-  const rows = [...sections.thead, ...sections.tbody, ...sections.tfoot].filter(row => row.cells.length > 0)
-  const grid = place(rows, columns, flow)
-  budget.count('cells', rows.length * grid.columns.length)
+  const grid = place([...sections.thead, ...sections.tbody, ...sections.tfoot], columns, flow)
+  budget.count('cells', grid.rows.length * grid.columns.length)
   return { ...(tableStyle.direction === 'rtl' ? fromTheRight(grid) : grid), captions }
 }
 
@@ -135,20 +134,23 @@ const columnWidths = (group: HtmlElement, around: Style, { sheet, budget }: Flow
     return new Array(span(column.attributes.span, CONVERSION_LIMITS.columns)).fill(width)
   })
 
-/** Assigns a column to each cell; skips places that a cell above spans. */
-function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captions'> {
+/**
+ * Assigns a column to each cell; skips places that a cell above spans, and narrows cells over columns that would reach into one. Rows
+ * without cells are left out once they have counted for those above.
+ */
+function place(all: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'captions'> {
   const reached: number[] = []
   let most = 0
-  const placedRows = rows.map((row, at): Row => {
+  const placedRows = all.map((row, at): Row => {
     let column = 0
+    const isTaken = (one: number): boolean => (reached[one] ?? 0) > at
     const cells = row.cells.map(cell => {
-      while ((reached[column] ?? 0) > at) column += 1
+      while (isTaken(column)) column += 1
       const first = column
-      const rowSpan = Math.min(cell.rowSpan, rows.length - at)
-      for (let each = 0; each < cell.columnSpan; each += 1) reached[first + each] = at + rowSpan
-      column += cell.columnSpan
+      const rowSpan = Math.min(cell.rowSpan, all.length - at)
+      for (; column < first + cell.columnSpan && !isTaken(column); column += 1) reached[column] = at + rowSpan
       flow.budget.check('columns', column)
-      return { ...cell, column: first, rowSpan }
+      return { ...cell, column: first, columnSpan: column - first, rowSpan }
     })
     most = Math.max(most, column)
     return { ...row, cells }
@@ -157,7 +159,17 @@ function place(rows: Row[], given: ColumnWidth[], flow: Flow): Omit<Grid, 'capti
   for (const row of placedRows)
     for (const { style, column, columnSpan } of row.cells)
       if (columnSpan === 1) columns[column] ??= widthFor(style.width)
-  return { rows: placedRows, columns }
+  return { rows: withoutEmpty(placedRows), columns }
+}
+
+function withoutEmpty(rows: readonly Row[]): Row[] {
+  let count = 0
+  /** How many of the rows before each have cells. */
+  const before = [...rows, undefined].map(row => (row && row.cells.length > 0 ? count++ : count))
+  return rows.flatMap((row, at) => {
+    const cells = row.cells.map(cell => ({ ...cell, rowSpan: before[at + cell.rowSpan]! - before[at]! }))
+    return cells.length === 0 ? [] : [{ ...row, cells }]
+  })
 }
 
 /** The first column is at the right. */

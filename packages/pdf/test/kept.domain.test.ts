@@ -109,3 +109,13 @@ test.runIf(hasPoppler)('cells beside one over two rows that breaks stand above t
     expect(coveredIn(wordBoxes(await render(html))), `${above} lines above`).toEqual([])
   }
 })
+
+test.runIf(hasPoppler)('a cell over columns that one above reaches into is shown', async () => {
+  const html = `<table border="1"><tr><td>line 0</td><td rowspan="3">line 1</td></tr><tr><td colspan="2">line 2</td></tr><tr><td>line 3</td><td>line 4</td></tr></table>`
+  expect(numbersOf(textPages(await render(html))).sort()).toEqual([0, 1, 2, 3, 4])
+})
+
+test.runIf(hasPoppler)('a cell over several rows counts those without cells', async () => {
+  const html = `<table border="1"><tr><td rowspan="2">line 0</td><td>line 1</td></tr><tr></tr><tr><td>line 2</td><td>line 3</td></tr></table>`
+  expect(textPages(await render(html))).toEqual([['line 0 line 1', 'line 2 line 3']])
+})
