@@ -3,7 +3,7 @@
 import { pointsOf, rowOf, widthFor } from './beside.ts'
 import { blocksIn } from './content.ts'
 import type { Block, Cell, LineStyle, Margin } from './engine.ts'
-import type { HtmlElement } from './html.ts'
+import type { HtmlElement, HtmlNode } from './html.ts'
 import { alignmentOf, type Flow, strutOf } from './paragraph.ts'
 import { type Border, type Style, styleOf, type Width } from './style.ts'
 import { tableBlock } from './table.ts'
@@ -189,23 +189,45 @@ const nameIn = (names: Readonly<Record<string, string>>, given: string): string 
   Object.hasOwn(names, given) ? names[given] : undefined
 
 function listBlock(element: HtmlElement, style: Style, flow: Flow): Block[] {
-  const items = element.children
-    .filter((child): child is HtmlElement => typeof child !== 'string')
-    .flatMap((child): Block[] => {
-      const own = styleOf(child, style, flow.sheet, flow.budget)
-      if (own.display === 'none') return []
-      const content = collapsed(withMargins(flowOf(child, own, flow), own))
-      return content.length === 0 ? [] : [content.length === 1 ? content[0]! : { stack: content }]
-    })
-  if (items.length === 0) return []
+  const { before, items } = itemsOf(element, style, flow)
+  if (items.length === 0) return before
   const named = nameIn(TYPE_NAMES, element.attributes.type ?? '') ?? style.listType
   const numbering = nameIn(NUMBER_NAMES, named) ?? named
   const look = { indent: style.padding[0], markerColor: style.colour, fontSize: style.fontSize }
   if (element.tag === 'ul' && (named === 'none' || !NUMBERS.has(numbering)))
-    return [{ ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
+    return [...before, { ul: items, type: BULLETS.has(named) ? named : 'disc', ...look }]
   const given = Math.trunc(Number(element.attributes.start ?? 1))
   const start = Number.isSafeInteger(given) ? given : 1
-  return [{ ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
+  return [...before, { ol: items, type: NUMBERS.has(numbering) ? numbering : 'decimal', start, ...look }]
+}
+
+type Items = { before: Block[]; items: Block[] }
+
+/** What is in no item has no marker: it follows the item before it. */
+function itemsOf(element: HtmlElement, style: Style, flow: Flow): Items {
+  const before: Block[] = []
+  const items: Block[][] = []
+  let loose: HtmlNode[] = []
+  const endLoose = (): void => {
+    const blocks = blocksIn(loose, style, flow)
+    if (items.length > 0) items.at(-1)!.push(...blocks)
+    else before.push(...withMargins(blocks, { ...style, margin: [style.padding[0], 0, 0, 0] }))
+    loose = []
+  }
+  for (const child of element.children) {
+    const own = typeof child === 'string' ? undefined : styleOf(child, style, flow.sheet, flow.budget)
+    if (own?.display === 'none') continue
+    if (own?.display !== 'list-item') {
+      loose.push(child)
+      continue
+    }
+    endLoose()
+    const item = child as HtmlElement
+    items.push(withMargins(flowOf(item, own, flow), own))
+  }
+  endLoose()
+  const filled = items.map(collapsed).filter(content => content.length > 0)
+  return { before, items: filled.map(content => (content.length === 1 ? content[0]! : { stack: content })) }
 }
 
 /** Pixels become points, shrunk to the page. Unless it is a block, its base is the line's base line. */

@@ -119,3 +119,10 @@ test.runIf(hasPoppler)('a cell over several rows counts those without cells', as
   const html = `<table border="1"><tr><td rowspan="2">line 0</td><td>line 1</td></tr><tr></tr><tr><td>line 2</td><td>line 3</td></tr></table>`
   expect(textPages(await render(html))).toEqual([['line 0 line 1', 'line 2 line 3']])
 })
+
+test.runIf(hasPoppler)('what is in a list and in no item of it is shown, without a marker', async () => {
+  const html = '<ol>line <b>0</b><li>line 1</li>line 2<p>line 3</p><li>line 4</ol><ul>line 5</ul>'
+  expect(textPages(await render(html))).toEqual([
+    ['line 0', '1. line 1', 'line 2', 'line 3', '2. line 4', 'line 5'],
+  ])
+})
