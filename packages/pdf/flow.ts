@@ -17,7 +17,10 @@ export function blockElement(element: HtmlElement, given: Style, flow: Flow): Bl
   const style = flow.page === undefined ? given : { ...given, breakBefore: false, breakAfter: false }
   if (element.tag === 'hr') return [ruleBlock(style)]
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
-  if (content.length === 0) return style.breakBefore || style.breakAfter ? [pageBreak()] : []
+  if (content.length === 0)
+    return style.breakBefore || style.breakAfter
+      ? withMargins([blank()], { ...style, margin: [0, 0, 0, 0] })
+      : []
   // Nothing follows a heading in a header, which would be laid out again and again to keep it with something.
   if (/^h[1-6]$/.test(element.tag) && flow.page === undefined)
     content[0] = { ...content[0]!, headlineLevel: Number(element.tag[1]) }
@@ -30,13 +33,16 @@ function sizedContent(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (content.length === 0) return style.height === undefined ? [] : [spacer(style.height)]
   if (element.tag === 'table') return content
   const kept = style.keepTogether ? [{ stack: collapsed(content), unbreakable: true }] : content
-  return style.width ? [placed({ stack: collapsed(kept) }, style, style.width)] : kept
+  if (!style.width) return kept
+  return [boxed(collapsed(kept), stack => placed({ stack }, style, style.width))]
 }
 
 function contentOf(element: HtmlElement, style: Style, flow: Flow): Block[] {
   if (element.tag === 'table') return tableBlock(element, style, flow)
   if (element.tag === 'ul' || element.tag === 'ol') return listBlock(element, style, flow)
-  return isBox(style) ? [boxBlock(element, style, flow)] : blocksIn(element.children, style, flow)
+  return isBox(style)
+    ? [boxed(flowOf(element, style, flow), stack => boxBlock(stack, style))]
+    : blocksIn(element.children, style, flow)
 }
 
 const innerWidth = ({ margin, padding, width }: Style, outer: number): number => {
@@ -51,7 +57,9 @@ export const isBox = ({ padding, borders, background }: Style): boolean =>
 function withMargins(content: Block[], style: Style): Block[] {
   const [left, top, right, bottom] = style.margin
   const last = content.length - 1
-  return content.map((block, at) => {
+  // A block has one page break.
+  const isBetween = style.breakBefore && style.breakAfter && last === 0
+  const blocks = content.map((block, at) => {
     const own = block.margin ?? [0, 0, 0, 0]
     return {
       ...block,
@@ -65,20 +73,46 @@ function withMargins(content: Block[], style: Style): Block[] {
       ...(at === last && style.breakAfter && { pageBreak: 'after' as const }),
     }
   })
+  return isBetween ? [{ ...blank(), pageBreak: 'before' }, ...blocks] : blocks
 }
 
 const larger = (a: number, b: number): number => (a < 0 || b < 0 ? a + b : Math.max(a, b))
 
-/** Of two adjoining margins the larger one counts; margins around a page break do not adjoin. */
+/** Of two adjoining margins the larger one counts; margins around a page break do not adjoin, and two adjoining page breaks are one. */
 export function collapsed(blocks: Block[]): Block[] {
-  let before = 0
-  return blocks.map((block, at) => {
+  let [before, isBroken] = [0, false]
+  return blocks.map(block => {
     const [left, top, right, bottom] = block.margin ?? [0, 0, 0, 0]
-    const kept = at === 0 || top < 0 || block.pageBreak === 'before' ? top : Math.max(0, top - before)
-    before = block.pageBreak === 'after' ? 0 : Math.max(0, bottom)
-    return { ...block, margin: [left, kept, right, bottom] as Margin }
+    const isFirst = block === blocks[0]
+    const kept = isFirst || top < 0 || block.pageBreak === 'before' ? top : Math.max(0, top - before)
+    const isAgain = isBroken && block.pageBreak === 'before'
+    isBroken = block.pageBreak === 'after'
+    before = isBroken ? 0 : Math.max(0, bottom)
+    return { ...(isAgain ? unbroken(block) : block), margin: [left, kept, right, bottom] as Margin }
   })
 }
+
+/** A heading that begins a page need not be moved to the next one. */
+const unbroken = (block: Block): Block => ({ ...block, pageBreak: undefined, headlineLevel: undefined })
+
+/** A page break at the beginning of a box is one before it, and one at its end is one after it. */
+function boxed(content: readonly Block[], box: (stack: Block[]) => Block): Block {
+  const last = content.length - 1
+  let outer: number | undefined
+  if (content[last]?.pageBreak === 'after') outer = last
+  if (content[0]?.pageBreak === 'before') outer = 0
+  if (outer === undefined) return box([...content])
+  const stack = content.map((block, at) => (at === outer ? unbroken(block) : block))
+  return { ...box(stack), pageBreak: content[outer]!.pageBreak }
+}
+
+/** Of a whole document, whose page begins and ends anyway. */
+export const withoutOuterBreaks = (blocks: readonly Block[]): Block[] =>
+  blocks.map((block, at) => {
+    const isOuter =
+      (at === 0 && block.pageBreak === 'before') || (at === blocks.length - 1 && block.pageBreak === 'after')
+    return isOuter ? unbroken(block) : block
+  })
 
 const MOST_HEIGHT = 700
 /** A page has this much beside what is as high as it may be: borders, padding, a line above. */
@@ -94,7 +128,7 @@ const spacer = (height: number): Block => ({
   margin: [0, Math.min(height, MOST_HEIGHT), 0, 0],
 })
 
-const pageBreak = (): Block => ({ text: [], lineHeight: 0.01, pageBreak: 'after' })
+const blank = (): Block => ({ text: [], lineHeight: 0.01 })
 
 /** Its own width, or as wide as it needs; `auto` margins decide on which side the rest of the line stays empty. */
 export function placed(block: Block, style: Style, width: Width | undefined): Block {
@@ -111,10 +145,9 @@ const oneCell = () => ({ widths: ['auto'], fills: true, headerRows: 0, keepWithH
 const none = (): number => 0
 
 /** A table of one cell, which can break over pages, for borders, background and padding. */
-function boxBlock(element: HtmlElement, style: Style, flow: Flow): Block {
+function boxBlock(stack: Block[], style: Style): Block {
   const { borders, padding, background } = style
   const [left, top, right, bottom] = borders
-  const stack = flowOf(element, style, flow)
   const cell: Cell = {
     stack: stack.length > 0 ? stack : [spacer(0)],
     ...bordered(borders),

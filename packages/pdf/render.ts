@@ -2,7 +2,7 @@
 // which the service loads for its first document (scripts/bundles.ts).
 import { createHash } from 'node:crypto'
 import { type Block, type ContentDefinition, Engine } from './engine.ts'
-import { flowOf } from './flow.ts'
+import { flowOf, withoutOuterBreaks } from './flow.ts'
 import { coverageOf, type Font, type FontFiles, MAIN_FONT, OTHER_FONT, type OwnFontFiles } from './fonts.ts'
 import { type HtmlDocument, type HtmlElement, PAGE_COUNT_TAG, readHtml } from './html.ts'
 import { Images } from './images.ts'
@@ -154,11 +154,9 @@ class Rendering {
     pages: number | undefined,
   ): Promise<{ bytes: Uint8Array; pages: number }> {
     const { body } = this.#document
-    const content = flowOf(body, this.#bodyStyle, {
-      ...this.#flow,
-      budget: new ConversionBudget(),
-      pages,
-    })
+    const content = withoutOuterBreaks(
+      flowOf(body, this.#bodyStyle, { ...this.#flow, budget: new ConversionBudget(), pages }),
+    )
     const perPage = this.#marginElements.reduce((sum, part) => sum + sizeOf(part), 0)
     let counted = 0
     const definition = this.#definition(content.length > 0 ? content : [{ text: [], lineHeight: 1 }], {
