@@ -9,7 +9,12 @@ import type { ReportedPolicy, ReportParameters } from '../../src/reporting/kind.
 import { REPORT_KINDS } from '../../src/reporting/kinds.ts'
 import { addToTotals, noTotals, totalLines } from '../../src/reporting/totals.ts'
 import { month } from '../support/boat-product.ts'
-import { BOOK_CONFIGURATION, migratedBoat, migratedBoatThatKept40, twelveBoats } from '../support/twelve-boats.ts'
+import {
+  BOOK_CONFIGURATION,
+  migratedBoat,
+  migratedBoatThatKept40,
+  twelveBoats,
+} from '../support/twelve-boats.ts'
 
 const { boats, disbursements } = await twelveBoats()
 const surroundings = {

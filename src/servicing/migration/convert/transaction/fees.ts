@@ -66,7 +66,14 @@ function feeTakenBack(context: Context, name: string, amount: Money): Uuid | und
   const line = lineNow(context)
   for (const fee of making.fees.values()) {
     const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
-    if (fee.name !== name || !isPartOf(amount, sumOf(removed, one => one.amount, amount.currency))) continue
+    if (
+      fee.name !== name ||
+      !isPartOf(
+        amount,
+        sumOf(removed, one => one.amount, amount.currency),
+      )
+    )
+      continue
     if (fee.changes.some(change => change.by === by)) continue
     const { start, end } = removed[0]!
     const back = { start: later(start, transaction.from), end, amount }
