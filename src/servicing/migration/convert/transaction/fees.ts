@@ -66,14 +66,8 @@ function feeTakenBack(context: Context, name: string, amount: Money): Uuid | und
   const line = lineNow(context)
   for (const fee of making.fees.values()) {
     const removed = fee.changes.find(change => undone.has(change.by))?.removed ?? []
-    if (
-      fee.name !== name ||
-      !isPartOf(
-        amount,
-        sumOf(removed, one => one.amount, amount.currency),
-      )
-    )
-      continue
+    const whole = sumOf(removed, one => one.amount, amount.currency)
+    if (fee.name !== name || !isPartOf(amount, whole)) continue
     if (fee.changes.some(change => change.by === by)) continue
     const { start, end } = removed[0]!
     const back = { start: later(start, transaction.from), end, amount }
