@@ -291,12 +291,13 @@ describe('getPostPaymentReversal', () => {
   it('moves the end of a grace period that is open, and tells of it', async () => {
     const policy = await issued('monthly')
     const dueAt = Number(policy.invoices[0]!.dueTimestamp)
-    await moveTo(dueAt + 16 * DAY_MS)
+    // The second is made 14 days before it is due, in a month of 31 days 17 days after the first.
+    await moveTo(dueAt + 17.5 * DAY_MS)
     const later = (await read(policy)).invoices
     expect(later).toHaveLength(2)
     const payment = await pay(later[1]!)
     const [grace] = await gracesOf(policy)
-    const end = dueAt + 18 * DAY_MS
+    const end = dueAt + 19 * DAY_MS
     await say('getPostPaymentReversal', { gracePeriodEndTimestamp: end })
     expect((await reverse(payment)).status).toBe(200)
     expect(await gracesOf(policy)).toMatchObject([{ locator: grace!.locator, endTimestamp: String(end) }])
