@@ -480,6 +480,24 @@ const FOUND_BEFORE: [Business, Step[]][] = [
       at('endorseAnew', 1, true),
     ],
   ],
+  // Of two invoices of an accepted endorsement the second takes over the first, and both become void with it.
+  [
+    {
+      minor: 0,
+      schedule: 'annually',
+      currency: 'EUR',
+      days: 10,
+      lead: 0,
+      byPlugin: true,
+      carriesBelow: '500',
+    },
+    [
+      { ...at('endorseAnew'), at: 500, which: 9, minor: 269_663 },
+      { ...at('settle'), which: 3 },
+      at('cancel'),
+      at('endorseAnew', 1, true),
+    ],
+  ],
 ]
 
 describe(`bills (seed ${SEED})`, () => {

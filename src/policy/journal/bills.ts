@@ -2,7 +2,7 @@
 // change posts the difference of each, so it balances whatever was done.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
-import { alsoBilled, droppedFees, installmentOf, planOf, totalsDueOf } from '../bills/amounts-due.ts'
+import { alsoBilled, installmentOf, planOf, totalsDueOf } from '../bills/amounts-due.ts'
 import type { PolicyAggregate } from '../records/aggregate.ts'
 import {
   applied,
@@ -123,7 +123,7 @@ export class BillEntries {
     const installment = installmentOf(this.#aggregate, invoice)
     const total: Total = {
       total: this.#totalOf(invoice),
-      fees: installmentFees(this.#aggregate, installment),
+      fees: installmentFees(this.#aggregate, invoice, installment),
       recovered: this.#recoveredBy(installment),
     }
     this.#totals.set(invoice.locator, total)
@@ -159,11 +159,36 @@ export class BillEntries {
  */
 const installmentFees = (
   aggregate: PolicyAggregate,
+  invoice: Invoice,
   installment: PlannedInstallment,
 ): readonly InstallmentFee[] => [
   ...(installment.fees ?? []),
-  ...alsoBilled(aggregate, installment).added.flatMap(one => droppedFees(aggregate, one)),
+  ...alsoBilled(aggregate, installment).added.flatMap(one =>
+    wasBilledBefore(aggregate, one, invoice) ? [] : installmentFees(aggregate, invoice, one),
+  ),
 ]
+
+/** By an invoice that stands, or that became void with the other one and not before it. */
+const wasBilledBefore = (
+  aggregate: PolicyAggregate,
+  { modificationLocator, number }: PlannedInstallment,
+  other: Invoice,
+): boolean =>
+  [...aggregate.invoices.values()].some(
+    one =>
+      one.policyModificationLocator === modificationLocator &&
+      one.installmentNumber === number &&
+      voidSince(aggregate, one) >= voidSince(aggregate, other),
+  )
+
+/** Endless while it stands. */
+const voidSince = (
+  { modifications }: PolicyAggregate,
+  { policyModificationLocator, statuses }: Invoice,
+): number =>
+  modifications.get(policyModificationLocator)?.invalidatedAt ??
+  statuses.find(({ status }) => status === 'invalidated')?.at ??
+  Number.POSITIVE_INFINITY
 
 /** `sign` -1 takes it back. An offset moves no money. */
 function addPayment(entries: Entries, payment: Payment, sign: 1 | -1): void {
