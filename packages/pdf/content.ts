@@ -34,6 +34,9 @@ import { type FlexRow, isBlockTag, type Justify, type Style, styleOf } from './s
 export const blocksIn = (children: readonly HtmlNode[], style: Style, flow: Flow): Block[] =>
   style.row ? flexRows(children, style, style.row, flow) : new Content(style, flow).of(children)
 
+/** Points. */
+const LEAST_ROOM = 10
+
 /** The content of an element, as it is read from its nodes. */
 class Content {
   readonly #style: Style
@@ -108,7 +111,7 @@ class Content {
   /** Points beside the floats. */
   get #room(): number {
     const { width } = this.#flow
-    return Math.max(10, width - takenBy(columnsOf(this.#floats), width))
+    return Math.max(LEAST_ROOM, width - takenBy(columnsOf(this.#floats), width))
   }
 
   /** Its margins are measured from the sides of the page, not from the floats. */
@@ -235,7 +238,8 @@ function flexRows(
   return rows
     .filter(row => row.length > 0)
     .map(row => {
-      const room = flow.width - gap * (row.length - 1)
+      // Within tables widths are estimated, and the gaps alone may seem to need more.
+      const room = Math.max(LEAST_ROOM, flow.width - gap * (row.length - 1))
       return rowOf(inDirection(narrowed(row, room), style), justify, gap)
     })
 }

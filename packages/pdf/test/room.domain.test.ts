@@ -28,6 +28,10 @@ test.runIf(hasPoppler).each([
     `<div style="display: flex"><div style="width: 500px">first</div><div style="width: 500px">second</div><div>${LONG}</div></div>`,
   ],
   [
+    'items of a flex row with gaps that leave no room',
+    `<div style="width: 10pt"><div style="display: flex; gap: 10pt"><div style="width: 50%">i</div><div style="width: 50%">l</div></div></div><p>after</p>`,
+  ],
+  [
     'a table beside a narrow margin',
     `<style>@page { margin: 10pt }</style><table border="1"><tr><td>${LONG.repeat(2)}</td><td>beside</td></tr></table>`,
   ],
