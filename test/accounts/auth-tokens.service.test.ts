@@ -302,6 +302,12 @@ describe('a service account', () => {
     expect(
       (await callApi<Refused>('GET', `/auth/users/${theirs.id}/tokens`, { token: custom })).body.code,
     ).toBe('forbidden')
+    const ended = (locator: string) =>
+      callApi<Refused>('DELETE', `/auth/users/${locator}/tokens/${encodeURIComponent(body.name)}`, {
+        token: custom,
+      })
+    expect((await ended(theirs.id)).body.code).toBe('forbidden')
+    expect((await ended(mine.id)).status).toBe(200)
   })
 })
 

@@ -176,6 +176,9 @@ describe('nothing is carried out', () => {
     expect(reasonOf(await carryOut(preview, other))).toEqual([true, 409, 'account'])
     expect((await read(policy)).issuedTimestamp).toBeUndefined()
     await agent.ask('carry_out', { preview })
+    // Nor what no If-Previewed guards: a new policyholder.
+    const made = await agent.ask('preview_policyholder', { values: {} })
+    expect(reasonOf(await carryOut(made.preview, other))).toEqual([true, 409, 'account'])
   })
 
   it('after the policy moved', async () => {
