@@ -282,6 +282,21 @@ describe('a repeat with the same Idempotency-Key answers what the first did, and
     expect(await ok<unknown[]>('GET', path)).toHaveLength(1)
   })
 
+  it('and with that of another account it is a request of its own', async () => {
+    const admin = await motor.signIn('anna.admin')
+    const make = async (token: string): Promise<string> =>
+      (
+        await callOk<Located>('POST', '/policyholder/create', {
+          token,
+          headers: { 'idempotency-key': 'a-key-that-two-choose' },
+          body: { values: {} },
+        })
+      ).locator
+    const [mine, theirs] = [await make(motor.token), await make(admin)]
+    expect(theirs).not.toBe(mine)
+    expect([await make(motor.token), await make(admin)]).toEqual([mine, theirs])
+  })
+
   it('the table has every write of policies, quotes and their transactions', async () => {
     const { operations } = await readApi()
     const writes = operations
