@@ -167,6 +167,8 @@ describe('an account', () => {
       await read(people.locators.alice!),
     ]).toEqual([200, 200, 403])
     expect((await change('disable', people.locators.alice!, token)).status).toBe(403)
+    const path = `/account/v1/accounts/${people.locators.alice!}`
+    expect((await callApi('DELETE', path, { token })).status).toBe(403)
     expect((await change('disable', robot.id, token)).status).toBe(200)
     // Anyone who disabled it may have meant it.
     expect((await change('enable', robot.id, token)).status).toBe(403)
