@@ -4,7 +4,7 @@ import { isIssued } from '../../src/policy/fold/line.ts'
 import { policyView } from '../../src/policy/projection/policy.ts'
 import { boundQuote } from '../../src/policy/records/aggregate.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
-import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
 const END = BOOK_BEGINS + 365 * DAY
 /** A fifth of the year is over. */
@@ -27,19 +27,9 @@ function feesAfter(...steps: Step[]) {
     segment: {
       segmentType: type === 'cancellation' ? 'gap' : 'coverage',
       startTime: at,
-      rootElement: {
-        id: 'root',
-        elementType: 'plain',
+      rootElement: plainElement({ charges: [charge('premium', premium)] }, undefined, {
         charges: [charge('credit', credit)],
-        elements: [
-          {
-            id: 'car',
-            elementType: 'thing',
-            data: { yearly: 120 },
-            elements: [{ id: 'cov', elementType: 'cover', charges: [charge('premium', premium)] }],
-          },
-        ],
-      },
+      }),
     },
     installments: [{ id: `${index}`, startTime: at, dueTime: at + 14 * DAY, invoiceId: `I${index}` }],
   }))

@@ -1,7 +1,7 @@
 // Taxes of migrated coverages that come to nothing: listed where they are said to, gone where all of them is given back.
 import { describe, expect, it } from 'vitest'
 import { policyResponse } from '../../src/policy/projection/policy.ts'
-import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
 /** A year of 120 with a levy of 12, which a change at its start charges `more` of, in installment items. */
 function account(more: number[]): Wire {
@@ -16,18 +16,7 @@ function account(more: number[]): Wire {
     segment: {
       segmentType: 'coverage',
       startTime: BOOK_BEGINS,
-      rootElement: {
-        id: 'root',
-        elementType: 'plain',
-        elements: [
-          {
-            id: 'car',
-            elementType: 'thing',
-            data: { yearly: 100 },
-            elements: [{ id: 'cov', elementType: 'cover', charges }],
-          },
-        ],
-      },
+      rootElement: plainElement({ charges }, { yearly: 100 }),
     },
     installments: [{ startTime: BOOK_BEGINS, dueTime: BOOK_BEGINS + 14 * DAY }],
   })

@@ -85,6 +85,21 @@ const compiled = compileConfiguration(
 if (!compiled.configuration) throw new Error(JSON.stringify(compiled.findings))
 export const plainConfiguration: Configuration = compiled.configuration
 
+/** The root of a segment of product `plain`: one thing with one cover. */
+export const plainElement = (cover: Wire, thing: Wire = { yearly: 120 }, root: Wire = {}): Wire => ({
+  id: 'root',
+  elementType: 'plain',
+  elements: [
+    {
+      id: 'car',
+      elementType: 'thing',
+      data: thing,
+      elements: [{ id: 'cov', elementType: 'cover', ...cover }],
+    },
+  ],
+  ...root,
+})
+
 let sequence = 3_000_000
 
 /** Converted as the service would: with exactly the digits that it asks for. */

@@ -8,7 +8,7 @@ import { invoiceStatus } from '../../src/policy/records/invoice.ts'
 import { policyPriceResponse } from '../../src/rating/price.ts'
 import { AccountMigrationRequest } from '../../src/servicing/migration/contract-request.ts'
 import { creditOf } from '../../src/transactions/payments/settling.ts'
-import { BOOK_BEGINS, converted, DAY, plainConfiguration, type Wire } from './made-book.ts'
+import { BOOK_BEGINS, converted, DAY, plainConfiguration, plainElement, type Wire } from './made-book.ts'
 
 const YEAR = 365 * DAY
 
@@ -38,18 +38,7 @@ function account(changes: readonly Change[], money: object = {}): Wire {
               segment: {
                 segmentType: isGap ? 'gap' : 'coverage',
                 startTime: BOOK_BEGINS + at * DAY,
-                rootElement: {
-                  id: 'root',
-                  elementType: 'plain',
-                  elements: [
-                    {
-                      id: 'car',
-                      elementType: 'thing',
-                      data: isGap ? {} : { yearly: 100 },
-                      elements: [{ id: 'cov', elementType: 'cover', ...cover }],
-                    },
-                  ],
-                },
+                rootElement: plainElement(cover, isGap ? {} : { yearly: 100 }),
               },
               installments: [
                 {

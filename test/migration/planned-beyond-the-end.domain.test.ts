@@ -4,7 +4,7 @@ import { openInstallments } from '../../src/policy/bills/amounts-due.ts'
 import type { Loaded } from '../../src/policy/surroundings.ts'
 import { decideScheduleChange } from '../../src/transactions/schedule/schedule-change.ts'
 import { attemptAt } from '../support/policy-story.ts'
-import { converted, NOW, plainConfiguration } from './made-book.ts'
+import { converted, NOW, plainConfiguration, plainElement } from './made-book.ts'
 import '../../src/transactions/kinds.ts'
 
 const transaction = (type: string, at: string, premium: object[]) => ({
@@ -13,24 +13,7 @@ const transaction = (type: string, at: string, premium: object[]) => ({
   segment: {
     segmentType: type === 'cancellation' ? 'gap' : 'coverage',
     startTime: at,
-    rootElement: {
-      id: 'root',
-      elementType: 'plain',
-      elements: [
-        {
-          id: 'car',
-          elementType: 'thing',
-          data: { yearly: 120 },
-          elements: [
-            {
-              id: 'cov',
-              elementType: 'cover',
-              charges: [{ chargeType: 'premium', installmentItems: premium }],
-            },
-          ],
-        },
-      ],
-    },
+    rootElement: plainElement({ charges: [{ chargeType: 'premium', installmentItems: premium }] }),
   },
   installments: [
     { id: `${type} now`, startTime: at, dueTime: at, invoiceId: type },
