@@ -300,7 +300,9 @@ function plannedFrom(
   const [first, ...others] = paidTogether(periods, endOfToday).map(group => installmentOf(group, context))
   const drafts = [{ ...first!, periods: [...first!.periods, ...beyond] }, ...others]
   let plan = numbered(drafts.map(one => ({ ...one, replans: { bill: 'spread' as const, open: [] } })))
-  // Removing an installment can move a few minor units to others, so repeat until stable.
+  // Removing an installment can move a few minor units to others, so repeat until stable. Another refund then joins the one made
+  // at once: else both could take turns without end.
+  let refund: Installment | undefined
   for (;;) {
     const items = installmentItems(plan, charges)
     const billing = plan.filter((_, index) => items[index]!.length > 0)
@@ -309,7 +311,16 @@ function plannedFrom(
     const [only] = refunds.length === 1 ? refunds : []
     const isSettled = refunds.length === 0 || (only === billing[0] && only!.issueAt === now)
     if (billing.length === plan.length && isSettled) return withoutZeroBills(plan, totals)
-    plan = numbered(isSettled ? billing : [atOnce(refunds), ...billing.filter(one => !refunds.includes(one))])
+    if (isSettled) {
+      plan = numbered(billing)
+      refund &&= plan[billing.indexOf(refund)]
+      continue
+    }
+    const together = billing
+      .filter(one => one === refund || refunds.includes(one))
+      .sort((a, b) => a.start - b.start)
+    plan = numbered([atOnce(together), ...billing.filter(one => !together.includes(one))])
+    refund = plan[0]
   }
 
   function atOnce(together: readonly Installment[]): Omit<Installment, 'number'> {

@@ -498,6 +498,32 @@ const FOUND_BEFORE: [Business, Step[]][] = [
       at('endorseAnew', 1, true),
     ],
   ],
+  // Two refunds of a new plan took turns without end: each was made at once in the place of the other.
+  [
+    {
+      minor: 14,
+      schedule: 'annually',
+      currency: 'JPY',
+      days: 213,
+      lead: -10,
+      byPlugin: false,
+      carriesBelow: '1',
+    },
+    [
+      { ...at('addFee', 61, true), at: 936, which: 1, minor: 19, schedule: 'semiannually' },
+      { ...at('reverseFee', 66, true), at: 129, which: 20, minor: 2, schedule: 'quarterly' },
+      { ...at('endorse', 66, true), at: 18, minor: 257293, schedule: 'fortnightly' },
+      { ...at('wait', 2, false), at: 129, which: 3, minor: 427888, schedule: 'fortnightly' },
+      { ...at('cancel', 90, true), at: 948, which: 12, minor: 124690 },
+      { ...at('reverseFee', 115, false), at: 992, which: 16, minor: 429881, schedule: 'quarterly' },
+      { ...at('reverseFee', 102, false), at: 245, which: 16, minor: 105999, schedule: 'fortnightly' },
+      { ...at('reschedule', 45, true), at: 100, which: 2, minor: 20, schedule: 'upfront' },
+      { ...at('wait', 46, true), at: 568, which: 4, minor: 331069, schedule: 'upfront' },
+      { ...at('endorseAnew', 66, true), at: 93, which: 13, minor: 26, schedule: 'fortnightly' },
+      { ...at('wait', 40, true), at: 590, which: 16, minor: 24, schedule: 'monthly' },
+      { ...at('wait', 90, false), at: 104, which: 9, minor: 17 },
+    ],
+  ],
 ]
 
 describe(`bills (seed ${SEED})`, () => {
