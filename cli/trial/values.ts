@@ -1,6 +1,6 @@
 // Values of fields: random ones that the service takes, boundaries more often than they would come by themselves.
 import { type Decimal, decimal } from '../../src/kernel/money.ts'
-import { add, type Instant, later, type TimeZone } from '../../src/kernel/time.ts'
+import { add, DAY_MS, type Instant, later, type TimeZone } from '../../src/kernel/time.ts'
 import type { FieldDefinition, LookupTable } from '../../src/product/configuration.ts'
 import { applicability } from '../../src/product/fields/validate.ts'
 import { type CheckContext, dateBounds, valueCheck } from '../../src/product/fields/value-checks.ts'
@@ -196,8 +196,6 @@ function numberWithin(low: Decimal, high: Decimal, step: Decimal, random: Random
   const share = choice < 0.7 ? random.next() ** 6 : random.next()
   return low.plus(high.minus(low).times(share))
 }
-
-const DAY_MS = 86_400_000
 
 /** Where a field sets no bounds. */
 const YEARS_BACK = 60

@@ -82,7 +82,8 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
   const kept = continued.filter(one => one.start < policyEnd)
   const beyond = continued.filter(one => one.start >= policyEnd).flatMap(one => one.replans!.open)
   const last = kept.at(-1)
-  const toCome = unbilledToCome(change, type, tilesOf.get(undefined) ?? [])
+  const unplanned = tilesOf.get(undefined) ?? []
+  const toCome = unbilledToCome(change, type, unplanned)
   const gained = groups
     .map(group => group.filter(tile => toCome.has(tile)))
     .filter(group => group.length > 0)
@@ -92,7 +93,7 @@ export function planAfterEndorsement(change: BilledChange): BillPlan {
         replans: { bill: 'planned', open: [] },
       }),
     )
-  const immediate = (tilesOf.get(undefined) ?? []).filter(tile => !toCome.has(tile))
+  const immediate = unplanned.filter(tile => !toCome.has(tile))
   const planned = [...kept.map(one => (one === last ? continuing(one, beyond) : one)), ...gained]
   return balanced(change, {
     absorbed: reaching,
@@ -313,7 +314,7 @@ function plannedFrom(
     if (billing.length === plan.length && isSettled) return withoutZeroBills(plan, totals)
     if (isSettled) {
       plan = numbered(billing)
-      refund &&= plan[billing.indexOf(refund)]
+      refund = billing[0] === refund ? plan[0] : undefined
       continue
     }
     const together = billing

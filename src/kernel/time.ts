@@ -35,6 +35,9 @@ export type TimeZone = string & { readonly __brand: 'TimeZone' }
 export const EARLIEST = -62_135_596_800_000 as Instant
 export const LATEST = 253_402_300_799_999 as Instant
 
+/** Of 24 hours: a local day may be an hour shorter or longer. */
+export const DAY_MS = 86_400_000
+
 /** The only reader of the clock. In production the clock stands still between I/O: never measure durations with it. */
 export const now = (): Instant => Date.now() as Instant
 
@@ -103,8 +106,6 @@ export function add(at: Instant, count: number, unit: CalendarUnit, zone: TimeZo
 
 /** From the first millisecond of a day to its last, with its date, as 2026-11-21. */
 type Day = Span & { readonly date: string }
-
-const DAY_MS = 86_400_000
 
 /** Whether the day has 24 hours and contains the time. */
 const isPlain = ({ start, end }: Day, at: Instant): boolean =>

@@ -75,10 +75,11 @@ function conditionsOf(headers: Headers): Headers {
   readIfMatch(headers.get('if-match'))
   const conditions = new Headers(headers)
   for (const name of ['if-match', 'if-none-match']) {
-    const asked = headers.get(name)?.trim() ?? '*'
-    const plain = asked === '*' ? asked : tagList(asked)
+    const asked = headers.get(name)?.trim()
+    if (asked === undefined || asked === '*') continue
+    const plain = tagList(asked)
     if (plain === undefined) conditions.delete(name)
-    else if (headers.has(name)) conditions.set(name, plain)
+    else conditions.set(name, plain)
   }
   return conditions
 }

@@ -1,6 +1,6 @@
 // How much of a premium is earned at a time: worked out from the journal, never posted.
 import { fromMinor } from '../../kernel/money.ts'
-import { type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
+import { DAY_MS, type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
 import { measureOf, portion } from '../fold/shares.ts'
 import type { JournalRow } from './rows.ts'
 
@@ -43,8 +43,6 @@ export function earnedOf(
       : measureOf('monthly', zone)
   return portion(fromMinor(minor, currency), measure(start, at), measure(start, end)).minor
 }
-
-const DAY_MS = 86_400_000
 
 /** Days between the days of both times; days with a change of clocks count as one, too. */
 const daysBetween = (from: Instant, to: Instant, zone: TimeZone): number =>

@@ -8,7 +8,16 @@ import {
 import { digitsOfCurrency } from '../../kernel/currencies.ts'
 import { currencyCode } from '../../kernel/money.ts'
 import { didYouMean } from '../../kernel/text.ts'
-import { add, dayStart, EARLIEST, endOfDay, LATEST, localParts, startOfDay } from '../../kernel/time.ts'
+import {
+  add,
+  DAY_MS,
+  dayStart,
+  EARLIEST,
+  endOfDay,
+  LATEST,
+  localParts,
+  startOfDay,
+} from '../../kernel/time.ts'
 import {
   effectFilters,
   lookupFilters,
@@ -17,8 +26,6 @@ import {
   settledEffects,
   type TemplateEnvironment,
 } from './effects.ts'
-
-const DAY_MS = 86_400_000
 
 /** With a day on either side: a policy may end in the calendar's last millisecond, and its last day ends where the next one begins. */
 const instantOrBeside = (ms: number): number | undefined =>

@@ -1,5 +1,5 @@
 // Terms and quotes: what was renewed, and what became business.
-import type { Instant } from '../../kernel/time.ts'
+import { DAY_MS, type Instant } from '../../kernel/time.ts'
 import { isIssued, lineOf } from '../../policy/fold/line.ts'
 import {
   boundQuote,
@@ -108,8 +108,6 @@ const dataOf = (records: PolicyAggregate, at: Instant) => {
   const found = segments.findLast(one => one.start <= at && at < one.end) ?? segments[0]
   return found ? { data: found.data } : {}
 }
-
-const DAY_MS = 86_400_000
 
 export const conversion: ReportKind = {
   name: 'conversion',

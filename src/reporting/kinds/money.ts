@@ -1,11 +1,9 @@
 // What is owed, and what was paid.
 import type { Uuid } from '../../kernel/locators.ts'
-import { type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
+import { DAY_MS, type Instant, startOfDay, type TimeZone } from '../../kernel/time.ts'
 import type { JournalEntry, StoredJournalRow } from '../../policy/journal/rows.ts'
 import type { ReportKind } from '../kind.ts'
 import { isWithin } from './premiums.ts'
-
-const DAY_MS = 86_400_000
 
 const BANDS = [
   [30, '1-30'],

@@ -4,7 +4,7 @@ import { integrationCalls } from '../../extension/integrations/tables.ts'
 import { KEEP_LOGS_MS, purgeLogs } from '../../extension/plugins/logs.ts'
 import { pluginLogs } from '../../extension/plugins/tables.ts'
 import { readUuid, type Uuid } from '../../kernel/locators.ts'
-import { type Instant, now } from '../../kernel/time.ts'
+import { DAY_MS, type Instant, now } from '../../kernel/time.ts'
 import { type Calls, noCalls } from '../../platform/calls.ts'
 import { KEEP_WRITES_MS } from '../../platform/commit.ts'
 import type { Database, Query } from '../../platform/database.ts'
@@ -109,8 +109,6 @@ async function purge({ env, tenant, calls }: ShardPlace, database: Database): Pr
 // Stored responses answer repeats for 30 days, and finished deliveries are shown as long (docs/design.md, section 5). Both go by real
 // time, whatever the tenant's clock says, so no timer starts the purge. Each run deletes a limited number, the oldest first.
 const MOST_PURGED_ROWS = 1_000
-
-const DAY_MS = 24 * 60 * 60 * 1000
 
 const purgeWrites = (database: Database, at: Instant): Query =>
   database.build.run(

@@ -1,6 +1,6 @@
 import { invalidParameter, notFound } from '../../kernel/errors.ts'
 import { fromMinor, toNumber } from '../../kernel/money.ts'
-import type { Instant } from '../../kernel/time.ts'
+import { DAY_MS, type Instant } from '../../kernel/time.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { mergedPage, readPagingToken, type ShardRows, writePagingToken } from '../../platform/paging.ts'
 import { shardDatabase } from '../../platform/tenancy.ts'
@@ -28,8 +28,6 @@ import {
 
 /** Counting ends here, so that its cost has a bound. */
 const MOST_COUNTED = 1_000
-
-const DAY_MS = 86_400_000
 
 /** A page of the list: one round trip for each shard. */
 export async function listWork(

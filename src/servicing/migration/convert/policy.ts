@@ -9,7 +9,7 @@ import {
 } from '../../../kernel/locators.ts'
 import { addTo } from '../../../kernel/maps.ts'
 import { isStorable } from '../../../kernel/text.ts'
-import { earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
+import { DAY_MS, earlier, type TimeZone, timeZone as zoneNamed } from '../../../kernel/time.ts'
 import type { Steps } from '../../../kernel/turns.ts'
 import { noRecords, POLICY_LIMITS, type Quote } from '../../../policy/records/aggregate.ts'
 import type { PaymentScheduleType, ProductDefinition } from '../../../product/configuration.ts'
@@ -333,8 +333,6 @@ function scheduleOf(
   )
   return schedule ?? first
 }
-
-const DAY_MS = 86_400_000
 
 /** Days between due dates: least and most. */
 const GAPS: readonly (readonly [least: number, most: number, type: PaymentScheduleType, word: string])[] = [
