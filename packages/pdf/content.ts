@@ -79,9 +79,16 @@ class Content {
 
   #breakLine(element: HtmlElement, around: Style): void {
     const { sheet, budget } = this.#flow
+    const isPlain = this.#floats.length === 0 && Object.keys(element.attributes).length === 0
+    const own = isPlain ? undefined : styleOf(element, around, sheet, budget)
+    // Word processors write page breaks so; browsers ignore them, and the author meant a break.
+    if (own?.breakBefore || own?.breakAfter) {
+      this.#takeBlock(element, own)
+      return
+    }
     if (this.#line.length > 0) this.#endLine()
     else addRun(this.#paragraph, '\n', around, this.#flow)
-    if (this.#floats.length > 0 && styleOf(element, around, sheet, budget).clears) {
+    if (own?.clears && this.#floats.length > 0) {
       this.#endLine()
       this.#endFloats()
     }

@@ -15,7 +15,7 @@ export const flowOf = (element: HtmlElement, style: Style, flow: Flow): Block[] 
 export function blockElement(element: HtmlElement, given: Style, flow: Flow): Block[] {
   // A header or footer has no other page to go to.
   const style = flow.page === undefined ? given : { ...given, breakBefore: false, breakAfter: false }
-  if (element.tag === 'hr') return [ruleBlock(style)]
+  if (element.tag === 'hr') return withMargins([ruleBlock(style)], style)
   const content = sizedContent(element, style, { ...flow, width: innerWidth(style, flow.width) })
   if (content.length === 0)
     return style.breakBefore || style.breakAfter
@@ -194,7 +194,6 @@ function ruleBlock(style: Style): Block {
     borderColor: sides(() => line.colour),
   }
   return {
-    margin: [...style.margin] as Margin,
     table: { ...oneCell(), dontBreakRows: true, body: [[cell]] },
     layout: {
       hLineWidth: at => (at === 0 ? line.width : 0),

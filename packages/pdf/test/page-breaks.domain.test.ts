@@ -27,6 +27,10 @@ test.runIf(hasPoppler).each([
     'of boxes',
     `<div style="border: 1px solid; ${AFTER}">one</div><div style="padding: 3pt; ${BEFORE}">two</div>`,
   ],
+  ['after a rule', `one<hr style="${AFTER}">two`],
+  ['before a rule', `one<hr style="${BEFORE}">two`],
+  ['of a line break, as word processors write it', `<p>one<br clear="all" style="${BEFORE}">two</p>`],
+  ['after a line break', `<div>one<br style="${AFTER}">two</div>`],
   ['of tables', `<table style="${BEFORE}"><tr><td>one</table><table style="${BEFORE}"><tr><td>two</table>`],
 ])('%s', async (_, html) => {
   expect(textPages(await render(html))).toEqual([['one'], ['two']])
