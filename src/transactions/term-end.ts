@@ -1,6 +1,5 @@
-// The end of a policy, and the reminders before it (brief 9): timers for what is still to come, and what happens
-// when one goes off. Whatever moves a policy's end sets the timers of the new end; those of an old end find another
-// when they go off.
+// The end of a policy and the reminders before it (brief 9): timers for the times still to come, and what happens when one fires.
+// Every change of a policy's end sets timers for the new end. Timers of an earlier end still fire and see that the end has moved.
 import { derivedUuid, shardOfDigits } from '../kernel/locators.ts'
 import { add, earlier, type Instant } from '../kernel/time.ts'
 import type { NewTimer } from '../platform/commit.ts'
@@ -11,16 +10,16 @@ import { type Planned, policyEvent, policyState } from '../policy/transitions.ts
 import type { ProductDefinition } from '../product/configuration.ts'
 import { defineKind, showNothing } from './mechanism/kind.ts'
 
-/** Kinds of the timers; each is named as the event that comes of it. */
+/** Kinds of the timers. Each has the name of the event that it emits. */
 export const POLICY_END = 'policy.end'
 export const POLICY_END_REMINDER = 'policy.end.reminder'
 
-/** The payload of a timer: the policy's end was to be at `end`; `reminder` names the reminder before it. */
+/** The payload of a timer: the policy's end as it was when the timer was set, and the name of the reminder, if it is one. */
 export type TermEndNotice = { readonly end: Instant; readonly reminder?: string }
 
 /**
- * Timers for the policy's end and its reminders, as far as they are still to come: a reminder goes off its days
- * before the end, by the calendar of the tenant's zone. Set again for the same end, they are the same timers.
+ * Returns timers for the policy's end and its reminders that are still to come. A reminder fires its number of days before the
+ * end, by the calendar of the tenant's zone. Setting them again for the same end yields the same timers.
  */
 export function termEndTimers(
   { locator, effectiveEnd, timeZone }: Policy,
@@ -49,8 +48,8 @@ export function termEndTimers(
 }
 
 /**
- * For a transaction that may give the policy another end than `formerEnd`: as `termEndTimers`, and an end that has passed already is
- * told at once. None for the same end, which would be told again.
+ * Returns the timers after a transaction that may have moved the policy's end from `formerEnd`. As `termEndTimers`, but an end
+ * that has already passed is announced immediately. Returns none for the same end, which would be announced twice.
  */
 export const newEndTimers = (
   policy: Policy,
@@ -63,8 +62,8 @@ export const newEndTimers = (
     : termEndTimers(policy, product, earlier(now, (policy.effectiveEnd - 1) as Instant))
 
 /**
- * Whether the policy is issued, and its end is not that of a cancellation or lapse, which has neither an event here nor reminders. Where
- * a later cancellation is reinstated, the policy ends by an earlier one again.
+ * Whether the policy is issued and its end is not that of a cancellation or lapse, which has neither this event nor reminders.
+ * When a later cancellation is reinstated, the policy may end by an earlier one again.
  */
 export function endsNaturally(aggregate: PolicyAggregate): boolean {
   const { policy, modifications } = aggregate
@@ -84,8 +83,9 @@ export const readTermEndNotice = ({ payload }: Pick<NewTimer, 'payload'>): TermE
 })
 
 /**
- * What comes of a timer: its event, when the policy still ends then and its product still has the reminder; the timers of
- * the new end, when that is later; else undefined. The end is natural only: a cancellation moves it to its own time, and sets no timers.
+ * Returns what a timer causes: its event, if the policy still ends then and its product still has the reminder; the timers of the
+ * new end, if the end has moved later; otherwise undefined. Handles natural ends only: a cancellation moves the end to its own
+ * time and sets no timers.
  */
 export function decideTermEnd(
   aggregate: PolicyAggregate,
@@ -100,7 +100,7 @@ export function decideTermEnd(
     const timers = termEndTimers(policy, product, now)
     return timers.length === 0 ? undefined : { aggregate, events: [], timers }
   }
-  // An upgrade or a repair may have brought a configuration without it.
+  // An upgrade or a repair may have brought a configuration without this reminder.
   if (reminder !== undefined && !product.endReminders.some(({ name }) => name === reminder)) return undefined
   const data = { endTimestamp: String(end) }
   const event =
@@ -112,7 +112,7 @@ export function decideTermEnd(
 
 declare module './mechanism/kind.ts' {
   interface PolicyOperations {
-    /** From the clock: the end of the policy has come, or a reminder before it. */
+    /** From the clock: the policy's end or the time of a reminder has come. */
     termEnd: { notice: TermEndNotice }
   }
 }

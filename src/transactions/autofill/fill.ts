@@ -1,4 +1,4 @@
-// Fills in requests before they are validated (brief 1.2, 1.4, 5.6), by the product's plugin and external services.
+// Fills in requests before they are validated (brief 1.2, 1.4, 5.6), with the product's plugin and external services.
 import type { z } from 'zod'
 import { callSequence, type Filling, INTERNAL } from '../../extension/integrations/autofill/sequence.ts'
 import { callIntegration, integrationFailed } from '../../extension/integrations/call/call.ts'
@@ -40,7 +40,7 @@ import {
   wordsOf,
 } from './words.ts'
 
-/** Refusals that name what was filled in, and by which filler. */
+/** Refusals to which a list of the filled properties and their fillers is added. */
 const CONTENT_ERRORS: ReadonlySet<string> = new Set(['policyValidation', 'invalidRequest', 'policyLimit'])
 
 type Fillable = { readonly autofill?: readonly string[] }
@@ -48,7 +48,7 @@ type Fillable = { readonly autofill?: readonly string[] }
 type When = Pick<Parameters<typeof basisOfRequest>[1], 'at' | 'begins'> & {
   /** Field values that the request sets. */
   readonly asked?: unknown
-  /** What the request updates. */
+  /** The record that the request updates. */
   readonly record?: Endorsement
 }
 
@@ -71,7 +71,7 @@ export class Autofill {
   readonly #policy: PolicyLocator
   readonly #session: PluginSession
   readonly #tables: RatingTables
-  /** What was filled in so far, and by which filler. */
+  /** The properties filled in so far, and by which filler. */
   readonly #notes: string[] = []
 
   constructor(context: RequestContext, policy: PolicyLocator, session: PluginSession, tables: RatingTables) {
@@ -108,7 +108,7 @@ export class Autofill {
     })
   }
 
-  /** Refuses (409) a policy that is not a draft before it calls a filler. */
+  /** Rejects with 409 a policy that is not a draft, before it calls a filler. */
   async update(request: PolicyUpdateRequest, loaded: Loaded): Promise<PolicyUpdateRequest> {
     assertPolicyAllows(loaded.aggregate, 'update')
     const at = (request.policyStartTimestamp ?? selectedQuote(loaded.aggregate).contractStart) as Instant
@@ -119,7 +119,7 @@ export class Autofill {
     })
   }
 
-  /** A refusal of the content names the parts that were filled in, and by which filler. */
+  /** Adds to a refusal of the content which properties were filled in, and by which filler. */
   async explaining<T>(decided: Promise<T>): Promise<T> {
     try {
       return await decided
@@ -130,7 +130,7 @@ export class Autofill {
     }
   }
 
-  /** The request of a transaction. Throws `NeedsWholePolicy` if a filler names an exposure that was not loaded. */
+  /** Fills in the request of a transaction. Throws `NeedsWholePolicy` if a filler names an exposure that was not loaded. */
   async fill<R extends Fillable & EndorsementChanges>(
     { aggregate, product, configuration, unread }: Loaded,
     kind: FilledKind,
@@ -157,7 +157,7 @@ export class Autofill {
       timeZone,
       known: knownOfRequest(kind, request, { aggregate, record: when.record, now: this.#context.now }),
     })
-    // A large policy is loaded only as far as the request names it, and fillers may name more.
+    // Only the part of a large policy that the request names is loaded, and fillers may name more.
     const read = new Set(namedExposures(request))
     if (unread && namedExposures(filled).some(one => !read.has(one))) throw new NeedsWholePolicy()
     return filled
@@ -178,7 +178,7 @@ export class Autofill {
         const words = wordsOf(kind, inRequestWords(kind, answer, updates))
         if (Object.keys(words).length === 0) return filled
         const after = merged(before, words)
-        // Of a policy that there is, the values around a condition may be stored ones.
+        // For an existing policy, values that conditions depend on may be stored rather than in the request, so all are kept.
         const fitting =
           kind === 'newPolicy'
             ? withoutEnded(product.fields, { before, answer: words, after }, timeZone)
@@ -207,13 +207,13 @@ export class Autofill {
 type Reading<T> = (answer: Words, unfit: (problems: readonly string[]) => Refusal) => T
 
 type Filler = {
-  /** As messages name it. */
+  /** The name that messages use. */
   readonly name: string
-  /** Refuses (409) with the `exceptionMessage` if the filler gives one. */
+  /** Rejects with 409 and the `exceptionMessage` if the filler returns one. */
   fill<T>(input: AutofillInput, read: Reading<T>): Promise<T>
 }
 
-/** Refuses (422) failures and invalid answers. */
+/** Rejects failures and invalid answers with 422. */
 const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler => ({
   name: 'plugin getDataAutofill',
   fill: async (input, read) => {
@@ -229,10 +229,10 @@ const pluginFiller = (session: PluginSession, subject: PluginSubject): Filler =>
 /** Answers of services by request, so that another attempt at the same request does not call them again. */
 const answered = new WeakMap<RequestContext, Map<string, Words>>()
 
-/** A service that is wrong in one exposure is usually wrong in a thousand. */
+/** The most problems that a message lists. A service that is wrong about one exposure is usually wrong about all of them. */
 const MOST_LISTED = 5
 
-/** Sends the plugin's input by POST. Refuses (502) failures and invalid answers. */
+/** Sends the plugin's input by POST. Rejects failures and invalid answers with 502. */
 function serviceFiller(context: RequestContext, policy: PolicyLocator, name: string): Filler {
   const known = answered.get(context) ?? new Map<string, Words>()
   answered.set(context, known)

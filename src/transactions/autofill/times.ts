@@ -1,4 +1,5 @@
-// Times and names that fillers find in `updates` of every request, whatever it says itself, in the words of the interface.
+// Times and names that fillers find in `updates` of every request, even if the request leaves them out, under the names of the
+// interface.
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { type PolicyAggregate, selectedQuote } from '../../policy/records/aggregate.ts'
@@ -6,10 +7,10 @@ import type { Endorsement } from '../../policy/records/transactions.ts'
 import { askedSpan } from '../../policy/surroundings.ts'
 import type { FilledKind, Words } from './words.ts'
 
-/** By their words in `updates`; milliseconds as text. */
+/** By their names in `updates`. Times are milliseconds as text. */
 export type Known = Readonly<Record<string, string>>
 
-/** Other words for those of a request, for fillers that treat all kinds of requests alike. */
+/** Alternative names of request properties, for fillers that treat all kinds of requests alike. */
 const OTHER_WORDS: Partial<Record<FilledKind, Readonly<Record<string, string>>>> = {
   endorsement: { endorsementEffectiveTimestamp: 'startTimestamp' },
   renewal: { policyEndTimestamp: 'renewalEndTimestamp' },
@@ -21,7 +22,7 @@ export const knownOfNewPolicy = (
   now: Instant,
 ): Known => ofSpan(askedSpan(start, end, timeZone, now))
 
-/** `record` is what the request updates. What the request says itself counts before all of it. */
+/** `record` is the record that the request updates. The request's own values take precedence over all of these. */
 export function knownOfRequest(
   kind: FilledKind,
   request: object,
@@ -50,19 +51,19 @@ const ofSpan = ({ start, end }: Span): Known => ({
   policyEndTimestamp: String(end),
 })
 
-/** `words` are those of the request, as fillers read them. */
+/** Returns the `updates` that a filler gets. `words` are the properties of the request, as fillers read them. */
 export function shownTo(kind: FilledKind, known: Known, words: Words): Words {
   const others = Object.entries(OTHER_WORDS[kind] ?? {}).filter(([, own]) => words[own] !== undefined)
   return { ...known, ...words, ...Object.fromEntries(others.map(([other, own]) => [other, words[own]])) }
 }
 
-/** The answer in the words of the request, without times that it only gives back. */
+/** Returns the answer under the names of the request, without times that it only returns unchanged. */
 export function inRequestWords(kind: FilledKind, answer: Words, shown: Words): Words {
   const changed = Object.entries(answer).filter(
     ([name, value]) => !name.endsWith('Timestamp') || String(value) !== shown[name],
   )
   const own = OTHER_WORDS[kind] ?? {}
   const translated = changed.map(([name, value]): [string, unknown] => [own[name] ?? name, value])
-  // The request's own words win.
+  // The request's own names take precedence.
   return { ...Object.fromEntries(translated), ...Object.fromEntries(changed) }
 }

@@ -1,6 +1,6 @@
-// The properties of requests that may be filled in, under the names that an update has for them. Fillers of a new
-// policy get and return its exposures and field groups as those that an update adds, so that one filler serves both.
-// Nothing here validates: the request's own contract reads the result.
+// The properties of requests that may be filled in, under the names that an update uses for them. Fillers of a new policy receive
+// and return its exposures and field groups as additions of an update, so that one filler serves both. Nothing here validates:
+// the request's own contract reads the result.
 import { asPluginInput } from '../../extension/plugins/translation.ts'
 import { isJsonObject } from '../../kernel/json.ts'
 import type { TimeZone } from '../../kernel/time.ts'
@@ -20,7 +20,7 @@ const CONTENT = [
   'updateExposures',
 ] as const
 
-/** Properties that may be filled in; the caller decides how far its request goes. */
+/** Properties that may be filled in. Each kind of request accepts fewer or more of them. */
 export const FILLED_WORDS = {
   newPolicy: [
     'fieldValues',
@@ -50,13 +50,13 @@ export const FILLED_WORDS = {
 
 export type FilledKind = keyof typeof FILLED_WORDS
 
-/** Properties of creation, and the update's name for each. */
+/** Properties of a creation request, and the name that an update uses for each. */
 const CREATION_NAMES = new Map([
   ['exposures', 'addExposures'],
   ['fieldGroups', 'addFieldGroups'],
 ])
 
-/** A time that a plugin works out of what the request leaves out is NaN, which is null in JSON. */
+/** Whether a value leaves a property alone. A time that a plugin computes from a missing property is NaN, which is null in JSON. */
 const fillsNothing = (name: string, value: unknown): boolean =>
   value === undefined || value === null || value === '' || (name.endsWith('Timestamp') && value === 'NaN')
 
@@ -77,7 +77,7 @@ export function withWords(kind: FilledKind, request: object, words: Words): Word
   return { ...request, ...rest, exposures: addExposures, fieldGroups: addFieldGroups }
 }
 
-/** What is wrong with the filled request, in the words of the filler, which returned those of an update. */
+/** Describes a problem of the filled request under the names of an update, which the filler used. */
 export function problemInWords(kind: FilledKind, message: string): string {
   const problem = message.replace(/\.$/, '')
   if (kind !== 'newPolicy') return problem
@@ -87,7 +87,7 @@ export function problemInWords(kind: FilledKind, message: string): string {
   })
 }
 
-/** Field values as lists of text (brief 0.4), numbers as text. */
+/** Returns field values as lists of text (brief 0.4), and numbers as text. */
 export const shownWords = (words: Words): Words => asPluginInput(withValueLists(words)) as Words
 
 function withValueLists(value: unknown): unknown {
@@ -101,14 +101,14 @@ function withValueLists(value: unknown): unknown {
   )
 }
 
-/** Changes to the same locator are merged. */
+/** Changes with the same locator are merged. */
 const IDENTITIES = new Map([
   ['updateExposures', 'exposureLocator'],
   ['updatePerils', 'perilLocator'],
   ['updateFieldGroups', 'fieldGroupLocator'],
 ])
 
-/** Locators that are filled in are added. */
+/** Lists of locators, to which filled locators are added. */
 const UNITED: ReadonlySet<string> = new Set([
   'removeExposures',
   'endExposures',
@@ -118,10 +118,10 @@ const UNITED: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Merges what was filled in into the request. Filled values win: field by field, and change by change where changes
- * have a locator. A list of additions replaces the request's, because published plugins return the requested additions
- * with their own changes. Null and empty text fill nothing in: services in typed languages send them for what they do not set. In field
- * values null removes the value.
+ * Merges the filled values into the request. Filled values win, field by field, and change by change if changes have a locator. A
+ * list of additions replaces the request's list, because published plugins return the requested additions with their own changes.
+ * Null and empty text fill nothing in: services in typed languages send them for properties that they do not set. In field
+ * values, null removes the value.
  */
 export const merged = (asked: Words, filled: Words): Words => {
   const given = Object.entries(filled).filter(([name, value]) => !fillsNothing(name, value))
@@ -155,8 +155,8 @@ function byIdentity(identity: string, asked: readonly Words[], filled: readonly 
 type Filled = { readonly before: Words; readonly answer: Words; readonly after: Words }
 
 /**
- * What was filled in, without the request's values of fields whose conditions held before the answer and no longer do. The request
- * could not know; what the answer itself sets stays, and is refused.
+ * Returns the filled values without the request's values of fields whose conditions held before the answer and no longer do,
+ * since the request could not know that. Values that the answer itself sets remain and are rejected.
  */
 export function withoutEnded(
   fields: readonly FieldDefinition[],
@@ -183,7 +183,10 @@ export function withoutEnded(
 
 const MOST_NAMED = 20
 
-/** For messages: `fieldValues.make, addExposures`. The filler chose the names: long ones are cut off, and many are counted. */
+/**
+ * Lists the names for messages: `fieldValues.make, addExposures`. The filler chose the names, so long ones are cut off, and
+ * beyond the limit they are only counted.
+ */
 export function named(filled: Words): string {
   const names = Object.entries(filled).flatMap(([name, value]) => {
     if (value === null || value === undefined) return []

@@ -9,7 +9,7 @@ import {
 } from '../../reference/constraints/contract.ts'
 import type { Constrainable } from './service.ts'
 
-// Loaded on demand to keep start-up small.
+// Imported on demand to keep start-up small.
 const service = () => import('./service.ts')
 
 const ALLOWED =

@@ -34,14 +34,14 @@ import { QUOTES } from '../quotes/projection.ts'
 import { renewed } from '../renewals/effect.ts'
 import { elementsAt, policyholderElement, surroundingsOf } from './validation.ts'
 
-/** Elements, and the configuration, time and place that select the tables in force. */
+/** Elements, and the configuration, time and jurisdiction that select the tables in force. */
 export type Constrainable = {
   readonly elements: readonly Element[]
   readonly configuration: Configuration
   readonly basis: SelectionBasis
 }
 
-/** By static locator, for each field that the request names. */
+/** Evaluates each field that the request names, by static locator. */
 export async function evaluated(
   context: RequestContext,
   { elements, configuration, basis }: Constrainable,
@@ -54,7 +54,7 @@ export async function evaluated(
 
 export const dependenciesOf = ({ elements }: Constrainable): DependencyResponse => dependencies(elements)
 
-/** An account's request has no level of locators: the account is the only element. */
+/** An account's request has no level of locators, since the account is the only element. */
 export async function evaluateAccount(
   context: RequestContext,
   text: string,
@@ -65,7 +65,7 @@ export async function evaluateAccount(
   return await evaluated(context, account, Object.keys(request).length === 0 ? {} : { [locator]: request })
 }
 
-/** By the newest configuration, as of now; one round trip. */
+/** Reads the account under the newest configuration, as of now, in one round trip. */
 export async function accountContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { env, tenant, calls, now } = context
   const { database, locator } = placeOf(context, text)
@@ -80,15 +80,15 @@ export async function accountContent(context: RequestContext, text: string): Pro
   return { elements: [element], configuration, basis: allAt(now) }
 }
 
-/** One round trip. */
+/** Takes one round trip. */
 export async function quoteContent(context: RequestContext, text: string): Promise<Constrainable> {
   const { loaded, record } = await recordService(QUOTES).load(context, text)
   return contentOfQuote(loaded, record, context)
 }
 
 /**
- * `text` names an endorsement, renewal or quote, or the modification of any transaction. A pending one is carried out
- * on the policy as it is now, without storing it; locators of elements that it would add are transient. One round trip.
+ * `text` names an endorsement, renewal or quote, or the modification of any transaction. A pending one is carried out on the
+ * present policy without storing it, and the elements that it would add have transient locators. Takes one round trip.
  */
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)
@@ -136,7 +136,10 @@ function contentOfEndorsement(
   return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
 }
 
-/** The policy's content at that time if the modification were carried out; 409 where it covers nothing then. */
+/**
+ * Returns the policy's content at the time of the modification, as if it were carried out. Throws 409 if the policy covers
+ * nothing then.
+ */
 function contentOf(
   loaded: Loaded,
   { aggregate, quote, modification }: Carried & { readonly quote: Quote },

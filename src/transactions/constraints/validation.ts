@@ -54,9 +54,9 @@ export async function assertQuoteValid(
 }
 
 /**
- * Adds the problems that constraints find: in what the transaction made, and in values that it left alone but governs.
- * Costs one round trip and the table files, and only if a field to be checked has a constraint. `requireMissing` also
- * reports a table of which no version is in force, because then nothing says what is allowed.
+ * Adds the problems that constraints find, both in content that the transaction creates and in unchanged values that this content
+ * governs. Takes one round trip and reads the table files, but only if a field to be checked has a constraint. `requireMissing`
+ * also reports a table without a version in force, since its allowed values are unknown.
  */
 export async function withConstraints(
   { aggregate, quote, modification, owner }: Transaction,
@@ -115,7 +115,7 @@ function startsOf(
   return [...new Set(starts)].sort((a, b) => a - b)
 }
 
-/** Only fields that the transaction set, or whose governing fields it set. */
+/** Returns only fields that the transaction set, or whose governing fields it changed. */
 function checkedAt(
   elements: readonly PolicyElement[],
   before: readonly PolicyElement[],
@@ -143,7 +143,7 @@ const notThere = ({ field, table }: ConstrainedField): FieldError =>
     `cannot be checked, since no constraint table '${table}' is in force; upload one, and put it into a resource group that has begun`,
   )
 
-/** Errors of the same owner and group are merged, without duplicates. */
+/** Merges errors of the same owner and group, without duplicates. */
 function withProblems(
   reported: ReportedProblems,
   problems: ReadonlyMap<ConstrainedField, readonly FieldError[]>,
@@ -170,7 +170,7 @@ function inGroup({ locator, outer }: Element, errors: readonly FieldError[]): Fi
   return fieldErrors([], [{ fieldName, errors: [...errors], locator, index }])
 }
 
-/** `madeBy`: the modification that its values are from. */
+/** `madeBy`: the modification that its values come from. */
 type PolicyElement = Element & { readonly madeBy: Uuid }
 
 type Surroundings = {
@@ -185,13 +185,13 @@ export const surroundingsOf = ({ product, policyholder, configuration }: Loaded)
   configuration: configuration.configuration,
 })
 
-/** The account's element, the parent of those of its policies. */
+/** The account's element, which is the parent of its policies' elements. */
 export const policyholderElement = (
   { locator, entity }: Policyholder,
   fields: readonly FieldDefinition[],
 ): Element => ({ kind: 'policyholder', locator, fields, values: entity.values })
 
-/** The policy, its exposures and their perils, each followed by its groups. `name`: the policy's own static locator. */
+/** Returns the policy, its exposures and their perils, each followed by its groups. `name` is the policy's own static locator. */
 export function elementsAt(
   aggregate: PolicyAggregate,
   line: Line,

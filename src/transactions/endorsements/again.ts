@@ -1,4 +1,4 @@
-// Rates recorded transactions again, to explain them: by the version of the configuration, at the time and for the policy
+// Rates recorded transactions again, to explain them: with the version of the configuration, the time and the state of the policy
 // that they were rated with. Stores nothing.
 import { Refusal } from '../../kernel/errors.ts'
 import type { EndorsementLocator } from '../../kernel/locators.ts'
@@ -23,12 +23,12 @@ import { policyOnIssue } from './plans.ts'
 import { changingOf, exposureRunAt, transactionOf } from './pricing.ts'
 import { repricingOf } from './repricing.ts'
 
-/** Each may call a plugin or an external rater; earlier transactions are shown as they were recorded. */
+/** A limit, since each may call a plugin or an external rater. Earlier transactions are shown as they were recorded. */
 const MOST_RATED_AGAIN = 20
 
 type Rating = { readonly view: PolicyView; readonly loaded: Loaded; readonly attempt: Attempt }
 
-/** Rates what the latest transactions of the view rated. A refusal becomes the problem of its transaction. */
+/** Rates the latest transactions of the view that rate anything. A refusal is recorded as the problem of its transaction. */
 export async function rateAgain(rating: Rating, explaining: Explaining): Promise<void> {
   const rated = rating.view.line.map(step => step.modification).filter(isRating)
   const left = rated.length - MOST_RATED_AGAIN
@@ -75,7 +75,7 @@ async function rated(
   if (runs.length === 0) return
   const { configuration, product, past } = await asItWas({ view, loaded, attempt }, modification, explaining)
   const ratedRuns = runs.filter(run => !isCarried(run, aggregate.perilRuns.values(), endorsement, product))
-  // Templates of premiums see what they rate without a price, as they did.
+  // Templates of premiums must see the runs that they rate without a price, as they did originally.
   const bare = ratedRuns.map((run): PerilRun => ({ ...run, price: undefined }))
   const unpriced = { ...past, perilRuns: putRecords(aggregate.perilRuns, bare) }
   const surroundings: Loaded = { ...loaded, configuration, product, aggregate: unpriced }
@@ -110,7 +110,7 @@ async function rated(
   standardFees(past, quote, modification, term, context)
 }
 
-/** The configuration that rated it, and the policy's own row as it was then as far as rating reads it. */
+/** Returns the configuration that rated the transaction, and the policy's own row as it was then, as far as rating reads it. */
 async function asItWas(
   { view: { aggregate }, loaded }: Rating,
   modification: Modification,
@@ -135,7 +135,7 @@ function noteVersion({ notes }: RatingRecord, present: number, version: number):
   if (version !== present && !notes.includes(note)) notes.push(note)
 }
 
-/** An endorsement that rates nothing again continues the runs that there are at their rates. */
+/** Whether the run continues an earlier one at its rates, which an endorsement does that rates nothing again. */
 function isCarried(
   run: PerilRun,
   runs: Iterable<PerilRun>,

@@ -27,10 +27,7 @@ export type CreateOperation = Extract<EndorsementOperation, { action: 'create' |
 
 type Terms = Pick<Endorsement, 'kind' | 'name' | 'startAt' | 'endAt' | 'changes'>
 
-/**
- * A new endorsement, or a renewal for another term from where the policy ends. Later actions change, quote or
- * discard it.
- */
+/** Plans a new endorsement, or a renewal for another term from the policy's end. Later actions change, quote or discard it. */
 export async function planApplication(
   loaded: Loaded,
   operation: CreateOperation,
@@ -67,7 +64,7 @@ function newEndorsement(request: EndorsementCreateRequest, loaded: Loaded, now: 
   return { kind: 'endorsement', name, ...validTimes(aggregate, startAt, endAt), changes }
 }
 
-/** One renewal may be quoted or accepted at a time. */
+/** Only one renewal may be quoted or accepted at a time. */
 function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Terms {
   const { state: _state, renewalEndTimestamp, ...changes } = request
   assertPolicyAllows(before, 'renew')
@@ -77,8 +74,8 @@ function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Ter
 }
 
 /**
- * Adds the update's changes to the earlier ones (joined-changes.ts); a new time replaces the old one. A
- * person's decision becomes void, since it covers other content.
+ * Merges the update's changes into the earlier ones (joined-changes.ts); a new time replaces the old one. A person's decision
+ * becomes void, since it was made on other content.
  */
 export function planEndorsementUpdate(
   loaded: Loaded,
@@ -107,8 +104,8 @@ export function planEndorsementUpdate(
 export const NEW_POLICY_END = 'property.endorsement.policy.end.enabled'
 
 /**
- * The terms that the request sets. Refuses (400) a new policy end where the configuration does not allow it;
- * the present end does not count as new.
+ * Returns the terms that the request sets. Rejects with 400 a new policy end if the configuration does not allow it. The present
+ * end does not count as new.
  */
 function termsOf(request: EndorsementUpdateRequest, { configuration, aggregate }: Loaded) {
   const { startTimestamp: startAt, newPolicyEndTimestamp: endAt, ...changes } = request
@@ -132,8 +129,8 @@ export const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant 
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
 /**
- * The start must be within the contract, and a new end after it. Drops a new end that equals the present one:
- * kept, it would undo a renewal made before the endorsement is quoted.
+ * Checks that the start is within the contract, and a new end after it. Drops a new end that equals the present one: if kept, it
+ * would undo a renewal made before the endorsement is quoted.
  */
 function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instant | undefined) {
   if (startAt < policy.originalStart || startAt >= policy.effectiveEnd)
@@ -147,11 +144,11 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
   return { startAt, endAt: endAt === policy.effectiveEnd ? undefined : endAt }
 }
 
-// The decision covers what the person saw: this content, on the issued policy and configuration of that time. An
-// update, an issue or an upgrade makes it void, and underwriting decides again (brief 1.4).
+// The decision covers what the person saw: this content, on the issued policy and configuration of that time. An update, an issue
+// or an upgrade makes it void, and underwriting decides again (brief 1.4).
 /**
- * The valid decision of a person; undefined when underwriting must decide. Quotes need no such check: a
- * decided quote is changed only by a copy, which has no decision.
+ * The valid decision of a person. Undefined when underwriting must decide. Quotes need no such check: a decided quote is changed
+ * only by a copy, which has no decision.
  */
 export const personsDecision = (
   aggregate: PolicyAggregate,
@@ -159,14 +156,14 @@ export const personsDecision = (
 ): UnderwritingResult | undefined =>
   state === 'application' && basedOn === issuedCount(aggregate) ? underwriting : undefined
 
-/** The application without a person's decision, so that underwriting decides again. */
+/** Returns the application without a person's decision, so that underwriting decides again. */
 export const undecided = (application: Endorsement): Endorsement => ({
   ...application,
   underwriting: undefined,
   basedOn: undefined,
 })
 
-/** The new decision overrides the one of `earlier`; its notes follow the earlier notes. */
+/** Replaces the decision of `earlier`. The new notes follow the earlier notes. */
 export function planReferral(
   before: PolicyAggregate,
   endorsement: Endorsement,

@@ -1,6 +1,5 @@
-// The content of a policy under an endorsement. Runs are never changed in place: a run is cut at the
-// endorsement's time and a new one continues it, so that an invalidation or a reinstatement restores the old
-// content exactly.
+// The content of a policy under an endorsement. Runs are never changed in place: a run is cut at the endorsement's time and a new
+// one continues it, so that an invalidation or a reinstatement restores the old content exactly.
 
 import type { LocatorSupply, Uuid } from '../../kernel/locators.ts'
 import { earlier, type Instant, later, type Span } from '../../kernel/time.ts'
@@ -54,16 +53,16 @@ export type EndorsementContext = {
   prorated?: Prorated
 }
 
-/** The end of coverage before and after; equal without a new policy end. */
+/** The end of coverage before and after the endorsement. Equal if the policy's end does not change. */
 export type Ends = { readonly old: Instant; readonly new: Instant }
 
 /**
- * A run in force at the endorsement's time or later. Its pieces in the new segments carry the unchanged price; there
- * are none where the policy now ends earlier.
+ * The rest of a run in force at the endorsement's time or later. Its pieces in the new segments have the unchanged price. There
+ * are none if the policy now ends before them.
  */
 type Continuation = { readonly end: Instant; readonly pieces: readonly Piece[] }
 
-/** What the request changes of one peril, and whether its exposure changes. */
+/** The request's changes of one peril, and whether its exposure changes. */
 type PerilChange = { update?: PerilUpdate; ended: boolean; exposureChanged: boolean }
 
 export class EndorsedContent {
@@ -79,11 +78,11 @@ export class EndorsedContent {
   readonly #perils: Peril[] = []
   readonly #exposureRuns: ExposureRun[] = []
   readonly #perilRuns: PerilRun[] = []
-  /** The covered spans from the endorsement's time on; the gaps between them were cancelled. */
+  /** The covered spans from the endorsement's time on. The gaps between them were cancelled. */
   #covered: readonly Span[] = []
   /** The runs in force at the endorsement's time or later, by run. */
   #continuations: ReadonlyMap<PerilRun, Continuation> = new Map()
-  /** Field groups of perils from the endorsement's time on, by renewal group; read when a peril is changed. */
+  /** Field groups of perils from the endorsement's time on, by renewal group. Read when a peril is changed. */
   #perilGroups: ReadonlyMap<Uuid | undefined, GroupsOverTime> | undefined
   /** Locators of added groups, the same in every segment. */
   readonly #groups = new Map<string, Uuid[]>()
@@ -115,7 +114,7 @@ export class EndorsedContent {
     return data
   }
 
-  /** Cuts and makes runs; `segments` are the policy's from the endorsement's time on. */
+  /** Cuts and creates runs. `segments` are the policy's from the endorsement's time on. */
   change(changes: EndorsementChanges, segments: readonly PolicySegment[], repricing: Repricing): void {
     this.#covered = stretchesOf(segments)
     this.#continuations = this.#findContinuations(segments)
@@ -187,7 +186,7 @@ export class EndorsedContent {
     for (const run of exposure ? this.#runsOf(exposure) : []) this.#replaceExposure(run, undefined)
   }
 
-  /** The locator of the peril's exposure, and what the product says of the peril; undefined where it says nothing by now. */
+  /** The locator of the peril's exposure and the product's definition of the peril. Undefined if it no longer has one. */
   #definitionOf({ perilLocator }: PerilRun): { exposure: string; definition: PerilDefinition } | undefined {
     const peril = this.#before.perils.get(perilLocator)
     const exposure = peril && this.#before.exposures.get(peril.exposureLocator)
@@ -197,7 +196,7 @@ export class EndorsedContent {
     return exposure && definition && { exposure: exposure.locator, definition }
   }
 
-  /** A change of a peril also applies to the perils that renew it, unless the request names those. */
+  /** Collects changes of perils. A change also applies to the perils that renew its peril, unless the request names those. */
   #collectPerilChanges(
     exposure: Exposure,
     update: EndorsedExposure,
@@ -230,8 +229,8 @@ export class EndorsedContent {
   }
 
   /**
-   * Cuts exposures that the request leaves alone at an earlier policy end, so that later transactions find
-   * the policy as it now ends. With a later end they continue to it from the endorsement's time.
+   * Cuts exposures that the request does not name at an earlier policy end, so that later transactions find the policy as it now
+   * ends. Extends them to a later end, from the endorsement's time.
    */
   #moveExposureEnds(): void {
     if (this.#ends.new === this.#ends.old) return
@@ -245,8 +244,8 @@ export class EndorsedContent {
   }
 
   /**
-   * Ends the run at the endorsement's time and starts one with the new data where the policy is covered. A cancelled
-   * part keeps its data: a reinstatement restores it (brief 1.6).
+   * Ends the run at the endorsement's time and starts one with the new data wherever the policy is covered. A cancelled part
+   * keeps its data, which a reinstatement restores (brief 1.6).
    */
   #replaceExposure(run: ExposureRun, data: FieldData | undefined): void {
     const remaining = this.#remaining(run)!
@@ -266,9 +265,9 @@ export class EndorsedContent {
   }
 
   /**
-   * Cuts the run at an earlier end of the policy, or continues it at its old price, or to be rated again.
-   * Beyond the old end it continues as a separate run, so that an invalidation drops that run whole. It costs
-   * its month rates, or is rated as new where changes are rated.
+   * Cuts the run at an earlier end of the policy, continues it at its old price, or replaces it by runs to be rated again. At its
+   * old price it continues beyond the old end as a separate run, so that an invalidation drops that run whole. That run costs its
+   * month rates, or is rated as new if the endorsement rates changes.
    */
   #continue(
     run: PerilRun,
@@ -305,8 +304,8 @@ export class EndorsedContent {
   }
 
   /**
-   * Runs in force from the endorsement's time on. What a cancellation removed is no piece of a run until it
-   * is reinstated.
+   * Finds the runs in force from the endorsement's time on. A part that a cancellation removed is not a piece of a run until
+   * reinstated.
    */
   #findContinuations(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Continuation> {
     const { timeZone } = this.#before.policy
@@ -341,7 +340,7 @@ export class EndorsedContent {
     return same ? undefined : { data, amounts }
   }
 
-  /** Of the peril and of those that renew it. */
+  /** The field groups of the peril and of those that renew it. */
   #groupsOfPeril(run: PerilRun): GroupsOverTime {
     const renewalGroupOf = ({ perilLocator }: PerilRun) => this.#before.perils.get(perilLocator)?.renewalGroup
     this.#perilGroups ??= new Map(
@@ -374,7 +373,7 @@ export class EndorsedContent {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** Runs of the exposure that hold where the policy is covered at the endorsement's time or later. */
+  /** The runs of the exposure that apply where the policy is covered, at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
       const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
@@ -384,7 +383,7 @@ export class EndorsedContent {
     })
   }
 
-  /** The run from the endorsement's time on; undefined when nothing is left. */
+  /** The run from the endorsement's time on. Undefined when nothing is left of it. */
   #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
     const end = endOfRun(run, this.#counted)
@@ -397,7 +396,7 @@ export class EndorsedContent {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
 
-  /** From the policy's old end to a later one, for runs that lasted up to the old one. */
+  /** The span from the policy's old end to a later one, for runs that lasted up to the old one. */
   #extension({ end }: Span): Span | undefined {
     const { old, new: until } = this.#ends
     return end === old && until > old ? { start: old, end: until } : undefined
@@ -422,8 +421,8 @@ export class EndorsedContent {
   }
 
   /**
-   * The stored data after the changes. Returns the same object when nothing changes, so that callers can
-   * compare by identity. A change with problems counts as one: only data that is made is checked, and refused.
+   * Returns the data after the changes, or the same object when nothing changes, so that callers can compare by identity. Changes
+   * with problems also return new data, since only new data is checked and rejected.
    */
   #changed(
     owner: string,
@@ -466,7 +465,7 @@ export class EndorsedContent {
   }
 }
 
-/** Merges adjacent segments; expects them in order of time. */
+/** Merges adjacent segments. Expects them in order of time. */
 function stretchesOf(segments: readonly PolicySegment[]): Span[] {
   const stretches: Span[] = []
   for (const { start, end } of segments) {

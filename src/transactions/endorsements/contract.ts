@@ -42,14 +42,14 @@ export const EndorsementState = z
   .openapi('EndorsementState')
 export type EndorsementState = z.infer<typeof EndorsementState>
 
-/** A creation goes through every step up to this state; default `application`. */
+/** A creation takes every step up to this state. Default `application`. */
 export const OptionalFirstState = optional(
   EndorsementState.extract(['application', 'quoted', 'accepted', 'issued']),
 )
 
 /**
- * `endPerils` contains locators of perils whose cover ends. A change of a peril also applies to the perils
- * that renew it, unless the request names those too.
+ * `endPerils` lists the locators of perils whose cover ends. A change of a peril also applies to the perils that renew it, unless
+ * the request names those too.
  */
 export const EndorsementExposureUpdateRequest = component('EndorsementExposureUpdateRequest', {
   exposureLocator: Locator,
@@ -68,8 +68,8 @@ export const policyChanges = (exposureUpdate: typeof EndorsementExposureUpdateRe
   updateExposures: list(exposureUpdate),
   endExposures: list(Locator),
   /**
-   * A renewal bills its term by this schedule. For an endorsement, it is applied to what is not invoiced yet
-   * together with the new charges, even where the policy already has that schedule.
+   * A renewal bills its term by this schedule. An endorsement bills everything that is not invoiced yet by it, together with the
+   * new charges, even if the policy already has that schedule.
    */
   newPaymentScheduleName: OptionalName,
   autofill: OptionalAutofill,
@@ -104,8 +104,8 @@ export const EndorsementPolicyUpdateRequest = z
 const NO_CHANGES = EndorsementPolicyUpdateRequest.parse({})
 
 /**
- * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published
- * clients send no `reprice`; endorsement types that are configured to ask for it need it here too.
+ * POST /policy/{policyLocator}/endorse and /previewEndorsementPrice, both legacy (brief 0.10). Published clients send no
+ * `reprice`, but endorsement types that are configured to require it do so here too.
  */
 export const EndorsementIssueRequest = z
   .object({
@@ -138,7 +138,7 @@ export type ActionRequest<Update> = { readonly conflictHandling?: ConflictHandli
   | { readonly action: Exclude<Action, 'update'> }
 )
 
-/** Reads an action and the changes in property `name`; changes without an action are an update (brief 1.4). */
+/** Reads an action and the changes in property `name`. Changes without an action are an update (brief 1.4). */
 export function readAction<Update>(
   { action, update, ...rest }: { action?: Action; update?: Update; conflictHandling?: ConflictHandling },
   name: string,
@@ -165,15 +165,15 @@ export const EndorsementActionRequest = z
   .openapi('EndorsementActionRequest')
 export type EndorsementActionRequest = z.infer<typeof EndorsementActionRequest>
 
-/** A named component, so that the OpenAPI document contains it once. */
+/** Refers to a named component, so that the OpenAPI document contains it once. */
 const repeated = (request: string) => ({
   type: 'object' as const,
   allOf: [{ $ref: `#/components/schemas/${request}` }],
 })
 
 /**
- * An addition without a locator in the request gets one, so that an update can undo it. The record made from
- * the addition has a different one.
+ * An addition without a locator in the request gets one, so that an update can undo it. The record created from the addition has
+ * a different locator.
  */
 const additionLocator = (takenBackBy: string) => ({
   locator: {
@@ -258,7 +258,7 @@ const updatedExposure = z.object({
   endPerils: Texts,
 })
 
-/** `policyChanges` in an answer; `exposureUpdate` is the component that updates exposures. */
+/** `policyChanges` in an answer. `exposureUpdate` is the component that updates exposures. */
 export const repeatedPolicyChanges = (exposureUpdate: string) => ({
   fieldValues: FieldValueLists,
   ...repeatedFieldGroupChanges,

@@ -1,6 +1,6 @@
-// The effect of an endorsement on a policy (brief 2.2, 2.5): it splits the segment at its time and replaces
-// each later one by a changed copy. Runs that it changes are cut and continued by new ones; other runs stay.
-// A new end (brief 10.10) cuts as a cancellation would (brief 3.2, 3.3), but a renewal can start there.
+// The effect of an endorsement on a policy (brief 2.2, 2.5). It splits the segment at its time and replaces each later one by a
+// changed copy. Runs that it changes are cut and continued by new ones; other runs are unchanged. A new end (brief 10.10) cuts as
+// a cancellation would (brief 3.2, 3.3), but a renewal can start there.
 
 import { wrongState } from '../../kernel/errors.ts'
 import { earlier, type Instant, later } from '../../kernel/time.ts'
@@ -23,12 +23,12 @@ import { EndorsedContent, type EndorsementContext, type Ends } from './content.t
 import { repricingOf } from './repricing.ts'
 
 /**
- * The policy with the endorsement applied, but neither issued nor priced. Problems of its content are in
- * `reported`, so that the caller can refuse all of them at once.
+ * The policy with the endorsement applied, neither issued nor priced. Problems of its content are in `reported`, so that the
+ * caller can reject all of them together.
  */
 export type EndorsementResult = Carried & { readonly quote: Quote; readonly reported: ReportedProblems }
 
-/** Refuses (409) a time without coverage. Takes the digits that `digitsForEndorsement` counts. */
+/** Rejects with 409 a time without coverage. Takes as many digit locators as `digitsForEndorsement` counts. */
 export function endorsed(
   aggregate: PolicyAggregate,
   endorsement: Endorsement,
@@ -98,9 +98,9 @@ export function endorsed(
 }
 
 /**
- * The old and new end of coverage; an earlier end removes later terms too, as a cancellation would. Refuses
- * (409) a new end in a coverage gap, or on a cancelled or lapsed policy: a reinstatement must not restore
- * cover beyond an end agreed since.
+ * Returns the old and new end of coverage. An earlier end removes later terms too, as a cancellation would. Rejects with 409 a
+ * new end in a coverage gap, or on a cancelled or lapsed policy: a reinstatement must not restore cover beyond an end agreed
+ * since.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
   const { locator, effectiveEnd } = before.policy

@@ -1,4 +1,4 @@
-// What plugins and services of the tenant fill in, before an endorsement or a renewal is decided.
+// Fills in requests for endorsements and renewals with the tenant's plugins and services, before they are decided.
 import type { z } from 'zod'
 import type { Instant } from '../../kernel/time.ts'
 import { endorsementOf } from '../../policy/records/transactions.ts'
@@ -10,8 +10,8 @@ import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.t
 import { assertEndorsementAllows, type EndorsementOperation } from './plans.ts'
 
 /**
- * Adds the values of plugins and services. Refuses (409) first where the policy cannot be endorsed, so that
- * nothing is called in vain.
+ * Adds the values of plugins and services. First rejects with 409 a policy that cannot be endorsed, so that nothing is called in
+ * vain.
  */
 export async function fillNewEndorsement(
   request: EndorsementCreateRequest,
@@ -25,8 +25,8 @@ export async function fillNewEndorsement(
 }
 
 /**
- * Adds the values of plugins and services. Refuses (409) first where the policy cannot be renewed, so that
- * nothing is called in vain.
+ * Adds the values of plugins and services. First rejects with 409 a policy that cannot be renewed, so that nothing is called in
+ * vain.
  */
 export async function fillNewRenewal(
   request: RenewalCreateRequest,

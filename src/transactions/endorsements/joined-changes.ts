@@ -1,6 +1,5 @@
-// Merges what several requests ask of one endorsement or renewal. Every addition gets a locator, the caller's
-// or a new one, so that a later update can name it. The exposures, perils and groups made from additions have
-// locators of their own.
+// Merges the changes of several requests for one endorsement or renewal. Every addition gets a locator, the caller's or a new
+// one, so that a later update can name it. The exposures, perils and groups created from additions have their own locators.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { LocatorSupply } from '../../kernel/locators.ts'
 import type {
@@ -32,7 +31,7 @@ const groupsWithLocators = <T extends FieldChanges>(changes: T, names: Names): T
   removeFieldGroups: distinct(changes.removeFieldGroups),
 })
 
-/** Gives each addition a locator; drops repeated ends and removals. */
+/** Gives each addition a locator. Drops repeated ends and removals. */
 export const withAdditionLocators = (changes: EndorsementChanges, names: Names): EndorsementChanges => ({
   ...groupsWithLocators(changes, names),
   addExposures: withLocators(changes.addExposures, names).map(exposure => ({
@@ -50,9 +49,8 @@ export const withAdditionLocators = (changes: EndorsementChanges, names: Names):
 })
 
 /**
- * The earlier changes and `more` as one. Of two values the later wins; an addition that `more` ends or
- * removes is dropped. Refuses (400) other changes of an addition's parts: it does not exist yet, so they have
- * no locators.
+ * Merges the earlier changes and `more`. Of two values the later wins, and an addition that `more` ends or removes is dropped.
+ * Rejects with 400 other changes of an addition's parts: the addition does not exist yet, so its parts have no locators.
  */
 export function joinedChanges(
   before: EndorsementChanges,
@@ -112,7 +110,7 @@ function assertAdded(
   )
 }
 
-/** A test for locators: does one of the additions have it? */
+/** Returns a function that says whether one of the additions has a locator. */
 function belongsTo(
   additions: readonly { locator?: string }[] | null | undefined,
 ): (locator: string) => boolean {
@@ -128,7 +126,7 @@ function withoutNamed<T extends { locator?: string }>(
   return additions.filter(addition => !locators.has(addition.locator))
 }
 
-/** One update for each exposure, in request order; of two values for a field the later wins. */
+/** Returns one update for each exposure, in request order. Of two values for a field the later wins. */
 export function joinedUpdates(
   updates: readonly EndorsedExposure[],
 ): { update: EndorsedExposure; index: number }[] {
@@ -190,7 +188,7 @@ function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUp
   }
 }
 
-/** Missing values must not replace earlier ones. */
+/** Drops missing values, which must not replace earlier ones. */
 const definedValues = <T extends object>(update: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(update).filter(([, value]) => value !== undefined && value !== null),

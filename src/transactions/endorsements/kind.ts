@@ -1,4 +1,4 @@
-// Endorsements and renewals: one record with the same actions. Each action validates, prices, underwrites, then bills.
+// Endorsements and renewals: one kind of record with the same actions. Each action validates, prices, underwrites and then bills.
 
 import { planBills } from '../../billing/billing.ts'
 import { invoicedAtOnce } from '../../billing/schedule.ts'
@@ -75,7 +75,7 @@ async function previewOf(loaded: Loaded, operation: CreateOperation, attempt: At
   return { planned, modificationLocator: modificationLocator! }
 }
 
-/** The price change of a transaction on the present policy; stores nothing. */
+/** Returns the price change of a transaction on the present policy. Stores nothing. */
 async function priceOfNew(loaded: Loaded, operation: CreateOperation, attempt: Attempt) {
   const { aggregate, endorsement } = await planApplication(loaded, operation, attempt)
   const priced = await carryOutEndorsement(aggregate, endorsement, loaded, attempt)
@@ -183,9 +183,9 @@ type AdvanceContext = {
   readonly attempt: Attempt
   /** Default `block`. */
   readonly conflictHandling?: ConflictHandling
-  /** What a client can do about conflicts, if the request has no `conflictHandling`. */
+  /** Advice on conflicts for requests that have no `conflictHandling`. */
   readonly remedy?: string
-  /** Refuses what underwriting does not accept. A preview accepts everything. */
+  /** Rejects a transaction that underwriting does not accept. A preview accepts everything. */
   readonly assertDecision: typeof assertUnderwritten
 }
 
@@ -197,7 +197,7 @@ type Step = (typeof STEPS)[number]
 
 const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const
 
-/** The steps from one state to another; an application precedes all of them. */
+/** The steps from one state to another. An application precedes all of them. */
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 
@@ -254,8 +254,8 @@ async function planAction(
 }
 
 /**
- * The policy as if the endorsement or renewal were issued, whatever underwriting decides and without conflicting
- * transactions. Stores nothing. Refuses what creating and quoting would refuse.
+ * Returns the policy as if the endorsement or renewal were issued, for any underwriting decision and without conflicting
+ * transactions. Stores nothing. Throws whatever creating and quoting would throw.
  */
 const previewEndorsement = (
   loaded: Loaded,
@@ -265,8 +265,8 @@ const previewEndorsement = (
   apply(operation, 'issued', { loaded, attempt, conflictHandling: 'invalidate', assertDecision: () => {} })
 
 /**
- * Quoting repeats the checks of an application, so only conflicts need these checks earlier: a request with
- * invalid content is refused before its conflicts are handled.
+ * Creates the application and advances it to `state`. Quoting repeats the checks of an application, so they run here only if it
+ * remains an application, or if there are conflicts, since invalid content must be rejected before conflicts are handled.
  */
 async function apply(
   operation: CreateOperation,
@@ -282,8 +282,8 @@ async function apply(
 }
 
 /**
- * Takes every step from the present state to the wanted one (brief 1.4). Only a transaction that stays quoted
- * asks the product for bills, since acceptance asks again.
+ * Takes every step from the present state to the requested one (brief 1.4). Only for a transaction that stays quoted does the
+ * product plan bills here, since acceptance plans them again.
  */
 async function advance(
   start: Planned,
@@ -297,7 +297,7 @@ async function advance(
   return state === 'quoted' ? await withOwnBills(planned, locator, context.loaded, context.attempt) : planned
 }
 
-/** One step towards the issue, after conflicting transactions are invalidated or refused. */
+/** Takes one step towards the issue, after conflicting transactions were invalidated or rejected. */
 async function advanceTo(
   step: Step,
   before: PolicyAggregate,
@@ -325,7 +325,7 @@ async function advanceTo(
       const bills =
         (await ownBillsOf(from, endorsement, loaded, attempt)) ??
         planBills(from, modification, { product, now, newPaymentScheduleName })
-      // One digit for each invoice that is due at once.
+      // One digit locator for each invoice that is created immediately.
       const supply = await attempt.digits(invoicedAtOnce(bills.plan, now))
       return chain(cleared, planEndorsementAcceptance(from, endorsement, bills, { now, supply }))
     }
@@ -335,8 +335,8 @@ async function advanceTo(
 }
 
 /**
- * Throws `NeedsWholePolicy` when only a part was read and the operation affects the rest: other transactions
- * conflict, or are billed again with this one.
+ * Throws `NeedsWholePolicy` if only a part was read and the operation affects the rest: other transactions conflict, or are
+ * billed again with this one.
  */
 function assertRead(before: PolicyAggregate, endorsement: Endorsement, { unread }: Loaded): void {
   if (!unread) return

@@ -49,7 +49,7 @@ export type EndorsementOperation =
     }
   | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
 
-/** The part of the policy that may be enough; undefined for renewals, which read all of it. */
+/** The part of the policy that may be enough. Undefined for renewals, which read the whole policy. */
 export function partOf(operation: EndorsementOperation): Part | undefined {
   switch (operation.action) {
     case 'create':
@@ -63,7 +63,7 @@ export function partOf(operation: EndorsementOperation): Part | undefined {
   }
 }
 
-/** Endorsements and renewals have the same states, with events of their own. */
+/** Endorsements and renewals have the same states but different events. */
 export type EndorsementAction = 'update' | 'quote' | 'accept' | 'issue' | 'invalidate' | 'discard' | 'refer'
 
 type Table = TransitionTable<EndorsementAction, EndorsementState>
@@ -73,7 +73,7 @@ const tableOf = (kind: Endorsement['kind'], legacy: 'policy.endorse' | 'policy.r
   quote: { from: ['application'], to: 'quoted', event: `${kind}.quote`, past: 'quoted' },
   /** Quotes an application first. */
   accept: { from: ['application', 'quoted'], to: 'accepted', event: `${kind}.accept`, past: 'accepted' },
-  /** Quotes and accepts first where needed. */
+  /** Quotes and accepts first if needed. */
   issue: {
     from: ['application', 'quoted', 'accepted'],
     to: 'issued',
@@ -104,10 +104,7 @@ export function assertEndorsementAllows(
   assertAllowed(table, `${noun} ${locator}`, state, action)
 }
 
-/**
- * Locks the endorsement with its price and underwriting's decision, so that the price holds until the policy
- * changes.
- */
+/** Locks the endorsement with its price and underwriting's decision, so that the price holds until the policy changes. */
 export function planEndorsementQuote(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -141,8 +138,8 @@ const addedExposures = (before: PolicyAggregate, after: PolicyAggregate): Uuid[]
   [...after.exposures.keys()].filter(locator => !before.exposures.has(locator))
 
 /**
- * Bills the endorsement by `bills`. Its segments show from then on, although they are not issued yet. Takes
- * the digits that `digitsForAcceptance` counts.
+ * Bills the endorsement by `bills`. Its segments are shown from then on, although they are not issued yet. Takes as many digit
+ * locators as `digitsForAcceptance` counts.
  */
 export function planEndorsementAcceptance(
   before: PolicyAggregate,
@@ -208,8 +205,8 @@ export function planEndorsementIssue(
 }
 
 /**
- * Undoes a quoted or accepted endorsement or renewal for good: voids its invoices, reverses their payments
- * and restores the installments that it absorbed. Those already due are billed at once.
+ * Undoes a quoted or accepted endorsement or renewal permanently: voids its invoices, reverses their payments and restores the
+ * installments that it absorbed. Those already due are billed immediately.
  */
 export function planEndorsementInvalidation(
   before: PolicyAggregate,
@@ -225,9 +222,9 @@ export function planEndorsementInvalidation(
 }
 
 /**
- * The policy as GET /policy will show it after the issue; stores nothing. Invalidates other pending
- * transactions first, as a preview does, since nothing can be issued beside them. Refuses (409) an
- * endorsement that is not accepted, or that the policy has outdated.
+ * Returns the policy as GET /policy will show it after the issue. Stores nothing. First invalidates other pending transactions,
+ * as a preview does, since nothing can be issued while they are pending. Rejects with 409 an endorsement that is not accepted, or
+ * that was quoted before the policy changed.
  */
 export function policyWhenIssued(
   { aggregate, product }: Pick<Loaded, 'aggregate' | 'product'>,
@@ -244,13 +241,13 @@ export function policyWhenIssued(
 }
 
 /**
- * The number of issued modifications, which decisions and quotes depend on. Changes of fees or bills alone do
- * not count, since quotes stay valid after them.
+ * The number of issued modifications, which decisions and quotes depend on. Changes of fees or bills alone do not count, since
+ * quotes remain valid after them.
  */
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>
   [...modifications.values()].filter(one => isIssued(one) && isListed(one)).length
 
-/** The quote must still hold for the policy as it is (brief 2.4). */
+/** Rejects a quote that no longer holds for the present policy (brief 2.4). */
 function assertCurrent(before: PolicyAggregate, endorsement: Endorsement): void {
   if (issuedCount(before) === endorsement.basedOn) return
   throw wrongState(
@@ -277,20 +274,20 @@ export const endorsementEvent = (
     ...more,
   })
 
-/** The policy with the endorsement in it; its time of update is the endorsement's. */
+/** Returns the policy with the endorsement in it, updated when the endorsement was. */
 export const withEndorsement = (aggregate: PolicyAggregate, endorsement: Endorsement): PolicyAggregate => ({
   ...aggregate,
   policy: { ...aggregate.policy, updatedAt: endorsement.updatedAt },
   endorsements: putRecords(aggregate.endorsements, [endorsement]),
 })
 
-/** The policy with the endorsement in it, and the event of the step. */
+/** Returns the policy with the endorsement in it, and the event of the step. */
 export function recorded(before: PolicyAggregate, endorsement: Endorsement, step: Step): Planned {
   const aggregate = withEndorsement(before, endorsement)
   return { aggregate, events: [endorsementEvent(aggregate, step, endorsement)] }
 }
 
-/** The policy with the schedule and the end of the issued endorsement. */
+/** Returns the policy with the schedule and the end of the issued endorsement. */
 export const policyOnIssue = (before: PolicyAggregate, endorsement: Endorsement): Policy => ({
   ...before.policy,
   paymentScheduleName: scheduleOf(before, endorsement),

@@ -1,5 +1,5 @@
-// Applies an endorsement or a renewal to its policy: check, price, underwrite, and ask for bills where the product
-// plans its own.
+// Applies an endorsement or a renewal to its policy: validates, prices and underwrites it, and plans its bills if the product has
+// its own planner.
 
 import { withPlan } from '../../billing/billing.ts'
 import { ownTransaction, plansItsBills } from '../../billing/plugin-bills.ts'
@@ -55,8 +55,8 @@ import { touchesOf } from './repricing.ts'
 import { transactionData } from './template-data.ts'
 
 /**
- * Validates, prices and underwrites. Takes the digits of the transaction; a valid decision of a person
- * replaces underwriting's. Refuses (400) invalid content.
+ * Validates, prices and underwrites. Takes the digit locators of the transaction. A valid decision of a person replaces
+ * underwriting's. Rejects invalid content with 400.
  */
 export async function carryOutEndorsement(
   before: PolicyAggregate,
@@ -73,8 +73,8 @@ export async function carryOutEndorsement(
 }
 
 /**
- * The valid content with the plugin's amounts. Content is checked first, so that the plugin never sees an
- * invalid policy. A renewal splits nothing.
+ * Applies valid content with the plugin's amounts. Content is checked first, so that the plugin never sees an invalid policy. A
+ * renewal splits nothing.
  */
 async function applyProrated(
   before: PolicyAggregate,
@@ -101,7 +101,7 @@ async function applyEndorsement(
   prorated?: Prorated,
 ): Promise<EndorsementResult> {
   const { kind, changes } = endorsement
-  // The configuration may have changed since the application, so the touched exposures may have too.
+  // The configuration may have changed since the application, and with it the exposures that the endorsement touches.
   if (unread && touchesOf(endorsement, product) === undefined) throw new NeedsWholePolicy()
   const isRenewal = kind === 'renewal'
   const renewalDigits = isRenewal ? digitsForRenewal(before, endorsement) : 0
@@ -112,7 +112,7 @@ async function applyEndorsement(
   return result
 }
 
-/** Refuses invalid content of an application. Values may be missing until it is quoted. */
+/** Rejects invalid content of an application. Values may be missing until it is quoted. */
 export async function assertApplicationValid(
   before: PolicyAggregate,
   endorsement: Endorsement,
@@ -152,7 +152,7 @@ async function assertContent(
   if (errors.hasErrors) throw new Refusal('policyValidation', summary(errors), { policyFieldErrors: errors })
 }
 
-/** Rates new runs without a price; runs that continue without repricing have their share of the old one. */
+/** Rates new runs without a price. Runs that continue without repricing already have their share of the old price. */
 async function pricedEndorsement(
   { aggregate, modification, quote }: EndorsementResult,
   context: RatingContext,
@@ -186,7 +186,7 @@ async function pricedEndorsement(
   }
 }
 
-/** The data of the exposure that the counted transactions left in force at the time. */
+/** The exposure's data in force at the time, by the counted transactions. */
 export const exposureRunAt = (
   { exposureRuns }: Pick<PolicyAggregate, 'exposureRuns'>,
   { locator }: Pick<Exposure, 'locator'>,
@@ -195,7 +195,7 @@ export const exposureRunAt = (
 ): ExposureRun =>
   [...exposureRuns.values()].findLast(one => one.exposureLocator === locator && covers(one, at, counted))!
 
-/** Within the span of the run and before its cuts. */
+/** Whether the time is within the span of the run and before its cuts. */
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
@@ -207,7 +207,7 @@ export const transactionOf = ({ kind, locator, changes }: Endorsement): Transact
   }),
 })
 
-/** As scripts see it while it is priced: it is quoted afterwards, so they find no bills of it. */
+/** The transaction as scripts see it while it is priced. It is quoted only afterwards, so they find no bills of it. */
 export const changingOf = (
   endorsement: Endorsement,
   { locator: modificationLocator }: Modification,
@@ -239,8 +239,8 @@ const contextOf = (
 })
 
 /**
- * Stores the bills that the product plans. The quoted endorsement shows them until it is accepted; then they
- * are planned again for what is open.
+ * Stores the bills that the product plans. The quoted endorsement shows them until it is accepted, when everything still open is
+ * planned again.
  */
 export async function withOwnBills(
   quoted: Planned,
@@ -257,8 +257,7 @@ export async function withOwnBills(
 }
 
 /**
- * The bills as the product plans them; undefined where it does not, and for an endorsement that changes no
- * plan.
+ * Returns the bills that the product plans. Undefined if it does not plan bills, or if the endorsement does not change the plan.
  */
 export async function ownBillsOf(
   before: PolicyAggregate,
@@ -277,8 +276,8 @@ export async function ownBillsOf(
 }
 
 /**
- * A renewal, a charge or a payment schedule changes the plan. Any other endorsement leaves it as it is and
- * has one invoice for 0, so the product is not asked.
+ * Whether the transaction changes the plan: a renewal, a charge or a payment schedule does. Any other endorsement has one invoice
+ * for 0 and leaves the plan unchanged, so the product's planner is not called.
  */
 const changesPlan = (
   before: PolicyAggregate,

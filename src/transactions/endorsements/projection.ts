@@ -108,8 +108,8 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
 }
 
 /**
- * A quote's invoices are the ones that acceptance plans. An accepted endorsement with a payment schedule of its own
- * shows the invoices still to come.
+ * A quote shows the invoices that acceptance would plan. An accepted endorsement with a new payment schedule shows the invoices
+ * still to come.
  */
 function plannedInvoices(
   aggregate: PolicyAggregate,
@@ -161,8 +161,8 @@ function planned(
 }
 
 /**
- * The product's own bills from the time of the quote; undefined where it plans none. They bill other
- * transactions as of that time, so all charges count, whatever was billed since.
+ * Returns the product's own bills from the time of the quote, or undefined if it plans none. They bill other transactions as of
+ * that time, so all charges count, including those billed since.
  */
 function quotedOwnBills(
   aggregate: PolicyAggregate,
@@ -220,7 +220,7 @@ const newPerils = (perils: readonly PerilCreate[] | undefined) =>
     ...amountsOf(peril),
   }))
 
-/** The changes as requested, with every value as a list. */
+/** Returns the changes as requested, with every value as a list. */
 const repeated = (changes: EndorsementChanges) => ({
   fieldValues: values(changes.fieldValues),
   ...groupChanges(changes),

@@ -1,5 +1,5 @@
-// What an endorsement rates again (brief 2.5), and which exposures it touches. A run that continues unrated
-// costs its share of the old price up to the old end of the policy, and its month rates beyond.
+// The parts of a policy that an endorsement rates again (brief 2.5), and the exposures that it touches. A run that continues
+// without being rated costs its share of the old price up to the old end of the policy, and its month rates beyond.
 
 import Big from 'big.js'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -16,10 +16,10 @@ import {
 } from '../../policy/records/transactions.ts'
 import type { ProductDefinition } from '../../product/configuration.ts'
 
-/** When continuing runs are rated again (brief 2.5). */
+/** Which continuing runs are rated again (brief 2.5). */
 export type Repricing = 'never' | 'changed' | 'all'
 
-/** The type's repricing; for a type with `input` the request must give it. */
+/** Returns the repricing of the endorsement type. For a type with `input` the request must state it. */
 export function repricingOf(
   product: ProductDefinition,
   name: string,
@@ -45,8 +45,8 @@ export function repricingOf(
 }
 
 /**
- * The exposures that the changes name. Undefined means the whole policy: its other exposures are rated again,
- * end at another time, or have planned invoices that move.
+ * The exposures that the changes name. Undefined means the whole policy: its other exposures are rated again, end at another
+ * time, or have planned invoices that move.
  */
 export function touchesOf(
   { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,
@@ -63,7 +63,7 @@ const changesPolicy = (changes: EndorsementChanges): boolean =>
   Object.keys(changes.fieldValues ?? {}).length > 0 ||
   [changes.addFieldGroups, changes.updateFieldGroups, changes.removeFieldGroups].some(list => list?.length)
 
-/** The old price with the amounts of one piece of it; the rates stay. */
+/** Returns the old price with the amounts of one piece of it. The rates do not change. */
 export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined): PerilPrice | undefined =>
   price &&
   piece?.amounts && {
@@ -77,8 +77,8 @@ export const prorated = (price: PerilPrice | undefined, piece: Piece | undefined
   }
 
 /**
- * The run's price for a stretch after it: month rates times months (brief 3.1). A tax has no rate of its own,
- * so it grows in proportion to the months (brief 3.2).
+ * Returns the run's price for a stretch after it: month rates times months (brief 3.1). A tax has no rate of its own, so it grows
+ * in proportion to the months (brief 3.2).
  */
 export function extended(run: PerilRun, more: Span, timeZone: TimeZone): PerilPrice | undefined {
   if (!run.price) return undefined

@@ -75,8 +75,8 @@ export function transactionRoutes(
       operation: operationOn(locator),
     }))
   /**
-   * The stored price change or underwriting decision, or the present one where nothing is recorded yet.
-   * Stores nothing.
+   * Returns the stored price change or underwriting decision, or computes the present one if nothing is recorded yet. Stores
+   * nothing.
    */
   const ask = (
     context: RequestContext,

@@ -1,6 +1,6 @@
-// Adds and reverses fees by hand on an issued policy, at any time (brief 3.3). An update is a modification,
-// so later cancellations, reinstatements and withdrawals treat its fees like any other; it is billed at once.
-// Before the issue, pricing replaces all fees, so there is nothing to update.
+// Adds and reverses fees by hand on an issued policy, at any time (brief 3.3). An update is a modification, so later
+// cancellations, reinstatements and withdrawals treat its fees like any other. It is billed immediately. Before the issue,
+// pricing replaces all fees, so there is nothing to update.
 import { makeBills, planBills } from '../../billing/billing.ts'
 import { withFeeReversed } from '../../billing/plugin-bills.ts'
 import { invalidRequest, wrongState } from '../../kernel/errors.ts'
@@ -31,13 +31,13 @@ import { defineKind, json, type Response } from '../mechanism/kind.ts'
 
 export type FeeUpdateContext = { product: ProductDefinition; now: Instant; supply: LocatorSupply }
 
-/** The modification and its invoice. */
+/** One for the modification and one for its invoice. */
 export const DIGITS_FOR_FEE_UPDATE = 2
 
 /**
- * One invoice for new and reversed fees; `policy.update` precedes the events of the invoice. Refuses a fee
- * that the product does not declare or that charges nothing (400), an unknown one (404), and one that is no
- * longer charged (409). At least one of the lists has entries.
+ * Plans one invoice for new and reversed fees. `policy.update` precedes the events of the invoice. Rejects with 400 a fee that
+ * the product does not declare or that charges nothing, with 404 an unknown one, and with 409 one that is no longer charged. At
+ * least one of the lists must have entries.
  */
 export function planFeeUpdate(
   before: PolicyAggregate,
@@ -112,7 +112,7 @@ function declared(
   return { name: feeName, description: description ?? definition.displayName, amount, start, end }
 }
 
-/** The amount exactly as sent. Rounding an amount that a person set would charge a different one. */
+/** Returns the amount exactly as sent. Rounding an amount that a person set would charge a different one. */
 function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   const digits = minorDigits(currency)
   const amount = decimal(text)
@@ -125,10 +125,7 @@ function amountOf(text: string, currency: CurrencyCode, where: string): Money {
   return money(amount, currency)
 }
 
-/**
- * The named fees, each without its charge; and the installments whose fees are named, with those fees
- * returned.
- */
+/** Returns the named fees, each without its charge, and the installments whose own fees are named, with those fees reversed. */
 function reversedFees(
   before: PolicyAggregate,
   locators: readonly string[],

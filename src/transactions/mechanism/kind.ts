@@ -1,6 +1,6 @@
-// A kind of operation on a policy is one value: its name, its decision, how its record is shown, what
-// conflicts with it. The policy's object, previews, price changes and plugins loop over
-// src/transactions/kinds.ts: a new kind is its folder and one line there (docs/design.md, section 4).
+// A kind of operation on a policy is one value: its name, its decision, how its record is shown, what it conflicts with. The
+// policy's object, previews, price changes and plugins loop over src/transactions/kinds.ts, so a new kind needs only its folder
+// and one line there (docs/design.md, section 4).
 import { missedInvoices } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
 import type { PluginRecord, PluginRecords } from '../../extension/plugins/transaction-records.ts'
@@ -31,8 +31,8 @@ import type { Autofill } from '../autofill/fill.ts'
 import type { IfPreviewed } from './preview-token.ts'
 
 /**
- * The messages to a policy's object, by the kind's name. Each kind declares its own member beside its value
- * (`declare module`). Members are plain data that the previous and the next version can read.
+ * The messages to a policy's object, by the name of the kind. Each kind declares its own member next to its value (`declare
+ * module`). Members are plain data that the previous and the next version can read.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PolicyOperations {}
@@ -43,7 +43,7 @@ export type PolicyOperation<Name extends KindName = KindName> = {
   [N in Name]: { kind: N } & PolicyOperations[N]
 }[Name]
 
-/** Transactions whose price change can be requested; each kind declares its own. */
+/** Transactions whose price change can be requested. Each kind declares its own. */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface PlannedChanges {}
 
@@ -51,14 +51,14 @@ export type PlannedChange<Name extends keyof PlannedChanges = keyof PlannedChang
   [N in Name]: { kind: N } & PlannedChanges[N]
 }[Name]
 
-/** Transactions that can be previewed, by member of the preview's request. */
+/** Transactions that can be previewed, by the member of the preview request. */
 // biome-ignore lint/suspicious/noEmptyInterface: kinds extend it.
 export interface Previews {}
 
-/** Shows a record as its GET does. Refuses (404) an unknown locator. */
+/** Shows a record as its GET does. Rejects an unknown locator with 404. */
 export type Response = (loaded: Loaded) => unknown
 
-/** What a decision can use besides the policy and the operation. */
+/** Everything that a decision can use besides the policy and the operation. */
 export type Run = {
   readonly attempt: Attempt
   readonly autofill: Autofill
@@ -69,28 +69,31 @@ export type Run = {
 export type RecordingOptions = {
   /** Repeating the operation changes nothing, so no record of the write is kept. */
   readonly isRepeatable?: boolean
-  /** The policyholder was used, and must be as it was read. Holds for what is priced in any case. */
+  /**
+   * The plan depends on the policyholder, which must be unchanged when the plan is recorded. Always checked for a plan that
+   * prices something.
+   */
   readonly restsOnPolicyholder?: boolean
 }
 
 /**
- * The result of an operation: an answer alone, or a plan to record. Undefined means that there was nothing to
- * do; the answer is then empty.
+ * The result of an operation: either only an answer, or a plan to record. Undefined means that there was nothing to do; the
+ * answer is then empty.
  */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
   | (RecordingOptions & {
       readonly planned: Planned
-      /** Shows the recorded state; default the policy. */
+      /** Shows the recorded state. Default: the policy. */
       readonly response?: Response
-      /** What the response shows, after the policy's locator: a repeat of the request reads it again. */
+      /** The record that the response shows, appended to the policy's locator. A repeat of the request reads that record again. */
       readonly subject?: string
-      /** Set where the operation changes more than the aggregate, e.g. the configuration. */
+      /** Set when the operation changes more than the aggregate, such as the configuration. */
       readonly loaded?: Loaded
     })
   | undefined
 
-/** A quoted or accepted transaction: it blocks others, or is invalidated before them. */
+/** A quoted or accepted transaction. It blocks other transactions, or is invalidated before them. */
 export type Pending = ConflictResponse & {
   readonly createdAt: Instant
   takeBack(from: PolicyAggregate, now: Instant): Planned
@@ -99,17 +102,20 @@ export type Pending = ConflictResponse & {
 export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
-  /** The same transaction as an operation, if it goes as far as the preview: to its issue. */
+  /**
+   * The operation as the issue of a previewed transaction. Undefined if the operation stops before the issue, since a preview
+   * always shows the transaction issued.
+   */
   issuedBy(operation: PolicyOperation): Issuing<Request> | undefined
 }
 
-/** `at`: the operation, where times that the request leaves out are those of the preview. */
+/** `at` returns the operation with the times of the preview where the request leaves times out. */
 export type Issuing<Request> = {
   readonly request: Request
   at(previewed: Instant, loaded: Loaded): PolicyOperation
 }
 
-/** The plan of a previewed transaction, and the modification that it makes. */
+/** The plan of a previewed transaction, and the modification that it creates. */
 export type Previewed = { readonly planned: Planned; readonly modificationLocator: Uuid }
 
 export type ChangeResponse =
@@ -117,7 +123,7 @@ export type ChangeResponse =
   | CancellationValueResponse
   | AutomatedUnderwritingResultResponse
 
-/** Stores nothing. */
+/** Computes a price change and stores nothing. */
 export type ChangeOf<Change> = {
   fill?(change: Change, loaded: Loaded, autofill: Autofill): Promise<Change>
   decide(loaded: Loaded, change: Change, attempt: Attempt): Promise<ChangeResponse>
@@ -125,13 +131,13 @@ export type ChangeOf<Change> = {
 
 type KindBase<Name extends KindName> = {
   readonly name: Name
-  /** The operation stores nothing, so it may use memory of the policy that is up to 2 s old. */
+  /** Whether the operation stores nothing, so that it may use a remembered policy that is up to 2 s old. */
   isReadOnly?(operation: PolicyOperation<Name>): boolean
-  /** The part of a large policy that may be enough; undefined for the whole policy. */
+  /** The part of a large policy that may be enough. Undefined for the whole policy. */
   part?(operation: PolicyOperation<Name>): Part | undefined
-  /** The record that `If-Match` refers to; undefined means the policy. */
+  /** The record that `If-Match` refers to. Undefined means the policy. */
   record?(operation: PolicyOperation<Name>): Response | undefined
-  /** Whether the object's memory of the policy is too old for the operation. */
+  /** Whether the policy that the object remembers is too old for the operation. */
   isOutdated?(remembered: Loaded | undefined, operation: PolicyOperation<Name>, now: Instant): boolean
   /** The policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
@@ -145,18 +151,18 @@ export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
   /** Adds the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
   /**
-   * The number of digit locators that the decision takes from `attempt.supply`. A decision that learns the
-   * number only later uses `attempt.digits`.
+   * The number of digit locators that the decision takes from `attempt.supply`. A decision that learns the number later uses
+   * `attempt.digits` instead.
    */
   locators?(operation: PolicyOperation<Name>): number
   /**
-   * Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not
-   * allowed; nothing is recorded then.
+   * Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not allowed; nothing is
+   * recorded then.
    */
   decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
 }
 
-/** The kind of operation that creates a policy: there is nothing to load. */
+/** The kind of operation that creates a policy, so there is nothing to load. */
 export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   begin(
     operation: PolicyOperation<Name>,
@@ -169,15 +175,15 @@ export type FirstKind<Name extends KindName = KindName> = KindBase<Name> & {
   }>
 }
 
-/** What the creating operation can use. It leases further locators itself, besides those in its message. */
+/** Everything that the creating operation can use. It leases any locators it needs beyond those in its message. */
 export type FirstRun = Omit<Run, 'attempt'> & {
   lease(count: number): Promise<number[]>
   attemptWith(supply: LocatorSupply): Attempt
-  /** What the request names. Refuses (404 or 400) what is unknown. */
+  /** Loads the records that the request names. Rejects unknown ones with 404 or 400. */
   surroundings(request: PolicyCreateRequest): Promise<NewPolicyContext>
 }
 
-/** The registry calls a kind only with operations of its own name. */
+/** The registry passes a kind only operations of its own name. */
 export type AnyKind = Kind | FirstKind
 
 export const defineKind = <Name extends KindName>(kind: Kind<Name>): Kind<Name> => kind
@@ -204,10 +210,10 @@ export function kindNamed(name: string): AnyKind {
 
 export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.stringify(value) })
 
-/** A reply of an object has at most 32 MiB, and a UTF-16 unit up to three bytes. */
+/** An object's reply is limited to 32 MiB, and a UTF-16 code unit takes up to three bytes. */
 const LONGEST_REPLY = 8 * 2 ** 20
 
-/** Undefined where a reply cannot hold it: then the Worker reads the record that the operation was about, and answers with it. */
+/** Undefined when the answer is too long for a reply. The Worker then reads the operation's record itself and answers with it. */
 export function jsonIfShort(value: unknown): JsonAnswer | undefined {
   const text = jsonWithin(value, LONGEST_REPLY)
   return text === undefined ? undefined : { status: 200, text }
@@ -226,17 +232,17 @@ export const showPolicy =
     policyAnswer(aggregate, product, { summarizeQuotes, perilCharacteristics })
 
 /**
- * A kind of record with routes of its own, such as quotes. The Worker reads and lists by this value
- * (policies/service.ts), the policy's object checks `If-Match` with it, and plugins read it.
+ * A kind of record with its own routes, such as quotes. The Worker reads and lists records by this value (policies/service.ts),
+ * the policy's object checks `If-Match` with it, and plugins read records through it.
  */
 export type RecordKind<Locator extends number | Uuid, Stored, Shown> = {
-  /** For messages, e.g. `quote`. */
+  /** For messages, such as `quote`. */
   readonly name: string
   readonly form: 'digits' | 'uuid'
   select(locator: Locator): PolicySelection
   /** Oldest first. */
   all(aggregate: PolicyAggregate): Iterable<Stored>
-  /** Refuses (404) an unknown locator. */
+  /** Rejects an unknown locator with 404. */
   find(aggregate: PolicyAggregate, locator: Locator): Stored
   show(aggregate: PolicyAggregate, record: Stored, product: ProductDefinition): Shown
 }
@@ -272,8 +278,8 @@ export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
 /**
- * Refuses (409) when a pending transaction conflicts with the transaction `own`. The refusal names the
- * conflicts and the `remedy`.
+ * Rejects with 409 when a pending transaction conflicts with the transaction `own`. The message names the conflicts and the
+ * `remedy`.
  */
 export function assertNoConflicts(
   before: PolicyAggregate,
@@ -288,8 +294,8 @@ export function assertNoConflicts(
 }
 
 /**
- * The policy without pending transactions other than `own`. Refuses (409) instead when the request says
- * `block`, and names the conflicts. `remedy` is for requests that cannot say `invalidate`.
+ * Returns the policy without pending transactions other than `own`. When the request says `block`, rejects with 409 instead and
+ * names the conflicts. `remedy` is for requests that cannot say `invalidate`.
  */
 export function withoutConflicts(
   before: PolicyAggregate,
@@ -306,9 +312,8 @@ export function withoutConflicts(
 }
 
 /**
- * Undoes a modification that is not issued, for good: its invoices are void, their payments are reversed, and
- * what it made no longer counts. Installments that it absorbed are billed as they were planned, and at once
- * where they are already due.
+ * Undoes a modification that is not issued, permanently: its invoices become void, their payments are reversed, and the records
+ * that it created no longer count. Installments that it absorbed are billed as originally planned, those already due immediately.
  */
 export function withoutModification(
   before: PolicyAggregate,
@@ -329,11 +334,11 @@ export type PolicyMessage = {
   idempotency?: IdempotencyKey
   /** `If-Match`: the operation's record must have one of these tags. */
   ifMatch?: IfMatch
-  /** `If-Previewed`: the operation must be what was previewed, at the same price. */
+  /** `If-Previewed`: the operation must be the one that was previewed, at the same price. */
   ifPreviewed?: IfPreviewed
   /** As in RequestContext. */
   adds?: boolean
-  /** As in Calls; set by `askPolicy`. */
+  /** As in Calls. `askPolicy` sets it. */
   token?: AccessToken | undefined
   locator: PolicyLocator
   operation: PolicyOperation

@@ -1,4 +1,4 @@
-// A preview's token says what was previewed, of which policy, for whom and at what price. The write that sends it as
+// A preview's token records what was previewed, of which policy, for whom and at what price. A write that sends it as
 // `If-Previewed` does exactly that, or nothing (docs/design.md, section 4).
 import { hash, randomUUID } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
@@ -13,16 +13,16 @@ import type { PolicyPriceChangeResponse } from '../../rating/contract-change.ts'
 
 export const PREVIEW_LIFE_MS = 15 * 60 * 1000
 
-/** Access tokens have another type: neither passes for the other. */
+/** Differs from the type of access tokens, so that neither is accepted as the other. */
 const TYPE = 'preview+jwt'
 
-/** What was previewed. `body`, `state` and `price` are digests. */
+/** The previewed transaction. `body`, `state` and `price` are digests. */
 export type PreviewedFacts = {
   readonly policy: PolicyLocator
   readonly operation: string
   readonly body: string
   readonly version: number
-  /** Digest of what of the policy matters (`digestOfPolicy`); absent from tokens of the release before. */
+  /** The digest of the policy's records except documents (`digestOfPolicy`). Absent from tokens of the previous release. */
   readonly state?: string
   readonly price: string
   /** In the tenant's time. */
@@ -62,7 +62,7 @@ const foreign = () =>
     'If-Previewed must be the previewToken of an answer of POST /policies/{policyLocator}/preview of this tenant, as it was sent.',
   )
 
-/** Refuses (400) what this service did not sign for the tenant. */
+/** Rejects with 400 a token that this service did not sign for the tenant. */
 export async function readPreview(
   { env, tenant }: Pick<RequestContext, 'env' | 'tenant'>,
   token: string,
@@ -79,7 +79,7 @@ export async function readPreview(
       algorithms: [TOKEN_ALGORITHM],
       typ: TYPE,
       audience: tenant.locator,
-      // Expiry is checked where the write is decided, after repeats are answered.
+      // Expiry is checked where the write is decided, after repeats have been answered.
       currentDate: new Date(0),
       requiredClaims: ['exp', 'sub', 'jti'],
     },
@@ -104,13 +104,16 @@ export async function readPreview(
 
 const digest = (text: string): string => hash('sha256', text, 'base64url')
 
-/** What a final state in the request says does not matter to a preview: it always shows the transaction issued. */
+/**
+ * The digest of a request without `state` and `issue`. A preview always shows the transaction issued, so these do not matter to
+ * it.
+ */
 export function digestOfRequest(request: object): string {
   const { state: _, issue: __, ...rest } = request as { state?: unknown; issue?: unknown }
   return digest(canonical(rest))
 }
 
-/** Every change of these is stamped, and what else a policy has changes only with one of them. */
+/** Every change of these records updates their time stamps, and nothing else of a policy changes without one of them. */
 const STAMPED = [
   'quotes',
   'modifications',
@@ -128,13 +131,13 @@ type StampedRecord = Stamped & {
   readonly statuses?: readonly unknown[]
 }
 
-/** States beside the time, since several changes may have one time. */
+/** Includes states as well as the time, since several changes may have the same time. */
 const stampOf = ({ locator, updatedAt, state, statuses }: StampedRecord): string =>
   [locator, updatedAt, state, statuses?.length].join(' ')
 
 /**
- * Of when the records of a policy last changed, documents left out: those are made in the background and raise the policy's
- * version, but no transaction rests on them.
+ * A digest of when the records of a policy last changed. Excludes documents: they are created in the background and raise the
+ * policy's version, but no transaction depends on them.
  */
 export function digestOfPolicy(aggregate: PolicyAggregate): string {
   const { policy, payments, lapses } = aggregate
@@ -144,7 +147,7 @@ export function digestOfPolicy(aggregate: PolicyAggregate): string {
   return digest([policy.updatedAt, policy.configVersion, ...all].join('\n'))
 }
 
-/** Of all amounts. New records have other locators when they are really made. */
+/** A digest of all amounts. Excludes locators, since the real transaction creates records with other locators than the preview. */
 export const digestOfPrice = ({ worksheet: _, ...price }: PolicyPriceChangeResponse): string =>
   digest(JSON.stringify(price, (name, value) => (/locator$/i.test(name) ? undefined : value)))
 
@@ -159,7 +162,7 @@ const REASONS = {
   unknown: 'There is no such preview, or no longer',
 } as const
 
-/** 409: nothing was done, since it would not be what was previewed. */
+/** Returns the 409 for a write that would differ from its preview. Nothing was changed. */
 export const previewOutdated = (reason: keyof typeof REASONS): Refusal =>
   new Refusal('previewOutdated', `${REASONS[reason]}. Preview it again, and decide again.`, {
     previewReason: reason,

@@ -1,4 +1,4 @@
-// The price change of a transaction, stored or computed, and the operation that asks for it.
+// The price change of a transaction, stored or computed, and the operation that requests it.
 
 import type { PolicyLocator, Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -25,7 +25,7 @@ import {
   type Run,
 } from './kind.ts'
 
-/** The stored change where the transaction is recorded; otherwise the change as it would be now. */
+/** Returns the stored change if the transaction is recorded, and otherwise the change that it would make now. */
 export async function priceChangeOf(
   loaded: Loaded,
   { modificationLocator }: { readonly modificationLocator?: Modification['locator'] },
@@ -43,7 +43,7 @@ export async function priceChangeOf(
   return await explainedChange(views, explaining, true)
 }
 
-/** Rates a recorded transaction again for its worksheet; transactions that rate nothing have none. */
+/** Rates a recorded transaction again for its worksheet. Transactions that rate nothing have no such function. */
 type RateAgain = (
   rating: { readonly view: PolicyView; readonly loaded: Loaded; readonly attempt: Attempt },
   modification: Modification,
@@ -62,7 +62,7 @@ async function explainedChange(
   return { ...policyPriceChangeResponse(before, after), worksheet }
 }
 
-/** What a worksheet is recorded with. `recorded`: where transactions of the policy may be rated again. */
+/** Returns what recording a worksheet needs. Pass `recorded` where recorded transactions of the policy may be rated again. */
 export async function explainingOf(
   context: RequestContext,
   selection: Selection,
@@ -94,7 +94,7 @@ export async function explainingOf(
   }
 }
 
-/** The price change of a recorded modification, compared with what was issued before it. */
+/** The price change of a recorded modification, compared with everything that was issued before it. */
 export function recordedPriceChange(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -104,7 +104,7 @@ export function recordedPriceChange(
   return policyPriceChangeResponse(before, after)
 }
 
-/** The same with the worksheet of what was rated just now: the transaction is not recorded. */
+/** The same for a transaction that was planned but not recorded, with the worksheet of the rating that just ran. */
 export const previewedPriceChange = async (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -115,7 +115,10 @@ export const previewedPriceChange = async (
     ? await explainedChange(recordedViews(aggregate, modification, product), explaining, false)
     : recordedPriceChange(aggregate, modification, product)
 
-/** Fees can change between a transaction's quote and its issue; no other change of amounts can. They count as before it. */
+/**
+ * Whether a modification counts as made before another one. Fees can change between the quote and the issue of a transaction, and
+ * then count as before it. No other amounts can change in that time.
+ */
 function standsBefore(one: Modification, { number, issuedAt, invalidatedAt }: Modification): boolean {
   if (one.number < number || one.kind !== 'feeUpdate') return one.number < number
   const until = issuedAt ?? invalidatedAt
@@ -131,7 +134,7 @@ function recordedViews(
   const earlier = (one: Modification): boolean => isIssued(one) && standsBefore(one, modification)
   const upTo = (one: Modification): boolean => earlier(one) || one.locator === modification.locator
   const before = policyView(aggregate, quote, product, earlier)
-  // A view always has its quote's modification. New business is compared with nothing.
+  // A view always includes the modification of its quote. New business has nothing before it, so its view is emptied.
   const isFirst = modification.quoteLocator !== undefined
   return {
     before: isFirst ? { ...before, line: [], exposures: [] } : before,
@@ -139,13 +142,13 @@ function recordedViews(
   }
 }
 
-/** Of a transaction that is not recorded, compared with the policy before it. */
+/** The price change of a transaction that is not recorded, compared with the policy before it. */
 export function plannedPriceChange(...planned: Parameters<typeof plannedViews>): PolicyPriceChangeResponse {
   const { before, after } = plannedViews(...planned)
   return policyPriceChangeResponse(before, after)
 }
 
-/** The same, with a worksheet where one is asked for. */
+/** The same, with a worksheet if one was requested. */
 export const explainedPriceChange = async (
   { explaining }: Pick<Attempt, 'explaining'>,
   ...planned: Parameters<typeof plannedViews>
@@ -165,7 +168,7 @@ const plannedViews = (
 
 declare module './kind.ts' {
   interface PolicyOperations {
-    /** `explain`: with a worksheet of these perils. */
+    /** `explain`: include a worksheet of these perils. */
     change: { of: PlannedChange; explain?: Selection }
   }
 }
@@ -176,7 +179,7 @@ function changeOf({ kind }: PlannedChange): ChangeOf<PlannedChange> {
   return found.changes![kind] as unknown as ChangeOf<PlannedChange>
 }
 
-/** The stored price change, or the present one; stores nothing. */
+/** Returns the stored price change, or computes the present one. Stores nothing. */
 export const decideChange = (loaded: Loaded, of: PlannedChange, attempt: Attempt): Promise<ChangeResponse> =>
   changeOf(of).decide(loaded, of, attempt)
 

@@ -1,6 +1,6 @@
-// Transactions whose amounts the product's plugin splits (brief 5.6, getProrationResult). Plans are pure: a
-// first plan finds what it splits and is dropped, the plugin answers, and a second plan uses the answer.
-// Creations, renewals, fees by hand and withdrawals split nothing, so they ask nothing.
+// Transactions whose amounts the product's plugin splits (brief 5.6, getProrationResult). Plans are pure, so planning runs twice:
+// the first plan finds out what it splits and is dropped, the plugin answers, and the second plan uses the answer. Creations,
+// renewals, fees added by hand and withdrawals split nothing, so they do not call the plugin.
 import { BUILT_IN_BILLS, type OwnBills } from '../../billing/plugin-bills.ts'
 import { shardOfDigits, transientLocators } from '../../kernel/locators.ts'
 import { earlier, type Instant } from '../../kernel/time.ts'
@@ -15,14 +15,14 @@ import { type Attempt, type EffectContext, ratingContext } from '../../rating/ra
 type Plan = { readonly aggregate: PolicyAggregate } | undefined
 
 /**
- * Digit locators, and the product's own planner of bills, if any. `holdsNothingBack`: what the plugin would hold back does not count,
- * as for the value of a cancellation whose type nobody knows yet (brief 4.5).
+ * The number of digit locators, and the product's own planner of bills, if any. `holdsNothingBack`: ignore what the plugin would
+ * hold back, as for the value of a cancellation whose type is not yet known (brief 4.5).
  */
 type Needs = { readonly digits: number; readonly ownBills?: OwnBills; readonly holdsNothingBack?: boolean }
 
 /**
- * The plan with the amounts that the plugin gives. The first plan does not ask a plugin for bills, since it
- * is dropped. Refuses what the plan refuses before the plugin is called, and (422) an invalid answer.
+ * Returns the plan with the amounts that the plugin gives. The first plan does not call a plugin for bills, since it is dropped.
+ * Throws what the plan rejects before the plugin is called, and 422 for an invalid answer.
  */
 export async function prorated<P extends Plan>(
   loaded: Loaded,
@@ -43,9 +43,9 @@ export async function prorated<P extends Plan>(
 }
 
 /**
- * The plugin's answer; undefined for a product without one. `plan` makes the transaction with the amounts
- * known so far. The plugin is called once for each time that splits amounts: once, or twice for an
- * endorsement that also brings an earlier end of the policy.
+ * Returns the plugin's answer, or undefined for a product without that plugin. `plan` plans the transaction with the amounts
+ * known so far. The plugin is called once for each time at which amounts are split: once, or twice for an endorsement that also
+ * moves the policy's end earlier.
  */
 export async function prorationOf(
   loaded: Loaded,
@@ -55,10 +55,10 @@ export async function prorationOf(
 ): Promise<Prorated | undefined> {
   const { product, aggregate: before, unread } = loaded
   if (!hasPlugin(product, 'getProrationResult')) return undefined
-  // Every peril in force is split with the policy.
+  // Every peril in force is split with the policy, so a part of it is not enough.
   if (unread) throw new NeedsWholePolicy()
   let known = NOTHING_PRORATED
-  // Each turn asks for the earliest time whose splits are still open.
+  // Each iteration requests the earliest time whose splits are still open.
   for (;;) {
     const aggregate = (await plan(known))?.aggregate
     const modification = aggregate && addedModification(before, aggregate)

@@ -1,5 +1,4 @@
-// What each operation on a new policy decides: pure plans over what was loaded, in the order validate, price,
-// underwrite, bill.
+// Decides each operation on a new policy: pure plans over the loaded records, in the order validate, price, underwrite, bill.
 
 import { bill, billOnAcceptance, showBills } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
@@ -129,14 +128,14 @@ export async function decideIssue(loaded: Loaded, attempt: Attempt): Promise<Pla
 export const decideDiscard = (loaded: Loaded, attempt: Attempt): Planned =>
   planDiscard(loaded.aggregate, attempt.now)
 
-/** The stored price, or the present price of a valid draft; stores nothing. */
+/** Returns the stored price, or the present price of a valid draft. Stores nothing. */
 export async function decidePrice(loaded: Loaded, attempt: Attempt): Promise<PolicyPriceResponse> {
   const quote = selectedQuote(loaded.aggregate)
   const priced = await pricedNow(loaded, quote, attempt)
   return policyPriceResponse(policyView(priced, quote, loaded.product, isIssued))
 }
 
-/** The stored underwriting result, or for a valid draft the result as it would be now; stores nothing. */
+/** Returns the stored underwriting result, or underwrites a valid draft now. Stores nothing. */
 async function decideUnderwriting(
   loaded: Loaded,
   attempt: Attempt,
@@ -160,15 +159,14 @@ async function pricedNow(loaded: Loaded, quote: Quote, attempt: Attempt): Promis
 type Written = { readonly due: boolean; readonly answer: JsonAnswer }
 
 /**
- * The last price answer of each policy in memory. A stored price depends on the policy alone, and a `Loaded`
- * never changes: a change makes a new one, and the old answer is collected with the old one.
- * object/execution.ts limits age and size.
+ * The last price answer of each policy in memory. A stored price depends only on the policy, and a `Loaded` never changes: a
+ * change creates a new one, and the old answer is collected with the old one. object/execution.ts limits age and size.
  */
 const writtenOf = new WeakMap<Loaded, Written>()
 
 /**
- * The stored price, or the present price of a valid draft, `due` in the form of GET. Written as text once and
- * repeated while the object remembers the policy.
+ * Returns the stored price, or the present price of a valid draft, with `due` in the form of GET. A stored price is serialized
+ * once and repeated while the object remembers the policy.
  */
 async function priceAnswer(loaded: Loaded, due: boolean, attempt: Attempt): Promise<JsonAnswer> {
   const written = writtenOf.get(loaded)
@@ -190,7 +188,7 @@ function planCreation(draft: PolicyAggregate): Planned {
   }
 }
 
-/** Updates the selected quote; problems of its content are in `reported`. */
+/** Updates the selected quote. Problems of its content are in `reported`. */
 function planUpdate(
   before: PolicyAggregate,
   request: PolicyUpdateRequest,
@@ -228,7 +226,7 @@ async function planFinalization(before: PolicyAggregate, context: RatingContext)
   return { aggregate, events: [...events, policyEvent(aggregate, 'policy.finalize', data)] }
 }
 
-/** Issues the accepted quote. Its modification and everything that it made are issued with it. */
+/** Issues the accepted quote, and with it its modification and everything that the modification created. */
 function planIssue(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'issue')
   const quote: Quote = { ...acceptedQuote(before)!, issuedAt: now, updatedAt: now }
@@ -244,9 +242,8 @@ function planIssue(before: PolicyAggregate, now: Instant): Planned {
 }
 
 /**
- * Discards the policy with all its quotes, voids their invoices and reverses the payments, since nothing is
- * owed for a policy that never existed. Brief 1.2 names unpaid invoices only; paid ones are treated as in
- * 1.3.
+ * Discards the policy with all its quotes, voids their invoices and reverses the payments, since nothing is owed for a policy
+ * that never existed. Brief 1.2 mentions only unpaid invoices; paid ones are treated as in 1.3.
  */
 function planDiscard(before: PolicyAggregate, now: Instant): Planned {
   assertPolicyAllows(before, 'discard')
@@ -269,8 +266,8 @@ function planDiscard(before: PolicyAggregate, now: Instant): Planned {
 }
 
 /**
- * The price with its worksheet: of the quote, or of the policy with everything issued. What is recorded is rated again by
- * what it was rated with; a draft of the policy is priced as it would be now.
+ * Returns the price with its worksheet: of the quote, or of the policy with everything issued. Recorded transactions are rated
+ * again with the inputs of that time; a draft of the policy is priced as of now.
  */
 async function explainedPrice(
   loaded: Loaded,
@@ -295,13 +292,13 @@ async function explainedPrice(
 
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
-    /** `digits` are the leased locators; the first is the policy's. */
+    /** `digits` are the leased locators. The first is the policy's. */
     create: { request: PolicyCreateRequest; digits: number[]; summarizeQuotes: boolean }
     update: { request: PolicyUpdateRequest }
     finalize: object
     issue: object
     discard: object
-    /** Stores nothing; `due`: in the form of GET. With `explain` it has a worksheet; `quote`: of that quote. */
+    /** Stores nothing. `due`: in the form of GET. `explain`: with a worksheet. `quote`: of that quote. */
     price: { due: boolean; quote?: QuoteLocator; explain?: Selection }
     underwriting: object
   }

@@ -1,5 +1,5 @@
-// What a plan brings with it, whatever kind of operation made it: ends of grace, credit, documents and timers. The one place
-// where a policy that is stored and one that only a command has in memory are completed (cli/offline/life.ts).
+// The consequences of a plan, for every kind of operation: ends of grace periods, credit, documents and timers. Both stored
+// policies and policies that a command has only in memory are completed here (cli/offline/life.ts).
 import { uuidOfPolicy } from '../../kernel/locators.ts'
 import type { Money } from '../../kernel/money.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -17,11 +17,11 @@ import { pastDueTimers } from '../lapses/grace-periods.ts'
 import { withCredit, withGraceEnds } from '../payments/settling.ts'
 
 export type Consequences = {
-  /** The policy as it is to be recorded. */
+  /** The policy to record. */
   readonly after: PolicyAggregate
-  /** The policyholder's credit that is left. */
+  /** The credit that the policyholder has left. */
   readonly credit: Money
-  /** The result is right only with this credit; undefined where it does not depend on it. */
+  /** The credit that the result relies on. Undefined if it does not depend on credit. */
   readonly neededCredit: NeededCredit | undefined
   readonly events: readonly NewEvent[]
   readonly timers: readonly NewTimer[]
@@ -29,16 +29,16 @@ export type Consequences = {
 }
 
 type Surroundings = {
-  /** False for the clock, which no refusal of a plugin stops. */
+  /** False for operations of the clock, which a plugin must not be able to stop. */
   readonly isAttended: boolean
-  /** Adds the media that fields name. */
+  /** Adds the media that field values name. */
   readonly withMedia: (aggregate: PolicyAggregate) => Promise<PolicyAggregate>
 }
 
 /**
- * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Refuses what they
- * refuse, (409) a plan that takes back credit that was used, (413) field values beyond the limit of a policy, and (422) charges and
- * credit beyond what adds up exactly.
+ * Completes the plan of an operation. Pure except for `withMedia` and for calls of the tenant's plugins. Throws what these throw,
+ * 409 for a plan that takes back credit that was used, 413 for field values beyond the limit of a policy, and 422 for charges and
+ * credit that are too large to add up exactly.
  */
 export async function withConsequences(
   before: PolicyAggregate | undefined,

@@ -1,5 +1,5 @@
-// Load, decide, commit, answer inside a policy's object (docs/design.md, section 5). Operations of a policy run one by
-// one; D1's guards keep writes safe when two instances run.
+// Load, decide, commit and answer inside a policy's object (docs/design.md, section 5). Operations of a policy run one by one;
+// guards in D1 keep writes safe when two instances of the object run.
 import '../kinds.ts'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type ErrorCode, Refusal } from '../../kernel/errors.ts'
@@ -75,7 +75,7 @@ export async function execute(
     return await attemptAgain({ context, database, message, memory, plugins })
   } catch (problem) {
     forget(memory)
-    // A repeat returns the original response, even where the present state forbids the operation.
+    // A repeat returns the original response, even if the present state forbids the operation.
     if (!(problem instanceof Refusal)) throw problem
     const earlier = await storedAnswer(context, database)
     if (earlier) return earlier
@@ -86,7 +86,7 @@ export async function execute(
   }
 }
 
-/** Refusals from a tenant's service: reading the policy again does not change its answer. */
+/** Refusals from a tenant's service. Reading the policy again does not change its answer. */
 const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
   'externalRaterFailed',
   'externalRaterRefused',
@@ -94,12 +94,12 @@ const CAUSED_BY_SERVICES: ReadonlySet<ErrorCode> = new Set([
   'integrationRefused',
 ])
 
-/** Rating may call the tenant's services, so only one retry. */
+/** Rating may call the tenant's services, so there is only one retry. */
 const ATTEMPTS = 2
 
 /**
- * More where other policies of the policyholder changed its credit: each has an object of its own, so nothing else puts their writes
- * in order.
+ * More attempts for a conflict over credit: other policies of the policyholder change it from their own objects, so nothing else
+ * orders these writes.
  */
 const ATTEMPTS_FOR_CREDIT = 6
 
@@ -107,8 +107,8 @@ const isOfCredit = (problem: unknown): boolean =>
   problem instanceof GuardTripped && problem.guard === 'guard_policyholder_credit'
 
 /**
- * The state may have changed since it was read. After a failed guard, or a refusal that used memory,
- * everything is read again.
+ * Attempts the operation, and again if the state may have changed since it was read: after a failed guard, or after a refusal
+ * based on memory. A retry reads everything again.
  */
 function attemptAgain(session: Session): Promise<Answer> {
   const { message, memory } = session
@@ -132,8 +132,8 @@ function attemptAgain(session: Session): Promise<Answer> {
 }
 
 /**
- * Tries with a part of a large policy where the kind allows it. Reads the whole policy when the decision
- * finds that it needs more.
+ * Tries with a part of a large policy if the kind allows it, and reads the whole policy when the decision finds that it needs
+ * more.
  */
 async function attempt(session: Session): Promise<Answer> {
   const { message } = session
@@ -208,8 +208,8 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       },
     )
   /**
-   * A refused payout carries a plan, which is recorded all the same, except for a repeat of a payout that was carried out. The
-   * answer is not kept, so a repeat tries again.
+   * A refused payout carries a plan, which is recorded nevertheless, unless the request repeats a payout that was carried out.
+   * The answer is not kept, so a repeat tries again.
    */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database)))
@@ -229,12 +229,12 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
   })
 }
 
-/** Refuses (412) a record that has changed since the client read it. */
+/** Rejects with 412 if the record has changed since the client read it. */
 function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): void {
   const record = kindNamed(operation.kind).record?.(operation)
   const form = (options?: Partial<ProjectionOptions>) => () => showPolicy(options)(loaded)
   if (record) requireMatch(ifMatch, () => record(loaded))
-  // A policy has four forms with different tags.
+  // A policy has four representations, each with its own tag.
   else
     requireMatch(ifMatch, form(), [
       form({ perilCharacteristics: 'none' }),
@@ -243,26 +243,25 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
     ])
 }
 
-// A cache of the policy's records, never the truth (docs/design.md, section 5).
-/**
- * The object's memory of its policy between operations. Any error drops it, since it may be what is wrong.
- */
+// A cache of the policy's records, never the source of truth (docs/design.md, section 5).
+/** The policy that the object remembers between operations. Any error drops it, since the memory itself may be wrong. */
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
-  /** The tenant's restores and token epoch: after a restore or a move, the same version may have other rows. */
+  /** The tenant's restores and token epoch. After a restore or a move, the same version may stand for other rows. */
   era?: string
 }
 
 const eraOf = ({ restores = [], tokenEpoch }: Tenant): string => `${restores.length}/${tokenEpoch}`
 
-/** What the object remembers of its policy, as it travels: the reader has the configuration by its hash. */
+/** The remembered policy as it is sent to a reader, which finds the configuration by its hash. */
 export type Recalled = Pick<Loaded, 'aggregate' | 'policyholder' | 'credit'> & {
   readonly configurationHash: string
 }
 
 /**
- * The remembered policy if it is at least of that version. The policyholder may have changed since: what rests on it needs a guard.
+ * Returns the remembered policy if it has at least the given version. The policyholder may have changed since, so anything that
+ * depends on it needs a guard.
  */
 export function recalled(
   { loaded, era }: PolicyMemory,
@@ -274,15 +273,15 @@ export function recalled(
   return { aggregate, policyholder, credit, configurationHash: configuration.hash }
 }
 
-/** How long a price may use memory: for this long it may miss a repair of the configuration. */
+/** How long a price may use memory. During this time it may miss a repair of the configuration. */
 const PRICE_TRUST_MS = 2_000
 
-/** An object keeps rows of at most this many records in memory: about 256 KiB (docs/design.md, section 5). */
+/** An object keeps a policy of at most this many records in memory, about 256 KiB (docs/design.md, section 5). */
 const MOST_REMEMBERED_RECORDS = 250
 
 /**
- * The policy from memory, or read. Writes are safe, since guards fail on stale memory; reads have no guard,
- * so they use memory for 2 s at most.
+ * Returns the policy from memory, or reads it. Writes are safe because guards fail on stale memory. Reads have no guard, so they
+ * use memory for at most 2 s.
  */
 async function remembered(
   { context, database, memory, message: { locator } }: Session,
@@ -311,8 +310,7 @@ function forget(memory: PolicyMemory): void {
   memory.readAt = undefined
 }
 
-// Commits a plan with its consequences (consequences.ts) and search terms, under guards
-// (docs/design.md, section 5).
+// Commits a plan with its consequences (consequences.ts) and search terms, under guards (docs/design.md, section 5).
 type Recording = {
   before: PolicyAggregate | undefined
   loaded: Loaded
@@ -376,8 +374,8 @@ async function record(
 }
 
 /**
- * Whether anything was priced or decided again, by templates that may have read the policyholder. Only then
- * does the write depend on the policyholder's version.
+ * Whether anything was priced or underwritten again, with templates that may have read the policyholder. Only then does the write
+ * depend on the policyholder's version.
  */
 const wasPriced = (before: PolicyAggregate | undefined, after: PolicyAggregate): boolean =>
   [...after.modifications.values()].some(

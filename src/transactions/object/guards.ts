@@ -1,4 +1,4 @@
-// What a write of a policy rests on, as conditions that D1 checks in the batch (docs/design.md, section 5).
+// The state that a write of a policy relies on, as conditions that D1 checks in the batch (docs/design.md, section 5).
 import { sql } from 'drizzle-orm'
 import type { Guard } from '../../platform/commit.ts'
 import type { PolicyAggregate } from '../../policy/records/aggregate.ts'
@@ -17,7 +17,7 @@ const CONFIGURATION_IS_UNCHANGED = sql`(select ${configurationVersions.hash} fro
 const POLICYHOLDER_IS_UNCHANGED = sql`(select ${policyholders.version} from ${policyholders}
   where ${policyholders.locator} = ${locatorGiven}) = ${versionGiven}`
 
-/** Fails the batch if the policy has changed since it was read, or was created at the same time. */
+/** Fails the batch if the policy has changed since it was read, or if another request created it first. */
 export function policyGuard(
   before: PolicyAggregate | undefined,
   { policy: { locator } }: PolicyAggregate,
@@ -27,14 +27,14 @@ export function policyGuard(
   return { name, holds: POLICY_IS_UNCHANGED, values: { locator, version: before.policy.version } }
 }
 
-/** True in the batch while the version has the configuration that the plan used. */
+/** Fails the batch unless the version still has the configuration that the plan used. */
 export const configurationGuard = (version: number, hash: string): Guard => ({
   name: 'guard_configuration_hash',
   holds: CONFIGURATION_IS_UNCHANGED,
   values: { version, hash },
 })
 
-/** The policyholder is unchanged since the price used it. */
+/** Fails the batch if the policyholder has changed since the price used it. */
 export const policyholderGuard = ({ locator, version }: Policyholder): Guard => ({
   name: 'guard_policyholder_version',
   holds: POLICYHOLDER_IS_UNCHANGED,

@@ -1,4 +1,4 @@
-// Timers of policies: the operation that each asks of the policy when it goes off.
+// Timers of policies, and the operation that each performs on the policy when it fires.
 import { newUuid, type PolicyLocator, type Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { NewTimer } from '../../platform/commit.ts'
@@ -38,7 +38,7 @@ const OPERATIONS: { readonly [K in TimerKind]?: (timer: DueTimer) => PolicyOpera
     kind: 'lapse',
     operation: { action: 'graceEnd', gracePeriod: payload.gracePeriodLocator as Uuid },
   }),
-  // Later bills have timers of their own: what else falls due may end the policy before.
+  // Does not bill later installments, which have their own timers: another event may end the policy before they are due.
   'policy.invoice': ({ dueAt }) => ({ kind: 'invoice', until: dueAt as Instant }),
   'policy.reinstatement.periodEnd': ({ payload }) => ({
     kind: 'lapse',
@@ -57,7 +57,7 @@ export function operationOfTimer(timer: DueTimer): PolicyOperation {
 }
 
 /**
- * Sends the timer to the policy's object. The timer's locator is the idempotency key of the write: a timer that fires twice
+ * Sends the timer to the policy's object. The timer's locator is the idempotency key of the write, so a timer that fires twice
  * finds its first result and does nothing.
  */
 export const policyTimerDue: TimerOwner = async (timer, place) => {

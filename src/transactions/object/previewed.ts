@@ -17,10 +17,10 @@ import {
 } from '../mechanism/preview-token.ts'
 import { recordedPriceChange } from '../mechanism/price-change.ts'
 
-/** Beside the callers' keys, which have other forms: a token is used once. */
+/** Marks a token as used, so that it works once. Stored with the idempotency keys of callers, which never have this form. */
 const keyOfUse = ({ id }: IfPreviewed): string => `preview:${id}`
 
-/** Refuses (409) another operation, request, account or policy than was previewed. */
+/** Rejects with 409 an operation, request, account or policy other than the previewed one. */
 export async function assertPreviewed(
   { operation, ifPreviewed, caller, locator }: PolicyMessage,
   loaded: Loaded,
@@ -37,11 +37,11 @@ export async function assertPreviewed(
   if (expiresAt <= now()) throw previewOutdated('expired')
 }
 
-/** Since the preview; new documents are no change. */
+/** Whether the policy has changed since the preview. New documents do not count. */
 const hasChanged = ({ version, state }: IfPreviewed, aggregate: PolicyAggregate): boolean =>
   version !== aggregate.policy.version && state !== digestOfPolicy(aggregate)
 
-/** The operation, filled in, with the times of the preview where the request leaves them out. */
+/** Returns the completed operation, with the times of the preview where the request leaves times out. */
 export const asPreviewed = (
   { ifPreviewed }: PolicyMessage,
   operation: PolicyOperation,
@@ -69,7 +69,7 @@ async function isUsed(ifPreviewed: IfPreviewed, database: Database): Promise<boo
   return rows.length > 0
 }
 
-/** Refuses (409) a transaction at another price. */
+/** Rejects with 409 a transaction whose price differs from the preview. */
 export function assertPreviewedPrice(
   { ifPreviewed }: PolicyMessage,
   { aggregate: before, product }: Loaded,
@@ -83,7 +83,10 @@ export function assertPreviewedPrice(
   if (prices.length !== 1 || prices[0] !== ifPreviewed.price) throw previewOutdated('price')
 }
 
-/** In the batch of the write. The policy's guard fails first when the token was used: its version has changed then. */
+/**
+ * The row that marks the token as used, in the batch of the write. A token that was used already fails at the policy's guard,
+ * since the policy's version has changed.
+ */
 export const rowOfUse = ({ ifPreviewed }: PolicyMessage, database: Database): Query[] =>
   ifPreviewed
     ? [

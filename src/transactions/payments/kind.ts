@@ -29,9 +29,9 @@ export type PaymentOperation =
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     payment: { operation: PaymentOperation }
-    /** The earliest planned invoice, made early. */
+    /** Creates the earliest planned invoice before its time. */
     nextInvoice: object
-    /** From the clock. Bills that were to be made by `until`; by now without it, as from an earlier release. */
+    /** From the clock: creates the bills that are due by `until`. Messages of an earlier release lack it and mean now. */
     invoice: { until?: Instant }
   }
 }
@@ -74,7 +74,7 @@ const invoicing = defineKind<'invoice'>({
 
 export const billingKinds = [payment, nextInvoice, invoicing]
 
-/** Refuses the call but commits the plan: a refund of which nothing may be paid out is written off all the same. */
+/** Rejects the call but carries a plan to commit: a refund of which nothing may be paid out is written off nevertheless. */
 export class RefusedPayOut extends Refusal {
   readonly planned: Planned
 
@@ -109,7 +109,10 @@ export async function decidePayment(
   return await pay(loaded, invoice.locator, attempt, { source, amount: paid, rest, fieldValues })
 }
 
-/** The requested amount, else as much of `rest`, which is due, as is available; 409 when credit does not cover it. */
+/**
+ * Returns the requested amount, or else as much of `rest`, the amount due, as the credit covers. Rejects with 409 when the credit
+ * does not cover it.
+ */
 function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | undefined): Money {
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
   if (amount.minor <= credit.minor && credit.minor > 0) return amount
@@ -118,7 +121,7 @@ function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | un
   )
 }
 
-/** Pays a refund out or adds it to the credit, up to the limit (`payOutLimit`), with everything that follows. */
+/** Pays a refund out or adds it to the credit, up to the limit (`payOutLimit`), with all consequences. */
 async function payOut(
   loaded: Loaded,
   invoice: Invoice,
@@ -132,7 +135,7 @@ async function payOut(
   return { planned: settled, payment: payment!.locator }
 }
 
-/** A new grace period starts only once the invoice is past due again. */
+/** Plans the reversal of a payment. A new grace period starts only once the invoice is past due again. */
 function reversed({ aggregate }: Loaded, locator: Uuid, { now }: Attempt): Planned {
   const payment = paymentOf(aggregate, locator)
   if (payment.source === 'offset')

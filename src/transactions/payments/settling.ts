@@ -1,5 +1,5 @@
-// A policyholder's credit is what it overpaid, over all its policies, and has not used. It is the sum of the payments
-// and has no record of its own that could differ from them. The next invoices of any of its policies use it.
+// A policyholder's credit is the amount that it overpaid, over all its policies, and has not used. It is the sum of the payments
+// and has no separate record that could differ from them. The next invoices of any of the policyholder's policies use it.
 import { invoiceNamed, type PaymentTerms, planPayment } from '../../billing/payments.ts'
 import type { PostPaymentReversalInput } from '../../extension/plugins/contract.ts'
 import { invalidAnswer } from '../../extension/plugins/translation.ts'
@@ -57,8 +57,8 @@ export function creditChange(before: PolicyAggregate | undefined, after: PolicyA
 }
 
 /**
- * Refuses (`wrongState`) to take back credit that has been used. Bindery cannot choose which of the payments made from
- * it no longer hold, so the caller must reverse those first.
+ * Rejects taking back credit that has been used (`wrongState`). Bindery cannot choose which of the payments made from it no
+ * longer hold, so the caller must reverse those first.
  */
 export function assertCredit(credit: Money, change: Money, holder: string): void {
   if (credit.minor + change.minor >= 0) return
@@ -68,11 +68,11 @@ export function assertCredit(credit: Money, change: Money, holder: string): void
 }
 
 /**
- * The plan with its offsets, then its new invoices paid from credit as far as it goes, earliest due first. Refuses
- * (409) a plan that takes back used credit; a plan of the clock is retried until the credit is there again.
+ * Returns the plan with its offsets, and then with its new invoices paid from credit, earliest due first, until the credit is
+ * used up. Rejects with 409 a plan that takes back used credit; a plan of the clock is retried until the credit is there again.
  *
- * `loaded` is what the plan was made from. Also returns the credit left, and `neededCredit`: the credit with which the plan is
- * right; undefined where it does not depend on it.
+ * `loaded` is the state that the plan was made from. Also returns the credit that is left, and `neededCredit`, the credit for
+ * which the plan is right. It is undefined if the plan does not depend on credit.
  */
 export async function withCredit(
   before: PolicyAggregate | undefined,
@@ -102,8 +102,9 @@ export async function withCredit(
 }
 
 /**
- * Where credit is left, it paid all that it was asked for, and any credit that goes as far gives the same plan. So policies of one
- * policyholder that use its credit at once do not stand in each other's way while there is enough. Nor do those that add to it.
+ * If credit is left, it paid everything requested of it, and any credit that is large enough gives the same plan. So policies of
+ * one policyholder that use its credit simultaneously do not block each other while there is enough of it. Policies that add to
+ * it do not block each other either.
  */
 function neededCredit(read: Money, left: Money, mayPay: boolean): NeededCredit | undefined {
   const added = minus(left, read)
@@ -112,15 +113,15 @@ function neededCredit(read: Money, left: Money, mayPay: boolean): NeededCredit |
   return left.minor > 0 ? { atLeast: negated(added) } : { exactly: read }
 }
 
-/** Outstanding ones, by due time. */
+/** New invoices that are outstanding, by due time. */
 const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
   [...after.invoices.values()]
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
     .sort((a, b) => a.dueAt - b.dueAt)
 
 /**
- * The plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first.
- * No money moves.
+ * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first. No
+ * money moves.
  */
 async function withOffsets(
   before: PolicyAggregate | undefined,
@@ -140,12 +141,12 @@ async function withOffsets(
   }
 }
 
-/** What each invoice bills: worked out when first asked for, once for each transaction. */
+/** The total of each invoice. Computed when first needed, once for each transaction. */
 type Totals = { readonly of: PolicyAggregate; readonly totalDueOf: (invoice: Invoice) => Money }
 
 const totalsOf = (of: PolicyAggregate): Totals => ({ of, totalDueOf: totalsDueOf(of) })
 
-/** Whether all that came since are payments, and what they settle of invoices: totals do not depend on these. */
+/** Whether only payments, and the amounts they settle of invoices, have changed. Totals do not depend on these. */
 const billsTheSame = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
   (Object.keys(before) as (keyof PolicyAggregate)[]).every(
     name => name === 'payments' || name === 'invoices' || before[name] === after[name],
@@ -156,7 +157,7 @@ const mayOffset = (before: PolicyAggregate, after: PolicyAggregate): boolean =>
   before.payments !== after.payments ||
   before.modifications !== after.modifications
 
-/** An invoice, and what it still asks for. */
+/** An invoice and the amount that it still asks for. */
 type Open = { readonly invoice: Invoice; readonly rest: Money }
 
 type Pair = { readonly refund: Open; readonly owed: Open; readonly amount: Money }
@@ -184,8 +185,8 @@ function nextPair(
 }
 
 /**
- * Outstanding invoices of issued transactions. A legacy reinstatement is issued by payment, so its invoice takes part
- * before; a refund that it takes over does not.
+ * Whether an invoice can be offset: it must be outstanding and of an issued transaction. A legacy reinstatement is issued by
+ * payment, so its invoice can be offset before that. An invoice that such a reinstatement takes over cannot.
  */
 function takesPart(aggregate: PolicyAggregate, invoice: Invoice): boolean {
   if (!isOutstanding(invoice)) return false
@@ -249,14 +250,15 @@ export async function withSettlement(
 }
 
 /**
- * What follows from a payment of the invoice, in full or in part. `before` has the payment already.
+ * Plans the consequences of paying the invoice, in full or in part. `before` already has the payment. Returns undefined if there
+ * are none. Takes as many digit locators as issuing the reinstatement does.
+ *
  * - The reinstatement that waits for this invoice is issued.
  * - A reinstatement whose amount assumes that this invoice is unpaid is closed.
  * - The grace period is settled once nothing is past due.
- * Undefined when nothing follows. Takes the digits that issuing the reinstatement takes.
  *
- * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), and the same write sets
- * its timer. If it is still unpaid then, a new grace period starts, even where the payment had issued a reinstatement.
+ * A reversal needs no such step. The invoice is due again by the end of that day (brief 4.4), and the same write sets its timer.
+ * If it is still unpaid then, a new grace period starts, even if the payment had issued a reinstatement.
  */
 export function planWhatPaymentSettles(
   before: PolicyAggregate,
@@ -289,13 +291,13 @@ const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): Laps
   )
 
 /**
- * Asks the plugin (brief 5.6, getPostPaymentReversal) when the grace period ends that starts because an invoice is
- * unpaid again; an open grace period then gets the same end. Runs where changes are recorded, so that no transaction
- * that takes back payments can forget it.
+ * Calls the plugin (brief 5.6, getPostPaymentReversal) for the end of the grace period that starts because an invoice is unpaid
+ * again. A grace period that is already open gets the same end. Runs where changes are recorded, so that no transaction that
+ * takes back payments can skip it.
  *
- * Called once for each payment that is taken back: by itself (`payment_reversal`), or because its invoice becomes void
- * (`payment_invalidation`). Not called where the product has no grace. Without an end in the answer, the product's days
- * hold. Refuses (422) failures; from the clock (`isAttended` false) it logs them and sets no end.
+ * Called once for each payment that is taken back, either by itself (`payment_reversal`) or because its invoice becomes void
+ * (`payment_invalidation`). Not called if the product has no grace period. If the answer gives no end, the product's number of
+ * days applies. Rejects failures with 422; from the clock (`isAttended` false) it logs them and sets no end.
  */
 export async function withGraceEnds(
   before: PolicyAggregate | undefined,
@@ -338,7 +340,7 @@ const takenBack = (before: PolicyAggregate, after: PolicyAggregate): Payment[] =
     const was = before.payments.get(payment.locator)
     const isReversed =
       was !== undefined && paymentState(was) === 'posted' && paymentState(payment) === 'reversed'
-    // Only the invoice of an offset that asks for money is unpaid again.
+    // Of the two payments of an offset, only the one of the invoice that asks for money leaves an invoice unpaid again.
     return isReversed && !(payment.source === 'offset' && payment.amount.minor < 0)
   })
 
@@ -363,7 +365,10 @@ function inputOf(
   }
 }
 
-/** An end before the new due time ends the grace period as it starts. Replaces the former end. */
+/**
+ * Sets the end that the plugin gives, in place of the former one. An end before the new due time ends the grace period as it
+ * starts.
+ */
 function withEnd(
   planned: Planned,
   { invoiceLocator }: Payment,

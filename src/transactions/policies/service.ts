@@ -1,4 +1,4 @@
-// Reads run in the Worker in one round trip; everything else runs in the policy's object.
+// Reads run in the Worker in one round trip. Everything else runs in the policy's object.
 import { notFound } from '../../kernel/errors.ts'
 import {
   type DigitLocator,
@@ -35,14 +35,14 @@ import { configurationVersions } from '../../product/tables.ts'
 import { askPolicy, type PolicyOperation, type RecordKind } from '../mechanism/kind.ts'
 import { readPreview } from '../mechanism/preview-token.ts'
 
-/** 404 for text that cannot be a locator. */
+/** Throws 404 for text that cannot be a locator. */
 export function policyLocator(text: string): PolicyLocator {
   const digits = readDigits(text)
   if (digits === undefined) throw notFound('policy', text)
   return digits as PolicyLocator
 }
 
-/** The policy as it is stored: one round trip. */
+/** Reads the stored policy in one round trip. */
 export async function readPolicy(
   context: RequestContext,
   policyText: string,
@@ -52,7 +52,7 @@ export async function readPolicy(
   return new LongAnswer(policyAnswer(aggregate, product, options))
 }
 
-/** As a write answers it. */
+/** Reads the policy in the form of a write's answer. */
 const readWritten = (
   context: RequestContext,
   policyText: string,
@@ -60,7 +60,7 @@ const readWritten = (
 ): Promise<LongAnswer> =>
   readPolicy(context, policyText, { summarizeQuotes, perilCharacteristics: 'fitting' })
 
-/** 404 for text that cannot be a locator. */
+/** Throws 404 for text that cannot be a locator. */
 function placeOf({ env, tenant, calls }: RequestContext, policyText: string) {
   const locator = policyLocator(policyText)
   return { locator, database: shardDatabase(env, tenant, shardOfPolicy(tenant, locator), calls) }
@@ -71,7 +71,7 @@ export async function loadStored(context: RequestContext, policyText: string): P
   return await loadPolicy(context, database, { locator })
 }
 
-/** In the shard of its policyholder; finalized by default. */
+/** Creates the policy in the shard of its policyholder, and finalizes it by default. */
 export async function createPolicy(
   context: RequestContext,
   request: PolicyCreateRequest,
@@ -86,8 +86,8 @@ export async function createPolicy(
 }
 
 /**
- * Sends the operation to the policy's object; throws its Refusal. `policy` may be the text of a locator in a
- * path. What is too long for the object's reply, or was too long to keep for a repeat, is answered by `reread`, from the present state.
+ * Sends the operation to the policy's object and throws its Refusal. `policy` may be the text of a locator in a path. An answer
+ * that is too long for the object's reply, or was too long to keep for a repeat, is read from the present state by `reread`.
  */
 export async function operate(
   context: RequestContext,
@@ -107,11 +107,11 @@ export async function operate(
   return read instanceof LongAnswer ? read : new LongAnswer(read)
 }
 
-/** Routes of one kind of record; locators are texts from a path. */
+/** Implements the routes of one kind of record. Locators are texts from a path. */
 export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown>(
   kind: RecordKind<Locator, Stored, Shown>,
 ) {
-  /** 404 for text that cannot be a locator. */
+  /** Throws 404 for text that cannot be a locator. */
   const placeOf = ({ env, tenant, calls }: RequestContext, text: string) => {
     const digits = kind.form === 'digits'
     const locator = (digits ? readDigits(text) : readUuid(text)) as Locator | undefined
@@ -121,7 +121,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
     return { locator, database: shardDatabase(env, tenant, shard, calls), selection: kind.select(locator) }
   }
 
-  /** The record with its policy: one round trip. */
+  /** Loads the record with its policy in one round trip. */
   const load = async (context: RequestContext, text: string) => {
     const { locator, database, selection } = placeOf(context, text)
     const loaded = await loadPolicy(context, database, selection)
@@ -150,7 +150,7 @@ export function recordService<Locator extends DigitLocator | Uuid, Stored, Shown
       return text === undefined ? readWritten(context, policyText!) : reread(context, text)
     })
 
-  /** An operation on the record of that locator. One more round trip than `operateOn`, to find its policy. */
+  /** Performs an operation on the record of that locator. Takes one more round trip than `operateOn`, to find its policy. */
   const act = async (
     context: RequestContext,
     text: string,
@@ -175,8 +175,8 @@ export const updateFees = (
   )
 
 /**
- * All policies of a policyholder: one round trip. An exposure is of one policy: of the others no peril has its characteristics then. 404 when
- * none of them has the exposure.
+ * Reads all policies of a policyholder in one round trip. If `perilCharacteristics` names an exposure, the policies that do not
+ * have it show no characteristics of perils. Responds with 404 if none of them has it.
  */
 export async function policiesOf(
   context: RequestContext,
@@ -225,7 +225,7 @@ export async function findByDisplayId(
 }
 
 /**
- * The contents of the tables that rated the policy's transactions. One round trip; 404 for an unknown policy.
+ * Lists the contents of the tables that rated the policy's transactions. Takes one round trip. Throws 404 for an unknown policy.
  */
 export async function listTableUses(text: string, context: RequestContext): Promise<TableUseResponse[]> {
   const { locator, database } = placeOf(context, text)

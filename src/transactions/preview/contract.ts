@@ -15,7 +15,7 @@ import { EndorsementCreateRequest } from '../endorsements/contract.ts'
 import { ReinstatementPreviewRequest } from '../reinstatements/contract.ts'
 import { RenewalCreateRequest } from '../renewals/contract.ts'
 
-/** In the form of the request that would make it. */
+/** In the form of the request that would carry out the transaction. */
 export type PolicyPreview =
   | { kind: 'issue'; request: object }
   | { kind: 'endorsement'; request: EndorsementCreateRequest }
@@ -23,14 +23,14 @@ export type PolicyPreview =
   | { kind: 'cancellation'; request: CancellationCreateRequest }
   | { kind: 'reinstatement'; request: ReinstatementPreviewRequest }
 
-/** What is issued is the policy as it was finalized: there is nothing to choose. */
+/** Issues the policy as it was finalized, so there is nothing to choose. */
 const NOTHING = z.object({})
 
 const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
 /**
- * Exactly one of the five. A final state in the request (`state`, `issue`) does not matter: the preview shows
- * the transaction issued.
+ * Exactly one of the five. A final state in the request (`state`, `issue`) does not matter, because the preview always shows the
+ * transaction issued.
  */
 export const PolicyPreviewRequest = z
   .object({
@@ -59,7 +59,7 @@ export const PreviewedInvoiceResponse = component('PreviewedInvoiceResponse', {
 })
 export type PreviewedInvoiceResponse = z.infer<typeof PreviewedInvoiceResponse>
 
-/** Locators of the transaction's records are transient: no record will ever have them. */
+/** Locators of the transaction's records are transient: no stored record will ever have them. */
 export const PolicyPreviewResponse = component('PolicyPreviewResponse', {
   price: PolicyPriceChangeResponse,
   policyWhenIssued: PolicyResponse,

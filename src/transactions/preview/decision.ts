@@ -14,13 +14,13 @@ import { previewedPriceChange } from '../mechanism/price-change.ts'
 import { withCredit } from '../payments/settling.ts'
 import type { PolicyPreview, PolicyPreviewResponse, PreviewedInvoiceResponse } from './contract.ts'
 
-/** The answer before it is signed. */
+/** The answer before its token is signed. */
 export type PreviewedTransaction = Omit<
   PolicyPreviewResponse,
   'policyWhenIssued' | 'previewToken' | 'previewTokenExpiresTimestamp'
 > & { readonly policyWhenIssued: PolicyAnswer }
 
-/** Refuses like the transaction itself, except for underwriting's decision and for conflicts. */
+/** Throws whatever the transaction itself would throw, except for underwriting's decision and for conflicts. */
 export async function decidePreview(
   loaded: Loaded,
   preview: PolicyPreview,
@@ -47,11 +47,11 @@ export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['req
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }
 
-/** Invoices of the transaction, and all bills that are planned after it, by the time of their invoices. */
+/** Invoices of the transaction, and all bills that would be planned after it, in the order in which they are invoiced. */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()
-  // Where invoices are made on acceptance, those of new business are there before the issue.
+  // If the product invoices on acceptance, the invoices of new business exist before the issue.
   const isIssuedBefore = ({ policyModificationLocator: by }: Invoice): boolean =>
     before.modifications.get(by)?.issuedAt !== undefined
   const isMade = (one: Invoice): boolean => !before.invoices.has(one.locator) || !isIssuedBefore(one)

@@ -17,7 +17,7 @@ export const previewRoutes: readonly Route[] = [
     body: { schema: PolicyPreviewRequest, required: true },
     answer: { schema: PolicyPreviewResponse, description: 'What it would come to.' },
     handle: async ({ params, query, body }, context) => {
-      // Loaded on demand: the rules and rating are much code, which would slow the start.
+      // Imported on demand: the rules and rating are a lot of code, which would slow the start.
       const { previewOf } = await import('./service.ts')
       return await previewOf(context, policyLocator(params.policyLocator), body, query)
     },

@@ -1,5 +1,4 @@
-// Previews run in the Worker: they record only the plugin log, and an answer may exceed the limit of a call to an
-// object.
+// Previews run in the Worker: they record only the plugin log, and an answer may exceed the limit of a call to an object.
 import '../kinds.ts'
 import { externalRaters, PluginSessions } from '../../extension/plugins/sessions.ts'
 import { type PolicyLocator, transientLocators } from '../../kernel/locators.ts'

@@ -71,7 +71,7 @@ export const PolicyQuoteResponse = component('PolicyQuoteResponse', {
 })
 export type PolicyQuoteResponse = z.infer<typeof PolicyQuoteResponse>
 
-/** Changes of a draft, or of the copy that createNew makes. */
+/** Changes of a draft, or of the copy that createNew creates. */
 export const PolicyQuoteUpdateRequest = component('PolicyQuoteUpdateRequest', {
   name: OptionalLongName,
   policyStartTimestamp: OptionalTimestamp,

@@ -33,8 +33,8 @@ export type QuoteOperation =
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
 
 /**
- * Refuses (404) a quote that is not one of the policy's, and (409) an action that the state of the quote or
- * of the policy does not allow.
+ * Rejects with 404 a quote that does not belong to the policy, and with 409 an action that the state of the quote or of the
+ * policy does not allow.
  */
 export async function decideQuote(
   loaded: Loaded,
@@ -104,9 +104,7 @@ function assertUnbound(aggregate: PolicyAggregate): void {
     )
 }
 
-/**
- * Refuses an incomplete policyholder: as on finalization, the account that accepts must be known (brief 1.2).
- */
+/** Rejects an incomplete policyholder: as on finalization, the account that accepts must be known (brief 1.2). */
 function assertCompleted({ policyholder }: Loaded): void {
   if (!policyholder.completed)
     throw new Refusal(

@@ -37,7 +37,7 @@ export type QuoteAction =
 
 const DECIDED = ['policy.quote.quoted', 'policy.quote.declined'] as const
 
-/** Everything but `copy` also needs a policy that is not issued. */
+/** Every action also needs a policy that is neither issued nor discarded (decision.ts). */
 export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   update: { from: ['draft'], to: 'draft', event: 'policy.quote.update', past: 'updated' },
   quote: { from: ['draft'], to: ['quoted', 'declined'], event: DECIDED, past: 'quoted' },
@@ -57,10 +57,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
     event: 'policy.quote.create',
     past: 'copied',
   },
-  /**
-   * A person overrides underwriting: an acceptance makes a declined quote a quoted one, a refusal the
-   * reverse.
-   */
+  /** A person overrides underwriting: an acceptance turns a declined quote into a quoted one, and a refusal the reverse. */
   refer: {
     from: ['quoted', 'declined'],
     to: ['quoted', 'declined'],
@@ -70,8 +67,8 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
 }
 
 /**
- * Refuses (409) an action that the quote's state does not allow. For a declined quote the refusal includes
- * underwriting's notes.
+ * Rejects with 409 an action that the quote's state does not allow. For a declined quote the message includes underwriting's
+ * notes.
  */
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
@@ -87,14 +84,14 @@ export type QuoteChanges = DraftChanges & {
   paymentScheduleName?: string
 }
 
-/** The policy follows its selected quote. */
+/** Stores the quote. The policy follows its selected quote. */
 function withQuote(aggregate: PolicyAggregate, quote: Quote): PolicyAggregate {
   const after = { ...aggregate, quotes: putRecords(aggregate.quotes, [quote]) }
   if (!quote.selected) return after
   return { ...after, policy: { ...withTermsOf(after.policy, quote), updatedAt: quote.updatedAt } }
 }
 
-/** Changes content, span, name and schedule. Problems of the content are in `reported`, not thrown. */
+/** Changes content, span, name and schedule. Problems of the content are returned in `reported`, not thrown. */
 export function changeQuote(
   before: PolicyAggregate,
   quote: Quote,
@@ -132,8 +129,8 @@ export function planQuoteUpdate(
 }
 
 /**
- * Prices, underwrites and locks the quote; its data must be valid. Its payments are planned now, so that they
- * show before it is accepted.
+ * Prices, underwrites and locks the quote, whose data must be valid. Plans its payments now, so that they are shown before it is
+ * accepted.
  */
 export async function planQuoting(
   before: PolicyAggregate,
@@ -145,7 +142,7 @@ export async function planQuoting(
   return decided(priced, draft, await underwriteQuote(priced, draft, context), context)
 }
 
-/** A person's decision in place of underwriting's. It adds its own note and keeps underwriting's. */
+/** Records a person's decision in place of underwriting's. Adds the person's note and keeps underwriting's notes. */
 export function planReferral(
   before: PolicyAggregate,
   quote: Quote,
@@ -182,17 +179,14 @@ function decided(
     },
     changed,
   )
-  // Where a plugin plans the bills, that is a separate step (billing/billing.ts).
+  // If a plugin plans the bills, that is a separate step (billing/billing.ts).
   const isPlanned = accepted && !hasPlugin(product, 'createInstallments')
   const aggregate = isPlanned ? planNewBusiness(recorded, changed, { product, now, supply }) : recorded
   const type = accepted ? 'policy.quote.quoted' : 'policy.quote.declined'
   return { aggregate, events: [quoteEvent(aggregate, changed, type, { decision: underwriting.decision })] }
 }
 
-/**
- * Accepts a quoted quote, which becomes the selected one. Refuses (409) a second accepted quote on the
- * policy.
- */
+/** Accepts a quoted quote, which becomes the selected one. Rejects with 409 a second accepted quote of the policy. */
 export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'accept')
   const other = acceptedQuote(before)
@@ -206,9 +200,7 @@ export function planAcceptance(before: PolicyAggregate, quote: Quote, now: Insta
   return { aggregate, events: [quoteEvent(aggregate, accepted, 'policy.quote.accept')] }
 }
 
-/**
- * Undoes an acceptance: the quote stays quoted, its invoices become void, and their payments are reversed.
- */
+/** Undoes an acceptance: the quote is quoted again, its invoices become void, and their payments are reversed. */
 export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'invalidate')
   const { modification } = quoteParts(before, quote)
@@ -225,10 +217,7 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [...voided.events, event] }
 }
 
-/**
- * The selected quote may be discarded too. The policy then follows none until another is selected (brief
- * 1.3).
- */
+/** The selected quote may be discarded too. The policy then follows none until another is selected (brief 1.3). */
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'discard')
   const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
@@ -238,7 +227,7 @@ export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [quoteEvent(aggregate, changed, 'policy.quote.discard')] }
 }
 
-/** The policy shows the selected quote, and finalization binds it. */
+/** Selects the quote that the policy shows and finalization binds. */
 export function planSelection(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'select')
   return { aggregate: selectQuote(before, quote, now), events: [] }
@@ -252,17 +241,15 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
-/**
- * Digit locators for a copy besides those of its changes: the quote, the modification and one for each part.
- */
+/** The digit locators for a copy, in addition to those for its changes: the quote, the modification and one for each part. */
 export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
   const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   return 2 + exposureRuns.length + perilRuns.length
 }
 
 /**
- * A new draft with the quote's content after the changes. The changes name the exposures and perils of the
- * original; in the copy all of them have new locators.
+ * Plans a new draft with the quote's content after the changes. The changes name the exposures and perils of the original; in the
+ * copy all of them have new locators.
  */
 export function planCopy(
   before: PolicyAggregate,

@@ -100,8 +100,8 @@ export const isPriced = (aggregate: PolicyAggregate, quote: Quote): boolean =>
   quoteParts(aggregate, quote).modification.premiumChange !== undefined
 
 /**
- * The refusal (409) to show the price of a quote without one. One that was quoted or declined has its price for good, also after it is
- * discarded: the contract asks that it was quoted, and its price is what underwriting decided on.
+ * Returns the 409 for showing the price of a quote that has none. A quote that was quoted or declined keeps its price, even after
+ * it is discarded: the contract only requires that it was quoted, and underwriting decided on that price.
  */
 export const notPriced = ({ locator, state }: Quote): Refusal =>
   wrongState(

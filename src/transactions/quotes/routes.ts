@@ -23,7 +23,7 @@ const act = (context: RequestContext, text: string, operation: QuoteOperation): 
     operation.action === 'quote' ? readPrice : quotes.read,
   )
 
-/** The price that was stored when the quote was quoted: one round trip; 409 before that. */
+/** Reads the price that was stored when the quote was quoted, in one round trip. Responds with 409 before that. */
 async function readPrice(context: RequestContext, text: string): Promise<PolicyPriceResponse> {
   const { loaded, record: quote } = await quotes.load(context, text)
   const { aggregate, product } = loaded

@@ -27,7 +27,7 @@ export const RenewalExposureUpdateRequest = EndorsementExposureUpdateRequest.ope
 
 const changes = policyChanges(RenewalExposureUpdateRequest)
 
-/** Starts where the policy ends; `renewalEndTimestamp` must be later. */
+/** Starts at the policy's end. `renewalEndTimestamp` must be later. */
 export const RenewalCreateRequest = z
   .object({ renewalEndTimestamp: RequestTimestamp, state: OptionalFirstState, ...changes })
   .openapi('RenewalCreateRequest')

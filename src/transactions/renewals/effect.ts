@@ -1,5 +1,5 @@
-// The effect of a renewal (brief 1.4, 2.2): a new segment at the policy's end, a run for each continuing exposure, and
-// new perils linked to the renewed ones by renewal group.
+// The effect of a renewal (brief 1.4, 2.2): a new segment at the policy's end, a run for each continuing exposure, and new perils
+// linked to the renewed ones by renewal group.
 import { wrongState } from '../../kernel/errors.ts'
 import type { DisplayId, QuoteLocator, Uuid } from '../../kernel/locators.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -24,13 +24,13 @@ import type { EndorsementContext } from '../endorsements/content.ts'
 import type { EndorsementResult } from '../endorsements/effect.ts'
 import { joinedUpdates } from '../endorsements/joined-changes.ts'
 
-/** One for each continuing peril; changes need more. */
+/** The digit locators of a renewal: one for each continuing peril. Its changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
   continuing(before, renewal).perilRuns.length
 
 /**
- * The policy with the renewal applied, neither issued nor priced; content problems are in `reported`. Refuses
- * (409) a withdrawn policy, and a cancelled one: the term would start where a reinstatement may still restore cover.
+ * Returns the policy with the renewal applied, neither issued nor priced. Content problems are in `reported`. Rejects with 409 a
+ * withdrawn policy, and a cancelled one, since the term would start where a reinstatement may still restore cover.
  */
 export function renewed(
   before: PolicyAggregate,
@@ -100,7 +100,7 @@ export function renewed(
   }
 }
 
-/** The policy's last segment, which the new term continues. */
+/** Returns the policy's last segment, which the new term continues. Rejects with 409 a policy that cannot be renewed. */
 function assertRenewable(before: PolicyAggregate, quote: Quote, renewal: Endorsement): PolicySegment {
   assertPolicyAllows(before, 'renew')
   const { locator, effectiveEnd } = before.policy
@@ -123,7 +123,7 @@ function assertRenewable(before: PolicyAggregate, quote: Quote, renewal: Endorse
 
 type Term = { segment: PolicySegment; exposureRuns: ExposureRun[]; perilRuns: PerilRun[] }
 
-/** Segment and runs of the new term as they go on without changes. */
+/** Returns the segment and runs of the new term as they continue without changes. */
 function newTerm(
   last: PolicySegment,
   going: ReturnType<typeof continuing>,
@@ -153,7 +153,7 @@ function newTerm(
   }
 }
 
-/** What the renewal changes, in the words of a draft: what it ends is removed from the new term. */
+/** Returns the renewal's changes as changes of a draft: whatever it ends is removed from the new term. */
 const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft>[2] => ({
   ...changes,
   updateExposures: joinedUpdates(changes.updateExposures ?? []).map(
@@ -162,7 +162,10 @@ const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft
   removeExposures: changes.endExposures,
 })
 
-/** Problems under the owners that the renewal is checked by: it names the policy's data, and its perils are new. */
+/**
+ * Returns the problems under the owners by which the renewal is checked: its modification owns the policy's data, and its perils
+ * are new.
+ */
 function reportedOfTerm(
   reported: ReportedProblems,
   segment: PolicySegment,
@@ -175,7 +178,10 @@ function reportedOfTerm(
   return { ...reported, byOwner }
 }
 
-/** Runs in force at the policy's end that nothing ended or replaced. A lapse leaves those of exposures `beyond` the end, for the new term to cut. */
+/**
+ * Finds the runs in force at the policy's end that nothing ended or replaced. A lapse leaves exposure runs that go `beyond` the
+ * end, which the new term cuts.
+ */
 function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   const line = lineOf(before, boundQuote(before))
   const counted = new Set(line.map(step => step.modification.locator))
@@ -185,14 +191,14 @@ function continuing(before: PolicyAggregate, { startAt }: Endorsement) {
   return {
     exposureRuns: exposureRuns.filter(run => run.start < startAt),
     beyond: exposureRuns.filter(run => endOfRun(run, counted) > later(run.start, startAt)),
-    // A run that was cut while its end was cancelled gets that end back on reinstatement.
+    // A run that was cut while its last part was cancelled has that part again after a reinstatement.
     perilRuns: [...before.perilRuns.values()].filter(run =>
       inForce(piecesOf(run, line, before.policy.timeZone)).some(piece => piece.end === startAt),
     ),
   }
 }
 
-/** A draft, so that its changes apply as to any draft. */
+/** Presents the new term as a draft, so that changes apply to it as to any draft. */
 function asDraft(
   before: PolicyAggregate,
   bound: Quote,

@@ -1,6 +1,6 @@
-// Another payment schedule for an issued policy, in one step and without an endorsement (brief 0.11): what is
-// not invoiced yet is planned again from today on. It is a modification, since plans and invoices belong to
-// one, but it charges nothing and answers do not list it.
+// Changes the payment schedule of an issued policy in one step, without an endorsement (brief 0.11): bills that are not invoiced
+// yet are planned again from today. The change is a modification, since plans and invoices belong to one, but it charges nothing
+// and answers do not list it.
 import { makeBills } from '../../billing/billing.ts'
 import { ownReschedule } from '../../billing/plugin-bills.ts'
 import { replan } from '../../billing/replanning.ts'
@@ -20,7 +20,7 @@ import {
 import type { Attempt } from '../../rating/rate.ts'
 import { assertNoConflicts, defineKind, showNothing } from '../mechanism/kind.ts'
 
-/** Undefined when the policy already has that schedule: a repeat changes nothing. */
+/** Returns undefined if the policy already has that schedule, so a repeat changes nothing. */
 export async function decideScheduleChange(
   loaded: Loaded,
   name: string,
@@ -42,7 +42,7 @@ export async function decideScheduleChange(
   return planScheduleChange(aggregate, { scheduleName, from }, bills, { now, supply })
 }
 
-/** Takes a digit, and one for each invoice that is due at once. */
+/** Takes one digit locator, and one for each invoice that is created immediately. */
 function planScheduleChange(
   before: PolicyAggregate,
   { scheduleName, from }: { scheduleName: string; from: Instant },

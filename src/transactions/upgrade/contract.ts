@@ -14,7 +14,7 @@ export const PolicyUpgradeRequest = component('PolicyUpgradeRequest', {
 })
 export type PolicyUpgradeRequest = z.infer<typeof PolicyUpgradeRequest>
 
-/** Problems are empty after an upgrade; otherwise it is refused with them. */
+/** The problems are empty after an upgrade. A rejected upgrade returns them as an error. */
 export const PolicyUpgradeResponse = component('PolicyUpgradeResponse', {
   policyLocator: Text,
   fromConfigVersion: Integer,

@@ -1,6 +1,5 @@
-// Decides whether a policy can move to another version of the configuration, and what becomes of it. From
-// then on its transactions are rated, underwritten, billed and documented by that version; recorded ones stay
-// as they are.
+// Decides whether a policy can move to another version of the configuration, and how the move changes it. Later transactions are
+// rated, underwritten, billed and documented by that version; recorded ones are unchanged.
 import { Refusal, wrongState } from '../../kernel/errors.ts'
 import type { Instant } from '../../kernel/time.ts'
 import { storedAnswer } from '../../platform/commit.ts'
@@ -20,14 +19,14 @@ import { type ConstraintProblems, constraintProblems, NO_PROBLEMS, upgradeProble
 
 export type UpgradeDecision = {
   readonly answer: PolicyUpgradeResponse
-  /** Undefined for a dry run, and where the policy already has the version. */
+  /** Undefined for a dry run, and if the policy already has the version. */
   readonly upgraded?: { readonly planned: Planned; readonly loaded: Loaded }
 }
 
 /**
- * Accepts any other version, also an earlier one: that is how an upgrade is undone. The version that the
- * policy already has records nothing, so upgrading a whole book can be repeated. Refuses pending transactions
- * (409) unless they may be invalidated, and content that the version rejects (400); a dry run returns both.
+ * Accepts any other version, including an earlier one, which is how an upgrade is undone. Upgrading to the version that the
+ * policy already has records nothing, so upgrading a whole book can be repeated. Rejects pending transactions with 409 unless
+ * they may be invalidated, and content that the version rejects with 400; a dry run returns both.
  */
 export function decideUpgrade(
   loaded: Loaded,
@@ -77,7 +76,7 @@ export function decideUpgrade(
   }
 }
 
-/** Quotes of an issued policy are read-only. */
+/** Returns the quotes that block the upgrade because they are priced. An issued policy has none, since its quotes are read-only. */
 const pricedQuotes = ({ policy, quotes }: PolicyAggregate): ConflictResponse[] =>
   policy.issuedAt !== undefined
     ? []
@@ -104,7 +103,7 @@ function planUpgrade(
   const aggregate: PolicyAggregate = {
     ...before,
     policy,
-    // The person decided on the former version's price and rules.
+    // A person decided on applications by the former version's price and rules, so these decisions are dropped.
     endorsements: putRecords(before.endorsements, decided.map(undecided)),
   }
   const data = { fromConfigVersion: String(from), toConfigVersion: String(configVersion) }
@@ -118,7 +117,7 @@ function planUpgrade(
 const isDecidedApplication = ({ state, underwriting }: Endorsement): boolean =>
   state === 'application' && underwriting !== undefined
 
-/** A lapse is reversed under the version that caused it (resources brief 10.5). */
+/** Rejects a lapsed policy, since a lapse is reversed under the version that caused it (resources brief 10.5). */
 function assertNotLapsed(aggregate: PolicyAggregate): void {
   if (lapseInForce(aggregate))
     throw wrongState(
@@ -140,7 +139,7 @@ export const upgradeKind = defineKind<'upgrade'>({
     const target = await loadVersion(context, database, request.configVersion)
     const constraints = await constraintProblems(loaded, target, attempt)
     const { upgraded, answer } = decideUpgrade(loaded, target, request, attempt.now, constraints)
-    // This very request may have upgraded the policy already.
+    // This request may already have upgraded the policy at an earlier attempt.
     if (!upgraded) return { answer: (await storedAnswer(context, database)) ?? json(answer) }
     return { ...upgraded, response: () => answer }
   },

@@ -1,6 +1,6 @@
-// What another version of the configuration rejects in a policy (brief 5.1): fields, types, bounds, names,
-// constraint tables and settings. Checks what is in force in any part of the term, and cancelled parts, since
-// they can come back. Skips what the present version rejects too, such as a date that is no longer recent.
+// Finds what another version of the configuration rejects in a policy (brief 5.1): fields, types, bounds, names, constraint
+// tables and settings. Checks all content in force in any part of the term, and cancelled parts, since they can come back. Skips
+// what the present version rejects too, such as a date that is no longer recent.
 import type { Instant } from '../../kernel/time.ts'
 import type { ReportedProblems } from '../../policy/draft/draft.ts'
 import {
@@ -37,7 +37,7 @@ export const NO_PROBLEMS: PolicyValidationErrors = {
   cancellationValidationErrors: [],
 }
 
-/** All problems at once, and the policy's product in that version, if any. */
+/** Returns all problems together, and the policy's product in that version, if there is one. */
 export function upgradeProblems(
   aggregate: PolicyAggregate,
   { product: before, configuration: former }: Pick<Loaded, 'product' | 'configuration'>,
@@ -95,7 +95,7 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
   return { ...one, byOwner }
 }
 
-/** Of an issued policy what is in force; otherwise all its quotes, which are drafts. */
+/** The content in force of an issued policy; otherwise all its quotes, which are drafts. */
 function checkedParts(aggregate: PolicyAggregate): ContentToCheck[] {
   if (aggregate.policy.issuedAt === undefined)
     return openQuotes(aggregate.quotes).map(quote => {
@@ -127,7 +127,7 @@ function merged(all: readonly PolicyValidationErrors[]): PolicyValidationErrors 
   }
 }
 
-/** Values whose stored text hides a changed type: days are stored as milliseconds, groups as locators. */
+/** Reports values whose stored text hides a changed type: days are stored as milliseconds, groups as locators. */
 function retyped(
   { exposures, perils }: PolicyAggregate,
   { owner, policy, exposureRuns, perilRuns }: ContentToCheck,
@@ -244,7 +244,7 @@ const cancellationProblems = (
     message: `Version ${configVersion} has no cancellation '${name}'; rescind ${locator}, or give it another name.`,
   }))
 
-/** The new problems, each once however many segments have it. */
+/** Returns the new problems, each once, even if several segments have it. */
 function withoutKnown(found: PolicyValidationErrors, known: PolicyValidationErrors): PolicyValidationErrors {
   const seen = new Set<string>()
   const isNew = (...problem: string[]): boolean => {
@@ -320,7 +320,7 @@ export type ConstraintProblems = { readonly found: ReportedProblems; readonly kn
 
 const NO_CONSTRAINTS: ConstraintProblems = { found: NOTHING_REPORTED, known: NOTHING_REPORTED }
 
-/** One round trip and the files of the tables; none without constraints. */
+/** Takes one round trip and reads the files of the tables, or does neither if the product has no constraints. */
 export async function constraintProblems(
   loaded: Loaded,
   target: Version,
