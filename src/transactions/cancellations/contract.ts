@@ -24,7 +24,7 @@ export type CancellationState = z.infer<typeof CancellationState>
 export const ConflictHandling = z.enum(['block', 'invalidate']).openapi('ConflictHandling')
 export type ConflictHandling = z.infer<typeof ConflictHandling>
 
-// Not the named component: it would accept the request's null, in answers too.
+// Does not use the named component, which would accept the request's null, in answers too.
 /** Default on creation: `block`. */
 export const OptionalConflictHandling = optional(z.enum(ConflictHandling.options))
 
@@ -38,7 +38,7 @@ export const CancellationCreateRequest = component('CancellationCreateRequest', 
 })
 export type CancellationCreateRequest = z.infer<typeof CancellationCreateRequest>
 
-/** Changes of a draft. Omitted values stay, also the category, without which some types cannot be issued. */
+/** Changes of a draft. Omitted values do not change, including the category, without which some types cannot be issued. */
 export const CancellationUpdateRequest = component('CancellationUpdateRequest', {
   effectiveTimestamp: OptionalTimestamp,
   name: OptionalName,

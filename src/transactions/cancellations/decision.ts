@@ -1,5 +1,4 @@
-// Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the
-// loaded policy.
+// Decides each action on a policy's cancellations, with their events (brief 1.5, 1.7): pure plans over the loaded policy.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -40,7 +39,7 @@ export const CANCELLATION_TRANSITIONS: TransitionTable<CancellationAction, Cance
 export const assertCancellationAllows = (cancellation: Cancellation, action: CancellationAction): void =>
   assertAllowed(CANCELLATION_TRANSITIONS, `Cancellation ${cancellation.locator}`, cancellation.state, action)
 
-/** Lapses make this cancellation; every product has it. */
+/** The cancellation that a lapse creates. Every product has it. */
 export const LAPSE = 'lapse'
 
 /** The name of a legacy cancellation. If a product has a type of that name, its terms apply. */
@@ -50,11 +49,11 @@ export type CancellationOperation =
   | { action: 'create'; request: CancellationCreateRequest }
   | { action: 'update'; cancellation: CancellationLocator; request: CancellationUpdateRequest }
   | { action: 'issue' | 'rescind'; cancellation: CancellationLocator }
-  /** In one step; returns the policy (brief 1.7). */
+  /** Cancels in one step and returns the policy (brief 1.7). */
   | { action: 'legacy'; coverageEndAt: Instant }
   | { action: 'withdraw' }
 
-/** The result, and the cancellation that the answer shows; undefined shows the policy. */
+/** The result, and the cancellation that the answer shows. Undefined shows the policy. */
 export type CancellationDecision = { planned: Planned; cancellation?: CancellationLocator }
 
 export async function decideCancellation(
@@ -98,8 +97,8 @@ export async function decideCancellation(
 }
 
 /**
- * The policy as if the cancellation were issued, without conflicting transactions. Stores nothing; refuses what
- * creating it would refuse.
+ * Returns the policy as if the cancellation were issued, without conflicting transactions. Stores nothing. Throws whatever
+ * creating it would throw.
  */
 export function previewCancellation(
   loaded: Loaded,
@@ -139,7 +138,7 @@ const issued = (
     planCancellationIssue(before, cancellation, context),
   )
 
-/** Two digits: for the modification and its invoice. */
+/** Two digit locators: for the modification and its invoice. */
 export const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
   digits: 2,
   ownBills: ownBills('cancellation', loaded, attempt),
@@ -166,7 +165,7 @@ export function planCancellationCreation(
   return { ...recorded(before, cancellation, 'cancellation.create'), cancellation }
 }
 
-/** Changes the terms that the request gives; the others stay. */
+/** Changes the terms that the request gives. The others do not change. */
 function planCancellationUpdate(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -216,8 +215,8 @@ export async function planCancellationIssue(
 }
 
 /**
- * The legacy cancellation in one step, recorded as issued. Its modification names no type, so nothing is held
- * back (brief 1.7, 3.2). Takes three digits.
+ * Plans the legacy cancellation in one step, recorded as issued. Its modification names no type, so nothing is held back (brief
+ * 1.7, 3.2). Takes three digit locators.
  */
 async function planLegacyCancellation(
   before: PolicyAggregate,
@@ -240,7 +239,7 @@ async function planLegacyCancellation(
   return await planCancelled(before, context, order, draft)
 }
 
-/** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digits. */
+/** Cancels from the policy's start: premium, taxes and fees become zero (brief 1.7). Takes two digit locators. */
 async function planWithdrawal(before: PolicyAggregate, context: CancellingContext): Promise<Planned> {
   assertPolicyAllows(before, 'withdraw')
   return await planCancelled(before, context, {
@@ -253,8 +252,8 @@ async function planWithdrawal(before: PolicyAggregate, context: CancellingContex
 }
 
 /**
- * Invalidates conflicting transactions, then cancels and bills. `cancellation` is the record, if there is
- * one; a record that the policy does not contain yet gets no event of its own.
+ * Invalidates conflicting transactions, then cancels and bills. `cancellation` is the record, if there is one. A record that the
+ * policy does not contain yet gets no separate event.
  */
 export async function planCancelled(
   before: PolicyAggregate,
@@ -340,11 +339,11 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
     )
 }
 
-/** The cancellation keeps what its creation or a change said; its issue says nothing. */
+/** The cancellation keeps the handling set by its creation or an update, since the issue cannot set one. */
 const CANCELLATION_REMEDY =
   'Invalidate them, or create or change the cancellation with conflictHandling=invalidate.'
 
-/** A repeated cancellation must be earlier than the one before, which ended the contract. */
+/** A repeated cancellation must be earlier than the previous one, which ended the contract. */
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
   throw invalidRequest(

@@ -1,6 +1,6 @@
-// The effect of a cancellation (brief 2.2): segments end, premium is returned, fees shrink. Runs stay
-// unchanged, since their rest follows from the segments: a reinstatement only has to restore these. Previews,
-// cancellations, withdrawals and legacy cancellations use this one plan.
+// The effect of a cancellation (brief 2.2): segments end, premium is returned, fees shrink. Runs do not change, since their rest
+// follows from the segments: a reinstatement only has to restore these. Previews, cancellations, withdrawals and legacy
+// cancellations use this one plan.
 import { wrongState } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type CurrencyCode, decimal, type Money, minus, money, sum, toDecimal } from '../../kernel/money.ts'
@@ -28,17 +28,17 @@ import type { EffectContext } from '../../rating/rate.ts'
 
 export type CancellationOrder = {
   kind: Extract<ModificationKind, 'cancellation' | 'withdrawal' | 'lapse'>
-  /** E.g. `modification.policy.cancel`. */
+  /** For example `modification.policy.cancel`. */
   name: string
   effectiveAt: Instant
   proration: Proration
   transactionLocator?: string
   cancellationName?: string
-  /** Accepts a policy without any coverage and changes nothing; otherwise that is a refusal (409). */
+  /** Accepts a policy without any coverage and changes nothing. Otherwise such a policy is rejected with 409. */
   mayBeEmpty?: boolean
 }
 
-/** Takes one digit. Refuses (409) when no coverage is left from that time on. */
+/** Takes one digit locator. Rejects with 409 when no coverage is left from that time on. */
 export function cancelled(
   before: PolicyAggregate,
   order: CancellationOrder,
@@ -51,8 +51,8 @@ export function cancelled(
   const hit = covered.filter(segment => segment.end > effectiveAt)
   if (hit.length === 0 && !(covered.length === 0 && order.mayBeEmpty))
     throw wrongState(`Policy ${before.policy.locator} has no coverage from ${effectiveAt} on.`)
-  // If the time is in a coverage gap, the policy ends where coverage does: a later cancellation or reinstatement from
-  // an earlier time needs that end.
+  // If the time is in a coverage gap, the policy ends where coverage does: a later cancellation or reinstatement from an earlier
+  // time needs that end.
   const last = covered.findLast(segment => segment.start < effectiveAt)
   const policyEnd = last ? earlier(last.end, effectiveAt) : effectiveAt
   const { mayBeEmpty: _, ...terms } = order
@@ -121,8 +121,8 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
 
 // Holdbacks are short rates set by a cancellation type (brief 3.2, 10.7): `{ "amount": 50 }` or `{ "percent": 10 }`.
 /**
- * The part of each run's returned premium that is kept: never more than the return, rounded once, and split
- * in proportion to each run's return.
+ * The part of each run's returned premium that is kept: never more than the return, rounded once, and split in proportion to each
+ * run's return.
  */
 function holdbacksOf(
   terms: HoldbackTerms,
@@ -149,7 +149,7 @@ export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
   product.fees.find(one => one.name === name)?.proration === 'flat'
 
 /**
- * Removes later charges. A fee that spans the time is prorated if its product allows (brief 3.3): by plugin or in
+ * Removes later charges. A fee whose span includes the time is prorated if its product allows it (brief 3.3), by the plugin or in
  * proportion.
  */
 export function reducedFees(

@@ -44,14 +44,14 @@ declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     /** Also cancels or withdraws in one step. */
     cancellation: { operation: CancellationOperation }
-    /** A timer: the cancellation becomes effective. */
+    /** From a timer: the cancellation becomes effective. */
     coverEnd: { modification: Uuid }
     reinstatement: { operation: ReinstatementOperation }
   }
   interface PlannedChanges {
     cancellation: { cancellation: CancellationLocator }
     reinstatement: { reinstatement: Uuid }
-    /** A legacy cancellation at that time; default now. */
+    /** A legacy cancellation at that time. Default: now. */
     value: { coverageEndAt?: Instant }
   }
   interface Previews {
@@ -116,15 +116,15 @@ export const cancellationKind = defineKind<'cancellation'>({
 })
 
 // Compares the policy before and after every write, so that no transaction that ends cover can miss it (brief 9).
-/** Kind of the timer, and of its event. */
+/** The kind of the timer, and of its event. */
 const CANCELLATION_EFFECTIVE = 'cancellation.effective'
 
 const endsCover = ({ kind, issuedAt, invalidatedAt }: Modification): boolean =>
   (kind === 'cancellation' || kind === 'withdrawal') && issuedAt !== undefined && invalidatedAt === undefined
 
 /**
- * For the cancellations of one write: an event where the time has come, otherwise a timer. It is read off the
- * policy, so every kind of write is covered.
+ * Returns, for the cancellations of one write, an event if their time has come, and otherwise a timer. Derived from the policy
+ * before and after, so that every kind of write is covered.
  */
 export function coverEnds(
   before: PolicyAggregate | undefined,
@@ -145,15 +145,15 @@ export function coverEnds(
   }
 }
 
-/** The cancellation or withdrawal at whose time the policy's cover ends; undefined where it ends otherwise. */
+/** The cancellation or withdrawal at whose time the policy's cover ends. Undefined if it ends for another reason. */
 function endedBy(aggregate: PolicyAggregate): Modification | undefined {
   const last = standingCancellations(aggregate).filter(endsCover).at(-1)
   return last?.policyEnd === aggregate.policy.effectiveEnd ? last : undefined
 }
 
 /**
- * Reinstatements of what had ended cover earlier when the cancellation's time came, so that nothing was told of it then: the policy
- * ends by the cancellation again, whose time has passed.
+ * Reinstatements that revive the cancellation after its time. Another cancellation had ended cover earlier when that time came,
+ * so no event was sent then. Once the other one is reinstated, the policy ends by the cancellation again, whose time has passed.
  */
 const lateReturns = (
   { modifications }: PolicyAggregate,
@@ -174,8 +174,9 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
 })
 
 /**
- * Handles the timer. Undefined when the policy does not end by that modification: it was reinstated since, or
- * cancelled for an earlier time. Undefined too when it ends by that modification again, and that was told.
+ * Handles the timer. Returns undefined when the policy does not end by that modification, since it was reinstated or the policy
+ * was cancelled for an earlier time. Also returns undefined when the policy ends by that modification again, which was already
+ * announced.
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const last = endedBy(aggregate)

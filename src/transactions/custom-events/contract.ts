@@ -1,4 +1,4 @@
-// Schedules of custom events (resources brief 8.3). No contract names their shapes.
+// Schedules of custom events (resources brief 8.3). No contract defines their shapes.
 import { z } from '@hono/zod-openapi'
 import {
   component,

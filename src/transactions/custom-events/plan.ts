@@ -1,5 +1,5 @@
-// The rows and timers that a write makes for the policy's schedules: a row for each schedule, and a timer for its next
-// time. Derived from the policy before and after, so that whatever moves an anchor moves the times counted from it.
+// The rows and timers that a write creates for the policy's schedules: a row for each schedule, and a timer for its next time.
+// Derived from the policy before and after, so that every change of an anchor moves the times counted from it.
 import { sql } from 'drizzle-orm'
 import { derivedUuid, shardOfDigits, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, startOfDay } from '../../kernel/time.ts'
@@ -50,12 +50,12 @@ function timerAt(aggregate: PolicyAggregate, type: CustomEventType, dueAt: Insta
   }
 }
 
-/** `next` is undefined where no time is left. */
+/** `next` is undefined when no time is left. */
 export type MovedSchedule = { readonly type: CustomEventType; readonly next: Instant | undefined }
 
 /**
- * Schedules that start with the write, and those whose next time it moves. A policy that is issued late sends no events
- * for times before the day of issue; a time on that day is sent.
+ * Returns the schedules that start with the write, and those whose next time it moves. A policy that is issued late sends no
+ * events for times before the day of issue, but does for times on that day.
  */
 export function movedSchedules(
   before: PolicyAggregate | undefined,
@@ -83,7 +83,7 @@ export function movedSchedules(
 export const scheduleTimers = (after: PolicyAggregate, moved: readonly MovedSchedule[]): NewTimer[] =>
   moved.flatMap(({ type, next }) => (next === undefined ? [] : [timerAt(after, type, next)]))
 
-/** Adds the rows of schedules that there are none of, and removes the timers of times that moved. */
+/** Adds missing rows of schedules, and removes the timers of times that moved. */
 export const scheduleRows = (
   database: Database,
   after: PolicyAggregate,
@@ -91,7 +91,7 @@ export const scheduleRows = (
   now: Instant,
 ): Query[] => moved.flatMap(({ type }) => rowQueries(database, after, type, now))
 
-/** Adds the schedule's row if there is none, and sets its timers. */
+/** Adds the schedule's row if there is none, and removes its future timers. */
 function rowQueries(
   database: Database,
   aggregate: PolicyAggregate,
@@ -111,8 +111,8 @@ function rowQueries(
 }
 
 /**
- * The event, unless the policy's state at its time suppresses it, however late that is known, and the next timer. Undefined when a transaction or a new version
- * has moved or removed that time.
+ * Returns the event and the next timer. Leaves the event out if the policy's state at its time suppresses it, even if this runs
+ * later. Returns undefined when a transaction or a new version has moved or removed that time.
  */
 function decideScheduledEvent(
   aggregate: PolicyAggregate,

@@ -42,7 +42,7 @@ export async function listSchedules(
   }
 }
 
-/** A failed schedule sends the event that it could not send, and goes on. */
+/** Resumes a failed schedule, which first sends the event that it could not send. */
 export async function resumeSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
   const resume = async () => {
@@ -66,7 +66,7 @@ export async function resumeSchedule(text: string, context: RequestContext): Pro
   await unlessRepeated(context, database, work, () => {})
 }
 
-/** Deleted for good: later changes of the policy do not start it again. */
+/** Deletes the schedule permanently: later changes of the policy do not start it again. */
 export async function deleteSchedule(text: string, context: RequestContext): Promise<void> {
   const { database, shard, locator } = recordPlace(context, text, 'schedule')
   const remove = async () => {
@@ -101,8 +101,8 @@ const scheduleResponse = (row: ScheduleRow): EventScheduleResponse => ({
 })
 
 /**
- * Tries of one time, a minute apart (platform/events/timers.ts, TIMER_LEASE_MS). After the last, the schedule is
- * `failed` and sends nothing until a client resumes it.
+ * The tries of one time, a minute apart (platform/events/timers.ts, TIMER_LEASE_MS). After the last, the schedule is `failed` and
+ * sends nothing until a client resumes it.
  */
 export const MOST_TRIES = 5
 

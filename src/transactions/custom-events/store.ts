@@ -11,7 +11,7 @@ export const SCHEDULE_TIMER = 'event.schedule'
 const timerOf = (locator: SQL | typeof eventSchedules.locator): SQL =>
   sql`kind = ${SCHEDULE_TIMER} and subject = cast(${eventSchedules.policyLocator} as text) and payload ->> 'schedule' = ${locator}`
 
-/** The failed time of a failed schedule; else its earliest timer. */
+/** The failed time of a failed schedule, and otherwise its earliest timer. */
 const nextTime = sql<number | null>`coalesce(${eventSchedules.failedTime}, (
   select min(cast(payload ->> 'time' as integer)) from ${timers} where ${timerOf(eventSchedules.locator)}))`
 
@@ -68,7 +68,7 @@ export async function noteTries(
   ])
 }
 
-/** Another request may have resumed it, and set its timer, or deleted it. */
+/** Another request may have resumed it and set its timer, or deleted it. */
 export const hasFailed = (locator: Uuid): Guard => ({
   name: 'guard_resource',
   holds: sql`exists (select 1 from ${eventSchedules} where ${eventSchedules.locator} = ${locator} and ${eventSchedules.state} = 'failed')`,

@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { CustomEventType } from '../../platform/events/types.ts'
 
-/** A scheduled custom event of a policy; its timer holds the next time. */
+/** A scheduled custom event of a policy. Its timer has the next time. */
 export const eventSchedules = sqliteTable(
   'event_schedule',
   {

@@ -1,7 +1,7 @@
 // Merges documents of an issued transaction into one PDF (brief 5.6, getPostIssuanceResult). Pure.
 //
-// The document is recorded with the transaction, as a draft that names its sources. servicing/documents/merge-sources.ts makes its file
-// once theirs exist. Sources that it replaces go in the write that records the file, and not before.
+// The document is recorded with the transaction, as a draft that names its sources. servicing/documents/merge-sources.ts creates
+// its file once theirs exist. Sources that it replaces are removed in the write that records the file, and not before.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import {
@@ -32,7 +32,7 @@ const OPERATIONS: Readonly<Partial<Record<ModificationKind, IssuanceOperation>>>
   reinstatement: 'reinstatement',
 }
 
-/** `documents`: in the order in which they were requested. */
+/** `documents` are in the order in which they were requested. */
 export type Issuance = {
   readonly operation: IssuanceOperation
   readonly modification: Modification
@@ -40,8 +40,8 @@ export type Issuance = {
 }
 
 /**
- * Includes documents made at earlier steps of each transaction, but not those of its invoices. New business also
- * includes documents uploaded to the policy.
+ * Returns the transactions that the change issues. Their documents include those of earlier steps of each transaction, but not
+ * those of its invoices. New business also includes documents uploaded to the policy.
  */
 export function issuances(before: PolicyAggregate | undefined, after: PolicyAggregate): Issuance[] {
   return recordsWhere(
@@ -105,7 +105,7 @@ export function withConsolidations(
   return drafts.length === 0 ? after : { ...after, documents: putRecords(after.documents, drafts) }
 }
 
-/** The policy, where the transaction has no record with a list of documents. */
+/** Returns the policy if the transaction has no record with a list of documents. */
 function ownerOf(
   { policy, endorsements, cancellations, reinstatements }: PolicyAggregate,
   { locator }: Modification,
@@ -123,7 +123,7 @@ function ownerOf(
   return reinstatement ? owner('reinstatement', reinstatement) : owner('policy', policy)
 }
 
-/** Removes documents that a consolidated one replaces. Keeps one while another consolidation still waits for it. */
+/** Removes documents that a consolidated one replaces. Keeps a document while another consolidation still waits for it. */
 export function withoutReplaced(documents: PolicyAggregate['documents']): PolicyAggregate['documents'] {
   const consolidated = recordsWhere(documents, one => one.sources !== undefined)
   const needed = new Set(consolidated.filter(one => one.state === 'draft').flatMap(one => one.sources!))

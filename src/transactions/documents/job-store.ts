@@ -1,6 +1,6 @@
-// A row for each policy with documents to make. The batch of the change writes it, and it goes when none waits. The first try is
-// given out by the shard's dispatcher (turns.ts); a consumer that tries again leases the row. A lost message or a crash costs
-// minutes, not a document.
+// A row for each policy that has documents to create. The batch of the change writes it, and it is deleted when no document
+// waits. The shard's dispatcher assigns the first try (turns.ts); a consumer that tries again leases the row. A lost message or a
+// crash costs minutes, not a document.
 import { sql } from 'drizzle-orm'
 import { invalidRequest, isRefused } from '../../kernel/errors.ts'
 import {
@@ -91,9 +91,7 @@ export type ClaimedJob = {
   readonly next: PolicyLocator | undefined
 }
 
-/**
- * Leases the policy's job until `leaseUntil`. Undefined when there is nothing to claim, or the shard is at its limit.
- */
+/** Leases the policy's job until `leaseUntil`. Returns undefined when there is nothing to claim, or the shard is at its limit. */
 export async function claimJob(
   database: Database,
   policy: PolicyLocator,
@@ -118,7 +116,7 @@ export async function claimJob(
   return claimed[0] && { attempts: claimed[0].attempts - 1, next: waiting[0]?.policyLocator }
 }
 
-/** Gives the lease back after so many tries; nobody claims the job before `retryAt`. */
+/** Returns the lease after the given number of tries. Nobody can claim the job before `retryAt`. */
 export async function postponeJob(
   database: Database,
   policy: PolicyLocator,
@@ -139,10 +137,10 @@ export async function endIdleJob(database: Database, policy: PolicyLocator): Pro
   ])
 }
 
-/** SQL; null when there is no job. */
+/** SQL. Null when there is no job. */
 export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 
-/** Of one look for policies of whom nobody was told. */
+/** The most policies that one search for waiting policies without a hint finds. */
 const MOST_FOUND = 100
 
 /** Policies that wait and are not leased, the longest wait first. */
@@ -162,17 +160,20 @@ export async function waitingPolicies(database: Database, at: Instant): Promise<
 }
 
 // A queue message is only a hint; the row decides (docs/design.md, section 5).
-/** `mayBeMore`: the sender keeps further hints to itself. */
+/** `mayBeMore`: the sender will send no further hints for now. */
 export type DocumentHint = ShardName & WaitingPolicy & { readonly mayBeMore?: boolean }
 
-/** Per shard and isolate, so that one shard does not fill the queue; the dispatcher hints at the rest, one for each that is made. */
+/**
+ * Per shard and isolate, so that one shard does not fill the queue. The dispatcher hints at the rest, one for each policy that is
+ * done.
+ */
 export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
 
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
-/** Hints that the isolate may still send for the shard, with this one. */
+/** The hints that the isolate may still send for the shard, including this one. */
 function shareLeft({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
@@ -182,7 +183,7 @@ function shareLeft({ tenantLocator, shard }: ShardName): number {
   return MOST_HINTS_A_MINUTE - minute.hints + 1
 }
 
-/** Sent after the response. `version`: the policy's, if its object remembers what wants the documents. */
+/** Sends the hint after the response. `version` is the policy's if its object remembers the version that needs the documents. */
 export function hintDocuments(
   context: RequestContext,
   shard: number,
@@ -209,8 +210,8 @@ export function hintDocuments(
 }
 
 /**
- * Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`; each is due again in a minute. Leaves out policies that
- * have a turn.
+ * Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`. Each is due again in a minute. Leaves out policies
+ * that have a turn.
  */
 export async function hintDueDocuments(
   env: Env,
@@ -250,7 +251,7 @@ export async function hintOf(
       waiting.map(policy => ({ body: { ...name, ...policy } satisfies DocumentHint })),
     )
   } catch (problem) {
-    // The dispatcher's other work goes on; it hints again in a minute.
+    // The dispatcher's other work continues. It hints again in a minute.
     console.error(JSON.stringify({ at: 'hintOf', ...name, problem: String(problem) }))
   }
 }
@@ -264,10 +265,9 @@ export const MEDIA_TYPES: Readonly<Record<DocumentType, string>> = {
 export type Upload = { query: AddDocumentQuery; form: AddDocumentForm; file: FilePart | undefined }
 
 /**
- * Stores the file, then calls `add` to record the document. Deletes the file if `add` refuses, or if it repeats the
- * response to an earlier request with the same key, which names the document stored then. Each try has its own locator,
- * so that no file overwrites another. If the outcome is unknown, or the request is cut off, the file's timer checks
- * later.
+ * Stores the file, then calls `add` to record the document. Deletes the file if `add` rejects it, or if `add` repeats the
+ * response to an earlier request with the same key, which names the document stored then. Each try has its own locator, so that
+ * no file overwrites another. If the outcome is unknown, or the request is cut off, the file's timer checks later.
  */
 export async function withStoredFile(
   context: RequestContext,
@@ -308,8 +308,8 @@ function says(answer: ReadyAnswer, text: string): boolean {
 }
 
 /**
- * Calls `remove`, then deletes the file at once, because a removed document must not be readable any more. After a
- * crash in between, the file's timer deletes it. `title` names the owner in messages.
+ * Calls `remove`, then deletes the file immediately, because a removed document must not be readable any more. After a crash in
+ * between, the file's timer deletes it. `title` names the owner in messages.
  */
 export async function withoutStoredFile(
   context: RequestContext,
@@ -324,7 +324,7 @@ export async function withoutStoredFile(
   return answer
 }
 
-/** Refuses (400) incomplete uploads, files other than PDF or HTML, and files whose type does not match. */
+/** Rejects with 400 incomplete uploads, files other than PDF or HTML, and files whose type does not match. */
 function readUpload({ query, form, file }: Upload) {
   const named = (name: 'displayName' | 'documentType'): string => {
     const value = query[name] ?? form[name]
@@ -343,13 +343,12 @@ function readUpload({ query, form, file }: Upload) {
   return { file, type, displayName, documentType }
 }
 
-// A file lives as long as its record. Documents of a discarded quote or an invalidated endorsement keep their files,
-// because responses and snapshots still show them.
+// A file lives as long as its record. Documents of a discarded quote or an invalidated endorsement keep their files, because
+// responses and snapshots still show them.
 //
-// Records go when an upload is removed, when an acceptance is taken back, and when a consolidated document replaces its
-// sources. A timer, set in the same batch, then deletes the file. It waits until signed addresses have expired, which
-// is also longer than any running job may still take to make the file. Uploads set the timer before they store the
-// file.
+// Records are removed when an upload is removed, when an acceptance is taken back, and when a consolidated document replaces its
+// sources. A timer, set in the same batch, then deletes the file. It waits until signed addresses have expired, which is also
+// longer than any running job may still take to create the file. Uploads set the timer before they store the file.
 export const GONE_FILE_TIMER = 'document.file.gone'
 
 const goneFileTimer = (document: Uuid, now: Instant): NewTimer & { locator: Uuid } => ({
@@ -388,7 +387,7 @@ export const deleteGoneFile: TimerOwner = unlessRecorded(documents, deleteFile, 
 export const expectDocument = (context: RequestContext, document: Uuid): Promise<void> =>
   expectRecord(context, GONE_FILE_TIMER, document)
 
-/** Runs after the response; if it fails, the file's timer deletes the file. */
+/** Runs after the response. If it fails, the file's timer deletes the file. */
 export const deleteUnnamedFile = (context: RequestContext, document: Uuid): void =>
   context.later(
     deleteFile(document, context).catch(problem =>

@@ -56,13 +56,13 @@ const remaking = defineKind<'makeDocumentsAgain'>({
 
 const making = defineKind<'documentsMade'>({
   name: 'documentsMade',
-  // Trust rows, not memory: another instance may have written them, and the policyholder is changed elsewhere.
+  // Memory is not enough here: another instance may have written the rows, and the policyholder is changed elsewhere.
   isOutdated: (remembered, { made, policyholderVersion }, now) =>
     !remembered ||
     !planMade(remembered.aggregate, made, now) ||
     remembered.policyholder.version !== (policyholderVersion ?? remembered.policyholder.version),
   decide({ aggregate, policyholder }, { made, policyholderVersion }, { attempt }) {
-    // A document with overwritten values is discarded; it still waits, and is made again.
+    // The document shows values that were overwritten, so it is dropped. It still waits and is created again.
     if (policyholderVersion !== undefined && policyholderVersion !== policyholder.version) return undefined
     const planned = planMade(aggregate, made, attempt.now)
     const restsOnPolicyholder = policyholderVersion !== undefined
@@ -93,7 +93,7 @@ const policyAsOwner = ({ policy }: PolicyAggregate): UploadOwner => ({
   isIssued: policy.issuedAt !== undefined,
 })
 
-/** Only while `owner` is not issued (contract 1). */
+/** Rejects the removal once `owner` is issued (contract 1). */
 export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator: Uuid): Planned {
   const document = before.documents.get(locator)
   const isOwn = document?.subject === owner.subject && document.subjectLocator === owner.subjectLocator
@@ -108,8 +108,8 @@ export function planRemoval(before: PolicyAggregate, owner: UploadOwner, locator
 }
 
 /**
- * The documents wait to be made once more: those named, or all that failed. Each shows the policy as it was when the document was
- * asked for, by the template that is in force now. Refuses uploads, and documents whose parts are gone.
+ * Marks the named documents, or all that failed, as waiting to be created again. Each shows the policy as it was when the
+ * document was requested, with the template that is in force now. Rejects uploads, and documents whose parts no longer exist.
  */
 function planRemaking(before: PolicyAggregate, locators: readonly Uuid[] | undefined, now: Instant): Planned {
   const { policy, documents } = before
@@ -137,13 +137,13 @@ function documentToRemake(before: PolicyAggregate, locator: Uuid): PolicyDocumen
 
 export type Made = { locator: Uuid } & (
   | { outcome: 'ready'; type: DocumentType; fileName: string; warning?: string }
-  /** The template asked for no document, or there was nothing to make it from. */
+  /** The template declined to create a document, or there was nothing to create it from. */
   | { outcome: 'none' }
   | { outcome: DocumentFailure; failure: string }
 )
 
 /**
- * Records outcomes. Undefined when none of the documents waits any more, because it was removed or recorded meanwhile.
+ * Records outcomes. Returns undefined when none of the documents waits any more, because it was removed or recorded meanwhile.
  * Events: document.ready, document.failed (resources brief 8.2).
  */
 function planMade(before: PolicyAggregate, made: readonly Made[], now: Instant): Planned | undefined {

@@ -1,5 +1,5 @@
-// Which documents a change of a policy makes (brief 1.2 to 1.7, 5.1), derived from the states before and after at the
-// one place where changes are recorded. Pure.
+// The documents that a change of a policy creates (brief 1.2 to 1.7, 5.1), derived from the states before and after at the one
+// place where changes are recorded. Pure.
 import type { PostIssuanceInput } from '../../extension/plugins/contract.ts'
 import { asPluginInput, invalidAnswer } from '../../extension/plugins/translation.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -26,7 +26,7 @@ import { consolidationProblems, type Issuance, issuances, withConsolidations } f
 
 type GeneratingEvent = DocumentDefinition['generatingEvent']
 
-/** A change makes the documents of every step between the old and the new state. */
+/** A change creates the documents of every step between the old and the new state. */
 const STEPS: Readonly<Record<string, number>> = { quoted: 1, accepted: 2, issued: 3 }
 const EVENTS: readonly GeneratingEvent[] = ['quote', 'accept', 'issue']
 
@@ -136,9 +136,9 @@ function* ofEndorsements({ before, after, product }: Change): Generator<Wanted> 
 }
 
 /**
- * On issue: the documents of the cancellation's type. A cancellation without a type, as in a product without
- * cancellations.json, has the document of the template with the fixed name, and a lapse that of `lapse` before it. So has
- * a withdrawal, which has no record (brief 1.7): the policy owns its document.
+ * On issue: the documents of the cancellation's type. A cancellation without a type, as in a product without cancellations.json,
+ * has the document of the template with the fixed name; a lapse prefers the template `lapse`. A withdrawal has the fixed document
+ * too, owned by the policy since a withdrawal has no record (brief 1.7).
  */
 function* ofCancellations({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.cancellations, after.cancellations)) {
@@ -156,7 +156,7 @@ function* ofCancellations({ before, after, product }: Change): Generator<Wanted>
   }
 }
 
-/** On acceptance, unless the document says `issue` (brief 1.6). */
+/** On acceptance, unless the document specifies `issue` (brief 1.6). */
 function* ofReinstatements({ before, after, product }: Change): Generator<Wanted> {
   for (const { was, is } of changed(before?.reinstatements, after.reinstatements)) {
     const steps = eventsBetween(was?.state, is.state)
@@ -226,7 +226,7 @@ export const TEMPLATE_ENDINGS = ['liquid', 'vm', 'velocity'].flatMap(kind => [
   `.${kind}`,
 ])
 
-/** Named `invoice_<id>.pdf` and so on (brief 4.1); none when the product has no such template. */
+/** Named `invoice_<id>.pdf` and so on (brief 4.1). Returns none when the product has no such template. */
 function fixedDocuments(
   { templates }: ProductDefinition,
   name: keyof typeof FIXED,
@@ -238,7 +238,7 @@ function fixedDocuments(
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]
 }
 
-/** Documents of acceptances that were taken back: what they say is no longer true. */
+/** Documents of acceptances that were taken back, whose content is no longer true. */
 function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))
@@ -255,9 +255,9 @@ function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid
 }
 
 /**
- * Asks the plugin (getPostIssuanceResult) which documents to consolidate. Called once for each transaction that the
- * change issues, when its documents are known and before any is made. Refuses (422) its failures; from the clock
- * (`isAttended` false) it logs them and leaves documents as they are.
+ * Calls the plugin (getPostIssuanceResult) for the documents to consolidate, once for each transaction that the change issues,
+ * when its documents are known and before any is created. Rejects its failures with 422; from the clock (`isAttended` false) it
+ * logs them and leaves documents unchanged.
  */
 export async function withPostIssuance(
   before: PolicyAggregate | undefined,
@@ -278,7 +278,7 @@ export async function withPostIssuance(
         const problems = consolidationProblems(issuance, documentConsolidations)
         if (problems.length > 0)
           throw invalidAnswer('getPostIssuanceResult', problems, product.plugins.getPostIssuanceResult!.path)
-        // Plugins that consolidate all documents answer an empty list where a transaction has none.
+        // Plugins that consolidate all documents answer an empty list if a transaction has none.
         return documentConsolidations.filter(one => one.documentLocators.length > 0)
       },
       onFailure: isAttended ? undefined : 'The documents stay as they are.',
@@ -288,7 +288,7 @@ export async function withPostIssuance(
   return aggregate
 }
 
-/** Without file addresses: a plugin cannot open any. */
+/** Leaves out file addresses, since a plugin cannot open any. */
 const inputOf = ({ operation, documents }: Issuance, aggregate: PolicyAggregate): PostIssuanceInput => ({
   operation,
   policyLocator: String(aggregate.policy.locator),

@@ -67,7 +67,10 @@ export function policyUpdates(
   }
 }
 
-/** What the segment goes on from. That of a renewal follows the one that was in force at its start when it was made. */
+/**
+ * Returns the segment that this one continues. A renewal's segment continues the one that was in force at its start when it was
+ * created.
+ */
 function segmentBefore(
   { segments, modifications }: PolicyAggregate,
   now: PolicySegment,
@@ -97,7 +100,7 @@ function exposureChanges(
     const perils = perilChanges(perilsOf.get(exposure.locator) ?? [], perilRunsOf, modification, definition)
     const after = effect === 'unchanged' ? was : now
     const data = dataChange(definition?.fields, was?.data, after?.data)
-    // A renewal makes a run of every exposure that goes on.
+    // A renewal creates a run of every exposure that continues.
     const isSame = effect === 'unchanged' || (effect === 'updated' && !isChanged(data))
     if (isSame && Object.keys(perils).length === 0) continue
     addChange(changes, exposure.name, {
@@ -112,7 +115,7 @@ function exposureChanges(
   return changes
 }
 
-/** Perils that renew one another count as one; rerating alone is not a change. */
+/** Perils that renew one another count as one. Rerating alone is not a change. */
 function perilChanges(
   perils: readonly Peril[],
   runsOf: ReadonlyMap<string, PerilRun[]>,

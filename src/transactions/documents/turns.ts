@@ -1,12 +1,12 @@
-// Whose documents are being made in a shard, in the memory of its dispatcher: the first try of a policy is given out and taken back
-// without a row. Memory that is lost costs work done twice at worst, since what was made is recorded once; a try that is cut off is
-// found by the policy's row (job-store.ts).
+// The policies of a shard whose documents are being created, in the memory of its dispatcher. The first try of a policy is
+// assigned and returned without writing a row. If the memory is lost, work is at worst done twice, since each document is
+// recorded once. A try that is cut off is found by the policy's row (job-store.ts).
 import type { PolicyLocator } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 
 /**
- * Policies of one shard whose documents are made at the same time: as many as its database can load. All tenants share
- * the queue, so a shard with more waiting leaves the other consumers to other shards.
+ * How many policies of one shard have their documents created at the same time: as many as its database can load. All tenants
+ * share the queue, so a shard with more waiting leaves the other consumers to other shards.
  */
 export const MADE_AT_ONCE = 16
 
@@ -16,13 +16,13 @@ export const TURN_MS = 5 * 60_000
 /** A policy to hint at. */
 export type WaitingPolicy = {
   readonly policyLocator: PolicyLocator
-  /** The policy's version that wants the documents, where it is known. */
+  /** The policy's version that needs the documents, if it is known. */
   readonly version?: number | undefined
   /** It was tried before. */
   readonly again?: boolean
 }
 
-/** How long after a sender had to keep hints to itself others may wait of whom nobody was told. */
+/** How long policies may wait without a hint after a sender reached its limit of hints. */
 const UNTOLD_MS = 60_000
 
 const LOOK_EVERY_MS = 1_000
@@ -41,8 +41,8 @@ export class DocumentTurns {
   }
 
   /**
-   * Gives the policy a turn, which ends with `end`. False if it has one, or the shard has its share: then the policy is hinted at when
-   * a turn ends. `mayBeMore`: its sender keeps further hints to itself.
+   * Gives the policy a turn, which `end` ends. Returns false if it has one, or if the shard is at its limit; the policy is then
+   * hinted at when a turn ends. `mayBeMore`: its sender will send no further hints for now.
    */
   begin(waiting: WaitingPolicy, mayBeMore: boolean, at: Instant): boolean {
     const { policyLocator } = waiting
@@ -57,7 +57,10 @@ export class DocumentTurns {
     return true
   }
 
-  /** Ends the policy's turn. The policy to hint at next, if one is known to wait; `look` finds those of whom nobody was told. */
+  /**
+   * Ends the policy's turn. Returns the policy to hint at next, if one is known to wait. `look` finds waiting policies without a
+   * hint.
+   */
   async end(
     policy: PolicyLocator,
     at: Instant,

@@ -1,4 +1,4 @@
-// The type of an upload is read from its bytes, whatever the request says.
+// The type of an upload is read from its bytes, no matter what the request says.
 import { Refusal } from '../../kernel/errors.ts'
 import { plainFileName } from '../../kernel/text.ts'
 import type { DocumentType } from '../../policy/contract/documents.ts'
@@ -16,8 +16,8 @@ const XML_DECLARATION = /<\?xml[^>]*\?>/iy
 const BLANKS = /\s*/y
 
 /**
- * Blanks, an XML declaration and comments may stand before the first tag. They are passed one by one: a pattern for any number of comments
- * would try every way to divide the text into them, in time that doubles with each.
+ * Blanks, an XML declaration and comments may precede the first tag. They are skipped one by one: a pattern for any number of
+ * comments would try every way to divide the text into them, in time that doubles with each.
  */
 function beginsAsHtml(text: string): boolean {
   let at = 0
@@ -50,7 +50,7 @@ export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   return beginsAsHtml(text.slice(0, 65_536)) ? 'html' : undefined
 }
 
-/** A safe file name: no path, no control characters, the ending of its type. */
+/** Returns a safe file name: no path, no control characters, the ending of its type. */
 export function uploadedName(given: string | undefined, type: DocumentType): string {
   const name = plainFileName(given ?? '')
   if (name === '') return `document.${type}`
@@ -58,7 +58,7 @@ export function uploadedName(given: string | undefined, type: DocumentType): str
 }
 
 export type UploadOwner = Pick<PolicyDocument, 'subject' | 'subjectLocator'> & {
-  /** As messages name it. */
+  /** The name that messages use. */
   readonly title: string
   readonly isIssued: boolean
 }

@@ -32,7 +32,7 @@ export const GracePeriodResponse = component('GracePeriodResponse', {
 })
 export type GracePeriodResponse = z.infer<typeof GracePeriodResponse>
 
-/** PATCH /gracePeriod/{locator}; what is left out stays. */
+/** PATCH /gracePeriod/{locator}. Omitted values do not change. */
 export const GracePeriodUpdateRequest = component('GracePeriodUpdateRequest', {
   endTimestamp: OptionalTimestamp.describe('Now or earlier: the policy lapses at once.'),
   cancelEffectiveTimestamp: OptionalTimestamp.describe('When the policy lapses, instead of at the end.'),

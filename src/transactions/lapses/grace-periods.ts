@@ -1,10 +1,10 @@
-// The life of a grace period (brief 1.5). Pure. A past-due invoice starts it. It ends when everything past due is paid,
-// or when the policy is taken off risk.
+// The life of a grace period (brief 1.5). Pure. A past-due invoice starts it. It ends when everything past due is paid, or when
+// the policy is taken off risk.
 //
-// A policy has one open grace period at a time, although each names the invoice that started it. It is settled only
-// when *all* past-due invoices are paid (brief 1.5), so a second invoice that becomes past due joins the open one and
-// gets no time of its own. An invoice whose payment is reversed is due again by the end of that day (brief 4.4) and
-// then starts a new grace period: a settled one never reopens.
+// A policy has at most one open grace period, which names the invoice that started it. It is settled only when *all* past-due
+// invoices are paid (brief 1.5), so a second invoice that becomes past due joins the open one and gets no period of its own. An
+// invoice whose payment is reversed is due again by the end of that day (brief 4.4) and then starts a new grace period: a settled
+// one never reopens.
 import { invalidRequest } from '../../kernel/errors.ts'
 import {
   derivedUuid,
@@ -37,7 +37,7 @@ import {
 import { planLapse } from './lapse.ts'
 import { assertGracePeriodAllows, gracePeriodEvent } from './transitions.ts'
 
-/** Digits that a lapse takes: a cancellation, its modification and its invoice. */
+/** The digit locators that a lapse takes: a cancellation, its modification and its invoice. */
 export const DIGITS_FOR_LAPSE = 3
 
 /** Terms that override the product's. */
@@ -47,14 +47,15 @@ export type GraceStartTerms = { readonly endAt?: Instant; readonly cancelEffecti
 export type GraceStart = { readonly invoice: Invoice; readonly startAt: Instant; readonly endAt: Instant }
 
 /**
- * The grace period that the invoice starts at its due time. It lasts the product's days by the calendar of the policy's
- * zone, unless a reversed payment's plugin or the migration set another end. After an upgrade (`isUpgraded`) the days
- * count from now where they would be over: the policyholder had no grace before. Undefined when the invoice starts none:
- * - it is paid or not past due;
- * - the policy is withdrawn, or had ended by the due time (by now, if an end was set or after an upgrade): there is no
- *   cover left to lose;
- * - another grace period is open, or the invoice has started one from that due time before;
- * - the product has no grace periods, or the invoice is a refund.
+ * Returns the grace period that the invoice starts at its due time. It lasts the product's days by the calendar of the policy's
+ * zone, unless the migration, or the plugin when a payment was reversed, set another end. After an upgrade (`isUpgraded`) the
+ * days count from now if they would be over, since the policyholder had no grace before. Undefined when the invoice starts none:
+ *
+ * - It is paid or not past due.
+ * - The policy is withdrawn, or had ended by the due time (by now, if an end was set or after an upgrade), so there is no cover
+ *   left to lose.
+ * - Another grace period is open, or the invoice already started one from that due time.
+ * - The product has no grace periods, or the invoice is a refund.
  */
 export function graceStart(
   before: PolicyAggregate,
@@ -65,7 +66,8 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  // However late this runs, cover counts as lost from the due time; a set end may be much later, so it counts from now.
+  // However late this runs, cover counts as lost from the due time. A set end may be much later, so cover then counts as lost
+  // from now.
   const isEndSet = isGraceEndSet(invoice, startAt)
   const coveredUntil = isEndSet || isUpgraded ? now : startAt
   if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= coveredUntil) return undefined
@@ -81,15 +83,18 @@ export function graceStart(
 }
 
 /**
- * Days after the due time. From the end of a day to the end of a day: where clocks go back at midnight, its last hour comes twice, and the
- * day ends with the second.
+ * Returns the end of the given number of days after the due time. A start at the end of a day gives the end of a day: where
+ * clocks go back at midnight, the last hour comes twice, and the day ends with the second one.
  */
 export function endOfGrace(startAt: Instant, days: number, timeZone: TimeZone): Instant {
   const endAt = add(startAt, days, 'day', timeZone)
   return startAt === endOfDay(startAt, timeZone) ? endOfDay(endAt, timeZone) : endAt
 }
 
-/** For a policyholder who had no grace before: the end of the days counted from now, where those from `startAt` are over. Else undefined. */
+/**
+ * For a policyholder who had no grace before: returns the end of the days counted from now if those counted from `startAt` are
+ * over, and otherwise undefined.
+ */
 export function graceFromNow(
   startAt: Instant,
   days: number,
@@ -100,7 +105,7 @@ export function graceFromNow(
   return endOfDay(add(now, days, 'day', timeZone), timeZone)
 }
 
-/** A set end no longer counts once prolonged cover has moved the past-due time. */
+/** A set end no longer counts once extended cover has moved the past-due time. */
 export const isGraceEndSet = (
   invoice: Invoice,
   startAt: Instant,
@@ -134,7 +139,10 @@ function planGrace(
   return { aggregate, events: [gracePeriodEvent(aggregate, event, grace)], timers }
 }
 
-/** Moves the end of the open grace period; its timer fires at once if that is past. Undefined when nothing changes. */
+/**
+ * Moves the end of the open grace period. Its timer fires immediately if that end has passed. Returns undefined when nothing
+ * changes.
+ */
 export function planGraceEndMove(before: PolicyAggregate, endAt: Instant, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
   if (!grace || grace.endAt === endAt) return undefined
@@ -148,7 +156,7 @@ export type GracePeriodTerms = {
   resetCancelEffective: boolean
 }
 
-/** If the new end is past, the policy lapses at once; that takes `DIGITS_FOR_LAPSE` digits. */
+/** If the new end has passed, the policy lapses immediately, which takes `DIGITS_FOR_LAPSE` digit locators. */
 export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
@@ -191,7 +199,7 @@ function assertTerms(
   if (problem !== undefined) throw invalidRequest(`${problem}.`)
 }
 
-/** Why the policy cannot be taken off risk at that time, for a message. Undefined when it can, or no time is given. */
+/** Returns why the policy cannot be taken off risk at that time, for a message. Undefined when it can, or if no time is given. */
 export function cancelEffectiveProblem(
   { originalStart, effectiveEnd }: Policy,
   at: Instant | undefined,
@@ -201,9 +209,10 @@ export function cancelEffectiveProblem(
 }
 
 /**
- * Cancels the policy by `lapse` if its product has cancellations, else lapses it the legacy way. Takes effect at the
- * end of the grace period or at its `cancelEffectiveAt`, but never before the policy starts. A policy that had expired
- * or been cancelled by then stays as it is. Undefined when the end has not come, or the grace period is over already.
+ * Cancels the policy by `lapse` if its product has cancellations, and otherwise lapses it the legacy way. Takes effect at the end
+ * of the grace period or at its `cancelEffectiveAt`, but never before the policy starts. A policy that has expired or was
+ * cancelled by then does not change; its grace period is settled. Returns undefined if the end has not come, or if the grace
+ * period is already over.
  */
 export async function planGraceEnd(
   before: PolicyAggregate,
@@ -235,7 +244,7 @@ export async function planGraceEnd(
   }
 }
 
-/** Settles the open grace period; undefined while an invoice is past due. */
+/** Settles the open grace period. Returns undefined while an invoice is past due. */
 export function planSettlement(before: PolicyAggregate, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
   return grace && pastDueInvoices(before, now).length === 0 ? settled(before, grace, now) : undefined
@@ -275,7 +284,7 @@ const timer = (
 })
 
 /**
- * A timer for each invoice that a write makes, reopens or moves. Derived from the policy before and after, so that no
+ * Returns a timer for each invoice that a write creates, reopens or moves. Derived from the policy before and after, so that no
  * operation can forget one.
  */
 export function pastDueTimers(
@@ -307,9 +316,8 @@ export function pastDueTimers(
 }
 
 /**
- * The new version may be the first in which the product has grace periods, so the invoice is checked again. If it is
- * past due, its event was sent before and is not sent twice. The locator includes the version, so that this is another
- * timer than the first.
+ * The new version may be the first in which the product has grace periods, so the invoice is checked again. If it is past due,
+ * its event was already sent and is not sent again. The locator includes the version, so that this timer differs from the first.
  */
 const graceOnlyTimer = (due: NewTimer, configVersion: number): NewTimer => ({
   ...due,
@@ -343,11 +351,12 @@ export const reinstatementPeriodTimer = (
 const PROLONGING: ReadonlySet<ModificationKind> = new Set(['renewal', 'reinstatement'])
 
 /**
- * The time from which the invoice is past due if it stays unpaid: the latest of
+ * Returns the time from which the invoice is past due if it stays unpaid. Undefined when the transaction is not issued or the
+ * invoice is settled. The time is the latest of:
+ *
  * - its due time;
  * - the issue of its transaction, because nobody loses cover over a transaction that is only accepted;
  * - the last renewal or reinstatement, which gives unpaid invoices a new start.
- * Undefined when the transaction is not issued or the invoice is settled.
  */
 export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice): Instant | undefined {
   const issuedAt = modifications.get(invoice.policyModificationLocator)?.issuedAt
@@ -370,7 +379,7 @@ function pastDueInvoices(aggregate: PolicyAggregate, now: Instant): Invoice[] {
   })
 }
 
-/** The past-due event (brief 9); undefined when the invoice is paid, void or no longer past due. */
+/** Returns the past-due event (brief 9). Undefined when the invoice is paid, void or no longer past due. */
 export function planPastDueNotice(
   aggregate: PolicyAggregate,
   invoiceLocator: Uuid,

@@ -54,7 +54,9 @@ import {
 import { assertLapseReinstatementAllows, reinstatementInvoice } from './transitions.ts'
 
 export type LapseOperation =
-  /** From the clock. `tries`: failures of the plugin so far; `isGraceOnly`: by an upgrade; the past-due event was sent before. */
+  /**
+   * From the clock. `tries`: failures of the plugin so far. `isGraceOnly`: set by an upgrade; the past-due event was sent before.
+   */
   | { action: 'pastDue'; invoice: Uuid; tries?: number; isGraceOnly?: boolean }
   | { action: 'graceEnd'; gracePeriod: Uuid }
   | { action: 'periodEnd'; reinstatement: Uuid }
@@ -68,7 +70,7 @@ export type LapseOperation =
 declare module '../mechanism/kind.ts' {
   interface PolicyOperations {
     lapse: { operation: LapseOperation }
-    /** What reinstating a lapsed policy would cost; stores nothing. */
+    /** The cost of reinstating a lapsed policy. Stores nothing. */
     amountDue: { reinstatement: Uuid; effectiveAt: Instant }
   }
 }
@@ -101,8 +103,8 @@ export const lapseKind = defineKind<'lapse'>({
           subject: `reinstatement/${shown.reinstatement}`,
         }
   },
-  // An open one is a draft: it blocks nothing, and stays when the policy is cancelled or withdrawn, as applications and drafts of other
-  // kinds do. It can then only be closed, by a client or at the end of its period.
+  // An open reinstatement is a draft: it blocks nothing, and remains when the policy is cancelled or withdrawn, as applications
+  // and drafts of other kinds do. It can then only be closed, by a client or at the end of its period.
   pending: ({ lapseReinstatements }) =>
     [...lapseReinstatements.values()]
       .filter(one => reinstatementStatus(one) === 'invoiced')
@@ -123,7 +125,7 @@ export const amountDueKind = defineKind<'amountDue'>({
   },
 })
 
-/** `planned` is undefined when there was nothing to do; `shown` is set when a client asked. */
+/** `planned` is undefined when there was nothing to do. `shown` is set for a client's request. */
 type LapseDecision = { planned: Planned | undefined; shown?: { gracePeriod: Uuid } | { reinstatement: Uuid } }
 
 export async function decideLapse(
@@ -237,8 +239,7 @@ export async function decideAmountDue(
   }
 }
 
-// Documents of a reinstatement can be added unless it is closed, and removed until it is issued (contract 1; brief
-// 0.6).
+// Documents of a reinstatement can be added unless it is closed, and removed until it is issued (contract 1; brief 0.6).
 const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
   subject: 'lapseReinstatement',
   subjectLocator: reinstatement.locator,
@@ -246,7 +247,7 @@ const asOwner = (reinstatement: LapseReinstatement): UploadOwner => ({
   isIssued: reinstatementStatus(reinstatement) === 'issued',
 })
 
-/** Refuses (409) a closed reinstatement. */
+/** Rejects a closed reinstatement with 409. */
 function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
   const owner = asOwner(reinstatement)
   if (reinstatementStatus(reinstatement) === 'closed')
@@ -256,21 +257,21 @@ function ownerOfUpload(reinstatement: LapseReinstatement): UploadOwner {
 
 // The plugin's terms for a new grace period (brief 5.6, getPreGraceResult).
 //
-// No client waits when an invoice goes past due, so nobody could receive a refusal if the plugin fails. Bindery asks it
-// again, with growing pauses over a day, in which you can repair the script. The delay costs nothing: a grace period
-// starts at its invoice's due time whenever it is recorded, and the policyholder is covered meanwhile. After the last
-// try the product's days hold, because unpaid cover must end. The plugin's log shows every try and what follows it.
+// No client waits when an invoice becomes past due, so nobody would receive an error if the plugin fails. Bindery calls it again,
+// with growing pauses over a day, during which you can repair the script. The delay does no harm: a grace period starts at its
+// invoice's due time even if it is recorded later, and the policyholder is covered meanwhile. After the last try the product's
+// days apply, because unpaid cover must end. The plugin's log shows every try and its consequence.
 const MINUTE_MS = 60_000
 
-/** About a day in all. */
+/** About a day in total. */
 const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
 
-/** The terms, or the timer that asks the failed plugin again. */
+/** The terms, or the timer that calls the failed plugin again. */
 type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: NewTimer }
 
 /**
- * Asks the plugin for the terms. Empty terms when the product has no such plugin, or the end was set when a payment was
- * reversed. `tries`: how often the plugin has failed so far.
+ * Calls the plugin for the terms. Returns empty terms when the product has no such plugin, or when the end was set as a payment
+ * was reversed. `tries`: how often the plugin has failed so far.
  */
 async function preGrace(
   loaded: Loaded,

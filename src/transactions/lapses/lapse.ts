@@ -1,19 +1,19 @@
 // A legacy lapse takes the policy off risk without a cancellation record (brief 1.7). Pure.
 //
-// N is the cost of the policy until its lapse, P what was paid. The lapse writes off outstanding invoices and drops
-// planned installments. Its own invoice takes over their open amounts and returns the cover that ends, so it comes to
-// exactly N − P:
-// - Above zero, the policyholder had cover without paying for it. It is written off with the other invoices.
-// - Below zero, the policyholder paid for cover that ended. It is a refund, like that of a cancellation.
+// Let N be the cost of the policy up to its lapse, and P the amount paid. The lapse writes off outstanding invoices and drops
+// planned installments. Its own invoice takes over their open amounts and returns the cover that ends. It totals exactly N − P:
 //
-// Without the take-over, the lapse would return the amount of an invoice that was never paid. The paid part of an
-// invoice that is written off stays paid: it is in P, and the lapse's invoice takes over only the open part. Refunds
-// owed before stay owed, and count in P as if they were paid out.
+// - Above zero, the policyholder had cover without paying for it. The invoice is written off with the others.
+// - Below zero, the policyholder paid for cover that ended. The invoice is a refund, like that of a cancellation.
 //
-// A reinstatement from R restores what the lapse removed, less the gap: B. Installments due after R go on as planned,
-// each for its own amount, whether they were written off or never invoiced: F in all. The first invoice asks for B
-// plus, if the lapse's invoice was not paid, N − P, less F. P + (B + N − P − F) + F = N + B: every cent is billed once.
-// A policy that is reinstated at once, without a gap, pays exactly what it would have paid without the lapse.
+// If it did not take over the open amounts, the lapse would return the amount of an invoice that was never paid. The paid part of
+// an invoice that is written off stays paid: it is part of P, and the lapse's invoice takes over only the open part. Refunds owed
+// before remain owed, and count in P as if they had been paid out.
+//
+// A reinstatement from a time R restores the cover that the lapse removed, less the gap, at a cost of B. Installments due after R
+// continue as planned, each for its own amount, whether they were written off or never invoiced. They total F. The first invoice
+// asks for B, plus N − P if the lapse's invoice was not paid, less F. P + (B + N − P − F) + F = N + B, so every cent is billed
+// once. A policy that is reinstated immediately, without a gap, pays exactly what it would have paid without the lapse.
 import { makeBills } from '../../billing/billing.ts'
 import { planWriteOff } from '../../billing/payments.ts'
 import { onlyInstallment } from '../../billing/schedule.ts'
@@ -33,8 +33,8 @@ import { isOwed } from './grace-periods.ts'
 import { lapseEvent } from './transitions.ts'
 
 /**
- * Takes the policy off risk from `effectiveAt`. Invalidates pending transactions, even accepted ones, and settles what
- * is outstanding. The policy can be reinstated for the product's days from the lapse on. Takes two digits.
+ * Takes the policy off risk from `effectiveAt`. Invalidates pending transactions, even accepted ones, and settles everything
+ * outstanding. The policy can be reinstated for the product's number of days from the lapse on. Takes two digit locators.
  */
 export function planLapse(
   before: PolicyAggregate,
@@ -64,7 +64,7 @@ export function planLapse(
   )
 }
 
-/** Writes off what is outstanding, then bills the lapse. Takes one digit. */
+/** Writes off everything outstanding, then bills the lapse. Takes one digit locator. */
 function billLapse(
   before: PolicyAggregate,
   modification: Modification,

@@ -1,6 +1,6 @@
 // The reinstatement of a legacy lapse: opened, invoiced, then issued by payment or closed (brief 1.7). Pure.
 //
-// The contract names no end of an offer. Bindery uses the end of the reinstatement period: until then the invoice is
+// The contract does not say when an offer ends. Bindery uses the end of the reinstatement period: until then the invoice is
 // payable, and a reinstatement that is still pending then is closed.
 import { invoiceTimers, invoiceWhatIsDue } from '../../billing/billing.ts'
 import { planVoidInvoices } from '../../billing/payments.ts'
@@ -39,7 +39,7 @@ import { reinstatementPeriodTimer } from './grace-periods.ts'
 import { lapseInForce } from './lapse.ts'
 import { assertLapseReinstatementAllows, lapseReinstatementEvent } from './transitions.ts'
 
-/** Refuses (409) a policy that is not lapsed, is past its reinstatement period, or has a pending reinstatement. */
+/** Rejects with 409 a policy that is not lapsed, is past its reinstatement period, or has a pending reinstatement. */
 export function planOpening(
   before: PolicyAggregate,
   { now, supply }: Pick<EffectContext, 'now' | 'supply'>,
@@ -72,7 +72,7 @@ export function planOpening(
   }
 }
 
-/** Makes the coverage, not issued yet, and the invoice whose payment issues it. Takes two digits. */
+/** Restores the coverage, not issued yet, and creates the invoice whose payment issues it. Takes two digit locators. */
 export function planInvoicing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -105,8 +105,8 @@ export function planInvoicing(
 }
 
 /**
- * The policy with the restored coverage and its plan; nothing is issued or invoiced yet. Refuses (400) a time outside
- * the reinstatement period. Takes one digit.
+ * Returns the policy with the restored coverage and its plan, with nothing issued or invoiced yet. Rejects with 400 a time
+ * outside the reinstatement period. Takes one digit locator.
  */
 export function prepareReinstatement(
   before: PolicyAggregate,
@@ -137,8 +137,9 @@ export function prepareReinstatement(
 }
 
 /**
- * The invoice is paid: the coverage is back, and the installments after the first go on. An unpaid refund of the lapse
- * is part of the reinstatement's invoice, so it is settled here. Takes `digitsForIssue` digits.
+ * Issues the reinstatement once its invoice is paid: the coverage is back, and the installments after the first continue. An
+ * unpaid refund of the lapse is part of the reinstatement's invoice, so it is settled here. Takes `digitsForIssue` digit
+ * locators.
  */
 export function planIssue(
   before: PolicyAggregate,
@@ -188,7 +189,7 @@ export function digitsForIssue(
   return installmentsToInvoice(before, { ...modification, issuedAt: now }, now).length
 }
 
-/** Closes a pending reinstatement once its period is over; undefined when there is nothing to close. */
+/** Closes a pending reinstatement once its period is over. Returns undefined when there is nothing to close. */
 export function planPeriodEnd(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement | undefined,
@@ -231,7 +232,7 @@ function assertInPeriod({ lapsedAt, reinstatementPeriodEndAt }: Lapse, now: Inst
     )
 }
 
-/** For an offer that was not taken up: voids the invoice, reverses its payments and invalidates the modification. */
+/** Closes an offer that was not accepted: voids the invoice, reverses its payments and invalidates the modification. */
 export function planClosing(
   before: PolicyAggregate,
   reinstatement: LapseReinstatement,
@@ -260,8 +261,8 @@ export function planClosing(
 }
 
 /**
- * The first installment asks for everything up to the reinstatement, payable until `dueAt`. Installments of the lapse
- * that are due after that day go on with their own dates and amounts, so the first leaves them out.
+ * The first installment asks for everything up to the reinstatement, and is payable until `dueAt`. Installments of the lapse that
+ * are due after that day keep their own dates and amounts, so the first leaves them out.
  */
 function reinstatementPlan(
   before: PolicyAggregate,
@@ -285,7 +286,7 @@ function reinstatementPlan(
   return recorded([own, ...comingBack(returning)], modification, supply)
 }
 
-/** By installment: of what the lapse found paid, the minor units that were reversed since. No bill asks for them. */
+/** Returns, by installment, the minor units that the lapse counted as paid and that were reversed since. No bill asks for them. */
 function bouncedSince(
   before: PolicyAggregate,
   { paidBefore = {} }: PlannedInstallment,
@@ -308,7 +309,7 @@ const installmentsEndedBy = (
     .filter(one => one.absorbedBy.includes(locator))
     .sort((a, b) => a.dueAt - b.dueAt || a.start - b.start)
 
-/** Installments after the first are invoiced from now on. */
+/** Moves the invoices of installments after the first so that none is issued before now. */
 function withInvoicesFromNow(
   before: PolicyAggregate,
   modification: Modification,

@@ -31,13 +31,13 @@ const SELECTIONS = {
 
 type Kind = keyof typeof SELECTIONS
 
-/** One round trip. */
+/** Takes one round trip. */
 async function readWith(context: RequestContext, text: string, kind: Kind) {
   const { locator, database } = recordPlace(context, text, kind)
   return { locator, ...(await loadPolicy(context, database, SELECTIONS[kind](locator))) }
 }
 
-/** One round trip. */
+/** Takes one round trip. */
 async function placeOf(context: RequestContext, text: string, kind: Kind) {
   const { locator, database } = recordPlace(context, text, kind)
   return { locator, policy: await policyOf(database, SELECTIONS[kind](locator)) }
@@ -54,7 +54,7 @@ export async function readGracePeriod(context: RequestContext, text: string): Pr
   return gracePeriodResponse(aggregate, gracePeriodOf(aggregate, locator), product)
 }
 
-/** Oldest first; one round trip. */
+/** Oldest first. Takes one round trip. */
 export async function gracePeriodsOf(
   context: RequestContext,
   policyText: string,
@@ -63,7 +63,7 @@ export async function gracePeriodsOf(
   return [...aggregate.gracePeriods.values()].map(one => gracePeriodResponse(aggregate, one, product))
 }
 
-/** One round trip. */
+/** Takes one round trip. */
 export async function graceLapseReinstatementsOf(
   context: RequestContext,
   policyText: string,
@@ -106,10 +106,10 @@ export async function actOnReinstatement(
   return await carryOut(context, policy, { ...operation, reinstatement })
 }
 
-/** Loaded on demand, because most requests need no files. */
+/** Imported on demand, because most requests need no files. */
 const files = () => import('../documents/job-store.ts')
 
-/** Stores the file, then adds it; one look-up more than for a policy's document, to find the policy. */
+/** Stores the file, then adds it. Takes one more look-up than for a policy's document, to find the policy. */
 export async function addReinstatementDocument(
   context: RequestContext,
   text: string,

@@ -1,5 +1,5 @@
-// Transitions of grace periods and of reinstatements of legacy lapses (brief 1.5, 1.7), and their events (brief 9).
-// Payments and the clock settle a grace period, and the clock lapses it: no request asks for either.
+// Transitions of grace periods and of reinstatements of legacy lapses (brief 1.5, 1.7), and their events (brief 9). Payments and
+// the clock settle a grace period, and the clock lapses it. No request can do either directly.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'
@@ -76,7 +76,7 @@ export const lapseEvent = (
     effectiveTimestamp: String(lapsedAt),
   })
 
-/** Without `invoiceLocator` until there is an invoice. */
+/** Has no `invoiceLocator` until there is an invoice. */
 export function lapseReinstatementEvent(
   aggregate: PolicyAggregate,
   type: EventType & `policy.reinstatement.${string}`,

@@ -26,8 +26,8 @@ const times = {
 }
 
 /**
- * PATCH /cancellations/{locator}/reinstate. By default coverage comes back at the cancellation's time, and
- * the deadline follows from the cancellation's type.
+ * PATCH /cancellations/{locator}/reinstate. By default coverage comes back at the cancellation's time, and the deadline follows
+ * from the cancellation's type.
  */
 export const ReinstatementCreateRequest = component('ReinstatementCreateRequest', {
   ...times,
@@ -35,7 +35,7 @@ export const ReinstatementCreateRequest = component('ReinstatementCreateRequest'
 })
 export type ReinstatementCreateRequest = z.infer<typeof ReinstatementCreateRequest>
 
-/** Omitted values stay. */
+/** Omitted values do not change. */
 export const ReinstatementUpdateRequest = component('ReinstatementUpdateRequest', times)
 export type ReinstatementUpdateRequest = z.infer<typeof ReinstatementUpdateRequest>
 

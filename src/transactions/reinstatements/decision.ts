@@ -1,5 +1,4 @@
-// Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded
-// policy.
+// Decides each action on a policy's reinstatements, with their events (brief 1.6): pure plans over the loaded policy.
 import { billTransaction } from '../../billing/billing.ts'
 import { type OwnBills, ownBills } from '../../billing/plugin-bills.ts'
 import { returningBills } from '../../billing/returning.ts'
@@ -100,8 +99,8 @@ export async function decideReinstatement(
 }
 
 /**
- * The policy as if the reinstatement were issued, whatever underwriting decides and without conflicting transactions.
- * Stores nothing; refuses what creating it would refuse.
+ * Returns the policy as if the reinstatement were issued, for any underwriting decision and without conflicting transactions.
+ * Stores nothing. Throws whatever creating it would throw.
  */
 export async function previewReinstatement(
   loaded: Loaded,
@@ -125,7 +124,7 @@ export async function previewReinstatement(
   return { planned: chain(created, cleared, accepted, issued), reinstatement: locator }
 }
 
-/** Refuses (409) what underwriting does not accept. */
+/** Plans the acceptance. Rejects with 409 a reinstatement that underwriting does not accept. */
 async function acceptance(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -148,7 +147,7 @@ async function acceptance(
   return accepted
 }
 
-/** Defaults: from the cancellation's time on, with the deadline of its type. */
+/** By default, the reinstatement starts at the cancellation's time, with the deadline of the cancellation's type. */
 function planReinstatementCreation(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -204,13 +203,13 @@ function planReinstatementUpdate(
   return { aggregate, events: [], timers: deadlineTimers(aggregate, changed) }
 }
 
-/** Counts the modification, its invoice, and each bill that is made again at once. */
+/** Counts the modification, its invoice, and each bill that is created again immediately. */
 const digitsForAcceptance = (before: PolicyAggregate, reinstatement: Reinstatement, now: Instant): number =>
   2 + returningBills(before, orderOf(before, reinstatement).cancellation, now).length
 
 /**
- * Makes the segments, which are not issued yet, and bills them, whatever underwriting decides. Takes
- * `digitsForAcceptance`.
+ * Creates the segments, which are not issued yet, and bills them, for any underwriting decision. Takes as many digit locators as
+ * `digitsForAcceptance` counts.
  */
 async function planReinstatementAcceptance(
   before: PolicyAggregate,
@@ -261,7 +260,7 @@ function planReinstatementIssue(
   }
 }
 
-/** Undoes an acceptance: voids its invoices, reverses their payments and removes what it made (brief 1.6). */
+/** Undoes an acceptance: voids its invoices, reverses their payments and removes the records that it created (brief 1.6). */
 export function planReinstatementInvalidation(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -271,7 +270,7 @@ export function planReinstatementInvalidation(
   return withoutAcceptance(before, reinstatement, 'draft', 'reinstatement.invalidate', now)
 }
 
-/** Undefined when the reinstatement is done or its deadline was moved. */
+/** Returns undefined when the reinstatement is done or its deadline was moved. */
 function planExpiry(
   before: PolicyAggregate,
   reinstatement: Reinstatement,
@@ -284,8 +283,8 @@ function planExpiry(
 }
 
 /**
- * The reinstatement in the given state; of an acceptance only void invoices remain. Absorbed installments are
- * billed as they were planned, and at once where they are already due.
+ * Returns the reinstatement in the given state. Only void invoices remain of an acceptance. Installments that it absorbed are
+ * billed as originally planned, those already due immediately.
  */
 function withoutAcceptance(
   before: PolicyAggregate,
@@ -344,7 +343,7 @@ function assertTerms(
       `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
     )
   const removed = [...segments.values()].filter(one => one.replacedBy === cancellation.modificationLocator)
-  // Without any, its acceptance says that nothing comes back, at whatever time.
+  // If it removed no segments, the acceptance rejects every time anyway, since nothing comes back.
   if (removed.length > 0 && removed.every(({ end }) => end <= effectiveAt))
     throw invalidRequest(
       `effectiveTimestamp ${effectiveAt} must lie before ${removed.map(({ end }) => end).reduce(later)}, where what the cancellation removed ended.`,
@@ -361,8 +360,8 @@ function assertNotWithdrawn(before: PolicyAggregate): void {
 }
 
 /**
- * Refuses (409) coverage that cannot come back: the policy is withdrawn, another transaction is in the way,
- * or the deadline has passed.
+ * Rejects with 409 coverage that cannot come back: the policy is withdrawn, another transaction conflicts, or the deadline has
+ * passed.
  */
 function assertCanReturn(
   before: PolicyAggregate,

@@ -1,6 +1,6 @@
-// The effect of a reinstatement (brief 1.6, 2.2): what its cancellation removed comes back from a time on. At
-// the time of the cancellation that is exactly what it removed; later, it is in proportion to the months that
-// are left.
+// The effect of a reinstatement (brief 1.6, 2.2): the cover that its cancellation removed comes back from a time on. From the
+// time of the cancellation, exactly everything comes back; from a later time, amounts are in proportion to the months that are
+// left.
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -28,14 +28,14 @@ export type ReinstatementOrder = {
   transactionLocator?: string
 }
 
-/** The policy with the end that the issued reinstatement gives it, or a later one that it has by then. */
+/** The policy with the end that the issued reinstatement gives it, or with a later end that it has by then. */
 export const policyOnReturn = ({ policy }: PolicyAggregate, { policyEnd }: Modification): Policy => ({
   ...policy,
   effectiveEnd: later(policyEnd, policy.effectiveEnd),
 })
 
 /**
- * The policy with its coverage back, not issued yet. Takes one digit. Refuses (409) when nothing would come
+ * Returns the policy with its coverage back, not issued yet. Takes one digit locator. Rejects with 409 when nothing would come
  * back.
  */
 export function reinstated(
@@ -66,7 +66,7 @@ export function reinstated(
       },
     ]
   })
-  // Two reinstatements may have made what was lost, the later part first.
+  // The lost segments may come from two reinstatements, the later part first.
   const back = pieces.sort((a, b) => a.start - b.start)
   const [first] = back
   if (!first)
@@ -100,9 +100,9 @@ export function reinstated(
 }
 
 /**
- * Restores what the cancellation took. A flat fee comes back whole. A proratable one comes back whole at the
- * cancellation's time, later in proportion, or without the part that a plugin assigned to the time before.
- * Fees reversed by hand since stay reversed.
+ * Restores the fees that the cancellation took. A flat fee comes back whole. A fee that is prorated comes back whole at the
+ * cancellation's time; later, it comes back in proportion, or without the part that a plugin assigned to the time before. Fees
+ * reversed by hand since then stay reversed.
  */
 function restoredFees(
   before: PolicyAggregate,

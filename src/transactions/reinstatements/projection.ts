@@ -47,11 +47,11 @@ export function reinstatementResponse(
   }
 }
 
-/** The amount of the reinstatement's own invoice; 0 without one. */
+/** The amount of the reinstatement's own invoice, or 0 if it has none. */
 function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
   const none = zero(aggregate.policy.currency)
   const [first] = planOf(aggregate, modification)
-  // The plan of a plugin may begin later, and then nothing is asked for at once.
+  // A plugin's plan may begin later, and then nothing is due immediately.
   if (!first || first.replans?.bill === 'planned' || first.issueAt > modification.createdAt) return none
   return amountsDue(aggregate, modification)[0] ?? none
 }
