@@ -1,5 +1,5 @@
 // Moves a test tenant's clock from one due timer to the next, as time would. The control database stores each step: after an
-// interruption the clock stands where its work is done, and the rest is still due.
+// interruption the clock shows the time up to which work is done, and the rest is still due.
 import { sql } from 'drizzle-orm'
 import { recordAudit } from '../access/audit/store.ts'
 import { ZONE_WITHOUT_CONFIGURATION } from '../access/store.ts'
@@ -30,13 +30,13 @@ import { versionQuery } from '../product/cache.ts'
 import type { ClockRequest, ClockResponse } from './routes.ts'
 import { clockQuery } from './store.ts'
 
-/** A Worker may make 1,000 round trips; the last step and the end may take 180. */
+/** A Worker may make 1,000 round trips, and the last step and the end may take 180. */
 const MOST_CALLS = 800
 
 /**
- * Moves the clock of a test tenant forward and fires what falls due, each timer at its time. A call does a bounded amount: with
- * `completed` false the clock stands at the last finished time, and the next call continues. A repeat with the same
- * Idempotency-Key continues to the time that the first request named. 400 for production tenants.
+ * Moves the clock of a test tenant forward and fires what falls due, each timer at its time. A call does a bounded amount of
+ * work: with `completed` false the clock is at the last finished time, and the next call continues. A repeat with the same
+ * Idempotency-Key continues to the time that the first request named. Rejects production tenants with 400.
  */
 export async function moveClock(request: ClockRequest, context: RequestContext): Promise<ClockResponse> {
   if (context.tenant.type !== 'test')
@@ -60,7 +60,7 @@ export async function moveClock(request: ClockRequest, context: RequestContext):
   }
 }
 
-/** A repeat under the same Idempotency-Key keeps its first target. */
+/** Returns the time to move to. A repeat with the same Idempotency-Key keeps its first target. */
 async function agreedTarget(
   request: ClockRequest,
   context: RequestContext,
@@ -112,7 +112,7 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
   return answer(later(target, start), true)
 }
 
-/** `LATEST` for a shard without timers. */
+/** The earliest timer of each shard, or `LATEST` for a shard without timers. */
 const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Instant[]> =>
   Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -125,8 +125,8 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
   )
 
 /**
- * Fires the shard's due timers and returns how many failed. Failed timers, and those that were put off, wait until the move is
- * over, since they would hold it up.
+ * Fires the shard's due timers and returns how many failed. Failed and deferred timers wait until the move is over, since they
+ * would hold it up.
  */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   const claim = await fireClaim(place)
@@ -136,7 +136,7 @@ async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   return claim.failed.length
 }
 
-/** Never moves the clock back. Returns the tenant with the offset in force. */
+/** Sets the tenant's offset, but never moves the clock back. Returns the tenant with the offset in force. */
 async function setClock({ env, calls }: RequestContext, tenant: Tenant, offsetMs: number): Promise<Tenant> {
   const control = controlDatabase(env, calls)
   const [[row]] = await control.batch([clockQuery(control, tenant, offsetMs)])
@@ -153,7 +153,7 @@ const MOST_YEARS_AHEAD = 100
 
 type Clocks = { readonly tenant: Instant; readonly zone: TimeZone; readonly real: Instant }
 
-/** 400 when it is in the tenant's past or too far ahead. */
+/** Returns the requested time. Rejects with 400 a time in the tenant's past or too far ahead. */
 export function clockTarget({ timestamp, advance }: ClockRequest, { tenant, zone, real }: Clocks): Instant {
   const furthest = add(tenant, MOST_YEARS_A_MOVE, 'year', zone)
   const tooFar = invalidRequest(

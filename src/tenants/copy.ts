@@ -1,30 +1,30 @@
-// Copies a suspended tenant's rows and files to another environment. Rows go in the order of their row ids, or of their keys in a
-// table without row ids, one page a batch: an interrupted copy continues after the last row that arrived.
+// Copies a suspended tenant's rows and files to another environment. Rows are copied in the order of their row ids, or of their
+// keys in a table without row ids, one page per batch. An interrupted copy continues after the last row that arrived.
 import { type SQL, sql } from 'drizzle-orm'
 import { noCalls } from '../platform/calls.ts'
 import { SHARED_EVENT_ROWS } from '../platform/database/migrations.ts'
 import { type Database, openDatabase, type Query } from '../platform/database.ts'
 
-/** Limits of a page: a parameter takes 2 MB, and JSON is longer than the rows. */
+/** Limits of a page. A parameter takes 2 MB, and JSON is longer than the rows. */
 const MOST_ROWS = 2_000
 const MOST_BYTES = 500_000
 
 type Table = {
   readonly name: string
-  /** Includes `rowid` unless a column is the row id, or there is none. */
+  /** Includes `rowid` unless a column is the row id, or the table has none. */
   readonly columns: readonly string[]
   /** The columns that order its rows. */
   readonly key: readonly string[]
 }
 
-/** A row's values of the key. */
+/** A row's values of the key columns. */
 type Place = readonly unknown[]
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
 const listed = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** Both databases have the same tables with the same keys. Returns the number of rows. */
+/** Requires that both databases have the same tables with the same keys. Returns the number of rows. */
 export async function copyDatabase(from: D1Database, to: D1Database): Promise<number> {
   const [source, target] = [openDatabase(from, noCalls()), openDatabase(to, noCalls())]
   const [tables, others] = await Promise.all([tablesOf(from), tablesOf(to)])
@@ -60,8 +60,9 @@ const hasMigration = async (client: D1Database, name: string): Promise<boolean> 
   (await client.prepare('select 1 as found from migration where name = ?').bind(name).first('found')) === 1
 
 /**
- * The tables with a tenant's rows. `migration` and `fence` belong to the database itself, as do the tables of a move
- * (platform/database/moves.ts), `goOnBehind` raises `number_sequence`, and names that begin with an underscore belong to the provider.
+ * The tables with a tenant's rows. Leaves out `migration` and `fence`, which belong to the database itself, the tables of a move
+ * (platform/database/moves.ts), `number_sequence`, which `goOnBehind` raises, and names that begin with an underscore, which
+ * belong to the provider.
  */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
@@ -128,7 +129,7 @@ const listOf = (place: Place): SQL =>
 const isBehind = ({ key }: Table, after: Place | undefined): SQL =>
   after ? sql`(${sql.raw(listed(key))}) > (${listOf(after)})` : sql`true`
 
-/** Place of the page's last row; undefined after the last page. */
+/** The place of the page's last row. Undefined after the last page. */
 async function pageEnd(source: Database, table: Table, after: Place | undefined): Promise<Place | undefined> {
   const size = table.columns.map(column => `coalesce(length(cast(${quoted(column)} as blob)), 4)`).join(' + ')
   const key = sql.raw(listed(table.key))
@@ -147,7 +148,7 @@ async function pageEnd(source: Database, table: Table, after: Place | undefined)
   return end
 }
 
-/** A page is one JSON parameter. A row that fills a page is passed by column: its JSON might be too long. */
+/** Inserts a page as one JSON parameter. A row that fills a page is passed by column, since its JSON might be too long. */
 function insertQueries(target: Database, { name, columns }: Table, rows: readonly Row[]): Query[] {
   const into = `insert into ${quoted(name)} (${listed(columns)})`
   const values = rows.map(row => columns.map(column => row[column] ?? null))

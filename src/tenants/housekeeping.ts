@@ -1,4 +1,4 @@
-// Scheduled work beside wiping (wipe.ts) and upgrading (upgrades.ts): wakes objects and measures databases.
+// Scheduled work other than wiping (wipe.ts) and upgrading (upgrades.ts): wakes objects and measures databases.
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { newUuid } from '../kernel/locators.ts'
@@ -26,15 +26,15 @@ import { migrations } from '../servicing/migration/tables.ts'
 import { readTenants, tenantsOfMinuteQuery } from './store.ts'
 
 // An alarm is lost when a tenant was suspended, restored or moved, or when an object loses its storage. So a resumed tenant is
-// woken at once, and every tenant once a day.
+// woken immediately, and every tenant once a day.
 
-/** Resumed tenants in one run. */
+/** The most resumed tenants woken in one run. */
 const MOST_WOKEN = 20
 
 /** Until then, isolates may believe that the tenant is still suspended. */
 const WOKEN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-/** Each tenant has a minute of the day. */
+/** Each tenant has one minute of the day. */
 const MINUTES_A_DAY = 1_440
 
 /** Migrations that ended within this time may have files left to delete. */
@@ -64,7 +64,7 @@ export async function wakeTenants(env: Env, calls: Calls = noCalls(), at: Instan
   }
 }
 
-/** Dispatchers find due timers, deliveries and documents; what is done in portions needs a timer to wake its object. */
+/** Dispatchers find due timers, deliveries and documents. Work that is done in portions needs a timer to wake its object. */
 async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   const needsWaking = sql`state = 'running' or updated_at <= ${tenantNow(tenant) - KEPT_MS}`
   await Promise.all(
@@ -90,9 +90,9 @@ async function wake(env: Env, tenant: Tenant, calls: Calls): Promise<void> {
   )
 }
 
-// From 60 % of the quota the operator is warned, from 80 % a database gets no new policyholders, and from 98 % nothing is added
-// (platform/tenancy/quotas.ts, commit.ts). A database that is closed to new policyholders stays closed: a repeat of a request
-// under its key must reach the same database as before.
+// At 60 % of its quota a database causes a warning to the operator, at 80 % it gets no new policyholders, and at 98 % nothing is
+// added (platform/tenancy/quotas.ts, commit.ts). A database that is closed to new policyholders stays closed: a repeat of a
+// request under its key must reach the same database as before.
 
 /** Minutes between measurements. At its fastest a database grows from 80 to 98 % in three quarters of an hour. */
 const MINUTES = 10
@@ -102,12 +102,12 @@ const HOUR_MS = 60 * MINUTE_MS
 
 const MEASURED_AT_ONCE = 8
 
-/** Every isolate must know the closing before it applies: a key leads to the same database everywhere. */
+/** Every isolate must know of the closing before it applies, so that a key leads to the same database everywhere. */
 const CLOSES_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 type Measurement = { readonly tenant: Tenant; readonly shard: number; readonly bytes: number }
 
-/** Only the databases whose minute it is at `at`. */
+/** Measures only the databases whose minute it is at `at`. */
 export async function measureShards(env: Env, calls: Calls = noCalls(), at: Instant = now()): Promise<void> {
   const control = controlDatabase(env, calls)
   const [rows] = await control.batch([tenantsOfMinuteQuery(control, at, MINUTES)])
@@ -137,7 +137,7 @@ async function measure(env: Env, tenant: Tenant, shard: number, calls: Calls): P
   return database.bytes()
 }
 
-/** One statement: a tick of a large cell measures hundreds of databases, and may send a thousand statements. */
+/** One statement: a run in a large cell measures hundreds of databases, and may send a thousand statements. */
 function noteQuery(control: Database, measurements: readonly Measurement[]): Query {
   const rows = measurements.map(({ tenant, shard, bytes }) => [
     tenant.locator,

@@ -1,6 +1,6 @@
-// What a restore of a tenant's databases must carry over from the time that it undoes. Before a database is restored, its rows
-// after the restore time are saved to files of the tenant. Afterwards no number and no epoch of an account is given out twice, webhooks
-// receive no event again, and the report lists what is undone. Every step may be repeated.
+// State that a restore of a tenant's databases must carry over from the time that it undoes. Before a database is restored, its
+// rows after the restore time are saved to files of the tenant. Afterwards no number and no account epoch is issued twice,
+// webhooks receive no event again, and the report lists everything undone. Every step may be repeated.
 import { type SQL, sql } from 'drizzle-orm'
 import { SHARDS } from '../kernel/locators.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -17,7 +17,7 @@ const ROWS_A_FILE = 2_000
 /** Rows are saved from this long before the restore time: provider clocks differ, and events are dated before their commit. */
 const MARGIN_MS = 5 * 60_000
 
-/** Numbers left free after those given out: isolates and objects may still hold some. */
+/** Numbers skipped after those already leased: isolates and objects may still hold some. */
 export const LEAP = 100_000
 
 type UndoneEvent = {
@@ -79,7 +79,7 @@ type Noted = {
 }
 
 export type Undone = Pick<Noted, 'events' | 'payments' | 'documents' | 'audit'> & {
-  /** Policyholders whose overwritten values are back. */
+  /** Policyholders whose erased values are back. */
   readonly erasures: readonly string[]
   /** Undone events that a webhook has received. */
   readonly sent: readonly { readonly webhook: string; readonly name: string; readonly event: string }[]
@@ -88,7 +88,7 @@ export type Undone = Pick<Noted, 'events' | 'payments' | 'documents' | 'audit'> 
 const open = (env: Env, tenant: Tenant, shard: number, calls: Calls): Database =>
   openDatabase(shardClient(env, tenant, shard).client, calls)
 
-/** Saves the suspended tenant's rows after `restore.to`, and what was given out. */
+/** Saves the suspended tenant's rows after `restore.to`. Returns the numbers issued so far. */
 export async function noteShard(
   env: Env,
   tenant: Tenant,
@@ -117,7 +117,7 @@ export async function noteShard(
   return { ...(await givenOut(database)), files }
 }
 
-/** Of a row among those of its table. */
+/** The position of a row in its table. */
 type Place = { readonly place: number; readonly locator: string }
 
 /** Each query returns `row`, and its place for the next page. Records of policies may be in a table without row ids. */
@@ -154,7 +154,10 @@ const notedQueries = (since: number): Record<Exclude<keyof Noted, 'versions'>, (
     group by account order by account limit ${ROWS_A_FILE}`,
 })
 
-/** A database without `number_sequence` yet derives the next number from its locators. */
+/**
+ * Returns the last event and the next number. A database without a `number_sequence` row derives the next number from its
+ * locators.
+ */
 export async function givenOut(database: Database): Promise<Omit<NotedState, 'files'>> {
   const highest = LOCATOR_COLUMNS.map(
     ([table, column]) => `coalesce((select max(${column}) from ${table}), 0)`,
@@ -175,8 +178,8 @@ const LOCATOR_COLUMNS = [
 ]
 
 /**
- * Makes the restored database fit for service: numbers and events continue after those that were given out, and deliveries that
- * had ended are ended again, so that no webhook receives them twice. Returns what is undone.
+ * Prepares the restored database for service: numbers and events continue after those already issued, and deliveries that had
+ * ended are ended again, so that no webhook receives them twice. Returns everything that is undone.
  */
 export async function mendShard(
   env: Env,
@@ -224,7 +227,7 @@ export async function mendShard(
   const { deliveries: ended, ...lists } = undone
   return {
     ...lists,
-    // A policyholder's versions may lie in two files.
+    // The versions of a policyholder may be in two files.
     erasures: [...new Set(erasures)],
     sent: ended.flatMap(({ webhook, name, sequence, state }) =>
       state === 'sent' ? [{ webhook, name, event: locators.get(sequence) ?? String(sequence) }] : [],
@@ -271,8 +274,8 @@ async function endDeliveries(database: Database, ended: readonly EndedDelivery[]
 }
 
 /**
- * An account's next tokens have its epoch. One that was given out before would be refused as long as that revocation is remembered, and
- * would outlive the next one.
+ * An account's next tokens have its epoch. An epoch that was issued before would be rejected for as long as that revocation is
+ * remembered, and would outlive the next one.
  */
 async function raiseEpochs(database: Database, epochs: readonly AccountEpoch[]): Promise<void> {
   if (epochs.length === 0) return

@@ -35,13 +35,13 @@ export const ClockRequest = z
   .openapi('ClockRequest')
 export type ClockRequest = z.infer<typeof ClockRequest>
 
-/** The clock runs on from this time. Everything due until then was attempted. */
+/** The clock continues from this time. Everything due until then was attempted. */
 export const ClockResponse = component('ClockResponse', {
   timestamp: Timestamp,
   /** Not reached unless `completed`. */
   targetTimestamp: Timestamp,
   completed: Flag,
-  /** Failed timers; they are tried again a minute after the target. */
+  /** Failed timers. They are tried again a minute after the target. */
   failed: Integer,
 })
 export type ClockResponse = z.infer<typeof ClockResponse>
@@ -131,14 +131,14 @@ async function setAgentAccess(
   return { allowed }
 }
 
-/** As browsers send it; neither `*` nor `null`. */
+/** Checks an origin as browsers send it. Rejects `*` and `null`. */
 function checkedOrigin(text: string): string {
   const wrong = invalidRequest(
     `'${text}' is no origin; write scheme, host and port alone, like https://portal.example.`,
   )
   if (text.length > 300 || !URL.canParse(text)) throw wrong
   const { origin, protocol } = new URL(text)
-  // A star would be taken literally and match no origin.
+  // An asterisk would be taken literally and match no origin.
   if (origin !== text || text.includes('*') || (protocol !== 'https:' && protocol !== 'http:')) throw wrong
   return origin
 }

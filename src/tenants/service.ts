@@ -33,24 +33,25 @@ import { changeTenant, inEachDatabase, tenantNamed } from './suspension.ts'
 type NewTenant = {
   name: string
   type: TenantType
-  /** Refuses deployTest. Always true for production tenants. */
+  /** Rejects deployTest. Always true for production tenants. */
   versioned?: boolean
   /** Default: the place of the deployment (`PLACE`). */
   place?: Place
 }
 
-/** Then a repeated request's key leads to the same shard everywhere. */
+/** By then every isolate knows the opening, so that the key of a repeated request leads to the same shard everywhere. */
 const OPENS_AFTER_MS = KNOWN_EVERYWHERE_MS
 
-/** Then every isolate reads, searches and changes all shards. */
+/** By then every isolate reads, searches and changes all shards. */
 export const SHARDS_KNOWN_AFTER_MS = KNOWN_EVERYWHERE_MS
 
 /** Two runs of the housekeeping: returned databases are usually wiped by then. */
 const WIPED_WITHIN_SECONDS = 120
 
 /**
- * Creates the tenant and claims its databases in one batch, with the audit entry. 409 for a name that is taken, 400 for one that
- * cannot be a host name; 503 when the place has no bucket, or its pool has no free database with all migrations.
+ * Creates the tenant and claims its databases in one batch, with the audit entry. Rejects a name that is taken with 409, and one
+ * that cannot be a host name with 400. Throws 503 when the place has no bucket, or when its pool has no free database with all
+ * migrations.
  */
 export async function createTenant(
   env: Env,
@@ -79,7 +80,7 @@ export async function createTenant(
   return tenant
 }
 
-/** Accepts a suspended tenant of another environment into `shards` empty databases. Refuses as `createTenant`. */
+/** Accepts a suspended tenant of another environment into `shards` empty databases. Throws the errors of `createTenant`. */
 export async function admitTenant(
   env: Env,
   row: store.NewRow,
@@ -99,8 +100,9 @@ export async function admitTenant(
 }
 
 /**
- * Gives the tenant fresh databases and raises its generation. Its tokens end; the housekeeping wipes its data, with its audit
- * trail. `audit` as for `createTenant`. 409 when another request recreated or deleted it meanwhile; 503 as `createTenant`.
+ * Gives the tenant new databases and raises its generation. Its tokens end, and the housekeeping wipes its data and its audit
+ * trail. `audit` as for `createTenant`. Throws 409 when another request recreated or deleted it meanwhile, and 503 as
+ * `createTenant` does.
  */
 export async function recreateTenant(
   env: Env,
@@ -116,7 +118,7 @@ export async function recreateTenant(
   return recreated
 }
 
-/** 404 when there is none of that name. Its databases are wiped later and are free again. */
+/** Deletes the tenant. Throws 404 if no tenant has that name. Its databases are wiped later and are free again. */
 export async function deleteTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<void> {
   const tenant = await tenantNamed(env, name, calls)
   const database = controlDatabase(env, calls)
@@ -126,10 +128,10 @@ export async function deleteTenant(env: Env, name: string, calls: Calls = noCall
 }
 
 /**
- * Adds databases to the tenant up to `shards`, for new policyholders; existing records stay where they are. The new shards get no
- * policyholder until the caller calls `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`, when every isolate knows them. 404 when
- * there is no such tenant; 400 for fewer shards than it has, or more than locators allow; 409 when it changed meanwhile; 503 as
- * `createTenant`.
+ * Adds databases to the tenant up to `shards`, for new policyholders. Existing records stay where they are. The new shards get no
+ * policyholder until the caller calls `openNewShards`, after `SHARDS_KNOWN_AFTER_MS`, when every isolate knows them. Throws 404
+ * when there is no such tenant, 400 for fewer shards than it has or more than locators allow, 409 when it changed meanwhile, and
+ * 503 as `createTenant` does.
  */
 export async function addShards(
   env: Env,
@@ -149,14 +151,14 @@ export async function addShards(
   return grown
 }
 
-/** Shards wait for `openNewShards`. */
+/** Whether shards wait for `openNewShards`. */
 export const hasNewShards = ({ opensAt = [] }: Pick<Tenant, 'opensAt'>): boolean =>
   opensAt.includes(store.NOT_OPEN)
 
 /**
- * Fills the tenant's new shards with what every shard has, and opens them for policyholders at a time when every isolate knows
- * it. Call it after `SHARDS_KNOWN_AFTER_MS`: a change of what every shard has is copied by the isolate that makes it, which must
- * know the new shards. A repeat changes nothing. 404 as `addShards`.
+ * Copies the shared rows to the tenant's new shards, and opens them for policyholders at a time when every isolate knows it. Call
+ * it after `SHARDS_KNOWN_AFTER_MS`: the isolate that changes shared rows copies the change to the shards that it knows, so it
+ * must know the new ones. A repeat changes nothing. Throws 404 as `addShards` does.
  */
 export async function openNewShards(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantNamed(env, name, calls)
@@ -179,7 +181,7 @@ export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<T
 export const makeVersioned = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   changeTenant(env, tenant, { versioned: true }, calls)
 
-/** 404 when there is none of that name. */
+/** Throws 404 if no tenant has that name. */
 export async function setQuotas(
   env: Env,
   name: string,
@@ -190,7 +192,7 @@ export async function setQuotas(
   await changeTenant(env, tenant, { quotas }, calls)
 }
 
-/** Ends all tokens of the tenant: at once for access to its databases, everywhere within 5 s. */
+/** Ends all tokens of the tenant: immediately for access to its databases, and everywhere within 5 s. */
 export async function revokeTokens(env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> {
   const database = controlDatabase(env, calls)
   const [[row]] = await database.batch([store.revokeTokensQuery(database, tenant.locator)])
@@ -256,9 +258,10 @@ const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
 
 /**
- * Copies from the home shard what every shard has beside its own policyholders: the versions of the configuration, which policies
- * read in their own batch, the webhooks, from which the batch of an event makes its deliveries, and the revoked accounts. A copy
- * that another request made meanwhile is newer and stays; the deletion of a webhook removes its copies.
+ * Copies the rows that every shard has in addition to its own policyholders from the home shard: the versions of the
+ * configuration, which policies read in their own batch, the webhooks, from which the batch of an event creates its deliveries,
+ * and the revoked accounts. A copy that another request made meanwhile is newer and is kept. Deleting a webhook removes its
+ * copies.
  */
 export async function fillShards(
   env: Env,

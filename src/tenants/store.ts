@@ -23,7 +23,7 @@ const SHARDS_OF_A_TENANT = 1
 /** A digit locator has room for this many (kernel/locators.ts). */
 export const MOST_SHARDS = 64
 
-/** A database ahead of the code serves too: migrations only expand (docs/design.md, section 6). */
+/** A database ahead of the code serves too, since migrations only expand (docs/design.md, section 6). */
 const claimable = sql`${pool.state} = 'free' and ${pool.migration} >= ${REQUIRED_TENANT_MIGRATION} and ${pool.place} = ${tenants.place}`
 
 export type NewRow = typeof tenants.$inferInsert
@@ -39,7 +39,7 @@ export const insertTenantQueries = (
   ...claimQueries(database, row.locator, { from: 0, to: shards, opensAt: 0 }),
 ]
 
-/** Never comes: shards must be filled before they get policyholders. */
+/** A time that never comes: shards must be filled before they get policyholders. */
 export const NOT_OPEN = 8_640_000_000_000_000 as Instant
 
 /** Fails when the tenant has changed. The new shards are not open yet. */
@@ -88,7 +88,7 @@ export const recreateTenantQueries = (database: Database, tenant: Tenant, at: In
   ...claimQueries(database, tenant.locator, { from: 0, to: SHARDS_OF_A_TENANT, opensAt: 0 }),
 ]
 
-/** The row stays: its tokens must be known to be void. */
+/** Keeps the row, so that its tokens are known to be void. */
 export const deleteTenantQueries = (database: Database, locator: Uuid, at: Instant): Query[] => [
   ...returnQueries(database, locator, at),
   database.build
@@ -156,8 +156,8 @@ const forgetOriginsQuery = (database: Database, locator: Uuid): Query =>
   database.build.delete(allowedOrigins).where(eq(allowedOrigins.tenantLocator, locator))
 
 /**
- * Sets how far the tenant's clock is ahead, unless it is further ahead already: the clock never moves back. Returns the offset in
- * force; nothing for production tenants, or when the tenant was recreated or deleted meanwhile.
+ * Sets how far the tenant's clock is ahead, unless it is already further ahead: the clock never moves back. Returns the offset in
+ * force, or nothing for production tenants, or if the tenant was recreated or deleted meanwhile.
  */
 export const clockQuery = (database: Database, { locator, generation }: TenantScope, offsetMs: number) =>
   database.build
@@ -238,10 +238,10 @@ export const poolQuery = (database: Database, place: Place) =>
     .where(eq(pool.place, place))
     .groupBy(pool.state)
 
-/** Waits to be wiped. */
+/** A database that waits to be wiped. */
 type ReturnedDatabase = { binding: string; place: Place; returnedAt: Instant; former: TenantScope }
 
-/** Random order: a slow database must not delay the others. See `readReturned`. */
+/** Random order, so that a slow database does not delay the others. See `readReturned`. */
 export const returnedQuery = (database: Database, most: number) =>
   database.build.select().from(pool).where(eq(pool.state, 'returned')).orderBy(sql`random()`).limit(most)
 
@@ -252,14 +252,14 @@ export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase =>
   former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
 })
 
-/** False when it was returned again since. */
+/** False if it was returned again since. */
 const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
   and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
 
 export const isReturnedQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build.select({ binding: pool.binding }).from(pool).where(isStillReturned(returned))
 
-/** Returns nothing when it was freed meanwhile. */
+/** Returns nothing if it was freed meanwhile. */
 export const freeQuery = (database: Database, returned: ReturnedDatabase) =>
   database.build
     .update(pool)

@@ -16,10 +16,10 @@ import {
   type Tenant,
 } from '../platform/tenancy.ts'
 
-/** Shown to callers when the operator gives none. */
+/** Shown to callers when the operator gives no reason. */
 const NO_REASON = 'the operator works on it; it will be back.'
 
-/** One round trip for each bound database. */
+/** Takes one round trip for each bound database. */
 export async function inEachDatabase(
   env: Env,
   { shards }: Pick<Tenant, 'shards'>,
@@ -36,8 +36,9 @@ export async function inEachDatabase(
 }
 
 /**
- * Within 5 s every call of the tenant gets 503 with the reason, and its timers and deliveries stop. Running work continues until
- * `closeDatabases`. A second call replaces the reason. 404 when there is no such tenant, 409 for one that moved away.
+ * Suspends the tenant. Within 5 s every call of the tenant gets 503 with the reason, and its timers and deliveries stop. Running
+ * work continues until `closeDatabases`. A second call replaces the reason. Throws 404 when there is no such tenant, and 409 for
+ * one that moved away.
  */
 export async function suspendTenant(
   env: Env,
@@ -54,15 +55,15 @@ export async function suspendTenant(
 
 /**
  * Stops all reads and writes of the suspended tenant's databases, even by isolates that do not know of the suspension. Call it
- * after `KNOWN_EVERYWHERE_MS`: the result of a running delivery is then stored, and the delivery is not made twice.
+ * after `KNOWN_EVERYWHERE_MS`, so that the result of a running delivery is stored and the delivery is not made twice.
  */
 export const closeDatabases = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   inEachDatabase(env, tenant, setFence(tenant, 'suspended'), calls)
 
 /**
- * Serves the tenant again, everywhere within 5 s; work that fell due meanwhile begins within two minutes. Gives up an unfinished
- * move away. Refuses as `suspendTenant`; 409 also during a restore, while the tenant is being moved here, or when its amounts may be in
- * former units.
+ * Serves the tenant again, everywhere within 5 s. Work that fell due meanwhile begins within two minutes. Abandons an unfinished
+ * move to another environment. Throws the errors of `suspendTenant`, and also 409 during a restore, while the tenant is being
+ * moved here, or when its amounts may be in former units.
  */
 export async function resumeTenant(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
@@ -78,7 +79,7 @@ export async function resumeTenant(env: Env, name: string, calls: Calls = noCall
   return await serveAgain(env, tenant, calls)
 }
 
-/** The restore or move that is under way. */
+/** The restore or move in progress. */
 export async function operationOf(
   env: Env,
   { locator }: Pick<Tenant, 'locator'>,
@@ -102,8 +103,9 @@ export async function serveAgain(env: Env, tenant: Tenant, calls: Calls = noCall
 }
 
 /**
- * Serves a tenant that is marked for amounts in former minor units, everywhere within 5 s: the operator knows that it holds no money.
- * One that was suspended stays so. Its objects look again within a minute. Refuses as `suspendTenant`.
+ * Serves a tenant that is marked for amounts in former minor units, everywhere within 5 s. The operator confirms that it holds no
+ * money. A tenant that was suspended stays suspended. Its objects look again within a minute. Throws the errors of
+ * `suspendTenant`.
  */
 export async function acceptUnits(env: Env, name: string, calls: Calls = noCalls()): Promise<Tenant> {
   const tenant = await tenantToChange(env, name, calls)
@@ -111,14 +113,14 @@ export async function acceptUnits(env: Env, name: string, calls: Calls = noCalls
   return await tenantNamed(env, name, calls)
 }
 
-/** Reads the control database; 404 when there is none. */
+/** Reads the control database. Throws 404 if there is no such tenant. */
 export async function tenantNamed(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await readTenant(env, { name }, calls)
   if (!tenant) throw notFound('tenant', name)
   return tenant
 }
 
-/** 404 when there is none, 409 when it has moved away. */
+/** Throws 404 if there is no such tenant, and 409 if it has moved away. */
 export async function tenantToChange(env: Env, name: string, calls: Calls): Promise<Tenant> {
   const tenant = await tenantNamed(env, name, calls)
   if (tenant.suspension?.state === 'moved')

@@ -1,5 +1,6 @@
-// Which erasures a restore undoes. An erasure alone changes earlier versions of a policyholder, so their digests before and after the
-// restore tell it from an update. The values themselves are not noted: they are what was to be erased.
+// Finds the erasures that a restore undoes. Only an erasure changes earlier versions of a policyholder, so comparing their
+// digests before and after the restore distinguishes it from an update. The values themselves are not saved, since they are the
+// data to be erased.
 import { createHash } from 'node:crypto'
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../platform/database.ts'
@@ -39,7 +40,9 @@ export async function* versionsSince(database: Database, since: number): AsyncGe
   }
 }
 
-/** Locators of policyholders that have other values in the same version than were noted: these are back. */
+/**
+ * Returns the policyholders that have other values in the same version than those noted, which means that erased values are back.
+ */
 export async function erasedSince(database: Database, noted: readonly NotedVersion[]): Promise<string[]> {
   if (noted.length === 0) return []
   const holders = JSON.stringify([...new Set(noted.map(({ holder }) => holder))])

@@ -1,7 +1,8 @@
 // Applies the migrations that a deployment announces in the control database, before the code that needs them is deployed. The
 // Worker that serves applies them through its bindings, with one queue message for each database. Free databases come first, one
-// of them alone, then ten times as many at once as are done. A database that fails is tried again later and delays no other; code
-// that needs more than it has answers 503 `tenantBehind`. A move of tables goes on in as many messages as it takes.
+// of them alone, then ten times as many simultaneously as are done. A database that fails is tried again later and delays no
+// other. Code that needs more than the database has answers 503 `tenantBehind`. A move of tables continues over as many messages
+// as it takes.
 import { eq, sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -27,7 +28,7 @@ const MOST_SENT = 100
 
 const MOST_CONSIDERED = 1_000
 
-/** For all messages of a batch: each step is three or four queries, of which a Worker may make a thousand. */
+/** For all messages of a batch: each step takes three or four queries, of which a Worker may make a thousand. */
 const MOST_STEPS = 200
 
 const MINUTE_MS = 60_000
@@ -41,7 +42,7 @@ const isBehind = sql`${pool.migration} < ${newest}`
 const isDue = (at: Instant) =>
   sql`(${pool.triedAt} is null or ${pool.triedAt} + ${MINUTE_MS} * (1 << min(${pool.tries}, 6)) <= ${at})`
 
-/** Sends a message for each database that may begin at `at`. One round trip when none is behind. */
+/** Sends a message for each database that may begin at `at`. Takes one round trip when none is behind. */
 export async function upgradeDatabases(
   env: Env,
   calls: Calls = noCalls(),
@@ -136,14 +137,14 @@ type UpgradeResult = { readonly problem: string; readonly isDone?: undefined } |
 const resultQuery = (database: Database, { binding, ...result }: Upgrade & UpgradeResult): Query =>
   database.build.update(pool).set(changesBy(result)).where(eq(pool.binding, binding))
 
-/** A move that goes on is neither a failure nor another try; `triedAt` says that it is under way. */
+/** A move that continues is neither a failure nor another try. `triedAt` shows that it is in progress. */
 function changesBy(result: UpgradeResult) {
   if (result.isDone === undefined) return { problem: result.problem.slice(0, MOST_PROBLEM_CHARACTERS) }
   const underWay = result.isDone ? { triedAt: null, tries: 0 } : { triedAt: now(), tries: 1 }
   return { migration: result.newest, problem: null, ...underWay }
 }
 
-/** Tries twice: of two simultaneous runs one fails. */
+/** Tries twice, since one of two simultaneous runs fails. */
 async function upgrade(
   env: Env,
   binding: string,

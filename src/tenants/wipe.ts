@@ -1,12 +1,13 @@
-// The scheduled handler empties the databases of removed tenants, some at a time, deletes their files and gives the databases
-// back to the pool. There is no lock and no lease: a run may be interrupted anywhere, and two may overlap.
+// The scheduled handler empties the databases of removed tenants, some at a time, deletes their files and returns the databases
+// to the pool. There is no lock and no lease: a run may be interrupted anywhere, and two may overlap.
 //
 // A run that finds rows or files deletes them. Only a run that finds none frees the database, and only when no isolate can still
 // trust the tenant: isolates trust what they read for some seconds, and a request may write a moment later. Each step is bound to
-// the return that the run read, by its time: if another run freed the database, and a tenant claimed it and gave it back, that is
-// another return. Deleting rows is also bound to the record of writes as it was before the pool said `returned`: every write of a
-// tenant adds a row to it, so the batch fails when a new tenant has written meanwhile. And it is bound to the fence: a control database
-// that was brought back to a former time may say of a database that it was returned, and another tenant has it since.
+// the return that the run read, identified by its time: if another run freed the database, and a tenant claimed it and gave it
+// back, that is another return. Deleting rows is also bound to the record of writes as it was before the pool said `returned`.
+// Every write of a tenant adds a row to it, so the batch fails when a new tenant has written meanwhile. And it is bound to the
+// fence: a control database that was restored to an earlier time may list a database as returned although another tenant has
+// claimed it since.
 import { sql } from 'drizzle-orm'
 import { type Instant, now } from '../kernel/time.ts'
 import { type Calls, noCalls } from '../platform/calls.ts'
@@ -26,8 +27,8 @@ import { freeQuery, isReturnedQuery, readReturned, returnedQuery } from './store
 
 const DATABASES_A_RUN = 8
 /**
- * After so many no further database is begun; one takes a hundred or two. An invocation may send a thousand, and in a large cell half of them
- * measure databases.
+ * After this many statements no further database is begun; one takes a hundred or two. An invocation may send a thousand, and in
+ * a large cell half of them measure databases.
  */
 const MOST_STATEMENTS = 200
 /** For one database. */
@@ -39,7 +40,7 @@ const MAY_BE_WRITTEN_MS = 6 * TENANT_TRUST_MS
 
 type WipeResult = {
   freed: string[]
-  /** Rows or files were deleted. */
+  /** Databases of which rows or files were deleted. */
   emptied: string[]
 }
 
@@ -85,13 +86,13 @@ export async function wipeReturned(
 
 type Contents = {
   tablesWithRows: FilledTable[]
-  /** The newest row of the record of writes, and their number. */
+  /** The newest row of the record of writes, and the number of rows. */
   record: string
-  /** By the fence; a database without one is nobody's. */
+  /** By the fence. A database without one belongs to nobody. */
   isOfAnother: boolean
 }
 
-/** `key`: the columns that tell its rows apart, as SQL. */
+/** `key`: the columns that identify its rows, as SQL. */
 type FilledTable = { name: string; key: string }
 
 const recordOfWrites = sql`(select count(*) || '/' || coalesce(max(${writes.key}), '') || '/' || coalesce(max(${writes.at}), 0) from ${writes})`
@@ -102,8 +103,9 @@ const isOfAnother = ({ locator, generation }: TenantScope) =>
 const quoted = (table: string) => sql.raw(`"${table.replaceAll('"', '""')}"`)
 
 /**
- * Closes the fence, and lists the tables with rows. `migration` stays, since the schema stays; `fence` stays until the database
- * is free; `migration_move` is how far a migration has come. Names that begin with an underscore belong to D1.
+ * Closes the fence, and lists the tables with rows. Leaves out `migration`, since the schema stays, `fence`, which stays until
+ * the database is free, and `migration_move`, which records how far a migration has come. Names that begin with an underscore
+ * belong to D1.
  */
 async function inspect(database: Database, former: TenantScope): Promise<Contents> {
   const { sql: text, params } = closeFence(former)
@@ -150,11 +152,11 @@ async function empty(database: Database, contents: Contents, former: TenantScope
   }
 }
 
-// File names contain the tenant's generation, which is never used again: any number of runs may delete files at any time.
-/** Of at most 1,000 names each. */
+// File names contain the tenant's generation, which is never used again, so any number of runs may delete files at any time.
+/** Lists of at most 1,000 names each. */
 const LISTS_A_RUN = 10
 
-/** Deletes a bounded number; returns whether it found any. */
+/** Deletes a bounded number of files. Returns whether it found any. */
 async function deleteFormerFiles(bucket: R2Bucket, former: TenantScope, calls: Calls): Promise<boolean> {
   const prefix = filesPrefix(former)
   for (let lists = 0; lists < LISTS_A_RUN; lists += 1) {

@@ -55,7 +55,7 @@ export async function bootstrapDue({ payload }: Timer, { env, tenant, calls }: S
 
 type FileAt = (path: string) => ArchiveFile | undefined
 
-/** Undefined on success; otherwise the reason, or `later` when another attempt may succeed. */
+/** Returns undefined on success, and otherwise the reason, or `later` when another attempt may succeed. */
 async function createItem(
   { kind, name }: BootstrapItem,
   { resources, groups }: Bootstrap,
@@ -105,7 +105,7 @@ const uploadAs =
       context,
     )
 
-/** `$schema` is a note to editors. */
+/** `$schema` is only for editors. */
 function itemsOf(file: ArchiveFile): Record<string, unknown> {
   const { $schema: _, ...items } = JSON.parse(file.text()) as Record<string, unknown>
   return items

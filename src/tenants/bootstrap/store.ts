@@ -26,7 +26,7 @@ export async function writeItem(database: Database, item: BootstrapItem): Promis
   ])
 }
 
-/** In the home shard; written once, with the first configuration. */
+/** In the home shard. Written once, with the first configuration. */
 export const bootstrapItems = sqliteTable('resource_bootstrap', {
   ordinal: integer().primaryKey(),
   kind: text().$type<BootstrapItem['kind']>().notNull(),
@@ -37,7 +37,7 @@ export const bootstrapItems = sqliteTable('resource_bootstrap', {
   attempts: integer().notNull(),
 })
 
-// `bootstrap/resources` of an archive: what a new tenant starts with (resources brief 2).
+// `bootstrap/resources` of an archive: the resources that a new tenant starts with (resources brief 2).
 /** Its payload names the archive. */
 export const BOOTSTRAP_TIMER = 'resource.bootstrap'
 

@@ -22,7 +22,7 @@ import { AREAS } from '../../product/difference/change.ts'
 
 const zipFile = filePart('zipFile')
 
-/** A missing `recreate` is false (resources brief 10.2), though the contract lists it as required. */
+/** A missing `recreate` is false (resources brief 10.2), although the contract lists it as required. */
 export const StudioDeployForm = filledIn(
   { recreate: false },
   z.object({
@@ -33,7 +33,7 @@ export const StudioDeployForm = filledIn(
 )
 export type StudioDeployForm = z.infer<typeof StudioDeployForm>
 
-/** `recreate` is for test tenants: true is refused here instead of ignored (resources brief 10.5). */
+/** `recreate` is for test tenants: true is rejected here instead of ignored (resources brief 10.5). */
 export const DeployForm = z.object({
   recreate: OptionalBoolean.describe('May only be false: production data is never wiped.'),
   tenantName: LongName,
@@ -52,7 +52,7 @@ export type RepairForm = z.infer<typeof RepairForm>
 export const DeployTestForm = z.object({ tenantNameSuffix: optional(Name), zipFile })
 export type DeployTestForm = z.infer<typeof DeployTestForm>
 
-/** A mistake in the configuration is HTTP 200 with `success` false and every finding in `logfile`. */
+/** A mistake in the configuration responds with 200, `success` false and every finding in `logfile`. */
 const deployed = {
   success: Flag,
   hostname: Text,
@@ -97,7 +97,7 @@ export const DeploymentResponse = component('DeploymentResponse', {
 })
 export type DeploymentResponse = z.infer<typeof DeploymentResponse>
 
-/** Accounts of a tenant read their own and may omit the name; an administration account names one. */
+/** Accounts of a tenant read their own and may omit the name. An administration account must name a tenant. */
 export const DeploymentQuery = z.object({ tenantName: OptionalLongName })
 export type DeploymentQuery = z.infer<typeof DeploymentQuery>
 

@@ -1,4 +1,4 @@
-// A product with its fields: what a form for it needs. Bindery only.
+// A product with its fields: everything that a form for it needs. Bindery only.
 import { z } from '@hono/zod-openapi'
 import {
   component,

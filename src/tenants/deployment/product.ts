@@ -13,10 +13,12 @@ import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { lookupColumn } from '../../product/fields/value-checks.ts'
 import type { FieldResponse, ProductDetailResponse } from './product-contract.ts'
 
-/** Larger tables are no choice that people make from a list. */
+/** People do not choose from a list that is longer than this. */
 const MOST_CHOICES = 2_000
 
-/** The product with its fields, by the version or the latest one; 404 where there is none. One round trip. */
+/**
+ * Returns the product with its fields, by the given version or the latest one. Throws 404 if there is none. Takes one round trip.
+ */
 export async function readProduct(
   context: RequestContext,
   name: string,
@@ -70,12 +72,12 @@ function productDetail(
       name,
       displayName: title,
       categories: cancellationCategories,
-      // A type that says nothing of reinstatement sets no deadline for it.
+      // A type without terms for reinstatement sets no deadline for it.
       isReinstatable: true,
     })),
     fees: fees.map(({ name, displayName, proration }) => ({ name, displayName, proration })),
     policyholderFields: shown(policyholder),
-    // No constraint limits what a payment may have.
+    // No constraint limits the fields of a payment.
     paymentFields: shown({ kind: 'group', fields: configuration.paymentFields }),
   }
 }
@@ -146,7 +148,7 @@ function choicesOf(
   const table = type === 'lookup' ? tableOf(tableName) : undefined
   if (!table || table.rows.length > MOST_CHOICES) return undefined
   const key = lookupColumn(table, name)
-  // The first row of a key says what it is.
+  // The first row of a key describes it.
   const rows = new Map(table.rows.toReversed().map(row => [row[key] ?? '', row]))
   return [...rows].reverse().map(([value, row]) => {
     const others = row.filter((cell, column) => column !== key && cell !== '')

@@ -1,4 +1,4 @@
-// What an archive would do before anybody deploys it, and what changed between versions. Nothing is written.
+// Shows what an archive would do before anyone deploys it, and what changed between versions. Nothing is written.
 import { loadDifference } from '../../bundles/load.ts'
 import type { AdministrationContext, RequestContext } from '../../platform/context.ts'
 import type { FilePart } from '../../platform/http/body/form.ts'
@@ -14,18 +14,18 @@ import { foreseenFindings, unknownVersion } from './release/release.ts'
 import { readUpload, templatesOf } from './service.ts'
 import { readDeployed, tenantNamed, tenantToRead } from './versions.ts'
 
-/** Findings that an answer has; the counts are of all. */
+/** The most findings in an answer. The counts include all of them. */
 const MOST_FINDINGS = 1_000
 
 /**
- * Changes that an answer has, and of each the rows and the lines: nobody reads 100,000 rates that are all different, and the
+ * The most changes in an answer, and the most rows and lines of each. Nobody reads 100,000 rates that are all different, and the
  * summary of the change counts them.
  */
 const MOST_CHANGES = 1_000
 const MOST_ROWS = 100
 const MOST_LINES = 200
 
-/** As a deploy checks it; with a tenant, also against what the tenant has. */
+/** Checks an archive as a deploy would. With a tenant, also checks it against the tenant's own records. */
 export async function validateConfiguration(
   { tenantName, version }: contract.ConfigurationValidationForm,
   file: FilePart | undefined,
@@ -41,7 +41,7 @@ export async function validateConfiguration(
   return validation(await foreseenFindings({ ...context, tenant }, upload, version))
 }
 
-/** What deploying an archive would change in a version of the tenant: by default the latest. */
+/** Returns the changes that deploying an archive would make to a version of the tenant, by default the latest. */
 export async function compareArchive(
   { tenantName, version }: contract.ConfigurationDifferenceForm,
   file: FilePart | undefined,
@@ -63,7 +63,7 @@ export async function compareArchive(
   }
 }
 
-/** What a version changed in an earlier one: by default the one before it, which the first does not have. */
+/** Returns the changes that a version made to an earlier one, by default the one before it. The first version has none. */
 export async function compareVersions(
   configVersion: string,
   { tenantName, since }: contract.VersionChangesQuery,
@@ -111,13 +111,13 @@ async function archiveOf({ env, tenant, calls }: RequestContext, hash: string): 
   }
 }
 
-/** Files that are used as they are; all others are compared by what they were compiled to. */
+/** Files that are used unchanged. All others are compared by their compiled form. */
 const comparedFiles = (files: readonly ArchiveFile[]): Files =>
   files
     .filter(({ path }) => path.startsWith('bootstrap/') || path.includes('/static_documents/'))
     .map(({ path, bytes }) => ({ path, bytes: bytes() }))
 
-/** What the archive `hash` changed in `former`; nothing where one of both is missing. */
+/** Returns the changes that the archive `hash` made to `former`, or none if either is missing. */
 export async function compareArchives(
   context: RequestContext,
   former: string | undefined,
@@ -148,7 +148,7 @@ function changeShown({ rows, hunks, ...change }: Change): contract.Configuration
   }
 }
 
-/** Whole hunks as long as they have room; `moreHunks` counts the others. A long one is cut. */
+/** Shows whole hunks while there is room. `moreHunks` counts the others. A long hunk is cut. */
 function linesShown(
   hunks: NonNullable<Change['hunks']>,
 ): Pick<contract.ConfigurationChange, 'hunks' | 'moreHunks'> {

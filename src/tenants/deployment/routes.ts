@@ -11,7 +11,7 @@ const { post } = forAdministration('Configuration deployment')
 const signedIn = forSignedIn('Configuration deployment')
 const tenant = forTenant('Configuration deployment')
 
-/** Loaded by first calls: much code for rare calls. */
+/** Imported by the first calls: a lot of code for rare calls. */
 const deploying = () => import('./service.ts')
 const reviewing = () => import('./review.ts')
 const logging = () => import('./log/service.ts')

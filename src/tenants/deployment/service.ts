@@ -39,7 +39,7 @@ import { userFindings } from './release/store.ts'
 
 type Answer = Promise<DeployResult | JsonText>
 
-/** Creates the tenant when there is none of that name. */
+/** Creates the tenant if none has that name. */
 export async function deployToTest(
   { tenantName, recreate }: StudioDeployForm,
   file: FilePart | undefined,
@@ -60,7 +60,7 @@ export async function deployToTest(
   )
 }
 
-/** 404 when there is no tenant of that name. */
+/** Throws 404 if no tenant has that name. */
 export async function deployToProduction(
   { tenantName, recreate }: DeployForm,
   file: FilePart | undefined,
@@ -93,7 +93,10 @@ export async function repair(
   return repairArchive(context, { route, tenant, version }, file)
 }
 
-/** The older deploy of test tenants: the administrator's own tenant, named by a suffix, with one version that each deploy replaces. */
+/**
+ * The older deploy of test tenants: the administrator's own tenant, named by a suffix, with one version that each deploy
+ * replaces.
+ */
 export async function deployTest(
   { tenantNameSuffix }: DeployTestForm,
   file: FilePart | undefined,
@@ -110,7 +113,7 @@ export async function deployTest(
   return deploy(context, { route, name, tenant, recreate: false, versioned: false }, file)
 }
 
-/** The older deploy of production tenants: repairs the latest version of one that has versions. */
+/** The older deploy of production tenants. Repairs the latest version of a tenant that has versions. */
 export async function deployAssets(
   { tenantName }: DeployForm,
   file: FilePart | undefined,
@@ -175,7 +178,7 @@ async function deploy(
     ? { tenant: recreate ? await recreateAudited(context, present) : present, isNew: recreate }
     : await createOrFindTenant(context, name, isVersioned)
   const own = { ...context, tenant }
-  // Without versions every deploy takes the place of the one before, for all policies (resources brief 10.5).
+  // Without versions, every deploy replaces the previous one for all policies (resources brief 10.5).
   const only = isVersioned || isNew ? undefined : await latestVersion(context, tenant)
   if (only) return replaceVersion(own, { route, version: only.version }, { upload, findings, file })
   const released = await deployVersion(own, upload, { route, isNew })
@@ -183,7 +186,7 @@ async function deploy(
   return resultOf(tenant, released)
 }
 
-/** In the trail of administration accounts: a recreated tenant starts with an empty trail. */
+/** Written to the trail of administration accounts, since a recreated tenant starts with an empty trail. */
 const auditQueries = (context: AdministrationContext, name: string, what: 'made' | 'recreated'): Query[] => [
   administrationAuditRow(controlDatabase(context.env, context.calls), context, {
     action: 'tenants.write',
@@ -205,7 +208,7 @@ async function createOrFindTenant(
     const audit = auditQueries(context, name, 'made')
     return { tenant: await createTenant(env, { name, type: 'test', versioned }, calls, audit), isNew: true }
   } catch (problem) {
-    // Another deploy created the tenant first: this one comes after it.
+    // Another deploy created the tenant first, so this one follows it.
     const isTaken = problem instanceof Refusal && problem.code === 'alreadyExists'
     const tenant = isTaken ? await tenantOfType('test', name, context) : undefined
     if (!tenant) throw problem
@@ -257,7 +260,7 @@ async function storedResult(context: RequestContext): Promise<DeployResult | Jso
   return stored && resultOf(context.tenant, stored)
 }
 
-/** Those of the static names that a template has among the tenant's resources. */
+/** Returns the given static names that belong to a template among the tenant's resources. */
 type TemplatesOf = (staticNames: readonly string[]) => Promise<readonly string[]>
 
 export const templatesOf =
@@ -268,8 +271,8 @@ export const templatesOf =
 const NO_TEMPLATES: TemplatesOf = async () => []
 
 /**
- * Checks an archive as a deploy does. Without `upload` it has errors, which are among the findings. Without `templates`, where the
- * tenant is not known, documents of templates that the archive lacks get a warning.
+ * Checks an archive as a deploy does. Without `upload` it has errors, which are among the findings. Without `templates`, when the
+ * tenant is not known, a document whose template the archive lacks gets a warning.
  */
 export async function readUpload(
   file: FilePart | undefined,
@@ -289,7 +292,7 @@ export async function readUpload(
   return { upload: { zip: file.bytes, hash, configuration, findings }, findings }
 }
 
-/** What is found of templates that the archive lacks: errors, but for those that the tenant has as resources. */
+/** Turns findings about templates that the archive lacks into errors, except for templates that the tenant has as resources. */
 async function withTemplates(findings: readonly Finding[], templates: TemplatesOf): Promise<Finding[]> {
   const names = [...new Set(findings.flatMap(({ template }) => template ?? []))]
   const present = names.length === 0 ? [] : await templates(names)

@@ -32,7 +32,7 @@ export async function listVersions(
   }))
 }
 
-/** A temporary address of the archive in force, and the former archives. */
+/** Returns a temporary address of the archive in force, and the former archives. */
 export async function readVersion(
   configVersion: string,
   { tenantName }: contract.DeploymentQuery,
@@ -60,7 +60,7 @@ export async function readVersion(
   }
 }
 
-/** Undefined for `latest`. 404 for what is no version. */
+/** Undefined for `latest`. Throws 404 for text that is not a version. */
 function versionAsked(configVersion: string): number | undefined {
   if (configVersion === 'latest') return undefined
   if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
@@ -68,8 +68,8 @@ function versionAsked(configVersion: string): number | undefined {
 }
 
 /**
- * A version, and an earlier one: `since`, else the one before it, which the first does not have. 404 when there is no such
- * version, or none of `since` before it.
+ * Returns a version and an earlier one: `since`, or else the one before it, which the first version does not have. Throws 404 if
+ * there is no such version, or no version `since` before it.
  */
 export async function readDeployed(
   context: RequestContext,
@@ -89,7 +89,7 @@ export async function readDeployed(
   return { row, earlier: asked }
 }
 
-/** Whether the version (or the latest) is deployed. The next version may be in progress; 404 for a later one. */
+/** Whether the version (or the latest) is deployed. The next version may be in progress. Throws 404 for a later one. */
 export async function readStatus(
   { tenantName, version }: contract.DeploymentStatusQuery,
   context: SignedInContext,
@@ -111,7 +111,7 @@ export async function readStatus(
   }
 }
 
-/** None before the first deploy. */
+/** Returns none before the first deploy. */
 export async function listProducts(context: RequestContext): Promise<contract.ProductResponse[]> {
   const { env, tenant, calls } = context
   const latest = await latestVersion(context, tenant)
@@ -136,7 +136,7 @@ const productResponse = (
   paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
 })
 
-/** An administration account names the tenant. A tenant's account reads its own; 404 for any other name. */
+/** An administration account names the tenant. A tenant's account reads its own tenant, and gets 404 for any other name. */
 export async function tenantToRead(
   tenantName: string | undefined,
   context: SignedInContext,
@@ -150,7 +150,7 @@ export async function tenantToRead(
   return await tenantNamed(tenantName, { env, calls, caller })
 }
 
-/** 404 when there is none of that name; 403 for a token that is not for it. */
+/** Throws 404 if no tenant has that name, and 403 for a token that is not valid for it. */
 export async function tenantNamed(
   name: string,
   { env, calls, caller }: Pick<AdministrationContext, 'env' | 'calls' | 'caller'>,

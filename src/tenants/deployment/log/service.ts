@@ -11,7 +11,7 @@ import { tenantToRead } from '../versions.ts'
 import type * as contract from './contract.ts'
 import { entryQuery, logQuery } from './store.ts'
 
-/** 503 until the database of the tenant has the table. */
+/** Throws 503 until the tenant's database has the table. */
 function requireLog({ keepsDeploymentLog, name }: Tenant): void {
   if (!keepsDeploymentLog)
     throw unavailable(
@@ -19,7 +19,7 @@ function requireLog({ keepsDeploymentLog, name }: Tenant): void {
     )
 }
 
-/** Newest first. One round trip. */
+/** Newest first. Takes one round trip. */
 export async function listLog(
   { tenantName, version, refused = false, pageSize, pagingToken }: contract.DeploymentLogQuery,
   context: SignedInContext,
@@ -62,7 +62,7 @@ export async function readLog(
   return { ...entryResponse(row), steps, findings }
 }
 
-/** Compared with the archive that was in force before: of a repair, the one that it replaced. */
+/** Compares with the archive that was in force before. For a repair, that is the one that it replaced. */
 export async function readLogChanges(
   locator: string,
   { tenantName }: { readonly tenantName?: string | undefined },

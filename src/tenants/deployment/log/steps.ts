@@ -1,4 +1,4 @@
-// What a deploy or repair did, step by step, as its log has it.
+// The steps of a deploy or repair, as its log shows them.
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import type { DeploymentStep } from '../../../product/tables.ts'
 
@@ -30,9 +30,9 @@ function compiled({ products, tables, scripts }: Configuration): DeploymentStep 
 
 type Deployed = {
   readonly version: number
-  /** Hash of the archive before; undefined where there was none to compare with. */
+  /** Hash of the archive before. Undefined if there was none to compare with. */
   readonly former?: string | undefined
-  /** Changes that are incompatible with policies. */
+  /** The number of changes that are incompatible with policies. */
   readonly incompatible: number
   readonly accounts: {
     readonly write: readonly unknown[]
@@ -41,7 +41,10 @@ type Deployed = {
   }
 }
 
-/** Those that there were; `items` of bootstrap resources wait to be made, undefined where there is none to begin with. */
+/**
+ * Returns the steps that took place. `items` is the number of bootstrap resources that wait to be created, and undefined if the
+ * archive has none.
+ */
 export function stepsOf(
   { zip, configuration }: { readonly zip: Uint8Array; readonly configuration: Configuration },
   { version, former, incompatible, accounts }: Deployed,

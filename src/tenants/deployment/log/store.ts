@@ -1,4 +1,4 @@
-// The log of deploys and repairs, those that were refused included: a row for each, written in the batch that it is about.
+// The log of deploys and repairs, including rejected ones: a row for each, written in the batch that it describes.
 import { and, desc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { newUuid, type Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -10,10 +10,10 @@ import type { Finding } from '../../../product/configuration.ts'
 import { type DeploymentStep, type DeploymentSummary, deploymentLogs } from '../../../product/tables.ts'
 import { checked, countsOf, received } from './steps.ts'
 
-/** Refused attempts of a tenant that are kept: a pipeline may send the same mistake for ever. */
+/** Rejected attempts that are kept for each tenant. There is a limit because a pipeline may send the same mistake forever. */
 export const MOST_REFUSED = 100
 
-/** Findings of an entry: so many, and so many characters as JSON. */
+/** The most findings of an entry, and the most characters of them as JSON. */
 const MOST_FINDINGS = 1_000
 const MOST_CHARACTERS = 100_000
 
@@ -21,7 +21,7 @@ type Attempt = {
   readonly kind: 'deploy' | 'repair'
   /** Method and path of the request. */
   readonly route: string
-  /** Undefined: it was refused. */
+  /** Undefined if the attempt was rejected. */
   readonly version?: number
   readonly repaired?: number
   readonly hash?: string
@@ -30,7 +30,7 @@ type Attempt = {
   readonly steps: readonly DeploymentStep[]
 }
 
-/** None for a tenant whose database waits for the table. */
+/** Returns none for a tenant whose database waits for the table. */
 export function logQueries(
   database: Database,
   { tenant, caller, requestId, now }: RequestContext,
@@ -59,7 +59,7 @@ export function logQueries(
   ]
 }
 
-/** Without the key of the request: a repeat is checked again. */
+/** Writes the row without the request's idempotency key, so that a repeat is checked again. */
 export async function logRefusal(
   context: RequestContext,
   { findings, bytes, ...attempt }: Omit<Attempt, 'version' | 'steps'> & { readonly bytes: number },

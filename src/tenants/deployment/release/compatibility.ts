@@ -1,5 +1,5 @@
-// How a changed configuration affects existing policies: their data is stored and read by the names of fields, exposures and
-// perils (resources brief 10.5).
+// The effects of a changed configuration on existing policies, whose data is stored and read by the names of fields, exposures
+// and perils (resources brief 10.5).
 import type {
   Configuration,
   FieldDefinition,
@@ -7,7 +7,7 @@ import type {
   ProductDefinition,
 } from '../../../product/configuration.ts'
 
-/** Each with its meaning for existing policies. */
+/** Each code with its meaning for existing policies. */
 const changeCodes = {
   productRemoved: 'Policies of the product cannot be read any more.',
   exposureRemoved: 'Exposures of that name cannot be read any more.',
@@ -21,7 +21,7 @@ const changeCodes = {
 } as const
 
 /**
- * A change that existing policies of the product cannot follow; `product` is undefined for a change that affects all products.
+ * A change that existing policies of the product cannot follow. `product` is undefined for a change that affects all products.
  * `path` is the file of the archive to look at.
  */
 export type IncompatibleChange = {

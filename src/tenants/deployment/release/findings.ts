@@ -1,4 +1,4 @@
-// An archive that is deployed or repairs a version, and what is found of it beside its own mistakes.
+// An archive that is deployed or repairs a version, and the findings about it other than its own mistakes.
 import type { Tenant } from '../../../platform/tenancy.ts'
 import type { Configuration, Finding } from '../../../product/configuration.ts'
 import type { Change } from '../../../product/difference/change.ts'
@@ -31,7 +31,7 @@ export function deployFindings(
   ]
 }
 
-/** An archive with this feature asks for versions (resources brief 10.3). */
+/** Whether the archive has the feature that requests versions (resources brief 10.3). */
 export const asksForVersions = ({ features }: Configuration): boolean =>
   features['property.product.versioning.m2.enabled'] === true
 
@@ -46,7 +46,7 @@ export function repairProblems(
   return inUse.map(change => finding('ERROR', change, advice))
 }
 
-/** Of changes of fields that policies of the repaired version do not fit until they are changed. */
+/** Findings on changed fields that policies of the repaired version must satisfy when they are next changed. */
 export const repairFindings = (upload: Upload, binding: readonly Change[]): Finding[] => [
   ...binding.map(({ path, subject, kind, detail, inForce }): Finding => {
     const what = `The ${subject} is ${kind === 'added' ? 'new' : 'changed'} (${detail}).`
@@ -57,7 +57,7 @@ export const repairFindings = (upload: Upload, binding: readonly Change[]): Find
   ...lateBootstrap(upload),
 ]
 
-/** Warnings of the archive, but for those on raters that the tenant has connected. */
+/** Warnings of the archive, except those about raters that the tenant has connected. */
 export const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
   findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
 

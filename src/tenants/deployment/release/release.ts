@@ -1,4 +1,4 @@
-// One deploy or repair, from a compiled archive to the committed version. Guards check what an attempt has read; when another
+// One deploy or repair, from a compiled archive to the committed version. Guards check what an attempt has read. When another
 // request was faster, the next attempt reads again.
 import type { SQL } from 'drizzle-orm'
 import { commitAudited } from '../../../access/audit/store.ts'
@@ -83,8 +83,8 @@ export function deployVersion(
 }
 
 /**
- * Replaces the archive of the version; 400 when there is no such version. Refuses a change that would make the version's policies
- * unreadable. Test users follow the latest version, so only its repair changes them.
+ * Replaces the archive of the version. Throws 400 when there is no such version. Rejects a change that would make the version's
+ * policies unreadable. Test users follow the latest version, so only its repair changes them.
  */
 export function repairVersion(
   context: RequestContext,
@@ -117,8 +117,8 @@ export function repairVersion(
 }
 
 /**
- * What `deployVersion` would say of the archive, or with a version `repairVersion`: errors if it would refuse it. Nothing is
- * written. 400 when there is no such version.
+ * Returns the findings that `deployVersion`, or with a version `repairVersion`, would report for the archive. They include errors
+ * if it would reject the archive. Nothing is written. Throws 400 when there is no such version.
  */
 export async function foreseenFindings(
   context: RequestContext,
@@ -179,7 +179,7 @@ async function readPresent(
   return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
 }
 
-/** Undefined also for an unreadable version, which a deploy or repair replaces. */
+/** Also undefined for an unreadable version, which a deploy or repair replaces. */
 async function configurationOf(
   { env, tenant, calls }: RequestContext,
   row: VersionRow | undefined,
@@ -194,14 +194,17 @@ async function configurationOf(
 }
 
 type UsedChanges = {
-  /** Of changes that policies cannot follow, whether there are policies or not. */
+  /** The scopes of changes that policies cannot follow, whether there are policies or not. */
   scopes: store.Scope[]
   inUse: IncompatibleChange[]
-  /** Policies can follow them, and have to when they are next changed. Only for a version: a deploy leaves policies on theirs. */
+  /**
+   * Changes that policies can follow, and must when they are next changed. Only for a repair, since a deploy leaves policies on
+   * their version.
+   */
   binding: Change[]
 }
 
-/** `inUse` and `binding` are changes that affect policies of the version; without one, of any version. */
+/** `inUse` and `binding` are changes that affect policies of the version, or of any version if none is given. */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
@@ -247,7 +250,7 @@ function accountsOf(
   return { ...plan, revokesTokens: plan.revokesTokens || rolesChanged }
 }
 
-// Files go to R2 first, then everything else in one batch: no version exists without its archive.
+// Files go to R2 first, then everything else in one batch, so no version exists without its archive.
 
 export type DeployResult = {
   success: boolean
@@ -264,9 +267,9 @@ type Release = {
   kind: 'deploy' | 'repair'
   version: number
   guards: readonly Guard[]
-  /** Names the archive that it takes the place of. */
+  /** The hash of the archive that it replaces. */
   former: string | undefined
-  /** Changes that policies in force cannot follow. */
+  /** The number of changes that policies in force cannot follow. */
   incompatible: number
   findings: readonly Finding[]
   /** Names of the tenant's external raters. */
@@ -294,8 +297,9 @@ export const versionOfSubject = (subject: string): number =>
   Number(subject.slice(subject.lastIndexOf(' ') + 1))
 
 /**
- * Another attempt sends no files and hashes no passwords again. Users of the archive who share a password share its hash: a hash takes a
- * fifth of a second, and the archive, which the tenant keeps beside it, says as much.
+ * Returns a function that commits a release. Calling it again sends no files and hashes no passwords again. Users of the archive
+ * who share a password share its hash: a hash takes a fifth of a second, and the archive, which the tenant keeps too, already
+ * reveals the shared password.
  */
 function releaseWriter(
   context: RequestContext,
@@ -350,7 +354,7 @@ function releaseWriter(
       subject: versionSubject(version),
       audit: { action: `configuration.${kind}`, subject: `version ${version}`, details: { hash } },
     })
-    // After the commit: a sign-in before it would issue a token with the former rights.
+    // After the commit, since a sign-in before it would issue a token with the former rights.
     if (accounts.revokesTokens) await revokeTokens(env, tenant, calls)
     await copyVersions(context)
     return answer

@@ -11,7 +11,7 @@ import type { Finding, TestUser } from '../../../product/configuration.ts'
 import { accountType, type TestUserType } from '../../../product/roles.ts'
 import { configurationVersions, deployments } from '../../../product/tables.ts'
 
-/** Accounts that archives made, and those with a user name of this archive. */
+/** Accounts that archives created, and those with a user name of this archive. */
 export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
   database.build
     .select({
@@ -33,10 +33,10 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
       ),
     )
 
-/** A product name; null for the whole tenant. */
+/** A product name, or null for the whole tenant. */
 export type Scope = string | null
 
-/** The scopes that have policies; without `version`, of any version. */
+/** The scopes that have policies of the version, or of any version if none is given. */
 export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
   database.build.all<{ name: Scope }>(sql`
     select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
@@ -47,7 +47,7 @@ export const usedScopesQuery = (database: Database, scopes: readonly Scope[], ve
       )}
     )`)
 
-/** Guard; 0 means that there is no version. */
+/** A guard. 0 means that there is no version. */
 export const latestVersionIs = (version: number) =>
   sql`coalesce((select max(${configurationVersions.version}) from ${configurationVersions}), 0) = ${version}`
 
@@ -79,7 +79,7 @@ export const releaseQueries = (
   }),
 ]
 
-/** Other columns of existing accounts stay. */
+/** Other columns of existing accounts do not change. */
 export const accountQueries = (
   database: Database,
   write: readonly (WantedAccount & { passwordHash: string })[],
@@ -96,9 +96,9 @@ export const accountQueries = (
   }),
 ]
 
-// An archive's users become accounts of its test tenant (resources brief 10.3). They follow the archive: they change and go with
-// it. Accounts that were added through the interface stay as they are.
-/** Hashing a password takes a fifth of a second. */
+// An archive's users become accounts of its test tenant (resources brief 10.3). They follow the archive: they are changed and
+// removed with it. Accounts that were added through the interface do not change.
+/** A limit, since hashing a password takes a fifth of a second. */
 const MOST_TEST_USERS = 100
 
 const FILE = 'security/test_users.json'
@@ -107,7 +107,7 @@ export type PresentAccount = {
   locator: Uuid
   username: string
   type: string
-  /** Null where an administrator removed it. */
+  /** Null if an administrator removed it. */
   passwordHash: string | null
   source: 'archive' | 'interface'
   createdAt: Instant
@@ -125,7 +125,7 @@ export type WantedAccount = {
 export type AccountPlan = {
   write: WantedAccount[]
   remove: Uuid[]
-  /** An account goes or changes its type: its tokens would grant more than it has. */
+  /** Set if an account is removed or changes its type, since its tokens would grant more than it has. */
   revokesTokens: boolean
   findings: Finding[]
 }
@@ -137,8 +137,8 @@ export function userFindings({ length }: readonly TestUser[]): Finding[] {
 }
 
 /**
- * Plans the changes that turn the present accounts into those of `users`. `before` are the users of the archive that made them:
- * an unchanged user is skipped, and an unchanged password keeps its hash.
+ * Plans the changes that turn the present accounts into those of `users`. `before` are the users of the archive that created
+ * them: an unchanged user is skipped, and an unchanged password keeps its hash.
  */
 export function planAccounts(
   users: readonly TestUser[],
