@@ -112,7 +112,7 @@ async function moveTo(target: Instant, from: Tenant, context: RequestContext): P
   return answer(later(target, start), true)
 }
 
-/** The earliest timer of each shard, or `LATEST` for a shard without timers. */
+/** Returns the time of each shard's earliest timer, or `LATEST` for a shard without timers. */
 const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Instant[]> =>
   Promise.all(
     tenant.shards.map(async (_, shard) => {
@@ -125,8 +125,8 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
   )
 
 /**
- * Fires the shard's due timers and returns how many failed. Failed and deferred timers wait until the move is over, since they
- * would hold it up.
+ * Fires the shard's due timers. Returns how many failed. Failed and deferred ones wait until the move is over, since they hold it
+ * up.
  */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   const claim = await fireClaim(place)

@@ -60,9 +60,9 @@ const hasMigration = async (client: D1Database, name: string): Promise<boolean> 
   (await client.prepare('select 1 as found from migration where name = ?').bind(name).first('found')) === 1
 
 /**
- * The tables with a tenant's rows. Leaves out `migration` and `fence`, which belong to the database itself, the tables of a move
- * (platform/database/moves.ts), `number_sequence`, which `goOnBehind` raises, and names that begin with an underscore, which
- * belong to the provider.
+ * Returns the tables with a tenant's rows. Leaves out `migration` and `fence`, which belong to the database itself, the tables of
+ * a move (platform/database/moves.ts), `number_sequence`, which `goOnBehind` raises, and names that begin with an underscore,
+ * which belong to the provider.
  */
 async function tablesOf(client: D1Database): Promise<Table[]> {
   const { results } = await client
@@ -129,7 +129,7 @@ const listOf = (place: Place): SQL =>
 const isBehind = ({ key }: Table, after: Place | undefined): SQL =>
   after ? sql`(${sql.raw(listed(key))}) > (${listOf(after)})` : sql`true`
 
-/** The place of the page's last row. Undefined after the last page. */
+/** Returns the place of the page's last row, or undefined after the last page. */
 async function pageEnd(source: Database, table: Table, after: Place | undefined): Promise<Place | undefined> {
   const size = table.columns.map(column => `coalesce(length(cast(${quoted(column)} as blob)), 4)`).join(' + ')
   const key = sql.raw(listed(table.key))

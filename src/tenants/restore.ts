@@ -154,10 +154,7 @@ const notedQueries = (since: number): Record<Exclude<keyof Noted, 'versions'>, (
     group by account order by account limit ${ROWS_A_FILE}`,
 })
 
-/**
- * Returns the last event and the next number. A database without a `number_sequence` row derives the next number from its
- * locators.
- */
+/** Returns the last event and the next number. Without a `number_sequence` row, derives the next number from the locators. */
 export async function givenOut(database: Database): Promise<Omit<NotedState, 'files'>> {
   const highest = LOCATOR_COLUMNS.map(
     ([table, column]) => `coalesce((select max(${column}) from ${table}), 0)`,
@@ -274,8 +271,8 @@ async function endDeliveries(database: Database, ended: readonly EndedDelivery[]
 }
 
 /**
- * An account's next tokens have its epoch. An epoch that was issued before would be rejected for as long as that revocation is
- * remembered, and would outlive the next one.
+ * Raises epochs of accounts to those issued before. An account's next tokens have its epoch: a repeated epoch would be rejected
+ * for as long as its revocation is remembered, and would outlive the next revocation.
  */
 async function raiseEpochs(database: Database, epochs: readonly AccountEpoch[]): Promise<void> {
   if (epochs.length === 0) return

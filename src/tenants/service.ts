@@ -50,8 +50,7 @@ const WIPED_WITHIN_SECONDS = 120
 
 /**
  * Creates the tenant and claims its databases in one batch, with the audit entry. Rejects a name that is taken with 409, and one
- * that cannot be a host name with 400. Throws 503 when the place has no bucket, or when its pool has no free database with all
- * migrations.
+ * that cannot be a host name with 400. Throws 503 if the place has no bucket, or its pool no free database with all migrations.
  */
 export async function createTenant(
   env: Env,
@@ -170,14 +169,14 @@ export async function openNewShards(env: Env, name: string, calls: Calls = noCal
   return changed(database, [opening], tenant)
 }
 
-/** Active tenants, by name. */
+/** Returns active tenants, by name. */
 export async function listTenants(env: Env, calls: Calls = noCalls()): Promise<Tenant[]> {
   const database = controlDatabase(env, calls)
   const [rows] = await database.batch([tenantsQuery(database)])
   return store.readTenants(rows)
 }
 
-/** Cannot be undone (resources brief 10.5). */
+/** Gives the tenant versions, which cannot be undone (resources brief 10.5). */
 export const makeVersioned = (env: Env, tenant: Tenant, calls: Calls = noCalls()): Promise<void> =>
   changeTenant(env, tenant, { versioned: true }, calls)
 
@@ -253,7 +252,7 @@ async function refusalFor(
   )
 }
 
-/** Arguments of `npm run pool -- grow N`. */
+/** Returns arguments of `npm run pool -- grow N`. */
 const placeOptions = (place: Place): string =>
   place && (isJurisdiction(place) ? ` --jurisdiction ${place}` : ` --location ${place}`)
 

@@ -189,7 +189,7 @@ export type Claim = {
   readonly problem: string | null
 }
 
-/** In the order of the tenant's shards. */
+/** Returns the claims in the order of the tenant's shards. */
 export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()): Promise<Claim[]> {
   const database = openDatabase(env.CONTROL, calls)
   const [claims] = await database.batch([
@@ -211,7 +211,7 @@ export async function claimsOf(env: Env, locator: Uuid, calls: Calls = noCalls()
 
 const MINUTE_MS = 60_000
 
-/** Each active tenant that is served has one turn in this many minutes. */
+/** Selects tenants by minute: each active tenant that is served has one turn in this many minutes. */
 export const tenantsOfMinuteQuery = (database: Database, at: Instant, minutes: number) =>
   tenantsQuery(
     database,
@@ -252,7 +252,7 @@ export const readReturned = (row: typeof pool.$inferSelect): ReturnedDatabase =>
   former: { locator: row.formerTenant as Uuid, generation: row.formerGeneration! },
 })
 
-/** False if it was returned again since. */
+/** Checks that the database was not freed, or returned again, since. */
 const isStillReturned = ({ binding, returnedAt }: ReturnedDatabase) =>
   and(eq(pool.binding, binding), eq(pool.state, 'returned'), eq(pool.returnedAt, returnedAt))
 

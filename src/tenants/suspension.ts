@@ -79,7 +79,7 @@ export async function resumeTenant(env: Env, name: string, calls: Calls = noCall
   return await serveAgain(env, tenant, calls)
 }
 
-/** The restore or move in progress. */
+/** Returns the restore or move in progress. */
 export async function operationOf(
   env: Env,
   { locator }: Pick<Tenant, 'locator'>,

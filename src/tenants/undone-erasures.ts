@@ -25,7 +25,7 @@ const digested = ({ holder, version, entity }: StoredVersion): NotedVersion => (
   digest: createHash('sha256').update(entity).digest('base64url'),
 })
 
-/** All versions of the policyholders that were changed since, a page at a time. */
+/** Yields all versions of the policyholders that were changed since, a page at a time. */
 export async function* versionsSince(database: Database, since: number): AsyncGenerator<NotedVersion[]> {
   for (let holder = '', version = 0; ; ) {
     const [rows] = await database.batch([

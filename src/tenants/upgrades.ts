@@ -38,7 +38,7 @@ const MOST_PROBLEM_CHARACTERS = 500
 const newest = sql`(select max(${announcedMigrations.name}) from ${announcedMigrations})`
 const isBehind = sql`${pool.migration} < ${newest}`
 
-/** Lost messages and failures are tried again after 2, 4, 8 … 64 minutes. */
+/** Whether a database may be tried. Lost messages and failures are tried again after 2, 4, 8 … 64 minutes. */
 const isDue = (at: Instant) =>
   sql`(${pool.triedAt} is null or ${pool.triedAt} + ${MINUTE_MS} * (1 << min(${pool.tries}, 6)) <= ${at})`
 

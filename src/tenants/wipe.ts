@@ -44,7 +44,7 @@ type WipeResult = {
   emptied: string[]
 }
 
-/** Never touches a database that a tenant has. */
+/** Wipes and frees returned databases, and never touches a database that a tenant has. */
 export async function wipeReturned(
   env: Env,
   calls: Calls = noCalls(),

@@ -111,7 +111,7 @@ async function archiveOf({ env, tenant, calls }: RequestContext, hash: string): 
   }
 }
 
-/** Files that are used unchanged. All others are compared by their compiled form. */
+/** Returns the files that are used unchanged. All others are compared by their compiled form. */
 const comparedFiles = (files: readonly ArchiveFile[]): Files =>
   files
     .filter(({ path }) => path.startsWith('bootstrap/') || path.includes('/static_documents/'))

@@ -93,10 +93,7 @@ export async function repair(
   return repairArchive(context, { route, tenant, version }, file)
 }
 
-/**
- * The older deploy of test tenants: the administrator's own tenant, named by a suffix, with one version that each deploy
- * replaces.
- */
+/** Deploys to a test tenant the older way: the administrator's own tenant, named by a suffix, with one version that is replaced. */
 export async function deployTest(
   { tenantNameSuffix }: DeployTestForm,
   file: FilePart | undefined,
@@ -113,7 +110,7 @@ export async function deployTest(
   return deploy(context, { route, name, tenant, recreate: false, versioned: false }, file)
 }
 
-/** The older deploy of production tenants. Repairs the latest version of a tenant that has versions. */
+/** Deploys to a production tenant in the older way. Repairs the latest version of a tenant that has versions. */
 export async function deployAssets(
   { tenantName }: DeployForm,
   file: FilePart | undefined,

@@ -17,7 +17,7 @@ import {
 import type { ProductDefinition } from '../../product/configuration.ts'
 import type * as contract from './contract.ts'
 
-/** Every deploy and repair, oldest first. */
+/** Lists every deploy and repair, oldest first. */
 export async function listVersions(
   { tenantName }: contract.DeploymentQuery,
   context: SignedInContext,
@@ -60,7 +60,7 @@ export async function readVersion(
   }
 }
 
-/** Undefined for `latest`. Throws 404 for text that is not a version. */
+/** Reads a version from a path; undefined means `latest`. Throws 404 for text that is not a version. */
 function versionAsked(configVersion: string): number | undefined {
   if (configVersion === 'latest') return undefined
   if (!/^[1-9]\d{0,8}$/.test(configVersion)) throw notFound('configuration version', configVersion)
@@ -136,7 +136,10 @@ const productResponse = (
   paymentSchedules: paymentSchedules.map(({ name, displayName, type }) => ({ name, displayName, type })),
 })
 
-/** An administration account names the tenant. A tenant's account reads its own tenant, and gets 404 for any other name. */
+/**
+ * Returns the tenant that the request reads. An administration account must name it. A tenant's account reads its own tenant, and
+ * gets 404 for any other name.
+ */
 export async function tenantToRead(
   tenantName: string | undefined,
   context: SignedInContext,

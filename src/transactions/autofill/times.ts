@@ -1,5 +1,4 @@
-// Times and names that fillers find in `updates` of every request, even if the request leaves them out, under the names of the
-// interface.
+// Times and names that fillers find in `updates` of every request, even if the request omits them, under the interface's names.
 import type { Instant, Span, TimeZone } from '../../kernel/time.ts'
 import type { PolicyCreateRequest } from '../../policy/contract/requests.ts'
 import { type PolicyAggregate, selectedQuote } from '../../policy/records/aggregate.ts'
@@ -22,7 +21,7 @@ export const knownOfNewPolicy = (
   now: Instant,
 ): Known => ofSpan(askedSpan(start, end, timeZone, now))
 
-/** `record` is the record that the request updates. The request's own values take precedence over all of these. */
+/** Returns the known times and names. `record` is the one that the request updates. The request's own values take precedence. */
 export function knownOfRequest(
   kind: FilledKind,
   request: object,

@@ -140,7 +140,7 @@ function both(name: string, asked: unknown, filled: unknown): unknown {
   return identity === undefined || !filled.every(isJsonObject) ? filled : byIdentity(identity, asked, filled)
 }
 
-/** If the request changes a record twice, the later change is merged. */
+/** Merges changes with the same locator. If the request changes a record twice, the filled change joins the later one. */
 function byIdentity(identity: string, asked: readonly Words[], filled: readonly Words[]): Words[] {
   const changes = [...asked]
   const places = new Map(changes.map((change, at) => [change[identity], at]))

@@ -97,8 +97,7 @@ export async function decideCancellation(
 }
 
 /**
- * Returns the policy as if the cancellation were issued, without conflicting transactions. Stores nothing. Throws whatever
- * creating it would throw.
+ * Returns the policy as if the cancellation were issued, without conflicts. Stores nothing. Throws what creating it would throw.
  */
 export function previewCancellation(
   loaded: Loaded,
@@ -138,7 +137,7 @@ const issued = (
     planCancellationIssue(before, cancellation, context),
   )
 
-/** Two digit locators: for the modification and its invoice. */
+/** Needs two digit locators: for the modification and its invoice. */
 export const billedByProduct = (loaded: Loaded, attempt: Attempt) => ({
   digits: 2,
   ownBills: ownBills('cancellation', loaded, attempt),
@@ -343,7 +342,7 @@ function assertTerms(before: PolicyAggregate, terms: CancellationTerms, product:
 const CANCELLATION_REMEDY =
   'Invalidate them, or create or change the cancellation with conflictHandling=invalidate.'
 
-/** A repeated cancellation must be earlier than the previous one, which ended the contract. */
+/** Requires a time within the contract. A repeated cancellation must be earlier than the last one, which ended the contract. */
 function assertWithin({ policy }: PolicyAggregate, effectiveAt: Instant): void {
   if (effectiveAt >= policy.originalStart && effectiveAt < policy.effectiveEnd) return
   throw invalidRequest(

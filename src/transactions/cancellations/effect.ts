@@ -38,7 +38,7 @@ export type CancellationOrder = {
   mayBeEmpty?: boolean
 }
 
-/** Takes one digit locator. Rejects with 409 when no coverage is left from that time on. */
+/** Applies the cancellation. Takes one digit locator. Rejects with 409 when no coverage is left from that time on. */
 export function cancelled(
   before: PolicyAggregate,
   order: CancellationOrder,
@@ -96,7 +96,7 @@ export function cancelled(
   }
 }
 
-/** The premium that the modification removes from each run, by run. */
+/** Returns the premium that the modification removes from each run, by run. */
 function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map<Uuid, Money> {
   const { currency, timeZone } = after.policy
   const line = lineOf(after, boundQuote(after))
@@ -121,8 +121,8 @@ function removedPremiums(after: PolicyAggregate, { locator }: Modification): Map
 
 // Holdbacks are short rates set by a cancellation type (brief 3.2, 10.7): `{ "amount": 50 }` or `{ "percent": 10 }`.
 /**
- * The part of each run's returned premium that is kept: never more than the return, rounded once, and split in proportion to each
- * run's return.
+ * Returns the part of each run's returned premium that is kept: never more than the return, rounded once, and split in proportion
+ * to each run's return.
  */
 function holdbacksOf(
   terms: HoldbackTerms,
@@ -144,13 +144,13 @@ function holdbacksOf(
     .filter(one => one.amount.minor !== 0)
 }
 
-/** A flat fee is charged whole or not at all (brief 3.3). */
+/** Whether a fee is flat, that is, charged whole or not at all (brief 3.3). */
 export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
   product.fees.find(one => one.name === name)?.proration === 'flat'
 
 /**
- * Removes later charges. A fee whose span includes the time is prorated if its product allows it (brief 3.3), by the plugin or in
- * proportion.
+ * Removes later charges. A fee whose span includes the time is prorated, by the plugin or by time, if its product allows (brief
+ * 3.3).
  */
 export function reducedFees(
   fees: readonly FeeInForce[],

@@ -145,15 +145,15 @@ export function coverEnds(
   }
 }
 
-/** The cancellation or withdrawal at whose time the policy's cover ends. Undefined if it ends for another reason. */
+/** Returns the cancellation or withdrawal at whose time the policy's cover ends. Undefined if it ends for another reason. */
 function endedBy(aggregate: PolicyAggregate): Modification | undefined {
   const last = standingCancellations(aggregate).filter(endsCover).at(-1)
   return last?.policyEnd === aggregate.policy.effectiveEnd ? last : undefined
 }
 
 /**
- * Reinstatements that revive the cancellation after its time. Another cancellation had ended cover earlier when that time came,
- * so no event was sent then. Once the other one is reinstated, the policy ends by the cancellation again, whose time has passed.
+ * Returns the reinstatements that revive the cancellation after its time. Another cancellation had ended cover earlier when that
+ * time came, so no event was sent then. Once the other one is reinstated, this cancellation ends the policy again, in the past.
  */
 const lateReturns = (
   { modifications }: PolicyAggregate,
@@ -175,8 +175,7 @@ const coverEndTimer = ({ policy }: PolicyAggregate, { locator, effectiveAt }: Mo
 
 /**
  * Handles the timer. Returns undefined when the policy does not end by that modification, since it was reinstated or the policy
- * was cancelled for an earlier time. Also returns undefined when the policy ends by that modification again, which was already
- * announced.
+ * was cancelled for an earlier time. Also returns undefined when the policy ends by it again and the event was already sent.
  */
 function planCoverEnd(aggregate: PolicyAggregate, modification: Uuid): Planned | undefined {
   const last = endedBy(aggregate)

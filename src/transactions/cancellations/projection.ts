@@ -56,7 +56,7 @@ export function cancellationResponse(
   }
 }
 
-/** The refund of a cancellation and the balance owed after it is billed (brief 3.4, 4.5). */
+/** Returns the refund of a cancellation and the balance owed after it is billed (brief 3.4, 4.5). */
 export function cancellationValue(
   before: PolicyAggregate,
   billed: Carried,
@@ -82,8 +82,8 @@ export function cancellationValue(
 }
 
 /**
- * The amount that the policyholder owes for the policy: open invoices and planned bills, after they settle each other. A refund
- * is limited to the amount that may be paid out.
+ * Returns the amount that the policyholder owes for the policy: open invoices and planned bills, after they settle each other. A
+ * refund is limited to the amount that may be paid out.
  */
 function balanceOf(aggregate: PolicyAggregate): Money {
   const { currency } = aggregate.policy

@@ -54,7 +54,7 @@ export async function evaluated(
 
 export const dependenciesOf = ({ elements }: Constrainable): DependencyResponse => dependencies(elements)
 
-/** An account's request has no level of locators, since the account is the only element. */
+/** Evaluates an account's fields. The request has no level of locators, since the account is the only element. */
 export async function evaluateAccount(
   context: RequestContext,
   text: string,
@@ -87,8 +87,9 @@ export async function quoteContent(context: RequestContext, text: string): Promi
 }
 
 /**
- * `text` names an endorsement, renewal or quote, or the modification of any transaction. A pending one is carried out on the
- * present policy without storing it, and the elements that it would add have transient locators. Takes one round trip.
+ * Returns the content of an endorsement, renewal or quote, or of the modification of any transaction, which `text` names. A
+ * pending one is carried out on the present policy without storing it, and the elements that it would add have transient
+ * locators. Takes one round trip.
  */
 export async function transactionContent(context: RequestContext, text: string): Promise<Constrainable> {
   const uuid = readUuid(text)
@@ -136,10 +137,7 @@ function contentOfEndorsement(
   return contentOf(loaded, carryOut(aggregate, endorsement, { product, now: context.now, supply }), context)
 }
 
-/**
- * Returns the policy's content at the time of the modification, as if it were carried out. Throws 409 if the policy covers
- * nothing then.
- */
+/** Returns the policy's content at the modification's time, as if it were carried out. Throws 409 if nothing is covered then. */
 function contentOf(
   loaded: Loaded,
   { aggregate, quote, modification }: Carried & { readonly quote: Quote },

@@ -87,7 +87,7 @@ type Tables = {
   readonly requireMissing: boolean
 }
 
-/** Problems of the policy's own data are reported under `owner`. */
+/** Adds the breaches of the checked fields. Problems of the policy's own data are reported under `owner`. */
 export async function withBreaches(
   checked: readonly ConstrainedField[],
   { configuration, basis, readTables, requireMissing }: Tables,
@@ -104,7 +104,7 @@ export async function withBreaches(
   return problems.size === 0 ? reported : withProblems(reported, problems, owner)
 }
 
-/** The times at which the transaction changes content. */
+/** Returns the times at which the transaction changes content. */
 function startsOf(
   { segments, exposureRuns, perilRuns }: PolicyAggregate,
   { locator, effectiveAt }: Modification,
@@ -185,7 +185,7 @@ export const surroundingsOf = ({ product, policyholder, configuration }: Loaded)
   configuration: configuration.configuration,
 })
 
-/** The account's element, which is the parent of its policies' elements. */
+/** Returns the account's element, which is the parent of its policies' elements. */
 export const policyholderElement = (
   { locator, entity }: Policyholder,
   fields: readonly FieldDefinition[],

@@ -173,7 +173,7 @@ const courseOf = (aggregate: PolicyAggregate, anchor: Anchor): Course => ({
 const lastNumber = (aggregate: PolicyAggregate, kind: ModificationKind): number =>
   Math.max(-1, ...issuedOf(aggregate, kind).map(one => one.number))
 
-/** The state as lists of policies show it (policies/list). */
+/** Returns the state as lists of policies show it (policies/list). */
 export function statusOf(aggregate: PolicyAggregate, now: Instant): SuppressingStatus {
   const { policy } = aggregate
   if (policyState(aggregate) === 'withdrawn') return 'withdrawn'

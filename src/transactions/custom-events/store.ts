@@ -26,7 +26,7 @@ const columns = {
   createdAt: eventSchedules.createdAt,
 }
 
-/** Oldest first. */
+/** Returns the oldest first. */
 export async function schedulesIn(
   database: Database,
   state: 'active' | 'failed',
@@ -68,7 +68,7 @@ export async function noteTries(
   ])
 }
 
-/** Another request may have resumed it and set its timer, or deleted it. */
+/** Checks that the schedule still has failed. Another request may have resumed it and set its timer, or deleted it. */
 export const hasFailed = (locator: Uuid): Guard => ({
   name: 'guard_resource',
   holds: sql`exists (select 1 from ${eventSchedules} where ${eventSchedules.locator} = ${locator} and ${eventSchedules.state} = 'failed')`,

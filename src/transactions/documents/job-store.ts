@@ -143,7 +143,7 @@ export const earliestJob = sql`(select min(due_at) from ${documentJobs})`
 /** The most policies that one search for waiting policies without a hint finds. */
 const MOST_FOUND = 100
 
-/** Policies that wait and are not leased, the longest wait first. */
+/** Returns the policies that wait and are not leased, the longest wait first. */
 export async function waitingPolicies(database: Database, at: Instant): Promise<WaitingPolicy[]> {
   const [rows] = await database.batch([
     database.build.all<{ policyLocator: PolicyLocator; attempts: number; version: number }>(
@@ -163,17 +163,14 @@ export async function waitingPolicies(database: Database, at: Instant): Promise<
 /** `mayBeMore`: the sender will send no further hints for now. */
 export type DocumentHint = ShardName & WaitingPolicy & { readonly mayBeMore?: boolean }
 
-/**
- * Per shard and isolate, so that one shard does not fill the queue. The dispatcher hints at the rest, one for each policy that is
- * done.
- */
+/** Per shard and isolate, so that one shard does not fill the queue. The dispatcher hints at the rest, one per finished policy. */
 export const MOST_HINTS_A_MINUTE = 40
 
 const MINUTE_MS = 60_000
 
 const hinted = new Memo<string, { readonly since: Instant; hints: number }>(1_000)
 
-/** The hints that the isolate may still send for the shard, including this one. */
+/** Counts a hint, and returns how many the isolate may still send for the shard, including this one. */
 function shareLeft({ tenantLocator, shard }: ShardName): number {
   const key = `${tenantLocator}/${shard}`
   const known = hinted.get(key)
@@ -209,10 +206,7 @@ export function hintDocuments(
   )
 }
 
-/**
- * Repeats the hints that are due, longest wait first, up to `MADE_AT_ONCE`. Each is due again in a minute. Leaves out policies
- * that have a turn.
- */
+/** Repeats due hints, longest wait first, up to `MADE_AT_ONCE`. Each is due again in a minute. Skips policies that have a turn. */
 export async function hintDueDocuments(
   env: Env,
   tenant: Tenant,
@@ -237,7 +231,7 @@ export async function hintDueDocuments(
   await hintOf(env, shardName(tenant, shard), waiting, calls)
 }
 
-/** A lost hint costs a minute. */
+/** Sends hints. A lost hint costs a minute. */
 export async function hintOf(
   env: Env,
   name: ShardName,

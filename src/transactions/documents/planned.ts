@@ -93,7 +93,7 @@ export function withDocuments(
   return { ...after, documents: putRecords(removeRecords(after.documents, revoked), drafts) }
 }
 
-/** Records that are new or changed, with their former value. */
+/** Yields records that are new or changed, with their former value. */
 function* changed<K, R>(
   before: ReadonlyMap<K, R> | undefined,
   after: ReadonlyMap<K, R>,
@@ -238,7 +238,7 @@ function fixedDocuments(
   return [{ displayName, fileName, templateName, type: 'pdf', generatingEvent: 'issue' }]
 }
 
-/** Documents of acceptances that were taken back, whose content is no longer true. */
+/** Returns documents of acceptances that were taken back, since their content is no longer true. */
 function revokedDocuments(before: PolicyAggregate, after: PolicyAggregate): Uuid[] {
   const owners = new Set<string>()
   for (const { was, is } of changed(before.quotes, after.quotes))

@@ -50,7 +50,7 @@ type PolicyUpdates = DataChange & {
   updated_exposures: Record<string, ExposureChange[]>
 }
 
-/** Empty until the endorsement is quoted. */
+/** Returns no changes until the endorsement is quoted. */
 export function policyUpdates(
   aggregate: PolicyAggregate,
   { modificationLocator, startAt }: Endorsement,
@@ -67,10 +67,7 @@ export function policyUpdates(
   }
 }
 
-/**
- * Returns the segment that this one continues. A renewal's segment continues the one that was in force at its start when it was
- * created.
- */
+/** Returns the segment that this one continues. For a renewal, that is the one in force at its start when it was created. */
 function segmentBefore(
   { segments, modifications }: PolicyAggregate,
   now: PolicySegment,

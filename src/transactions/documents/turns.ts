@@ -57,10 +57,7 @@ export class DocumentTurns {
     return true
   }
 
-  /**
-   * Ends the policy's turn. Returns the policy to hint at next, if one is known to wait. `look` finds waiting policies without a
-   * hint.
-   */
+  /** Ends the policy's turn. Returns the policy to hint at next, if any is known to wait. `look` finds those without a hint. */
   async end(
     policy: PolicyLocator,
     at: Instant,

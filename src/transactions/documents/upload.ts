@@ -38,7 +38,7 @@ function beginsAsHtml(text: string): boolean {
   return pass(HTML_TAG)
 }
 
-/** Undefined for anything but PDF and HTML in UTF-8. */
+/** Returns undefined for anything but PDF and HTML in UTF-8. */
 export function typeOfBytes(bytes: Uint8Array): DocumentType | undefined {
   if (Buffer.from(bytes.subarray(0, PDF_MARK_WITHIN)).includes('%PDF-')) return 'pdf'
   let text: string

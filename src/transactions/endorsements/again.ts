@@ -135,7 +135,7 @@ function noteVersion({ notes }: RatingRecord, present: number, version: number):
   if (version !== present && !notes.includes(note)) notes.push(note)
 }
 
-/** Whether the run continues an earlier one at its rates, which an endorsement does that rates nothing again. */
+/** Whether the run continues an earlier one at its rates, as happens in an endorsement that rates nothing again. */
 function isCarried(
   run: PerilRun,
   runs: Iterable<PerilRun>,

@@ -64,7 +64,7 @@ function newEndorsement(request: EndorsementCreateRequest, loaded: Loaded, now: 
   return { kind: 'endorsement', name, ...validTimes(aggregate, startAt, endAt), changes }
 }
 
-/** Only one renewal may be quoted or accepted at a time. */
+/** Returns the terms of a renewal. Only one renewal may be quoted or accepted at a time. */
 function newRenewal(request: RenewalCreateRequest, before: PolicyAggregate): Terms {
   const { state: _state, renewalEndTimestamp, ...changes } = request
   assertPolicyAllows(before, 'renew')
@@ -124,7 +124,7 @@ function validEnd({ policy }: PolicyAggregate, endAt: Instant): Instant {
   )
 }
 
-/** The default start: now, or the start of a contract that has not begun. */
+/** Returns the default start: now, or the start of a contract that has not begun. */
 export const startingNow = ({ policy }: PolicyAggregate, now: Instant): Instant =>
   (now < policy.originalStart ? policy.originalStart : now) as Instant
 
@@ -147,8 +147,8 @@ function validTimes({ policy }: PolicyAggregate, startAt: Instant, endAt: Instan
 // The decision covers what the person saw: this content, on the issued policy and configuration of that time. An update, an issue
 // or an upgrade makes it void, and underwriting decides again (brief 1.4).
 /**
- * The valid decision of a person. Undefined when underwriting must decide. Quotes need no such check: a decided quote is changed
- * only by a copy, which has no decision.
+ * Returns the valid decision of a person, or undefined when underwriting must decide. Quotes need no such check: a decided quote
+ * is changed only by a copy, which has no decision.
  */
 export const personsDecision = (
   aggregate: PolicyAggregate,

@@ -105,7 +105,7 @@ export class EndorsedContent {
     this.#counted = new Set(line.map(step => step.modification.locator))
   }
 
-  /** `groups` are those of all segments that the changes reach. */
+  /** Returns the segment's data after the changes. `groups` are those of all segments that the changes reach. */
   policyData(segment: PolicySegment, changes: FieldChanges, groups: GroupsOverTime): FieldData {
     const { fields } = this.#context.product
     const here = changesOfStretch(changes, segment.data, groups)
@@ -303,10 +303,7 @@ export class EndorsedContent {
     this.#perilRuns.push({ ...run, ...this.#newRun(more), ...own, price })
   }
 
-  /**
-   * Finds the runs in force from the endorsement's time on. A part that a cancellation removed is not a piece of a run until
-   * reinstated.
-   */
+  /** Finds the runs in force from the endorsement's time on. A cancelled part is not a piece of a run until it is reinstated. */
   #findContinuations(segments: readonly PolicySegment[]): ReadonlyMap<PerilRun, Continuation> {
     const { timeZone } = this.#before.policy
     const step = { modification: this.#modification, made: segments, replaced: this.#replacedBy(segments) }
@@ -324,7 +321,7 @@ export class EndorsedContent {
     return continuations
   }
 
-  /** The segments in force that the new ones continue. */
+  /** Returns the segments in force that the new ones continue. */
   #replacedBy(segments: readonly PolicySegment[]): PolicySegment[] {
     const predecessors = new Set(segments.map(segment => segment.predecessor))
     return [...this.#before.segments.values()].filter(segment => predecessors.has(segment.locator))
@@ -340,7 +337,7 @@ export class EndorsedContent {
     return same ? undefined : { data, amounts }
   }
 
-  /** The field groups of the peril and of those that renew it. */
+  /** Returns the field groups of the peril and of those that renew it. */
   #groupsOfPeril(run: PerilRun): GroupsOverTime {
     const renewalGroupOf = ({ perilLocator }: PerilRun) => this.#before.perils.get(perilLocator)?.renewalGroup
     this.#perilGroups ??= new Map(
@@ -373,7 +370,7 @@ export class EndorsedContent {
     return exposure && this.#runsOf(exposure).length > 0 ? exposure : undefined
   }
 
-  /** The runs of the exposure that apply where the policy is covered, at the endorsement's time or later. */
+  /** Returns the runs of the exposure that apply where the policy is covered, at the endorsement's time or later. */
   #runsOf(exposure: Exposure): ExposureRun[] {
     return [...this.#before.exposureRuns.values()].filter(run => {
       const span = run.exposureLocator === exposure.locator ? this.#remaining(run) : undefined
@@ -383,7 +380,7 @@ export class EndorsedContent {
     })
   }
 
-  /** The run from the endorsement's time on. Undefined when nothing is left of it. */
+  /** Returns the run from the endorsement's time on, or undefined when nothing is left of it. */
   #remaining(run: ExposureRun): Span | undefined {
     if (!this.#counted.has(run.madeBy)) return undefined
     const end = endOfRun(run, this.#counted)
@@ -391,12 +388,12 @@ export class EndorsedContent {
     return start < end ? { start, end } : undefined
   }
 
-  /** The rest of a run, up to the policy's end after the endorsement. */
+  /** Returns the rest of a run, up to the policy's end after the endorsement. */
   #continuedSpan(span: Span): Span {
     return { start: span.start, end: this.#extension(span)?.end ?? earlier(span.end, this.#ends.new) }
   }
 
-  /** The span from the policy's old end to a later one, for runs that lasted up to the old one. */
+  /** Returns the span from the policy's old end to a later one, for runs that lasted up to the old one. */
   #extension({ end }: Span): Span | undefined {
     const { old, new: until } = this.#ends
     return end === old && until > old ? { start: old, end: until } : undefined

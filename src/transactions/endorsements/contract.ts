@@ -172,8 +172,8 @@ const repeated = (request: string) => ({
 })
 
 /**
- * An addition without a locator in the request gets one, so that an update can undo it. The record created from the addition has
- * a different locator.
+ * Describes the locator of an addition. An addition without one in the request gets one, so that an update can undo it. The
+ * record created from the addition has a different locator.
  */
 const additionLocator = (takenBackBy: string) => ({
   locator: {

@@ -100,7 +100,7 @@ export function endorsed(
 /**
  * Returns the old and new end of coverage. An earlier end removes later terms too, as a cancellation would. Rejects with 409 a
  * new end in a coverage gap, or on a cancelled or lapsed policy: a reinstatement must not restore cover beyond an end agreed
- * since.
+ * later.
  */
 function endsOf(before: PolicyAggregate, affected: readonly PolicySegment[], { endAt }: Endorsement): Ends {
   const { locator, effectiveEnd } = before.policy

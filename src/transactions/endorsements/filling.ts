@@ -9,10 +9,7 @@ import { RenewalCreateRequest, RenewalUpdateRequest } from '../renewals/contract
 import { EndorsementCreateRequest, EndorsementUpdateRequest } from './contract.ts'
 import { assertEndorsementAllows, type EndorsementOperation } from './plans.ts'
 
-/**
- * Adds the values of plugins and services. First rejects with 409 a policy that cannot be endorsed, so that nothing is called in
- * vain.
- */
+/** Adds the values of plugins and services. Before it calls any, rejects with 409 a policy that cannot be endorsed. */
 export async function fillNewEndorsement(
   request: EndorsementCreateRequest,
   loaded: Loaded,
@@ -24,10 +21,7 @@ export async function fillNewEndorsement(
   return await autofill.fill(loaded, 'endorsement', request, EndorsementCreateRequest, filling, { at })
 }
 
-/**
- * Adds the values of plugins and services. First rejects with 409 a policy that cannot be renewed, so that nothing is called in
- * vain.
- */
+/** Adds the values of plugins and services. Before it calls any, rejects with 409 a policy that cannot be renewed. */
 export async function fillNewRenewal(
   request: RenewalCreateRequest,
   loaded: Loaded,
@@ -42,7 +36,7 @@ export async function fillNewRenewal(
   })
 }
 
-/** Only requests that create or update a transaction are filled in. */
+/** Fills in requests that create or update a transaction, and no others. */
 export async function fillOperation(
   operation: EndorsementOperation,
   loaded: Loaded,

@@ -176,7 +176,7 @@ const AMOUNTS = {
   indemnityPerItem: 'removeIndemnityPerItem',
 } as const
 
-/** An amount in the second update cancels its removal in the first. */
+/** Merges amounts. An amount in the second update cancels its removal in the first. */
 function amountsOfBoth(first: PerilUpdate, second: PerilUpdate): Partial<PerilUpdate> {
   const later = definedValues(second)
   const isDefined = (name: keyof typeof AMOUNTS): boolean => later[name] !== undefined

@@ -197,7 +197,7 @@ type Step = (typeof STEPS)[number]
 
 const REACHES = { quote: 'quoted', accept: 'accepted', issue: 'issued' } as const
 
-/** The steps from one state to another. An application precedes all of them. */
+/** Returns the steps from one state to another. An application precedes all of them. */
 const stepsBetween = (from: EndorsementState, to: EndorsementState): readonly Step[] =>
   STEPS.slice(STEPS.indexOf(from as Step) + 1, STEPS.indexOf(to as Step) + 1)
 

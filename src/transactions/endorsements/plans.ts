@@ -49,7 +49,7 @@ export type EndorsementOperation =
     }
   | ({ action: 'refer'; endorsement: EndorsementLocator } & Referral)
 
-/** The part of the policy that may be enough. Undefined for renewals, which read the whole policy. */
+/** Returns the part of the policy that may be enough, or undefined for a renewal, which reads the whole policy. */
 export function partOf(operation: EndorsementOperation): Part | undefined {
   switch (operation.action) {
     case 'create':
@@ -241,7 +241,7 @@ export function policyWhenIssued(
 }
 
 /**
- * The number of issued modifications, which decisions and quotes depend on. Changes of fees or bills alone do not count, since
+ * Counts the issued modifications, which decisions and quotes depend on. Changes of fees or bills alone do not count, since
  * quotes remain valid after them.
  */
 export const issuedCount = ({ modifications }: PolicyAggregate): number =>

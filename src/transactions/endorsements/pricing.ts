@@ -186,7 +186,7 @@ async function pricedEndorsement(
   }
 }
 
-/** The exposure's data in force at the time, by the counted transactions. */
+/** Returns the exposure's data in force at the time, by the counted transactions. */
 export const exposureRunAt = (
   { exposureRuns }: Pick<PolicyAggregate, 'exposureRuns'>,
   { locator }: Pick<Exposure, 'locator'>,
@@ -199,7 +199,7 @@ export const exposureRunAt = (
 const covers = (run: ExposureRun, at: Instant, counted: ReadonlySet<Uuid>): boolean =>
   counted.has(run.madeBy) && run.start <= at && at < endOfRun(run, counted)
 
-/** The names under which plugins see the transaction. */
+/** Returns the names under which plugins see the transaction. */
 export const transactionOf = ({ kind, locator, changes }: Endorsement): TransactionNames => ({
   [`${kind}Locator`]: String(locator),
   ...(changes.newPaymentScheduleName !== undefined && {
@@ -207,7 +207,7 @@ export const transactionOf = ({ kind, locator, changes }: Endorsement): Transact
   }),
 })
 
-/** The transaction as scripts see it while it is priced. It is quoted only afterwards, so they find no bills of it. */
+/** Shows the transaction as scripts see it while it is priced. It is quoted only afterwards, so they find no bills of it. */
 export const changingOf = (
   endorsement: Endorsement,
   { locator: modificationLocator }: Modification,
@@ -238,10 +238,7 @@ const contextOf = (
     ),
 })
 
-/**
- * Stores the bills that the product plans. The quoted endorsement shows them until it is accepted, when everything still open is
- * planned again.
- */
+/** Stores the bills that the product plans, for the quoted endorsement to show. Acceptance plans everything still open again. */
 export async function withOwnBills(
   quoted: Planned,
   locator: EndorsementLocator,

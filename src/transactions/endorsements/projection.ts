@@ -108,8 +108,8 @@ function inCommon(aggregate: PolicyAggregate, transaction: Endorsement, product:
 }
 
 /**
- * A quote shows the invoices that acceptance would plan. An accepted endorsement with a new payment schedule shows the invoices
- * still to come.
+ * Returns the invoices that acceptance would plan for a quote, and for an accepted endorsement with a new payment schedule the
+ * invoices still to come.
  */
 function plannedInvoices(
   aggregate: PolicyAggregate,

@@ -45,8 +45,8 @@ export function repricingOf(
 }
 
 /**
- * The exposures that the changes name. Undefined means the whole policy: its other exposures are rated again, end at another
- * time, or have planned invoices that move.
+ * Returns the exposures that the changes name. Undefined means the whole policy: its other exposures are rated again, end at
+ * another time, or have planned invoices that move.
  */
 export function touchesOf(
   { kind, name, changes, endAt }: Pick<Endorsement, 'kind' | 'name' | 'changes' | 'endAt'>,

@@ -74,10 +74,7 @@ export function transactionRoutes(
       kind: 'endorsement',
       operation: operationOn(locator),
     }))
-  /**
-   * Returns the stored price change or underwriting decision, or computes the present one if nothing is recorded yet. Stores
-   * nothing.
-   */
+  /** Returns the stored price change or underwriting decision, or computes it if nothing is recorded yet. Stores nothing. */
   const ask = (
     context: RequestContext,
     params: unknown,

@@ -7,7 +7,7 @@ import { templateRecord } from '../../rating/template-data.ts'
 import { policyUpdates } from '../documents/policy-updates.ts'
 import { transactionResponse } from './projection.ts'
 
-/** `data.endorsement` or `data.renewal`. Its changes are computed when they are first read. */
+/** Returns `data.endorsement` or `data.renewal`. Its changes are computed when they are first read. */
 export function transactionData(
   aggregate: PolicyAggregate,
   transaction: Endorsement,

@@ -66,8 +66,8 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  // However late this runs, cover counts as lost from the due time. A set end may be much later, so cover then counts as lost
-  // from now.
+  // However late this runs, cover counts as lost from the due time. If an end is set, which may be much later, it counts from
+  // now.
   const isEndSet = isGraceEndSet(invoice, startAt)
   const coveredUntil = isEndSet || isUpgraded ? now : startAt
   if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= coveredUntil) return undefined
@@ -92,8 +92,8 @@ export function endOfGrace(startAt: Instant, days: number, timeZone: TimeZone): 
 }
 
 /**
- * For a policyholder who had no grace before: returns the end of the days counted from now if those counted from `startAt` are
- * over, and otherwise undefined.
+ * Returns the end of the days counted from now if those counted from `startAt` are over, and otherwise undefined. For a
+ * policyholder who had no grace before.
  */
 export function graceFromNow(
   startAt: Instant,
@@ -105,7 +105,7 @@ export function graceFromNow(
   return endOfDay(add(now, days, 'day', timeZone), timeZone)
 }
 
-/** A set end no longer counts once extended cover has moved the past-due time. */
+/** Whether a set end counts. It no longer does once extended cover has moved the past-due time. */
 export const isGraceEndSet = (
   invoice: Invoice,
   startAt: Instant,
@@ -139,10 +139,7 @@ function planGrace(
   return { aggregate, events: [gracePeriodEvent(aggregate, event, grace)], timers }
 }
 
-/**
- * Moves the end of the open grace period. Its timer fires immediately if that end has passed. Returns undefined when nothing
- * changes.
- */
+/** Moves the end of the open grace period. Its timer fires immediately if the end has passed. Undefined when nothing changes. */
 export function planGraceEndMove(before: PolicyAggregate, endAt: Instant, now: Instant): Planned | undefined {
   const grace = openGracePeriod(before)
   if (!grace || grace.endAt === endAt) return undefined
@@ -156,7 +153,9 @@ export type GracePeriodTerms = {
   resetCancelEffective: boolean
 }
 
-/** If the new end has passed, the policy lapses immediately, which takes `DIGITS_FOR_LAPSE` digit locators. */
+/**
+ * Changes an open grace period. If the new end has passed, the policy lapses now, which takes `DIGITS_FOR_LAPSE` digit locators.
+ */
 export async function planGraceUpdate(
   before: PolicyAggregate,
   grace: GracePeriod,
@@ -316,8 +315,8 @@ export function pastDueTimers(
 }
 
 /**
- * The new version may be the first in which the product has grace periods, so the invoice is checked again. If it is past due,
- * its event was already sent and is not sent again. The locator includes the version, so that this timer differs from the first.
+ * Checks the invoice again, since the new version may be the first in which the product has grace periods. If it is past due, its
+ * event was already sent and is not sent again. The locator includes the version, so that this timer differs from the first.
  */
 const graceOnlyTimer = (due: NewTimer, configVersion: number): NewTimer => ({
   ...due,
@@ -367,7 +366,7 @@ export function pastDueFrom({ modifications }: PolicyAggregate, invoice: Invoice
   return from
 }
 
-/** A refund that the insurer owes is never past due. */
+/** Whether the invoice asks for money. A refund that the insurer owes is never past due. */
 export const isOwed = (aggregate: PolicyAggregate, invoice: Invoice): boolean =>
   totalDueOf(aggregate, invoice).minor > 0
 

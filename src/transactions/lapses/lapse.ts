@@ -105,7 +105,7 @@ export const COVER_KINDS: ReadonlySet<ModificationKind> = new Set([
   'renewal',
 ])
 
-/** The lapse that ended the policy, unless a later modification moved the end. */
+/** Returns the lapse that ended the policy, unless a later modification moved the end. */
 export function lapseInForce(aggregate: PolicyAggregate): Lapse | undefined {
   const last = [...aggregate.modifications.values()]
     .filter(one => isIssued(one) && COVER_KINDS.has(one.kind))

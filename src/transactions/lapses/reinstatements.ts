@@ -179,7 +179,7 @@ export function planIssue(
   }
 }
 
-/** One for each installment that is invoiced by then. */
+/** Counts one for each installment that is invoiced by then. */
 export function digitsForIssue(
   before: PolicyAggregate,
   { modificationLocator }: LapseReinstatement,
@@ -261,8 +261,8 @@ export function planClosing(
 }
 
 /**
- * The first installment asks for everything up to the reinstatement, and is payable until `dueAt`. Installments of the lapse that
- * are due after that day keep their own dates and amounts, so the first leaves them out.
+ * Plans the installments. The first asks for everything up to the reinstatement, and is payable until `dueAt`. Installments of
+ * the lapse that are due after that day keep their own dates and amounts, so the first leaves them out.
  */
 function reinstatementPlan(
   before: PolicyAggregate,
@@ -300,7 +300,7 @@ function bouncedSince(
   return Object.fromEntries(bounced)
 }
 
-/** Installments that the lapse wrote off or dropped, by due time. */
+/** Returns the installments that the lapse wrote off or dropped, by due time. */
 const installmentsEndedBy = (
   { installments }: PolicyAggregate,
   { locator }: Modification,

@@ -93,7 +93,7 @@ export function lapseReinstatementEvent(
   })
 }
 
-/** The invoice whose payment issues the reinstatement. */
+/** Returns the invoice whose payment issues the reinstatement. */
 export function reinstatementInvoice(
   aggregate: PolicyAggregate,
   { modificationLocator }: LapseReinstatement,

@@ -70,16 +70,12 @@ export type RecordingOptions = {
   /** Repeating the operation changes nothing, so no record of the write is kept. */
   readonly isRepeatable?: boolean
   /**
-   * The plan depends on the policyholder, which must be unchanged when the plan is recorded. Always checked for a plan that
-   * prices something.
+   * The plan depends on the policyholder, which must be unchanged at the commit. Always checked for a plan that prices something.
    */
   readonly restsOnPolicyholder?: boolean
 }
 
-/**
- * The result of an operation: either only an answer, or a plan to record. Undefined means that there was nothing to do; the
- * answer is then empty.
- */
+/** The result of an operation: an answer only, or a plan to record. Undefined means that nothing was done; the answer is empty. */
 export type Outcome =
   | { readonly answer: JsonAnswer | AnswerBySubject }
   | (RecordingOptions & {
@@ -103,8 +99,8 @@ export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
   /**
-   * The operation as the issue of a previewed transaction. Undefined if the operation stops before the issue, since a preview
-   * always shows the transaction issued.
+   * Returns the operation as the issue of the previewed transaction. Undefined for others, such as one that stops before the
+   * issue.
    */
   issuedBy(operation: PolicyOperation): Issuing<Request> | undefined
 }
@@ -133,13 +129,13 @@ type KindBase<Name extends KindName> = {
   readonly name: Name
   /** Whether the operation stores nothing, so that it may use a remembered policy that is up to 2 s old. */
   isReadOnly?(operation: PolicyOperation<Name>): boolean
-  /** The part of a large policy that may be enough. Undefined for the whole policy. */
+  /** Returns the part of a large policy that may be enough, or undefined for the whole policy. */
   part?(operation: PolicyOperation<Name>): Part | undefined
-  /** The record that `If-Match` refers to. Undefined means the policy. */
+  /** Returns the record that `If-Match` refers to. Undefined means the policy. */
   record?(operation: PolicyOperation<Name>): Response | undefined
   /** Whether the policy that the object remembers is too old for the operation. */
   isOutdated?(remembered: Loaded | undefined, operation: PolicyOperation<Name>, now: Instant): boolean
-  /** The policy's quoted and accepted transactions of this kind. */
+  /** Returns the policy's quoted and accepted transactions of this kind. */
   pending?(aggregate: PolicyAggregate): Pending[]
   readonly changes?: { readonly [C in keyof PlannedChanges]?: ChangeOf<PlannedChange<C>> }
   readonly previews?: { readonly [P in keyof Previews]?: PreviewOf<Previews[P]> }
@@ -151,13 +147,13 @@ export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
   /** Adds the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
   /**
-   * The number of digit locators that the decision takes from `attempt.supply`. A decision that learns the number later uses
-   * `attempt.digits` instead.
+   * Counts the digit locators that the decision takes from `attempt.supply`. If it learns the number later, it uses
+   * `attempt.digits`.
    */
   locators?(operation: PolicyOperation<Name>): number
   /**
-   * Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not allowed; nothing is
-   * recorded then.
+   * Decides the operation. Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not
+   * allowed; nothing is recorded then.
    */
   decide(loaded: Loaded, operation: PolicyOperation<Name>, run: Run): Outcome | Promise<Outcome>
 }
@@ -213,7 +209,7 @@ export const json = (value: unknown): JsonAnswer => ({ status: 200, text: JSON.s
 /** An object's reply is limited to 32 MiB, and a UTF-16 code unit takes up to three bytes. */
 const LONGEST_REPLY = 8 * 2 ** 20
 
-/** Undefined when the answer is too long for a reply. The Worker then reads the operation's record itself and answers with it. */
+/** Returns undefined when the answer is too long for a reply. The Worker then reads the operation's record and answers with it. */
 export function jsonIfShort(value: unknown): JsonAnswer | undefined {
   const text = jsonWithin(value, LONGEST_REPLY)
   return text === undefined ? undefined : { status: 200, text }
@@ -263,7 +259,7 @@ export const pluginRecord = <Locator extends number | Uuid>(
 }
 
 // Pending transactions block another one, or are invalidated first (brief 2.4).
-/** In creation order. */
+/** Returns pending transactions in creation order. */
 const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
   allKinds()
     .flatMap(kind => kind.pending?.(aggregate) ?? [])
@@ -273,14 +269,11 @@ const pendingOf = (aggregate: PolicyAggregate, own: string): Pending[] =>
 export const hasConflicts = (aggregate: PolicyAggregate, own: string): boolean =>
   pendingOf(aggregate, own).length > 0
 
-/** In creation order. */
+/** Returns conflicts in creation order. */
 export const conflictsOf = (aggregate: PolicyAggregate): ConflictResponse[] =>
   pendingOf(aggregate, '').map(({ kind, locator, state }) => ({ kind, locator, state }))
 
-/**
- * Rejects with 409 when a pending transaction conflicts with the transaction `own`. The message names the conflicts and the
- * `remedy`.
- */
+/** Rejects with 409 when a pending transaction conflicts with `own`. The message names the conflicts and the `remedy`. */
 export function assertNoConflicts(
   before: PolicyAggregate,
   own: string,

@@ -104,10 +104,7 @@ export async function readPreview(
 
 const digest = (text: string): string => hash('sha256', text, 'base64url')
 
-/**
- * The digest of a request without `state` and `issue`. A preview always shows the transaction issued, so these do not matter to
- * it.
- */
+/** Digests a request without `state` and `issue`. A preview always shows the transaction issued, so these do not matter to it. */
 export function digestOfRequest(request: object): string {
   const { state: _, issue: __, ...rest } = request as { state?: unknown; issue?: unknown }
   return digest(canonical(rest))
@@ -131,13 +128,13 @@ type StampedRecord = Stamped & {
   readonly statuses?: readonly unknown[]
 }
 
-/** Includes states as well as the time, since several changes may have the same time. */
+/** Combines the time with the state, since several changes may have the same time. */
 const stampOf = ({ locator, updatedAt, state, statuses }: StampedRecord): string =>
   [locator, updatedAt, state, statuses?.length].join(' ')
 
 /**
- * A digest of when the records of a policy last changed. Excludes documents: they are created in the background and raise the
- * policy's version, but no transaction depends on them.
+ * Digests the times when the records of a policy last changed. Excludes documents: they are created in the background and raise
+ * the policy's version, but no transaction depends on them.
  */
 export function digestOfPolicy(aggregate: PolicyAggregate): string {
   const { policy, payments, lapses } = aggregate
@@ -147,7 +144,7 @@ export function digestOfPolicy(aggregate: PolicyAggregate): string {
   return digest([policy.updatedAt, policy.configVersion, ...all].join('\n'))
 }
 
-/** A digest of all amounts. Excludes locators, since the real transaction creates records with other locators than the preview. */
+/** Digests all amounts. Excludes locators, since the real transaction creates records with other locators than the preview. */
 export const digestOfPrice = ({ worksheet: _, ...price }: PolicyPriceChangeResponse): string =>
   digest(JSON.stringify(price, (name, value) => (/locator$/i.test(name) ? undefined : value)))
 

@@ -94,7 +94,7 @@ export async function explainingOf(
   }
 }
 
-/** The price change of a recorded modification, compared with everything that was issued before it. */
+/** Returns the price change of a recorded modification, compared with everything that was issued before it. */
 export function recordedPriceChange(
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -104,7 +104,7 @@ export function recordedPriceChange(
   return policyPriceChangeResponse(before, after)
 }
 
-/** The same for a transaction that was planned but not recorded, with the worksheet of the rating that just ran. */
+/** Does the same for a transaction that was planned but not recorded, with the worksheet of the rating that just ran. */
 export const previewedPriceChange = async (
   aggregate: PolicyAggregate,
   modification: Modification,
@@ -142,13 +142,13 @@ function recordedViews(
   }
 }
 
-/** The price change of a transaction that is not recorded, compared with the policy before it. */
+/** Returns the price change of a transaction that is not recorded, compared with the policy before it. */
 export function plannedPriceChange(...planned: Parameters<typeof plannedViews>): PolicyPriceChangeResponse {
   const { before, after } = plannedViews(...planned)
   return policyPriceChangeResponse(before, after)
 }
 
-/** The same, with a worksheet if one was requested. */
+/** Does the same, with a worksheet if one was requested. */
 export const explainedPriceChange = async (
   { explaining }: Pick<Attempt, 'explaining'>,
   ...planned: Parameters<typeof plannedViews>

@@ -131,10 +131,7 @@ function attemptAgain(session: Session): Promise<Answer> {
   })
 }
 
-/**
- * Tries with a part of a large policy if the kind allows it, and reads the whole policy when the decision finds that it needs
- * more.
- */
+/** Tries with a part of a large policy if the kind allows it. Reads the whole policy if the decision finds that it needs more. */
 async function attempt(session: Session): Promise<Answer> {
   const { message } = session
   // `If-Match` and `If-Previewed` need the whole policy.
@@ -208,8 +205,8 @@ async function attemptOn(part: Part | undefined, session: Session, tables: Ratin
       },
     )
   /**
-   * A refused payout carries a plan, which is recorded nevertheless, unless the request repeats a payout that was carried out.
-   * The answer is not kept, so a repeat tries again.
+   * Records the plan that a refused payout carries, unless the request repeats a payout that was carried out. The answer is not
+   * kept, so a repeat tries again.
    */
   const recordRefused = async (problem: unknown): Promise<never> => {
     if (problem instanceof RefusedPayOut && !(await storedAnswer(context, database)))
@@ -248,7 +245,7 @@ function assertMatch({ operation, ifMatch }: PolicyMessage, loaded: Loaded): voi
 export type PolicyMemory = {
   loaded?: Loaded
   readAt?: Instant
-  /** The tenant's restores and token epoch. After a restore or a move, the same version may stand for other rows. */
+  /** The tenant's restores and token epoch. After a restore or a move, the same version may have other rows. */
   era?: string
 }
 
@@ -317,7 +314,7 @@ type Recording = {
   planned: Planned
   attempt: Attempt
   response: Response
-  /** `policy` or `policy/quote`, by locator. */
+  /** The locators of the policy, or of the policy and the record, as `policy` or `policy/quote`. */
   subject: string
 } & RecordingOptions
 

@@ -84,8 +84,8 @@ export function assertPreviewedPrice(
 }
 
 /**
- * The row that marks the token as used, in the batch of the write. A token that was used already fails at the policy's guard,
- * since the policy's version has changed.
+ * Returns the row that marks the token as used, for the batch of the write. A token that was used already fails at the policy's
+ * guard, since the policy's version has changed.
  */
 export const rowOfUse = ({ ifPreviewed }: PolicyMessage, database: Database): Query[] =>
   ifPreviewed

@@ -110,8 +110,8 @@ export async function decidePayment(
 }
 
 /**
- * Returns the requested amount, or else as much of `rest`, the amount due, as the credit covers. Rejects with 409 when the credit
- * does not cover it.
+ * Returns the requested amount, or as much of `rest`, the amount due, as the credit covers. Throws 409 if the credit is too
+ * small.
  */
 function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | undefined): Money {
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)

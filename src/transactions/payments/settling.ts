@@ -42,7 +42,7 @@ import { type Attempt, askPlugin, type EffectContext, policyInfo } from '../../r
 import { planGraceEndMove, planSettlement } from '../lapses/grace-periods.ts'
 import { digitsForIssue, planClosing, planIssue } from '../lapses/reinstatements.ts'
 
-/** Negative for a payment made from credit. */
+/** Returns the credit that a payment adds. Negative for a payment made from credit. */
 export function creditOf(payment: Payment): Money {
   const { amount, credited, source } = payment
   if (paymentState(payment) === 'reversed') return zero(amount.currency)
@@ -102,9 +102,9 @@ export async function withCredit(
 }
 
 /**
- * If credit is left, it paid everything requested of it, and any credit that is large enough gives the same plan. So policies of
- * one policyholder that use its credit simultaneously do not block each other while there is enough of it. Policies that add to
- * it do not block each other either.
+ * Returns the credit that the plan relies on. If credit is left, it paid everything requested of it, and any credit that is large
+ * enough gives the same plan. So policies of one policyholder that use its credit simultaneously do not block each other while
+ * there is enough of it. Policies that add to it do not block each other either.
  */
 function neededCredit(read: Money, left: Money, mayPay: boolean): NeededCredit | undefined {
   const added = minus(left, read)
@@ -113,15 +113,15 @@ function neededCredit(read: Money, left: Money, mayPay: boolean): NeededCredit |
   return left.minor > 0 ? { atLeast: negated(added) } : { exactly: read }
 }
 
-/** New invoices that are outstanding, by due time. */
+/** Returns new invoices that are outstanding, by due time. */
 const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggregate): Invoice[] =>
   [...after.invoices.values()]
     .filter(invoice => !before?.invoices.has(invoice.locator) && isOutstanding(invoice))
     .sort((a, b) => a.dueAt - b.dueAt)
 
 /**
- * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first. No
- * money moves.
+ * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, without money moving.
+ * Earliest due first.
  */
 async function withOffsets(
   before: PolicyAggregate | undefined,
@@ -223,7 +223,7 @@ async function offset(
 /** `payment` is the one that the response shows. */
 export type PaymentDecision = { planned: Planned; payment: Uuid }
 
-/** `source` may be credit. */
+/** Pays the invoice. `source` may be credit. */
 export async function pay(
   loaded: Pick<Loaded, 'aggregate' | 'product'>,
   invoice: Uuid,
@@ -282,7 +282,7 @@ const reinstatementPaidBy = (before: PolicyAggregate, invoice: Invoice): LapseRe
     ? undefined
     : invoiced(before).find(one => one.modificationLocator === invoice.policyModificationLocator)
 
-/** The reinstatement whose invoice takes this one over. */
+/** Returns the reinstatement whose invoice takes this one over. */
 const reinstatementRestingOn = (before: PolicyAggregate, invoice: Invoice): LapseReinstatement | undefined =>
   invoiced(before).find(one =>
     planOf(before, before.modifications.get(one.modificationLocator!)!)[0]?.takesOver?.includes(
@@ -365,10 +365,7 @@ function inputOf(
   }
 }
 
-/**
- * Sets the end that the plugin gives, in place of the former one. An end before the new due time ends the grace period as it
- * starts.
- */
+/** Replaces the end by the one that the plugin gives. An end before the new due time ends the grace period as it starts. */
 function withEnd(
   planned: Planned,
   { invoiceLocator }: Payment,

@@ -28,10 +28,7 @@ const NOTHING = z.object({})
 
 const KINDS = ['issue', 'endorsement', 'renewal', 'cancellation', 'reinstatement'] as const
 
-/**
- * Exactly one of the five. A final state in the request (`state`, `issue`) does not matter, because the preview always shows the
- * transaction issued.
- */
+/** Exactly one of the five. A final state in the request (`state`, `issue`) is ignored: a preview always shows the issue. */
 export const PolicyPreviewRequest = z
   .object({
     issue: optionalRecord(NOTHING).describe(

@@ -47,7 +47,9 @@ export function previewed({ kind }: PolicyPreview): PreviewOf<PolicyPreview['req
   return found.previews![kind] as unknown as PreviewOf<PolicyPreview['request']>
 }
 
-/** Invoices of the transaction, and all bills that would be planned after it, in the order in which they are invoiced. */
+/**
+ * Returns the invoices of the transaction, and all bills that would be planned after it, in the order in which they are invoiced.
+ */
 function previewedInvoices(before: PolicyAggregate, after: PolicyAggregate): PreviewedInvoiceResponse[] {
   const itemsOf = billedItemsOf(after)
   const known = new Map<Uuid, Money[]>()

@@ -32,10 +32,7 @@ export type QuoteOperation =
 /** The result, and the quote that the answer shows. */
 export type QuoteDecision = { planned: Planned; quote: QuoteLocator }
 
-/**
- * Rejects with 404 a quote that does not belong to the policy, and with 409 an action that the state of the quote or of the
- * policy does not allow.
- */
+/** Rejects with 404 a quote of another policy, and with 409 an action that the state of the quote or the policy does not allow. */
 export async function decideQuote(
   loaded: Loaded,
   locator: QuoteLocator,
@@ -95,7 +92,7 @@ const draftContext = async ({ product, aggregate }: Loaded, { now, digits }: Att
   supply: await digits(count),
 })
 
-/** Quotes of an issued or discarded policy are read-only. */
+/** Rejects an issued or discarded policy, whose quotes are read-only. */
 function assertUnbound(aggregate: PolicyAggregate): void {
   const state = policyState(aggregate)
   if (state === 'issued' || state === 'withdrawn' || state === 'discarded')

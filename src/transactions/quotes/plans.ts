@@ -66,10 +66,7 @@ export const QUOTE_TRANSITIONS: TransitionTable<QuoteAction, QuoteState> = {
   },
 }
 
-/**
- * Rejects with 409 an action that the quote's state does not allow. For a declined quote the message includes underwriting's
- * notes.
- */
+/** Rejects with 409 an action that the quote's state does not allow. The message for a declined quote has underwriting's notes. */
 function assertQuoteAllows(quote: Quote, action: QuoteAction): void {
   const notes = quote.underwriting?.notes ?? []
   const because =
@@ -128,10 +125,7 @@ export function planQuoteUpdate(
   return { aggregate, reported, events }
 }
 
-/**
- * Prices, underwrites and locks the quote, whose data must be valid. Plans its payments now, so that they are shown before it is
- * accepted.
- */
+/** Prices, underwrites and locks a quote with valid data. Plans its payments, so that they are shown before it is accepted. */
 export async function planQuoting(
   before: PolicyAggregate,
   draft: Quote,
@@ -217,7 +211,7 @@ export function planInvalidation(before: PolicyAggregate, quote: Quote, now: Ins
   return { aggregate, events: [...voided.events, event] }
 }
 
-/** The selected quote may be discarded too. The policy then follows none until another is selected (brief 1.3). */
+/** Discards the quote, even if it is selected. The policy then follows none until another is selected (brief 1.3). */
 export function planQuoteDiscard(before: PolicyAggregate, quote: Quote, now: Instant): Planned {
   assertQuoteAllows(quote, 'discard')
   const changed: Quote = { ...quote, state: 'discarded', selected: false, updatedAt: now }
@@ -241,7 +235,9 @@ function selectQuote(before: PolicyAggregate, quote: Quote, now: Instant): Polic
   return withQuote({ ...before, quotes }, { ...quote, selected: true, updatedAt: now })
 }
 
-/** The digit locators for a copy, in addition to those for its changes: the quote, the modification and one for each part. */
+/**
+ * Counts the digit locators for a copy, in addition to those for its changes: the quote, the modification and one for each part.
+ */
 export function digitsForCopy(aggregate: PolicyAggregate, quote: Quote): number {
   const { exposureRuns, perilRuns } = quoteParts(aggregate, quote)
   return 2 + exposureRuns.length + perilRuns.length

@@ -147,7 +147,7 @@ async function acceptance(
   return accepted
 }
 
-/** By default, the reinstatement starts at the cancellation's time, with the deadline of the cancellation's type. */
+/** Plans a draft. By default it starts at the cancellation's time, with the deadline of the cancellation's type. */
 function planReinstatementCreation(
   before: PolicyAggregate,
   cancellation: Cancellation,
@@ -343,7 +343,7 @@ function assertTerms(
       `effectiveTimestamp ${effectiveAt} lies before the cancellation's ${cancellation.effectiveAt}; coverage is there until then.`,
     )
   const removed = [...segments.values()].filter(one => one.replacedBy === cancellation.modificationLocator)
-  // If it removed no segments, the acceptance rejects every time anyway, since nothing comes back.
+  // If the cancellation removed no segments, the acceptance rejects the reinstatement, at any time, since nothing comes back.
   if (removed.length > 0 && removed.every(({ end }) => end <= effectiveAt))
     throw invalidRequest(
       `effectiveTimestamp ${effectiveAt} must lie before ${removed.map(({ end }) => end).reduce(later)}, where what the cancellation removed ended.`,
@@ -360,8 +360,7 @@ function assertNotWithdrawn(before: PolicyAggregate): void {
 }
 
 /**
- * Rejects with 409 coverage that cannot come back: the policy is withdrawn, another transaction conflicts, or the deadline has
- * passed.
+ * Rejects with 409 coverage that cannot come back: the policy is withdrawn, a transaction conflicts, or the deadline has passed.
  */
 function assertCanReturn(
   before: PolicyAggregate,

@@ -1,6 +1,5 @@
 // The effect of a reinstatement (brief 1.6, 2.2): the cover that its cancellation removed comes back from a time on. From the
-// time of the cancellation, exactly everything comes back; from a later time, amounts are in proportion to the months that are
-// left.
+// time of the cancellation, exactly everything comes back; from a later time, amounts are in proportion to the months left.
 import { wrongState } from '../../kernel/errors.ts'
 import { minus } from '../../kernel/money.ts'
 import { type Instant, later } from '../../kernel/time.ts'
@@ -28,16 +27,13 @@ export type ReinstatementOrder = {
   transactionLocator?: string
 }
 
-/** The policy with the end that the issued reinstatement gives it, or with a later end that it has by then. */
+/** Returns the policy with the end that the issued reinstatement gives it, or with a later end that it has by then. */
 export const policyOnReturn = ({ policy }: PolicyAggregate, { policyEnd }: Modification): Policy => ({
   ...policy,
   effectiveEnd: later(policyEnd, policy.effectiveEnd),
 })
 
-/**
- * Returns the policy with its coverage back, not issued yet. Takes one digit locator. Rejects with 409 when nothing would come
- * back.
- */
+/** Returns the policy with its coverage back, not issued yet. Takes one digit locator. Rejects with 409 if nothing comes back. */
 export function reinstated(
   before: PolicyAggregate,
   { cancellation, effectiveAt, transactionLocator }: ReinstatementOrder,

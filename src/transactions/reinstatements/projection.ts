@@ -47,7 +47,7 @@ export function reinstatementResponse(
   }
 }
 
-/** The amount of the reinstatement's own invoice, or 0 if it has none. */
+/** Returns the amount of the reinstatement's own invoice, or 0 if it has none. */
 function amountDue(aggregate: PolicyAggregate, modification: Modification): Money {
   const none = zero(aggregate.policy.currency)
   const [first] = planOf(aggregate, modification)

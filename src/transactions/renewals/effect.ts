@@ -24,7 +24,7 @@ import type { EndorsementContext } from '../endorsements/content.ts'
 import type { EndorsementResult } from '../endorsements/effect.ts'
 import { joinedUpdates } from '../endorsements/joined-changes.ts'
 
-/** The digit locators of a renewal: one for each continuing peril. Its changes need more. */
+/** Counts the digit locators of a renewal: one for each continuing peril. Its changes need more. */
 export const digitsForRenewal = (before: PolicyAggregate, renewal: Endorsement): number =>
   continuing(before, renewal).perilRuns.length
 
@@ -153,7 +153,7 @@ function newTerm(
   }
 }
 
-/** Returns the renewal's changes as changes of a draft: whatever it ends is removed from the new term. */
+/** Returns the renewal's changes as changes of a draft. Exposures and perils that it ends are removed from the new term. */
 const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft>[2] => ({
   ...changes,
   updateExposures: joinedUpdates(changes.updateExposures ?? []).map(
@@ -162,10 +162,7 @@ const changesOfDraft = ({ changes }: Endorsement): Parameters<typeof changeDraft
   removeExposures: changes.endExposures,
 })
 
-/**
- * Returns the problems under the owners by which the renewal is checked: its modification owns the policy's data, and its perils
- * are new.
- */
+/** Returns problems under the owners that the check of a renewal uses: its modification for the policy's data, and new perils. */
 function reportedOfTerm(
   reported: ReportedProblems,
   segment: PolicySegment,

@@ -95,7 +95,7 @@ function joined(one: ReportedProblems, other: ReportedProblems): ReportedProblem
   return { ...one, byOwner }
 }
 
-/** The content in force of an issued policy; otherwise all its quotes, which are drafts. */
+/** Returns the content in force of an issued policy, and otherwise all its quotes, which are drafts. */
 function checkedParts(aggregate: PolicyAggregate): ContentToCheck[] {
   if (aggregate.policy.issuedAt === undefined)
     return openQuotes(aggregate.quotes).map(quote => {

@@ -41,10 +41,7 @@ type Deployed = {
   }
 }
 
-/**
- * Returns the steps that took place. `items` is the number of bootstrap resources that wait to be created, and undefined if the
- * archive has none.
- */
+/** Returns the steps that took place. `items` counts bootstrap resources that wait to be created; undefined if there are none. */
 export function stepsOf(
   { zip, configuration }: { readonly zip: Uint8Array; readonly configuration: Configuration },
   { version, former, incompatible, accounts }: Deployed,

@@ -46,7 +46,7 @@ export function repairProblems(
   return inUse.map(change => finding('ERROR', change, advice))
 }
 
-/** Findings on changed fields that policies of the repaired version must satisfy when they are next changed. */
+/** Returns findings on changed fields that policies of the repaired version must satisfy when they are next changed. */
 export const repairFindings = (upload: Upload, binding: readonly Change[]): Finding[] => [
   ...binding.map(({ path, subject, kind, detail, inForce }): Finding => {
     const what = `The ${subject} is ${kind === 'added' ? 'new' : 'changed'} (${detail}).`
@@ -57,11 +57,11 @@ export const repairFindings = (upload: Upload, binding: readonly Change[]): Find
   ...lateBootstrap(upload),
 ]
 
-/** Warnings of the archive, except those about raters that the tenant has connected. */
+/** Returns the warnings of the archive, except those about raters that the tenant has connected. */
 export const unconnected = ({ findings }: Upload, connected: readonly string[]): Finding[] =>
   findings.filter(({ integration }) => integration === undefined || !connected.includes(integration))
 
-/** A new tenant's resources are created with its first configuration only. */
+/** Warns about bootstrap resources, which are created only with a new tenant's first configuration. */
 export function lateBootstrap({ configuration }: Upload): Finding[] {
   const message =
     "Resources to start a tenant with are made with the tenant's first configuration only. Upload them as resources."

@@ -158,7 +158,7 @@ const untilCommitted = (attempt: (isFirst: boolean) => Promise<Released>): Promi
     isConflict: problem => problem instanceof GuardTripped || isNewNameTaken(problem),
   })
 
-/** The account was added after the accounts were read. */
+/** Whether an account with the name was added after the accounts were read. */
 const isNewNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause ?? '')}`.includes('UNIQUE constraint failed: account.username')
@@ -179,7 +179,7 @@ async function readPresent(
   return { latest, asked, accounts, connected: raters.map(({ name }) => name) }
 }
 
-/** Also undefined for an unreadable version, which a deploy or repair replaces. */
+/** Returns undefined also for an unreadable version, which a deploy or repair replaces. */
 async function configurationOf(
   { env, tenant, calls }: RequestContext,
   row: VersionRow | undefined,
@@ -198,13 +198,13 @@ type UsedChanges = {
   scopes: store.Scope[]
   inUse: IncompatibleChange[]
   /**
-   * Changes that policies can follow, and must when they are next changed. Only for a repair, since a deploy leaves policies on
-   * their version.
+   * Changes that policies must follow when they are next changed. Only for a repair, since a deploy leaves policies on their
+   * version.
    */
   binding: Change[]
 }
 
-/** `inUse` and `binding` are changes that affect policies of the version, or of any version if none is given. */
+/** Finds the changes. `inUse` and `binding` are changes that affect policies of the version, or of any version if none is given. */
 async function changesOf(
   { env, tenant, calls }: RequestContext,
   before: Configuration | undefined,
@@ -232,8 +232,8 @@ async function changesOf(
 const scopeOf = ({ product }: { product?: string | undefined }): store.Scope => product ?? null
 
 /**
- * Only test tenants have the archive's users (resources brief 10.3). A token contains the roles of the time when it was issued,
- * so changed roles end the tokens.
+ * Plans the accounts. Only test tenants have the archive's users (resources brief 10.3). A token contains the roles of the time
+ * when it was issued, so changed roles end the tokens.
  */
 function accountsOf(
   { tenant }: RequestContext,

@@ -11,7 +11,7 @@ import type { Finding, TestUser } from '../../../product/configuration.ts'
 import { accountType, type TestUserType } from '../../../product/roles.ts'
 import { configurationVersions, deployments } from '../../../product/tables.ts'
 
-/** Accounts that archives created, and those with a user name of this archive. */
+/** Selects accounts that archives created, and those with a user name of this archive. */
 export const archiveAccountsQuery = (database: Database, usernames: readonly string[]) =>
   database.build
     .select({
@@ -36,7 +36,7 @@ export const archiveAccountsQuery = (database: Database, usernames: readonly str
 /** A product name, or null for the whole tenant. */
 export type Scope = string | null
 
-/** The scopes that have policies of the version, or of any version if none is given. */
+/** Selects the scopes that have policies of the version, or of any version if none is given. */
 export const usedScopesQuery = (database: Database, scopes: readonly Scope[], version: number | undefined) =>
   database.build.all<{ name: Scope }>(sql`
     select wanted.value as name from json_each(${JSON.stringify(scopes)}) as wanted
@@ -79,7 +79,7 @@ export const releaseQueries = (
   }),
 ]
 
-/** Other columns of existing accounts do not change. */
+/** Writes and removes accounts. Other columns of existing accounts do not change. */
 export const accountQueries = (
   database: Database,
   write: readonly (WantedAccount & { passwordHash: string })[],
