@@ -125,8 +125,8 @@ const dueTimes = ({ env, calls }: RequestContext, tenant: Tenant): Promise<Insta
   )
 
 /**
- * Fires the shard's due timers. Returns how many failed. Failed and deferred ones wait until the move is over, since they hold it
- * up.
+ * Fires the shard's due timers and returns how many failed. Postpones failed and deferred timers until after the move, which they
+ * would hold up.
  */
 async function fireIn(place: ShardPlace, target: Instant): Promise<number> {
   const claim = await fireClaim(place)

@@ -148,10 +148,7 @@ function holdbacksOf(
 export const isFlat = (product: ProductDefinition, { name }: Fee): boolean =>
   product.fees.find(one => one.name === name)?.proration === 'flat'
 
-/**
- * Removes later charges. A fee whose span includes the time is prorated, by the plugin or by time, if its product allows (brief
- * 3.3).
- */
+/** Removes later charges. A fee whose span includes the time is prorated if its product allows (brief 3.3), by plugin or time. */
 export function reducedFees(
   fees: readonly FeeInForce[],
   { locator, effectiveAt, kind, proration }: Modification,

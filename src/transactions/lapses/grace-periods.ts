@@ -66,8 +66,7 @@ export function graceStart(
   const invoice = before.invoices.get(invoiceLocator)
   const startAt = invoice && pastDueFrom(before, invoice)
   if (gracePeriodDays === undefined || !invoice || startAt === undefined || startAt > now) return undefined
-  // However late this runs, cover counts as lost from the due time. If an end is set, which may be much later, it counts from
-  // now.
+  // Cover counts as lost from the due time, however late this runs. A set end may be much later, so there it counts from now.
   const isEndSet = isGraceEndSet(invoice, startAt)
   const coveredUntil = isEndSet || isUpgraded ? now : startAt
   if (policyState(before) !== 'issued' || before.policy.effectiveEnd <= coveredUntil) return undefined

@@ -98,10 +98,7 @@ export type Pending = ConflictResponse & {
 export type PreviewOf<Request> = {
   fill?(request: Request, loaded: Loaded, autofill: Autofill): Promise<Request>
   carryOut(loaded: Loaded, request: Request, attempt: Attempt): Promise<Previewed>
-  /**
-   * Returns the operation as the issue of the previewed transaction. Undefined for others, such as one that stops before the
-   * issue.
-   */
+  /** Returns the operation as the issue of the previewed transaction. Undefined for others, such as one that stops before it. */
   issuedBy(operation: PolicyOperation): Issuing<Request> | undefined
 }
 
@@ -146,10 +143,7 @@ type KindBase<Name extends KindName> = {
 export type Kind<Name extends KindName = KindName> = KindBase<Name> & {
   /** Adds the values that plugins and services fill in. */
   fill?(operation: PolicyOperation<Name>, loaded: Loaded, autofill: Autofill): Promise<PolicyOperation<Name>>
-  /**
-   * Counts the digit locators that the decision takes from `attempt.supply`. If it learns the number later, it uses
-   * `attempt.digits`.
-   */
+  /** Counts the digit locators taken from `attempt.supply`. A decision that learns the number later uses `attempt.digits`. */
   locators?(operation: PolicyOperation<Name>): number
   /**
    * Decides the operation. Pure except for calls of the tenant's plugins and services. Throws a Refusal when the operation is not

@@ -109,10 +109,7 @@ export async function decidePayment(
   return await pay(loaded, invoice.locator, attempt, { source, amount: paid, rest, fieldValues })
 }
 
-/**
- * Returns the requested amount, or as much of `rest`, the amount due, as the credit covers. Throws 409 if the credit is too
- * small.
- */
+/** Returns the requested amount, or as much of `rest`, the amount due, as the credit covers. Throws 409 if credit is lacking. */
 function creditFor({ aggregate, credit }: Loaded, rest: Money, asked: Money | undefined): Money {
   const amount = asked ?? (rest.minor < credit.minor ? rest : credit)
   if (amount.minor <= credit.minor && credit.minor > 0) return amount

@@ -120,8 +120,8 @@ const newInvoicesOf = (before: PolicyAggregate | undefined, after: PolicyAggrega
     .sort((a, b) => a.dueAt - b.dueAt)
 
 /**
- * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, without money moving.
- * Earliest due first.
+ * Returns the plan with its offsets (brief 4.5): outstanding invoices of opposite sign settle each other, earliest due first. No
+ * money moves.
  */
 async function withOffsets(
   before: PolicyAggregate | undefined,

@@ -198,8 +198,7 @@ type UsedChanges = {
   scopes: store.Scope[]
   inUse: IncompatibleChange[]
   /**
-   * Changes that policies must follow when they are next changed. Only for a repair, since a deploy leaves policies on their
-   * version.
+   * Changes that policies must follow when they are next changed. Only for a repair, since a deploy leaves them on their version.
    */
   binding: Change[]
 }
