@@ -195,7 +195,7 @@ export const orderOf = ({ name, effectiveAt, locator }: Cancellation): Cancellat
 
 export type CancellingContext = EffectContext & { ownBills: OwnBills }
 
-/** Cancels and bills the rest. Takes two digit locators, and one for each conflict. */
+/** Cancels and bills the rest. Takes two digit locators. */
 export async function planCancellationIssue(
   before: PolicyAggregate,
   cancellation: Cancellation,
