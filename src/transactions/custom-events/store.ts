@@ -26,7 +26,7 @@ const columns = {
   createdAt: eventSchedules.createdAt,
 }
 
-/** Returns the oldest first. */
+/** Returns schedules, oldest first. */
 export async function schedulesIn(
   database: Database,
   state: 'active' | 'failed',

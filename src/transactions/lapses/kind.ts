@@ -270,8 +270,8 @@ const PAUSES_MS = [1, 10, 60, 360, 1_009].map(minutes => minutes * MINUTE_MS)
 type PreGrace = { readonly terms: GraceStartTerms } | { readonly retryTimer: NewTimer }
 
 /**
- * Calls the plugin for the terms. Returns empty terms when the product has no such plugin, or when the end was set as a payment
- * was reversed. `tries`: how often the plugin has failed so far.
+ * Calls the plugin for the terms. Returns empty terms when the product has no such plugin, or when the invoice already sets the
+ * end. `tries`: how often the plugin has failed so far.
  */
 async function preGrace(
   loaded: Loaded,

@@ -1,5 +1,5 @@
 // Transitions of grace periods and of reinstatements of legacy lapses (brief 1.5, 1.7), and their events (brief 9). Payments and
-// the clock settle a grace period, and the clock lapses it. No request can do either directly.
+// the clock settle a grace period, and the clock lapses it. No request names either action.
 import type { Uuid } from '../../kernel/locators.ts'
 import type { EventType } from '../../platform/events/catalogue.ts'
 import type { NewEvent } from '../../platform/events/outbox.ts'

@@ -17,7 +17,7 @@ import {
 } from '../mechanism/preview-token.ts'
 import { recordedPriceChange } from '../mechanism/price-change.ts'
 
-/** Marks a token as used, so that it works once. Stored with the idempotency keys of callers, which never have this form. */
+/** Returns the key that marks a token as used. It is stored with the idempotency keys of callers, which never have this form. */
 const keyOfUse = ({ id }: IfPreviewed): string => `preview:${id}`
 
 /** Rejects with 409 an operation, request, account or policy other than the previewed one. */
