@@ -9,11 +9,11 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
-/** As plugins may set it: clients written for typed platforms send numbers as they are. */
+/** Converts numbers and booleans to text, as plugins may pass them too: clients written for typed platforms do not quote them. */
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
-/** A value or uiType that is left out stays; for a new key they are `""` and `normal`. */
+/** Without a value or uiType, a key keeps the stored one; for a new key they are `""` and `normal`. */
 const AuxDataCreateRequest = component('AuxDataCreateRequest', {
   key: z.string().min(1).max(LONGEST_AUX_NAME).refine(isStorable, UNSTORABLE),
   value: z
@@ -30,7 +30,7 @@ const AuxDataCreateRequest = component('AuxDataCreateRequest', {
   uiType: optional(UiType),
 })
 
-/** Real clients send a single record as it is, as they do for the values of fields (brief 0.4). */
+/** Accepts a single record in place of a list: real clients send one so, as they do for the values of fields (brief 0.4). */
 const oneAsList = (wire: unknown): unknown =>
   typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : wire
 

@@ -20,7 +20,7 @@ import {
   shardOfAuxData,
 } from './store.ts'
 
-/** The value under the key; `""` where there is none (brief 7). */
+/** Returns the value under the key, or `""` if there is none (brief 7). */
 export async function readAuxData(
   context: RequestContext,
   locator: string,
@@ -46,7 +46,7 @@ export async function readAuxKeys(
   return { keys, page }
 }
 
-/** Keys that are not in the request stay. */
+/** Sets the keys of the request and leaves all others unchanged. */
 export async function mergeAuxData(
   context: RequestContext,
   locator: string,
@@ -61,7 +61,7 @@ export async function mergeAuxData(
   ])
 }
 
-/** Refuses (400) several keys with `If-Match`. */
+/** The key that `If-Match` applies to. Rejects with 400 several keys with `If-Match`. */
 function keyOf({ ifMatch }: RequestContext, auxData: AuxDataSetCreateRequest['auxData']): string {
   const keys = [...new Set(auxData.map(({ key }) => key))]
   if (ifMatch !== undefined && keys.length !== 1)
@@ -87,7 +87,7 @@ async function commitWrite(
   const { ifMatch } = context
   const attempt = async () => {
     const guards: Guard[] = []
-    // One more round trip reads the present value.
+    // Reading the present value costs one more round trip.
     if (ifMatch !== undefined && ifMatch !== '*') {
       const [rows] = await database.batch([auxDataQuery(database, locator, key)])
       requireMatch(ifMatch, () => asShown(locator, key, rows[0]))

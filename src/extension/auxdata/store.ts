@@ -12,7 +12,7 @@ import { auxData } from './tables.ts'
 
 export type AuxRow = typeof auxData.$inferSelect
 
-/** A write. Without a value or uiType the stored one stays. */
+/** A write. Without a value or uiType, the stored one remains. */
 type AuxChange = {
   readonly locator: string
   readonly key: string
@@ -20,7 +20,7 @@ type AuxChange = {
   readonly uiType?: AuxRow['uiType']
 }
 
-/** Keys of one page (brief 7). */
+/** Keys per page (brief 7). */
 const AUX_PAGE = 100
 
 function shardNamedBy(locator: string): number {
@@ -30,7 +30,7 @@ function shardNamedBy(locator: string): number {
   return uuid === undefined ? HOME_SHARD : shardOfUuid(uuid)
 }
 
-/** The shard of a locator's data: that of the record that it names. */
+/** The shard of a locator's data: the shard of the record that it names, or the home shard if it names none. */
 export function shardOfAuxData({ shards }: Pick<Tenant, 'shards'>, locator: string): number {
   const shard = shardNamedBy(locator)
   return shard < shards.length ? shard : HOME_SHARD
@@ -42,7 +42,7 @@ export const auxDataQuery = ({ build }: Database, locator: string, key: string) 
     .from(auxData)
     .where(and(eq(auxData.locator, locator), eq(auxData.key, key)))
 
-/** True in the batch while the key is as it was read, or still does not exist. */
+/** Holds in the batch while the key is unchanged since it was read, or still does not exist. */
 export function asReadGuard(locator: string, key: string, read: AuxRow | undefined): Guard {
   const source = sql`from ${auxData} where ${auxData.locator} = ${locator} and ${auxData.key} = ${key}`
   return {
@@ -78,7 +78,7 @@ export const auxPairsQuery = (
         select value ->> 0, value ->> 1 from json_each(${JSON.stringify(pairs.map(({ locator, key }) => [locator, key]))}))`,
     )
 
-/** Of several writes to one key, the last value of each property counts. */
+/** If several writes have the same key, the last value of each property counts. */
 export function putAuxData({ build }: Database, changes: readonly AuxChange[], at: Instant): Query[] {
   return jsonLists([...merged(changes)].map(change => JSON.stringify(change))).map(list =>
     build.run(sql`
@@ -116,7 +116,7 @@ export const deleteAllAuxData = (
       delete from ${auxData} where (locator, key) in (select value ->> 0, value ->> 1 from json_each(${list}))`),
   )
 
-/** The audit entry of a deletion, written before it; none if there is nothing to delete. */
+/** Writes the audit entry of a deletion. Run it before the deletion; it writes nothing if there is nothing to delete. */
 export const auditDeletion = (
   { build }: Database,
   { caller, requestId, now }: Pick<RequestContext, 'caller' | 'requestId' | 'now'>,
@@ -134,7 +134,7 @@ const MOST_KEYS = 200
 
 type Change = { readonly locator: string; readonly key: string; readonly plugin?: string }
 
-/** Simultaneous writes share one entry for each locator and plugin, or several for many keys. */
+/** Audit entries for simultaneous writes: one for each locator and plugin, or several if there are more than 200 keys. */
 export function auditOf(
   changes: readonly Change[],
   action: 'auxdata.write' | 'auxdata.delete' = 'auxdata.write',

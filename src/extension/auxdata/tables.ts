@@ -1,8 +1,8 @@
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /**
- * Text under a locator (of any record or none) and a key. Not versioned or deleted with the record (brief 7). In the locator's shard;
- * without one, in shard 0.
+ * Text under a key and a locator, which need not name a record. Not versioned, and not deleted with the record (brief 7). Stored in
+ * the locator's shard, or in shard 0 if the locator names none.
  */
 export const auxData = sqliteTable(
   'aux_data',
@@ -13,6 +13,6 @@ export const auxData = sqliteTable(
     uiType: text({ enum: ['normal', 'hidden', 'readonly'] }).notNull(),
     updatedAt: integer().notNull(),
   },
-  // Without row ids, which drizzle cannot say (migrations/tenant/0007_keys_of_policies.sql).
+  // Declared WITHOUT ROWID, which drizzle cannot express (migrations/tenant/0007_keys_of_policies.sql).
   table => [primaryKey({ columns: [table.locator, table.key] })],
 )

@@ -37,7 +37,7 @@ const Headers = z
   )
   .describe('Sent with every call.')
 
-/** `hmacEnabled` defaults to whether there is a secret. */
+/** `hmacEnabled` defaults to true if there is a secret. */
 export const SecuritySpecRequest = z
   .object({
     hmacEnabled: OptionalBoolean.describe('Sign calls; true where there is a secret.'),
@@ -61,7 +61,7 @@ const connection = {
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
 
-/** The plugin in autofill sequences, and the path of the sequences. */
+/** Names with another meaning: the plugin in autofill sequences, and the path of the sequences. */
 const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
 
 const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(

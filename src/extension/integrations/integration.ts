@@ -2,7 +2,7 @@ import type { Uuid } from '../../kernel/locators.ts'
 import type { Instant } from '../../kernel/time.ts'
 import type { Signing } from '../../platform/outbound/signature.ts'
 
-/** Resources brief 6.1. Bindery calls the first two; the others are stored for clients. */
+/** Types of integrations (resources brief 6.1). Bindery calls the first two; the others are stored for clients. */
 export const INTEGRATION_TYPES = ['external_rater', 'data_autofill', 'webhook', 'fe-plugins'] as const
 
 export type IntegrationType = (typeof INTEGRATION_TYPES)[number]
@@ -10,7 +10,7 @@ export type IntegrationType = (typeof INTEGRATION_TYPES)[number]
 /** `secureSsl` is only stored; certificates are always verified. */
 export type Security = Signing & { readonly secureSsl: boolean }
 
-/** Sealed as a whole in the database. */
+/** Sealed in the database, as one value. */
 export type Connection = {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ export type Connection = {
 
 export type Integration = Connection & {
   readonly locator: Uuid
-  /** Unique in the tenant. */
+  /** Unique within the tenant. */
   readonly name: string
   readonly type: IntegrationType
   readonly createdAt: Instant

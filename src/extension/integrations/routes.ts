@@ -13,14 +13,14 @@ import {
 
 const { delete: remove, get, post, put } = forTenant('Integrations')
 
-/** For accounts that may deploy, or an administrator of the tenant (resources brief 11). */
+/** Permitted for accounts that may deploy, and for administrators of the tenant (resources brief 11). */
 const reading = ['integrations.read', 'deployments.deploy'] as const
 const writing = ['integrations.write', 'deployments.deploy'] as const
 
 const all = { schema: ExternalServiceIntegrationsResponse, description: 'All integrations of the tenant.' }
 const call = { schema: IntegrationCallBodiesResponse, description: 'The call with its bodies.' }
 
-// The service is loaded at the first request: start-up does without it.
+// Loaded at the first request: start-up does not need the service.
 const service = () => import('./service.ts')
 const callLog = () => import('./call/reading.ts')
 

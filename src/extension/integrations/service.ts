@@ -1,4 +1,4 @@
-// Registers, changes and removes external services (resources brief 6.1). Every call answers the whole list.
+// Registers, changes and removes external services (resources brief 6.1). Every call returns the whole list.
 import { type SQL, sql } from 'drizzle-orm'
 import { auditRows } from '../../access/audit/store.ts'
 import {
@@ -40,7 +40,7 @@ import type { Connection, Integration, Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 import { integrations } from './tables.ts'
 
-/** More answer 413. */
+/** More respond with 413. */
 const MOST_INTEGRATIONS = 100
 
 export async function listIntegrations(
@@ -66,7 +66,7 @@ export async function addIntegration(
   })
 }
 
-/** Replaces everything but the name and type; values that are left out are removed. */
+/** Replaces everything but the name and type. Values that the request leaves out are removed. */
 export async function replaceIntegration(
   name: string,
   request: ExternalServiceIntegrationUpdateRequest,
@@ -80,7 +80,7 @@ export async function replaceIntegration(
   })
 }
 
-/** Refuses (409) while the newest configuration, an older one that policies have, or an autofill operation names it. */
+/** Rejects with 409 while an autofill operation, the newest configuration, or an older one that policies still have names it. */
 export async function removeIntegration(name: string, context: RequestContext): Promise<JsonText> {
   return await changeIntegrations(context, name, async present => {
     const integration = requireIntegration(present, name)
@@ -93,7 +93,7 @@ export async function removeIntegration(name: string, context: RequestContext): 
 
 type Present = ReadonlyMap<string, Integration>
 
-/** Commits what `plan` returns for the integration of that name (undefined for none), and answers the list. */
+/** Replaces the integration of that name with what `plan` returns (undefined removes it), and returns the list. */
 async function changeIntegrations(
   context: RequestContext,
   name: string,
@@ -151,7 +151,10 @@ async function changeOnce(
   }
 }
 
-/** What is kept of it, masked values too, and that it is there at all, was read before. Its time rises with each change. */
+/**
+ * Holds while the integration still exists and has not changed since it was read; masked values are kept from that read. Each
+ * change raises `updatedAt`.
+ */
 const isUnchanged = ({ locator, updatedAt }: Integration): Guard => ({
   name: 'guard_resource',
   holds: sql`(select ${integrations.updatedAt} from ${integrations} where ${integrations.locator} = ${locator}) = ${updatedAt}`,
@@ -159,13 +162,13 @@ const isUnchanged = ({ locator, updatedAt }: Integration): Guard => ({
 
 const NOT_NAMED = 'guard_configuration_version'
 
-/** A simultaneous deploy may name it. */
+/** A simultaneous deployment may start to name it. */
 const notNamed = (name: string): Guard => ({
   name: NOT_NAMED,
   holds: sql`not ${namedByNewest(name)}`,
 })
 
-/** An answer that was too long to store is the present list. */
+/** Returns the present list if the stored answer was too long to keep. */
 async function answerOf(
   context: RequestContext,
   answer: Awaited<ReturnType<typeof commit>>,
@@ -193,7 +196,7 @@ const inUse = (name: string, who: string): Refusal =>
     `${who} has a product with "externalRater": "${name}"; deploy one without, or change the integration with PUT.`,
   )
 
-/** Two creations raced: the unique index decided. */
+/** Whether two requests created the same name simultaneously and this one lost at the unique index. */
 const isNameTaken = (problem: unknown): boolean =>
   problem instanceof Error &&
   `${problem.message} ${String(problem.cause)}`.includes('UNIQUE constraint failed: integration.name')
@@ -234,7 +237,9 @@ const newest = sql`(select max(version) from ${configurationVersions})`
 const namedByNewest = (name: string): SQL =>
   sql`exists (select 1 from (${naming(name)}) where version = ${newest})`
 
-/** The subject of a sentence about what needs the integration: the newest configuration, or an older one that rates policies. */
+/**
+ * What still needs the integration, as the subject of a sentence: the newest configuration, or an older one that rates policies.
+ */
 async function useOf(context: RequestContext, name: string): Promise<string | undefined> {
   const home = homeDatabase(context)
   const [versions, [last]] = await home.batch([
@@ -260,7 +265,7 @@ async function useOf(context: RequestContext, name: string): Promise<string | un
   return version === undefined ? undefined : `Configuration version ${version}, which policies are of,`
 }
 
-/** Values that are left out are removed; `********` keeps a secret. Refuses (400) a mask without a stored secret. */
+/** Removes values that are left out; `********` keeps a stored value. Rejects with 400 a mask without one. */
 function connectionOf(
   { url, headers, securitySpec }: ExternalServiceIntegrationUpdateRequest,
   before: Connection | undefined,
@@ -287,7 +292,7 @@ function keptHeaders(headers: Connection['headers'], before: Connection['headers
   )
 }
 
-/** The address with stored values in place of masks; refuses (400) a mask without one. */
+/** Replaces masks in the address with the stored values. Rejects with 400 a mask without one. */
 export function keptUrl(address: string, before: string | undefined): string {
   const stored = new Map<string, string>()
   if (before !== undefined)

@@ -1,4 +1,4 @@
-// Integrations as rows of the home shard, and in the isolate's memory, so calls read them without a round trip.
+// Integrations: rows of the home shard, cached in the isolate's memory so that calls read them without a round trip.
 
 import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -11,7 +11,7 @@ import { homeDatabase, sealedPlace, type Tenant, type TenantPlace } from '../../
 import type { Connection, Integration, IntegrationType } from './integration.ts'
 import { integrations } from './tables.ts'
 
-/** How long an isolate trusts what it read: for this long after a change, the old address may still be called. */
+/** How long an isolate trusts its cache. For this long after a change, calls may still go to the old address. */
 const TRUST_MS = 5_000
 
 const MOST_CACHED_TENANTS = 1_000
@@ -20,7 +20,7 @@ type Cached = { readonly byName: ReadonlyMap<string, Integration>; readonly read
 
 const cached = new Memo<string, Cached>(MOST_CACHED_TENANTS)
 
-/** By name, oldest first; one round trip. */
+/** Reads all integrations by name, oldest first, in one round trip. */
 export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const { env, tenant } = context
   const database = homeDatabase(context)
@@ -31,7 +31,7 @@ export async function readIntegrations(context: TenantPlace): Promise<ReadonlyMa
   return new Map(read.map(one => [one.name, one]))
 }
 
-/** Read at most every 5 s in an isolate, for calls. */
+/** Integrations for calls. An isolate reads them at most every 5 s. */
 export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<string, Integration>> {
   const key = sealedPlace(context.tenant)
   const cachedEntry = cached.get(key)
@@ -41,7 +41,7 @@ export async function integrationsOf(context: TenantPlace): Promise<ReadonlyMap<
   return byName
 }
 
-/** Call after a change: this isolate reads them again. */
+/** Makes this isolate read the integrations again. Call it after a change. */
 export const forgetIntegrations = (tenant: Tenant): void => {
   cached.delete(sealedPlace(tenant))
 }
@@ -74,7 +74,7 @@ export async function putIntegration(
 export const deleteIntegration = (database: Database, locator: Uuid): Query =>
   database.build.delete(integrations).where(eq(integrations.locator, locator))
 
-/** Raises the time of those that are there, without another change, and answers their names. */
+/** Raises the time of the existing integrations among `names`, changing nothing else, and returns their names. */
 export async function touchIntegrations(
   database: Database,
   names: readonly string[],

@@ -1,4 +1,4 @@
-// The log of plugins: their output and their failures.
+// The log of plugins: what they print, and their failures.
 import { z } from '@hono/zod-openapi'
 import {
   component,
@@ -45,7 +45,7 @@ export const PluginLogResponse = component('PluginLogResponse', {
 
 export type PluginLogResponse = z.infer<typeof PluginLogResponse>
 
-/** Oldest first; without `pagingToken` it is the last page. */
+/** Oldest first unless the request says otherwise. The last page has no `pagingToken`. */
 export const PluginLogPageResponse = component('PluginLogPageResponse', {
   logs: z.array(PluginLogResponse),
   pagingToken: OptionalText,

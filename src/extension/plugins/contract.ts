@@ -1,5 +1,6 @@
-// The inputs and answers of plugins (brief 5.6). Numbers are sent as text and accepted as numbers or text; unknown properties are ignored.
-// These schemas are not in the OpenAPI document. They are loaded at the first call of a plugin, since creating them takes time.
+// Inputs and answers of plugins (brief 5.6). Numbers are sent as text and accepted as numbers or text; unknown properties are
+// ignored. These schemas are not in the OpenAPI document. They are loaded at the first call of a plugin, since creating them takes
+// time.
 import '../../platform/wire.ts'
 import { z } from 'zod'
 import { type Decimal, decimal } from '../../kernel/money.ts'
@@ -15,10 +16,10 @@ import type { FieldValues } from '../../product/fields/values.ts'
 
 const AMOUNT = 'must be an amount: a number or its digits, below 10^13'
 
-/** A sum with a missing value gives NaN; authors look for that name first. */
+/** A sum with a missing value is NaN. The message names it, because that is what authors look for. */
 const notANumber = (text: string): string => (/^(NaN|-?Infinity)$/.test(text) ? `, not ${text}` : '')
 
-/** An amount in major units as an exact decimal. `NaN` and the like arrive as text, which is no amount. */
+/** An amount in major units as an exact decimal. `NaN` and infinities arrive as text, which is not an amount. */
 const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, ctx): Decimal => {
   const text = String(wire).trim()
   if (text.length <= 400 && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(text)) {
@@ -29,12 +30,12 @@ const SignedAmount = z.union([z.number(), z.string()], AMOUNT).transform((wire, 
   return z.NEVER
 })
 
-/** From a plugin, negative amounts are errors (brief 5.6). */
+/** Plugins may not return negative amounts here (brief 5.6). */
 const Amount = SignedAmount.refine(amount => amount.gte(0), 'must not be negative')
 
 const optional = <S extends z.ZodType>(schema: S) => schema.nullish().transform(value => value ?? undefined)
 
-/** The most characters of a stored text such as a note. */
+/** The longest stored text, such as a note, in characters. */
 const LONGEST_TEXT = 2_000
 
 const Text = z
@@ -44,7 +45,7 @@ const Text = z
 const INSTANT = 'must be a time in milliseconds, as a whole number or its digits'
 
 const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ctx): Instant => {
-  // Scripts divide spans of time: what they calculate is rounded down.
+  // Scripts divide spans of time, so fractions are rounded down.
   const text = typeof wire === 'number' ? String(Math.floor(wire)) : wire.trim()
   const at = /^-?\d{1,15}$/.test(text) ? instant(Number(text)) : undefined
   if (at !== undefined) return at
@@ -52,13 +53,13 @@ const Timestamp = z.union([z.number(), z.string()], INSTANT).transform((wire, ct
   return z.NEVER
 })
 
-/** Empty text says nothing, as among what autofill gives. */
+/** Empty text counts as left out, as in autofill. */
 const OptionalTimestamp = z.preprocess(wire => (wire === '' ? undefined : wire), optional(Timestamp))
 
 /** Plugins get all numbers as text (translation.ts). */
 export type Textual<T> = T extends number ? string : T extends object ? { [K in keyof T]: Textual<T[K]> } : T
 
-/** Published scripts read the currency and the selected quote from it, as from the policy of plugins that get less. */
+/** Published scripts read the currency and the selected quote from the policy, as plugins that get only `PolicyInfo` do. */
 export type PluginPolicy = Textual<PolicyResponse> & { currency: string; quoteLocator?: string }
 
 /** The common input of plugins that do not get the whole policy. */
@@ -108,31 +109,31 @@ export type ProrationInput = {
     | 'withdrawal'
     | 'action'
   segmentSplitTimestamp: string
-  /** After the transaction, and before it. */
+  /** The schedule after the transaction, and before it. */
   paymentScheduleName: string
   oldPaymentScheduleName: string
-  /** The type of the schedule before the transaction; older scripts read it. */
+  /** The type of the schedule before the transaction, which older scripts read. */
   paymentPlan: string
   tenantTimeZone: string
   policy: PolicyInfo
-  /** The name of a cancellation; `lapse` of a lapse. */
+  /** The name of a cancellation, or `lapse`. */
   cancellationType?: string
   items: ProrationItem[]
 }
 
-/** An amount to split; the plugin answers the part before the split. */
+/** An amount to split. The plugin returns the part before the split. */
 export type ProrationItem = {
-  /** Unique in the call. */
+  /** Unique within the call. */
   id: string
   type: 'premium' | 'technicalPremium' | 'tax' | 'fee' | 'commission'
   amount: string
-  /** The same for the time after the segment, if the transaction takes, replaces or restores that too. */
+  /** The amount of the time after the segment, if the transaction removes, replaces or restores that too. */
   followingAmount: string
   segmentStartTimestamp: string
   segmentEndTimestamp: string
   perilCharacteristicsLocator?: string
   perilName?: string
-  /** Of the peril in the segment; empty for a fee. */
+  /** Fields of the peril in the segment; empty for a fee. */
   fieldValues: FieldValues
   taxName?: string
   commissionRecipient?: string
@@ -144,7 +145,7 @@ export type ProrationItem = {
 export type PluginCharge = ChargeSource & {
   chargeId: string
   type: FinancialTransactionResponse['type']
-  /** `previously_invoiced`: the rest of a charge with invoiced parts; `isNew` is false. */
+  /** `previously_invoiced` is the rest of a charge that is partly invoiced; its `isNew` is false. */
   category: 'new' | 'previously_invoiced'
   isNew: boolean
   amount: string
@@ -166,7 +167,7 @@ export type InstallmentsInput = {
   /** The installments that the answer replaces; their amounts are among the charges. */
   plannedInvoices: Textual<FutureInvoiceResponse>[]
   paymentScheduleName: string
-  /** Before the transaction; the same unless it changes. */
+  /** The schedule before the transaction, which is the same unless the transaction changes it. */
   oldPaymentScheduleName: string
   defaultPaymentTerms: { amount: string; unit: 'day' }
   coverageStartTimestamp: string
@@ -261,7 +262,7 @@ const PerilRate = z
   )
 export type PerilRate = z.output<typeof PerilRate>
 
-/** A blank message means none, as for external raters: scripts begin with `exceptionMessage: ''`. */
+/** A blank message counts as none, as for external raters: scripts begin with `exceptionMessage: ''`. */
 const REFUSES = 'Refuses the request (409), with this text. Blank: it does not.'
 const ExceptionMessage = optional(Text.transform(text => text.trim() || undefined))
 
@@ -347,7 +348,7 @@ export const PostPaymentReversalResult = z.object({
 
 const DocumentName = z.string().min(1).max(200).transform(storable)
 
-/** Consolidated documents of a transaction, and source documents of each. */
+/** The most consolidated documents of a transaction, and the most source documents of each. */
 const MOST_CONSOLIDATIONS = 20
 const MOST_SOURCES = 200
 

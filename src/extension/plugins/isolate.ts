@@ -1,5 +1,5 @@
-// Runs tenant code in isolates (Dynamic Workers), one per program, which the platform keeps warm by name. The platform enforces its limits;
-// a local runtime enforces none.
+// Runs tenant code in isolates (Dynamic Workers), one per program; the platform keeps them warm by name. The platform enforces the
+// limits of an isolate; a local runtime enforces none.
 import { Refusal } from '../../kernel/errors.ts'
 import { now } from '../../kernel/time.ts'
 import { ISOLATE_LIMITS, LONGEST_CALL_MS } from './limits.ts'
@@ -14,7 +14,7 @@ import {
   tooLong,
 } from './runner.ts'
 
-/** Raise it whenever the sandbox's own code changes what it makes of a program. */
+/** Part of every isolate's name. Raise it when a change of the sandbox's own code changes how a program runs. */
 const SANDBOX_FORMAT = 6
 
 type Entrypoint = { run(call: string, packed: Packed): Promise<unknown> }
@@ -40,7 +40,7 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
         return failed({ reason: `was stopped by the sandbox: ${ending.problem}`, limit: true })
       if (ending.kind === 'broken') {
         console.error(JSON.stringify({ at: 'plugin isolate', program: program.key, problem: ending.problem }))
-        // A call changes nothing, so another isolate repeats it. A program that breaks two isolates breaks every one.
+        // A call has no side effects, so another isolate can repeat it. A program that breaks two isolates would break every one.
         if (problem !== undefined) return failed({ reason: `was ended by the sandbox: ${ending.problem}` })
         problem = ending.problem
       }
@@ -51,12 +51,12 @@ export const isolateRunner = (loader: WorkerLoader, codeOf: CodeOf): PluginRunne
   },
 })
 
-/** The names of isolates that replace abandoned ones, by program. */
+/** The names of the isolates that replaced abandoned ones, by program. */
 const replacements = new Map<string, string>()
 
 const MOST_REMEMBERED = 1_000
 
-/** A fresh isolate is usable unless a simultaneous call spoils it again. */
+/** A fresh isolate is usable unless a simultaneous call spoils it too. */
 const MOST_ISOLATES = 3
 
 /** Sends the program's calls to a fresh isolate from now on, unless another call has done so already. */
@@ -68,9 +68,9 @@ function replaceIsolate(usual: string, name: string): void {
 
 type Ending =
   | { readonly kind: 'answered'; readonly outcome: CallOutcome }
-  /** An earlier call changed the language there for good, or no answer came in time. */
+  /** An earlier call changed the language there irreversibly, or no answer came in time. */
   | { readonly kind: 'spoiled' | 'late' }
-  /** The platform rejected the code, ended it at a limit, or ended it in another way. */
+  /** The platform rejected the code, stopped it at a limit, or stopped it for another reason. */
   | { readonly kind: 'refused' | 'limit' | 'broken'; readonly problem: string }
 
 async function endingOf(
@@ -98,7 +98,7 @@ async function endingOf(
     return await Promise.race([answered, timeout])
   } catch (thrown) {
     const problem = thrown instanceof Error ? thrown.message : String(thrown)
-    // For example for code that is too large; the message gives the reason.
+    // For example because the code is too large; the message gives the reason.
     if (problem.startsWith('Failed to start Worker')) return { kind: 'refused', problem }
     return { kind: AT_LIMIT.test(problem) ? 'limit' : 'broken', problem }
   } finally {
@@ -106,5 +106,5 @@ async function endingOf(
   }
 }
 
-/** The platform's messages for a Worker that it ended: for CPU time, for memory, or because no answer could come any more. */
+/** Matches the platform's messages for a Worker stopped for CPU time, for memory, or because it could no longer answer. */
 const AT_LIMIT = /exceeded|limit|code had hung|never generate a response/i

@@ -10,13 +10,14 @@ import { allAt } from '../../product/resources.ts'
 import { RatingTables } from '../../reference/data-tables/rating-tables.ts'
 import { PluginSessions } from './sessions.ts'
 
-/** The path of the function if no product's policy.json names it (brief 5.1). */
+/** The path of the function if no product's policy.json names one (brief 5.1). */
 const USUAL_PATH = 'lambda/lambda.js'
 
 /**
- * Calls `executeLambda` of the latest configuration, in the first product by name that switches it on, else in scripts/lambda/lambda.js.
- * It writes auxiliary data of locators in shard 0, such as `global`, when it returns. Tables are those in force at the time of the
- * request, for no jurisdiction. `answerOf` makes the response of what it returned.
+ * Calls `executeLambda` of the latest configuration: the function of the first product, by name, that enables it, or else
+ * scripts/lambda/lambda.js. What it writes is committed when it returns; it can only write auxiliary data of locators in shard 0,
+ * such as `global`. It reads the tables in force at the time of the request, for no jurisdiction. `answerOf` makes the response
+ * from the returned value.
  */
 export async function executeLambda(
   context: RequestContext,

@@ -1,4 +1,4 @@
-// The log of plugins, as rows in the shard of the call. It is not part of the transaction, so it keeps failures too.
+// The log of plugins, stored as rows in the shard of the call. It is not part of the transaction, so it keeps failures too.
 import { eq, gte, lt, type SQL, sql } from 'drizzle-orm'
 import { withoutNulls } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -13,20 +13,20 @@ type PluginLog = typeof pluginLogs.$inferInsert
 
 export const KEEP_LOGS_MS = 7 * 24 * 60 * 60 * 1000
 
-/** How many rows one run deletes. */
+/** The most rows that one run deletes. */
 const MOST_PURGED = 1_000
 
 export const logRows = (database: Database, logs: readonly PluginLog[]): Query[] =>
   putRows(database, pluginLogs, logs)
 
-/** Deletes the oldest logs that have expired at `at`, in real time. */
+/** Deletes the oldest logs that have expired at `at`, which is real time. */
 export const purgeLogs = (database: Database, at: Instant): Query =>
   database.build.run(
     sql`delete from ${pluginLogs} where rowid in (
       select rowid from ${pluginLogs} where at <= ${at - KEEP_LOGS_MS} order by at limit ${MOST_PURGED})`,
   )
 
-/** A page of the calls with a log, from all shards of the tenant: one round trip each. */
+/** Returns a page of the calls that left a log, from all shards of the tenant, in one round trip for each shard. */
 export async function readLogs(
   { pageSize, pagingToken, order, ...filter }: PluginLogsQuery,
   context: RequestContext,

@@ -1,42 +1,46 @@
-// Packs values for an isolate: a record as its difference from the previous one, a repeated text as its number. A fleet of a thousand
-// vehicles repeats most values; as JSON it would be ten times as long and take as long as rating (docs/plugins.md).
+// Packs values for an isolate: a record as its difference from the previous one, a repeated text as a number. A fleet of a thousand
+// vehicles repeats most values. As JSON it would be ten times as long, and transferring it would take as long as rating
+// (docs/plugins.md).
 
 export type Packed = {
-  /** All texts, one after the other. */
+  /** All texts, concatenated. */
   readonly text: string
   readonly constants: readonly Constant[]
-  /** Property names of each shape of object, in order. */
+  /** The property names of each shape of object, in order. */
   readonly shapes: readonly (readonly string[])[]
-  /** The shape of each kind. Records of one shape in one place are of one kind. */
+  /** The shape of each kind. A kind is the records of one shape in one place. */
   readonly kinds: readonly number[]
   readonly changes: readonly Change[]
-  /** The values in order, each eight times a number plus one of CODES. */
+  /** The values in order. Each is a number times eight plus one of CODES. */
   readonly data: Int32Array
 }
 
 type Constant = number | boolean | null
 
-/** The difference from the last record of the kind. `names` have new values; `empty` have empty objects, a new one in each record. */
+/** A difference from the last record of the kind: `names` have new values, and `empty` get a new empty object in each record. */
 type Change = { readonly kind: number; readonly names: readonly string[]; readonly empty: readonly string[] }
 
 const CODES = {
-  /** The number is its length. */
+  /** The number is the length of the text. */
   newText: 0,
   earlierText: 1,
   constant: 2,
-  /** Its length; its entries follow. */
+  /** The number is the length of the list; its entries follow. */
   list: 3,
-  /** Its change; the values of those names follow. */
+  /** The number is that of the change; the values of its `names` follow. */
   record: 4,
 } as const
 
-/** Runs inside the isolate: it refers to nothing outside, and CODES are written out. `copies` are the functions of the text COPIES. */
+/**
+ * Runs inside the isolate, so it refers to nothing outside itself and contains the CODES as literals. `copies` are the functions in
+ * COPIES.
+ */
 export function unpack(
   { text, constants, shapes, kinds, changes, data }: Packed,
   copies: readonly ((record: object) => object)[],
 ): unknown {
-  // An object with all properties from the start is filled several times faster than one that grows. An own property named __proto__
-  // is assigned as it is.
+  // An object that has all its properties from the start is filled several times faster than one that grows. JSON.parse creates
+  // `__proto__` as an own property, so assigning to it later does not change the prototype.
   const empty = shapes.map(
     names => JSON.parse(`{${names.map(name => `${JSON.stringify(name)}:null`).join(',')}}`) as object,
   )
@@ -77,20 +81,20 @@ export function unpack(
   return read()
 }
 
-/** One function for each use: an engine copies fastest where it meets objects of one shape only. */
+/** One copying function for each kind: an engine copies fastest where it sees objects of a single shape. */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
-/** Consecutive texts in one place. The number of the next usually differs from the last one's by the same step. */
+/** Predicts the texts in one place: the number of the next text usually differs from that of the last one by the same step. */
 type Track = {
   at: number
   step: number
-  /** The step before that: lists of four perils alternate between two. */
+  /** The previous step: lists of four perils alternate between two steps. */
   otherStep: number
-  /** How many recent texts were new. */
+  /** How many texts in a row were new. */
   fresh: number
 }
 
-/** After this many new texts in a row, further texts are neither looked up among earlier ones nor remembered. */
+/** After this many new texts in a row, further texts are neither looked up nor remembered. */
 const MOST_FRESH = 32
 
 /** Records of one shape in one place. */
@@ -100,13 +104,13 @@ type Kind = {
   readonly last: unknown[]
   readonly tracks: readonly Track[]
   readonly inner: (Place | undefined)[]
-  /** Changes by their sent columns, one bit each, and by their empty columns. */
+  /** Numbers of changes by their sent and empty columns, each a set of bits. */
   readonly changes: Map<number, number>
   /** The sent and empty columns of the last record, and its change. */
   sent: number
   empty: number
   change: number
-  /** The kind that followed it last time. */
+  /** The kind of the record that came after one of this kind the last time. */
   next: Kind | undefined
 }
 
@@ -118,13 +122,13 @@ type Place = {
   entries: Place | undefined
 }
 
-/** The values of a record to send, with their columns; and a bit for each column that stays empty. */
+/** The values of a record that must be sent, with their columns, and one bit for each column that stays empty. */
 type Difference = { readonly columns: number[]; readonly values: unknown[]; count: number; empty: number }
 
-/** Columns beyond this have no bit and are always sent. */
+/** Columns after this one have no bit and are always sent. */
 const LAST_BIT = 29
 
-/** Empty objects in columns beyond this are sent like other values: both sets of bits fit one exact number. */
+/** Empty objects in columns after this one are sent like other values, so that both sets of bits fit in one exact number. */
 const LAST_EMPTY_BIT = 21
 
 const NONE = -1
@@ -138,10 +142,10 @@ const newPlace = (): Place => ({
   entries: undefined,
 })
 
-/** JSON has no -0, NaN or Infinity. */
+/** Converts a number as JSON does: JSON has no -0, NaN or Infinity. */
 const asJson = (one: number): number | null => (Number.isFinite(one) ? one + 0 : null)
 
-/** Packs the JSON form of the value: undefined properties are left out, undefined entries of lists become null. */
+/** Packs the JSON form of the value: undefined properties are left out, and undefined entries of lists become null. */
 export function pack(value: unknown): Packed {
   const packing = new Packing()
   packing.put(value, newPlace(), 0)
@@ -152,11 +156,11 @@ class Packing {
   readonly #texts: string[] = []
   readonly #numberOfText = new Map<string, number>()
   readonly #constants = new Map<Constant, number>()
-  /** By the JSON of its names. */
+  /** Numbers of shapes, by the JSON of their names. */
   readonly #shapes = new Map<string, number>()
   readonly #kinds: number[] = []
   readonly #changes: Change[] = []
-  /** By depth: while a record is packed, so are those within it. */
+  /** One for each depth: records inside a record are packed while it is still being packed. */
   readonly #differences: Difference[] = []
   readonly #data: number[] = []
 
@@ -188,7 +192,7 @@ class Packing {
     if (depth === this.#differences.length)
       this.#differences.push({ columns: [], values: [], count: 0, empty: 0 })
     const difference = this.#differences[depth]!
-    // Kinds repeat in the same order: liability, own damage, theft, glass.
+    // Kinds usually repeat in the same order, such as liability, own damage, theft and glass.
     let kind = place.recent.next
     if (kind === undefined || !differs(record, kind, difference)) {
       kind = this.#kindOf(record, place)
@@ -280,20 +284,20 @@ class Packing {
   }
 }
 
-/** Numbers keys in the order of their first use. */
+/** Returns the number of the key; keys are numbered in the order of their first use. */
 function numberIn<K>(numbers: Map<K, number>, key: K): number {
   const earlier = numbers.get(key)
   if (earlier === undefined) numbers.set(key, numbers.size)
   return earlier ?? numbers.size - 1
 }
 
-/** Whether the record is of the kind; if so, fills `difference`. */
+/** Whether the record is of the kind. If so, also fills in `difference`. */
 function differs(record: Record<string, unknown>, { names, last }: Kind, difference: Difference): boolean {
   const { columns, values } = difference
   let column = 0
   let count = 0
   let empty = 0
-  // The fastest loop over objects of many shapes.
+  // for...in is the fastest loop over objects of many shapes.
   for (const name in record) {
     const one = record[name]
     if (one === undefined) continue
@@ -304,7 +308,7 @@ function differs(record: Record<string, unknown>, { names, last }: Kind, differe
     }
     if (column <= LAST_EMPTY_BIT && isEmpty(one)) {
       empty |= 1 << column
-      // The next record copies an empty object here, so the old value no longer applies.
+      // The next record gets a copied empty object here, so the old value no longer applies.
       last[column] = undefined
     } else {
       columns[count] = column
@@ -328,7 +332,7 @@ function differsInAll(record: Record<string, unknown>, { names }: Kind, differen
   difference.empty = 0
 }
 
-/** Most records have several empty objects: no fields, groups or media. */
+/** Most records have several empty objects, for fields, groups or media. */
 function isEmpty(one: unknown): boolean {
   if (typeof one !== 'object' || one === null || Array.isArray(one)) return false
   for (const _ in one) return false

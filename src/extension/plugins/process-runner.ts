@@ -1,19 +1,21 @@
-// Runs tenant code under QuickJS in the plugin runner, a process beside the service that ends hanging code.
+// Runs tenant code under QuickJS in the plugin runner, a separate process next to the service that can stop code that hangs.
 import { Refusal } from '../../kernel/errors.ts'
 import { ANSWER_MS, LONGEST_CALL_MS, LONGEST_SENT_CALL, LONGEST_SENT_PROGRAM } from './limits.ts'
 import { type CallOutcome, failed, type PluginProgram, type PluginRunner, readOutcome } from './runner.ts'
 import { HEADERS, PATHS, PROGRAM_UNKNOWN, runnerSecret } from './runner-protocol.ts'
 import { sentProgram, tenantOf } from './sent-program.ts'
 
-/** The runner's address, such as `http://127.0.0.1:4711`, and the secret of its start. */
+/** The runner's address, such as `http://127.0.0.1:4711`, and the secret that belongs to its start. */
 type RunnerPlace = { readonly address: string; readonly secret: string }
 
 type Send = (address: string, request: RequestInit) => Promise<Response>
 
-/** The waits, in milliseconds, after each failure to reach the runner, which restarts within them, also on a slow machine. */
+/**
+ * The waits after each failed attempt to reach the runner, in milliseconds. It restarts within their sum, even on a slow computer.
+ */
 const WAITS = [100, 200, 400, 800, 1_600] as const
 
-/** How often a program is sent for one call: others may push it out of the runner's memory. */
+/** How often a program is sent for one call: other programs may push it out of the runner's memory. */
 const MOST_SENDINGS = 3
 
 export const processRunner = (
@@ -27,7 +29,7 @@ export const processRunner = (
         reason: `is given ${body.length} bytes of JSON, more than ${LONGEST_SENT_CALL}`,
         limit: true,
       })
-    // For all attempts together: the runner itself ends a call in time.
+    // One limit for all attempts together. The runner itself stops a call in time.
     const signal = AbortSignal.timeout(mostMs + ANSWER_MS)
     const request = {
       method: 'POST',
@@ -71,7 +73,7 @@ async function sendProgram(
   return undefined
 }
 
-/** A call changes nothing, so it can be repeated when the runner dies. */
+/** Sends the request again if the runner dies: a call has no side effects. */
 async function fetchFromRunner(ask: () => Promise<Response>, signal: AbortSignal): Promise<Response> {
   for (const wait of [...WAITS, undefined]) {
     try {

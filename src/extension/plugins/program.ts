@@ -1,4 +1,4 @@
-// Prepares a configuration's tenant code once for its time in memory, and makes the code of its isolate. Built into a bundle
+// Prepares a configuration's tenant code once while it is in memory, and makes the code of its isolate. Built into a bundle
 // (sandbox.bundle.mjs, scripts/bundles.ts), which is loaded at the first script check or plugin call.
 import { memoByObject } from '../../kernel/maps.ts'
 import type { TenantScope } from '../../platform/tenancy.ts'
@@ -28,9 +28,9 @@ export function pluginProgram(
 }
 
 /**
- * The realm, every script under its own path, and the tables that are small enough. Scripts become functions while the isolate starts; the
- * platform allows that only then. As CommonJS modules they would run half as fast: each look-up of a global such as `Number` would go
- * through an object of the module.
+ * The Worker of a program: the realm, every script under its path, and the tables that are small enough. Scripts become functions
+ * while the isolate starts, because the platform permits `eval` only then. As CommonJS modules they would run half as fast: each
+ * look-up of a global such as `Number` would go through an object of the module.
  */
 export function workerCode(program: PluginProgram): WorkerLoaderWorkerCode {
   const modules: WorkerLoaderWorkerCode['modules'] = {}
@@ -76,8 +76,9 @@ export default class extends WorkerEntrypoint { run(call, packed) { return realm
 }
 
 /**
- * Makes a new function each time, since a script could leave something on it. Runs inside the isolate: it refers to nothing outside itself.
- * `evaluate` is the engine's `eval`; under another name it sees only globals. Code that only the engine rejects fails when it is required.
+ * Returns a new function each time, because a script could leave a property on it. Runs inside the isolate, so it refers to nothing
+ * outside itself. `evaluate` is the engine's `eval`; under another name it sees only globals. A script that only the engine rejects
+ * throws when it is required.
  */
 function functionFactory(
   evaluate: (text: string) => () => () => void,
@@ -94,5 +95,8 @@ function functionFactory(
   }
 }
 
-/** The comment that makes the engine name the code by its path; none for a path with line breaks, which would end the comment. */
+/**
+ * The comment that makes the engine report the script under its path. None for a path with white space: a line break would end the
+ * comment.
+ */
 const sourceUrlComment = (path: string): string => (/\s/.test(path) ? '' : `\n//# sourceURL=${path}`)

@@ -1,5 +1,5 @@
-// Runs tenant code under QuickJS, an interpreter in WebAssembly, tens of times slower than an isolate. It does not count the work inside a
-// built-in function, so it runs in a process that can be ended (runner/cell.ts). Each call has its own interpreter.
+// Runs tenant code under QuickJS, an interpreter in WebAssembly that is tens of times slower than an isolate. It cannot interrupt a
+// built-in function, so it runs in a process that can be stopped (runner/cell.ts). Each call has its own interpreter.
 import variant from '@jitl/quickjs-wasmfile-release-sync'
 import {
   newQuickJSWASMModuleFromVariant,
@@ -21,11 +21,11 @@ export type QuickjsProgram = {
   readonly lookup: ReturnType<typeof lookupIn>
 }
 
-/** The outcome as JSON, and whether the interpreter stopped the call. */
+/** The outcome as JSON, and whether the interpreter had to stop the call. */
 type QuickjsOutcome = { readonly text: string; readonly isStopped: boolean }
 
 type Quickjs = {
-  /** Carries out the call, a PluginCall as JSON. Throws when the machine itself broke; do not use it again. */
+  /** Executes the call, a PluginCall as JSON. If it throws, the WebAssembly module itself broke; do not use it again. */
   run(program: QuickjsProgram, call: string): QuickjsOutcome
   prepare(): void
 }
@@ -37,12 +37,12 @@ const stoppedBy = (reason: string): QuickjsOutcome => ({
 
 const TOO_LONG = stoppedBy('takes more steps than a plugin may (a loop without end?)')
 
-/** Also for a machine that broke: a script's demands alone can break it. */
+/** Also the outcome if the module breaks: a script's demand for memory alone can break it. */
 export const TOO_MUCH = stoppedBy('needs more memory than a plugin may have')
 
 const PAGE_BYTES = 64 * 1024
 
-/** The interpreter's own memory, beside the tenant's. */
+/** The interpreter's own memory, in addition to the tenant's. */
 const OWN_BYTES = 16 * 1024 * 1024
 
 const own: Own = (record, name) =>
@@ -58,7 +58,7 @@ export const quickjsProgram = ({ settings, scripts, tables, tableNames }: SentPr
 }
 
 export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> {
-  // Its memory never grows: the library would lose track of objects that a promise job made meanwhile.
+  // The memory never grows: if it did, the library would lose track of objects that a promise job created meanwhile.
   const pages = Math.ceil((MOST_MEMORY_BYTES + OWN_BYTES) / PAGE_BYTES)
   const wasmMemory = new WebAssembly.Memory({ initial: pages, maximum: pages })
   const module = await newQuickJSWASMModuleFromVariant(newVariant(variant, { wasmModule, wasmMemory }))
@@ -75,12 +75,12 @@ export async function quickjs(wasmModule: WebAssembly.Module): Promise<Quickjs> 
   }
 }
 
-/** An interpreter that has read the sandbox's own code and no tenant code yet. */
+/** An interpreter that has evaluated the sandbox's own code and no tenant code yet. */
 type Prepared = {
   readonly runtime: QuickJSRuntime
   readonly context: QuickJSContext
   readonly make: QuickJSHandle
-  /** Whether the call has used up its jumps. */
+  /** Whether the call has used up its interrupts. */
   isOver(): boolean
 }
 
@@ -135,7 +135,7 @@ function runCall(
 
 type Result = ReturnType<QuickJSContext['callFunction']>
 
-/** Undefined when the call was stopped first. */
+/** Returns undefined if the call was stopped first. */
 function resultValue(result: Result): QuickJSHandle | undefined {
   if (!result.error) return result.value
   result.error.dispose()

@@ -38,7 +38,7 @@ export const pluginRoutes: readonly Route[] = [
     body: { schema: Anything, required: false, isPassedOn: true },
     answer: { schema: Anything, description: 'What the function returned.' },
     handle: async ({ params, body }, context) => {
-      // Loaded late: calling plugins is much code.
+      // Loaded at the first call, because calling plugins needs much code.
       const { executeLambda } = await import('./lambda.ts')
       return await executeLambda(context, params.operation, body)
     },

@@ -1,65 +1,65 @@
-// A sandbox for tenant code: no network; clock and randomness are passed in. isolate.ts and process-runner.ts (which calls quickjs.ts in
-// a process beside the service) must behave the same (test/plugins/runners.service.test.ts).
+// The sandbox for tenant code. It has no network; the time and the random seed are passed in. isolate.ts and process-runner.ts
+// (which runs quickjs.ts in a separate process) must behave identically (test/plugins/runners.service.test.ts).
 import { isJsonObject } from '../../kernel/json.ts'
 import type { CustomEventType } from '../../platform/events/types.ts'
 import type { LoadedConfiguration } from '../../product/cache.ts'
 import { MOST_EXPLAINED_LOOKUPS, MOST_EXPLAINED_NOTES, MOST_LOG_LINES, MOST_WRITES } from './limits.ts'
 import type { CompiledScript } from './script.ts'
 
-/** The tenant code of one configuration. Programs with the same `key` are the same. */
+/** The tenant code of one configuration. Programs with the same `key` are identical. */
 export type PluginProgram = {
   /** Contains tenant, generation, configuration version and archive. */
   readonly key: string
   readonly configuration: LoadedConfiguration
-  /** By path below `scripts/`. */
+  /** By path under `scripts/`. */
   readonly scripts: ReadonlyMap<string, CompiledScript>
 }
 
 type UiType = 'normal' | 'hidden' | 'readonly'
 
-/** Values that a call can read; others are fetched on request. */
+/** The values that a call can read. Others are fetched when it requests them. */
 export type Known = {
-  /** Locator, key and value; the value is `''` where there is none. */
+  /** Locator, key and value; the value is `''` if there is none. */
   aux: (readonly [locator: string, key: string, value: string])[]
-  /** Locators of which `aux` has all keys. */
+  /** Locators whose keys are all in `aux`. */
   auxLocators: string[]
-  /** Entity, locator and the record; null where there is none. */
+  /** Entity, locator and record; null if there is none. */
   entities: (readonly [entity: string, locator: string, record: unknown])[]
-  /** Rows of tables that are not sent with the program: product, table, key and value; null where there is none. */
+  /** Rows of tables that are not sent with the program: table, key and value; null if there is none. */
   rows: (readonly [table: string, key: string, value: string | null])[]
-  /** Items of secrets: static name, item and value; null where there is none. For this call only. */
+  /** Items of secrets: static name, item and value; null if there is none. Valid for this call only. */
   secrets?: (readonly [staticName: string, item: string, value: unknown])[]
-  /** Records of range tables: table, the question as JSON, and the record as JSON; null where there is none. */
+  /** Records of range tables: table, query as JSON, and record as JSON; null if there is none. */
   ranges?: (readonly [table: string, wanted: string, record: string | null])[]
 }
 
-/** Plain data, which crosses to the sandbox as JSON. */
+/** A call as plain data, which is passed to the sandbox as JSON. */
 export type PluginCall = {
   readonly product: string
-  /** File of the function, below `scripts/`. */
+  /** The file of the function, under `scripts/`. */
   readonly path: string
   readonly function: string
   readonly arguments: readonly unknown[]
-  /** The time of `Date`, in milliseconds, and the seed of `Math.random`. */
+  /** The time that `Date` shows, in milliseconds, and the seed of `Math.random`. */
   readonly now: number
   readonly seed: number
   readonly known: Known
   /**
-   * A missing value stops the call. A gathering call continues without it to find further missing values; then only `missing` counts, and
-   * only its first entry is certain.
+   * A missing value stops the call. A gathering call continues without it to find further missing values. Only `missing` counts
+   * then, and only its first entry is certain.
    */
   readonly gathers?: boolean
-  /** Whether the outcome says what was looked up, and what the plugin notes by `socotraApi.explain`. */
+  /** Whether the outcome lists the look-ups and what the plugin notes with `socotraApi.explain`. */
   readonly explains?: boolean
-  /** A row that a look-up does not find ends the call: of a strict product that is priced. */
+  /** Whether a look-up that finds no row fails the call. Set while a strict product is priced. */
   readonly isStrict?: boolean
-  /** Tables that are resources of the tenant: their rows are fetched even if the configuration has a table of that name. */
+  /** Tables that are resources of the tenant. Their rows are fetched even if the configuration has a table of that name. */
   readonly resourceTables: readonly string[]
-  /** The same of those that are resources at any time, for look-ups that name a time. */
+  /** Tables that are resources at any time, for look-ups that specify a time. */
   readonly datedTables: readonly string[]
 }
 
-/** A value that a call requested and did not find. */
+/** A value that a call requested and was not given. */
 export type Missing =
   | { readonly kind: 'aux'; readonly locator: string; readonly key: string }
   | { readonly kind: 'entity'; readonly entity: string; readonly locator: string }
@@ -74,23 +74,23 @@ export type AuxWrite = {
   readonly key: string
   readonly value: string
   readonly uiType?: UiType
-  /** Whether what is stored is to go; `value` is empty then. */
+  /** Whether to delete the stored value; `value` is empty then. */
   readonly removes?: true
 }
 export type CustomEvent = { readonly type: CustomEventType; readonly data: Readonly<Record<string, string>> }
 
-/** What a call looked up and noted, for a worksheet. */
+/** The look-ups and notes of a call, for a worksheet. */
 export type CallExplanation = {
-  /** Each once, in order; null where there is no such row. */
+  /** Each look-up once, in order; the value is null if there is no such row. */
   readonly lookups: readonly { readonly table: string; readonly key: string; readonly value: string | null }[]
   readonly notes: readonly { readonly label: string; readonly value: string }[]
-  /** How many of each are left out. */
+  /** How many look-ups and notes are left out. */
   readonly more: { readonly lookups: number; readonly notes: number }
 }
 
 export type CallFailure = {
   readonly reason: string
-  /** The place in the tenant's files, such as `main/rater.js:12`. */
+  /** The place in the tenant's scripts, such as `main/rater.js:12`. */
   readonly at?: string
   readonly limit?: boolean
 }
@@ -98,21 +98,24 @@ export type CallFailure = {
 export type CallOutcome = {
   readonly value?: unknown
   readonly failure?: CallFailure
-  /** When anything is missing, nothing else of the outcome counts: fetch it and call again. */
+  /** If anything is missing, nothing else in the outcome counts: fetch the values and call again. */
   readonly missing: readonly Missing[]
   readonly logs: readonly LogLine[]
   readonly writes: readonly AuxWrite[]
   readonly events: readonly CustomEvent[]
-  /** Where the call explains. */
+  /** Present if the call explains. */
   readonly explained?: CallExplanation
 }
 
 export type PluginRunner = {
-  /** Failures of the code are in the outcome, including a call longer than `mostMs`. Throws only when the sandbox cannot be reached. */
+  /**
+   * Runs a call. Failures of the code, including a call longer than `mostMs`, are in the outcome. Throws only if the sandbox cannot
+   * be reached.
+   */
   run(program: PluginProgram, call: PluginCall, mostMs?: number): Promise<CallOutcome>
 }
 
-/** The answer of a sandbox in which an earlier call changed the language for good. Nothing runs there any more. */
+/** The answer of a sandbox in which an earlier call changed the language irreversibly. Nothing runs there any more. */
 export const SPOILED = 'spoiled'
 
 export const failed = (failure: CallFailure): CallOutcome => ({
@@ -123,11 +126,11 @@ export const failed = (failure: CallFailure): CallOutcome => ({
   events: [],
 })
 
-/** A call that was ended after its `mostMs` milliseconds. */
+/** The outcome of a call that was stopped after its `mostMs` milliseconds. */
 export const tooLong = (mostMs: number): CallOutcome =>
   failed({ reason: `takes longer than ${mostMs / 1000} seconds`, limit: true })
 
-/** Reads the sandbox's answer. A text that no realm produces is a failure like any other. */
+/** Parses the sandbox's answer. Text that no realm produces is a failure like any other. */
 export function readOutcome(text: unknown): CallOutcome {
   if (typeof text === 'string') {
     try {
@@ -140,7 +143,7 @@ export function readOutcome(text: unknown): CallOutcome {
   return failed({ reason: 'the sandbox was broken from within' })
 }
 
-/** A script can change much of the language while it runs, so what the realm collected is checked again here. */
+/** A script can change much of the language while it runs, so what the realm collected is validated again here. */
 function isOutcome(outcome: unknown): outcome is CallOutcome {
   if (!isJsonObject(outcome)) return false
   const { failure, missing, logs, writes, events, explained } = outcome
@@ -203,5 +206,5 @@ const isExplanation = (one: unknown): boolean =>
   Number.isSafeInteger(one.more.lookups) &&
   Number.isSafeInteger(one.more.notes)
 
-/** Custom events as socotraApi.createCustomEvent takes them (sandbox/api.ts). */
+/** The types of custom events that socotraApi.createCustomEvent accepts (sandbox/api.ts). */
 const CUSTOM_TYPE = /^custom(\.[A-Za-z0-9_-]{1,60}){1,4}$/

@@ -1,6 +1,7 @@
-// What scripts of plugins find beside the language: sandbox/api.ts makes it, and `bindery types` declares it to authors.
+// The globals of plugin scripts in addition to the language. sandbox/api.ts implements them, and `bindery types` declares them to
+// authors.
 
-/** What `fetchByLocator` knows; each is a constant of its name. */
+/** The entities that `fetchByLocator` can read. Each is also a constant of that name. */
 export const ENTITIES = [
   'Policy',
   'Policyholder',
@@ -26,23 +27,26 @@ export const SCRIPT_FUNCTIONS: readonly string[] = Object.keys({
   explain: true,
 } satisfies Record<keyof SocotraApi, true>)
 
-/** A record of the interface. */
+/** A record as the HTTP interface shows it. */
 type FetchedRecord<_Kind extends Fetchable> = { readonly [property: string]: unknown }
 
-/** How a range table is asked: for the row around a number, a neighbour of it, or something between. */
+/** How to query a range table: the row around a number, a neighbouring row, or a value between rows. */
 export type RangeOperation = 'record' | 'lowerAdjacent' | 'upperAdjacent' | 'interpolate' | 'extrapolate'
 
-/** How a column is worked out between two rows; one that is left out is as in the lower row. */
+/** How to compute a column between two rows. A column that is left out has the value of the lower row. */
 export type RangeColumn = 'linear' | 'stepUp' | 'stepDown'
 
-/** All of it is synchronous. What is not at hand is fetched, and the function called again from the start. */
+/**
+ * Every function is synchronous. A value that is not available yet is fetched, and the plugin's function is called again from the
+ * start.
+ */
 export type SocotraApi = {
   /**
-   * The value of a table in force, else of the configuration's, as text; empty where there is none.
-   * @param version Is not looked at; older scripts pass 0.
-   * @param key The key; of a table with several, the list of them in the order in which they are declared.
-   * @param column Left out, or null: `value`, or the only column that is no key. Older scripts give `asOf` here.
-   * @param asOf The time, in milliseconds, at which a table is in force. Left out: that of the transaction.
+   * Returns a value of a table in force, or else of the configuration's table, as text; empty if there is none.
+   * @param version Ignored; older scripts pass 0.
+   * @param key The key. For a table with several keys, a list of them in the order of their declaration.
+   * @param column If left out or null: `value`, or the only column that is not a key. Older scripts pass `asOf` here.
+   * @param asOf The time at which the table is in force, in milliseconds. If left out: the time of the transaction.
    */
   tableLookup(
     version: unknown,
@@ -52,10 +56,10 @@ export type SocotraApi = {
     asOf?: string | number | Date | null,
   ): string
   /**
-   * The columns of a row of a range table in force, each as text by its name; null where there is none.
+   * Returns the columns of a row of a range table in force, as text by name; null if there is none.
    * @param keys Values of the key columns, in their order; empty for a table without keys.
-   * @param bound The number to look for, best as text.
-   * @param operation Left out: `record`.
+   * @param bound The number to look for, preferably as text.
+   * @param operation If left out: `record`.
    */
   rangeLookup(
     table: string,
@@ -64,15 +68,15 @@ export type SocotraApi = {
     operation?: RangeOperation,
     columns?: { readonly [column: string]: RangeColumn },
   ): { readonly [column: string]: string } | null
-  /** A stored record as `GET` shows it, with numbers as text; null where there is none. */
+  /** Returns a stored record as `GET` shows it, with numbers as text; null if there is none. */
   fetchByLocator<Kind extends Fetchable>(entity: Kind, locator: string): FetchedRecord<Kind> | null
-  /** Text that was stored under a locator; empty where there is none. */
+  /** Returns the text stored under a locator; empty if there is none. */
   getAuxData(locator: string, key: string): string
-  /** An item of the secret in force now; null where there is none. Each read is in the audit trail. */
+  /** Returns an item of the secret in force now; null if there is none. Each read appears in the audit trail. */
   getSecret(staticName: string, item: string): string | number | boolean | null
   /**
-   * Stores text under a locator, with the transaction or not at all. Of an object give what `JSON.stringify` makes of it.
-   * @param uiType Left out: `normal`.
+   * Stores text under a locator, together with the transaction or not at all. Pass objects through `JSON.stringify`.
+   * @param uiType If left out: `normal`.
    */
   setAuxData(
     locator: string,
@@ -80,12 +84,12 @@ export type SocotraApi = {
     value: string | number | boolean | null,
     uiType?: 'normal' | 'hidden' | 'readonly',
   ): void
-  /** Removes text that is stored under a locator, with the transaction or not at all. Nothing happens where there is none. */
+  /** Removes text stored under a locator, together with the transaction or not at all. Does nothing if there is none. */
   deleteAuxData(locator: string, key: string): void
-  /** An event of the stream and of webhooks. Its type begins with `custom.`. */
+  /** Emits an event to the stream and to webhooks. Its type begins with `custom.`. */
   createCustomEvent(type: string, data?: { readonly [name: string]: unknown }): void
   /**
-   * A line of the rating worksheet: what a figure is, and the figure. Does nothing where nobody asks for a worksheet.
+   * Adds a line to the rating worksheet: the meaning of a figure, and the figure. Does nothing unless a worksheet is requested.
    * @param value Text, a number, or anything else, which is shown as JSON.
    */
   explain(label: string, value: unknown): void

@@ -1,9 +1,9 @@
-// Turns a script into a function of CommonJS' five names with the file's own line numbers. ES modules are rewritten to that form; their
-// imports are read when they are loaded.
+// Turns a script into a function with the five parameters of CommonJS, keeping the file's line numbers. ES modules are rewritten to
+// that form; imported files are read when the module is loaded.
 import { type Node, parse } from 'acorn'
 import type { ScriptNode } from '../../product/check/strict/plugin-scripts.ts'
 
-/** `text` is a function expression. With a `problem` the file cannot run, and a file that requires it gets the problem. */
+/** `text` is a function expression. A script with a `problem` cannot run; requiring it throws the problem. */
 export type CompiledScript = { readonly text: string; readonly problem?: ScriptProblem }
 
 type ScriptProblem = { readonly message: string; readonly line: number; readonly column: number }
@@ -13,7 +13,7 @@ const TAIL = '\n})'
 
 const wrapped = (body: string): CompiledScript => ({ text: HEAD + body + TAIL })
 
-/** The path's ending selects the format; for `.js`, the contents do. */
+/** Compiles a script. The extension selects the format; for `.js`, the contents do. */
 export function compileScript(path: string, source: string): CompiledScript {
   if (path.endsWith('.json')) return jsonScript(source)
   const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
@@ -25,7 +25,7 @@ export function compileScript(path: string, source: string): CompiledScript {
   return failing((isModule || !script ? module : script) as { problem: ScriptProblem })
 }
 
-/** The syntax tree, for checks; undefined if the script does not parse, or is JSON. Read as `compileScript` reads it. */
+/** The syntax tree for checks, parsed as `compileScript` parses it; undefined if the script does not parse, or is JSON. */
 export function parseScript(path: string, source: string): ScriptNode | undefined {
   if (path.endsWith('.json')) return undefined
   const script = path.endsWith('.mjs') ? undefined : parsed(source, 'script')
@@ -91,8 +91,8 @@ function parsed(
 const withoutHashBang = (source: string): string => source.replace(/^#!.*/, '')
 
 /**
- * `const name = require('package')` at the top, of a name that is not said again, may find nothing: authors leave in what their own tools
- * need. The loader's `unused` allows it.
+ * Lets a top-level `const name = require('package')` find nothing if the script does not use the name elsewhere: authors leave in
+ * imports that only their own tools need. Such a call becomes the loader's `require.unused`.
  */
 function asScript(source: string, program: Program): string {
   const packages = program.body.filter(isDeclaration).flatMap(packagesOf)
@@ -114,7 +114,7 @@ const WORD = /[\w$]+/g
 
 const isDeclaration = (node: Node): node is Declared => node.type === 'VariableDeclaration'
 
-/** What the declaration requires by names without dots; `end` is that of the word `require`. */
+/** The packages that the declaration requires, leaving out relative paths. `end` is the end of the word `require`. */
 function packagesOf({ declarations = [] }: Declared): { name: string; request: string; end: number }[] {
   return declarations.flatMap(({ id: { name }, init }) => {
     if (name === undefined || init?.callee?.name !== 'require') return []
@@ -125,7 +125,7 @@ function packagesOf({ declarations = [] }: Declared): { name: string; request: s
   })
 }
 
-/** Refuses a script that loads code in a way that plugins cannot. */
+/** Turns a script that loads code in ways that plugins cannot into a failing one. */
 function checked(program: Program, script: CompiledScript): CompiledScript {
   const loading = firstLoading(program)
   if (!loading) return script
@@ -150,7 +150,7 @@ function firstLoading(node: unknown): Node | undefined {
 
 const nameOf = ({ name, value }: Named): string => name ?? value!
 
-/** The module's text without imports and exports, and the text that replaces them before its first line. */
+/** Returns the module's text without imports and exports, preceded on its first line by the code that replaces them. */
 function asCommonJs(source: string, program: Program): string {
   const replacements = program.body.flatMap((node, at) => replacementOf(node, at) ?? [])
   const edits = replacements.flatMap(one => one.edits).sort((a, b) => b.start - a.start)
@@ -163,7 +163,7 @@ function asCommonJs(source: string, program: Program): string {
   return [head, ...replacements.flatMap(one => one.before)].join(' ') + withoutHashBang(text)
 }
 
-/** What stands for a statement: text before the first line, and in its place, whose line breaks stay. */
+/** The replacement of a statement: code before the first line, and edits in its place, which keep its line breaks. */
 type Replacement = {
   readonly before: readonly string[]
   readonly edits: readonly { readonly start: number; readonly end: number; readonly text?: string }[]
@@ -172,7 +172,7 @@ type Replacement = {
 const exporting = (name: string, expression: string): string =>
   `Object.defineProperty(exports, ${JSON.stringify(name)}, { enumerable: true, get: () => ${expression} });`
 
-/** Undefined for a statement that stays as it is. */
+/** Returns undefined for a statement that stays unchanged. */
 function replacementOf(node: Statement, at: number): Replacement | undefined {
   const { type, specifiers = [], declaration, start, end } = node
   const required = node.source ? `require.module(${JSON.stringify(node.source.value)})` : ''
@@ -231,7 +231,7 @@ function imports(specifiers: NonNullable<Statement['specifiers']>, required: str
   ]
 }
 
-/** The names that `export const { a, b: [c] } = …` and the like declare. */
+/** The names that a declaration such as `export const { a, b: [c] } = …` declares. */
 function declaredNames({ id, declarations }: Declared): string[] {
   if (id) return [nameOf(id)]
   return (declarations ?? []).flatMap(one => patternNames(one.id))

@@ -1,4 +1,5 @@
-// The parts of a program that a sandbox gets: settings, scripts and the tables that are small enough. Rows of other tables are fetched.
+// The parts of a program that are sent to a sandbox: settings, scripts and the tables that are small enough. Rows of other tables
+// are fetched.
 import { isLookupTable, MAY_RETURN_NOTHING } from '../../product/configuration.ts'
 import { LONGEST_AUX_NAME, LONGEST_AUX_VALUE } from '../auxdata/limits.ts'
 import * as limits from './limits.ts'
@@ -6,11 +7,11 @@ import type { PluginProgram } from './runner.ts'
 import type { RealmHost } from './sandbox/host.ts'
 import { ENTITIES } from './script-api.ts'
 
-/** The body of a program, as JSON. */
+/** The body of the request that sends a program, as JSON. */
 export type SentProgram = {
   readonly settings: ReturnType<typeof realmSettings>
   readonly scripts: readonly (readonly [path: string, text: string])[]
-  /** Path of each table that is sent, and its keys and values as JSON. */
+  /** For each table that is sent, its path, and its keys and values as JSON. */
   readonly tables: readonly (readonly [path: string, rows: string])[]
   readonly tableNames: TableNames
 }
@@ -68,7 +69,10 @@ export function tableNames({ configuration: { configuration } }: PluginProgram):
   }
 }
 
-/** Tables by path, each as the JSON of its keys and values; of rows with the same key the first counts. */
+/**
+ * Tables by path, each as the JSON of its keys and values. The rows are reversed, so that the first of several rows with the same
+ * key wins.
+ */
 export function travellingTables({ configuration: { configuration } }: PluginProgram): Map<string, string> {
   const texts = new Map<string, string>()
   let characters = 0
@@ -85,14 +89,14 @@ export function travellingTables({ configuration: { configuration } }: PluginPro
   return texts
 }
 
-/** Its rows are parsed at the first look-up. */
+/** Rows are parsed at the first look-up. */
 type TravelledTable = { text: string; rows?: Record<string, string> }
 
 export type Own = <T>(record: Record<string, T> | undefined, name: string) => T | undefined
 
 /**
- * Looks a key up: null for no such row, undefined when the table was not sent. Runs inside the isolate too: it refers to nothing outside
- * itself, and scripts cannot reach what it keeps.
+ * Looks up a key. Returns null if there is no such row, and undefined if the table was not sent. Also runs inside the isolate, so
+ * it refers to nothing outside itself, and scripts cannot reach what it keeps.
  */
 export function lookupIn(
   tables: Record<string, TravelledTable>,
@@ -112,7 +116,7 @@ export function lookupIn(
     const index = tables[name]
     if (!index) return undefined
     index.rows ??= rowsOf(index.text)
-    // As `keyInLookupTable` of product/configuration.ts.
+    // Must agree with `keyInLookupTable` in product/configuration.ts.
     return index.rows[key.endsWith('\u001evalue') ? key.slice(0, -6) : key] ?? null
   }
 }

@@ -1,5 +1,5 @@
-// The plugin calls of one attempt at an operation. Missing values are fetched and the call is repeated from the start, so tenant code is
-// synchronous. Its writes wait for the transaction.
+// The plugin calls of one attempt at an operation. If values are missing, they are fetched and the call is repeated from the start,
+// so that tenant code is synchronous. Its writes wait for the transaction.
 import { loadSandbox } from '../../bundles/load.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import { isStorable, storable } from '../../kernel/text.ts'
@@ -34,7 +34,7 @@ import {
   tooLong,
 } from './runner.ts'
 
-/** Fetches everything that is missing at once. */
+/** Fetches all missing values together. */
 export type Fetching = (
   missing: readonly Missing[],
   locators: readonly string[],
@@ -47,7 +47,7 @@ export type PluginSubject = {
   readonly configVersion: number
   readonly product: ProductDefinition
   readonly policyLocator?: string
-  /** The tables of the transaction; the configuration's tables when left out. */
+  /** The tables of the transaction. If left out, those of the configuration. */
   readonly tables?: TransactionTables
 }
 
@@ -70,21 +70,21 @@ export class PluginSession {
   readonly #context: SessionContext
   readonly #fetching: Fetching
   readonly #problemOf: (write: AuxWrite) => string | undefined
-  /** The transaction whose table rows are known: another may see others. */
+  /** The transaction whose table rows are known; another one may see other rows. */
   #tables: TransactionTables | undefined
   #known: Known = { aux: [], auxLocators: [], entities: [], rows: [], ranges: [] }
-  /** In call order; written with the transaction. */
+  /** In call order. They are written with the transaction. */
   readonly writes: PluginWrite[] = []
-  /** In call order; also those of a failed call. */
+  /** In call order, including those of a failed call. */
   readonly events: CustomEvent[] = []
   readonly logs: LoggedCall[] = []
-  /** The values of all secrets that calls read. */
+  /** The values of all secrets that calls have read. */
   readonly #secrets = new Set<string>()
   /** How many writes, events and logs there were before the last call. */
   #before = { writes: 0, events: 0, logs: 0 }
   #last: readonly [subject: PluginSubject, name: PluginFunction] | undefined
 
-  /** `problemOf`: why something cannot be written with the transaction. */
+  /** `problemOf` returns why a write cannot be part of the transaction, or undefined. */
   constructor(
     open: () => Promise<Sandbox>,
     context: SessionContext,
@@ -97,7 +97,7 @@ export class PluginSession {
     this.#problemOf = problemOf
   }
 
-  /** Calls the product's function and returns its answer. Refuses (422) when it fails or passes a limit. */
+  /** Calls the product's function and returns its answer. Rejects with 422 if it fails or exceeds a limit. */
   async call(
     subject: PluginSubject,
     name: PluginFunction,
@@ -107,7 +107,7 @@ export class PluginSession {
     const { path } = subject.product.plugins[name]!
     this.#before = { writes: this.writes.length, events: this.events.length, logs: this.logs.length }
     this.#last = [subject, name]
-    // Each call asks again, so that each read is audited.
+    // Each call requests its secrets again, so that each read is audited.
     this.#known = { ...this.#known, secrets: [] }
     const outcome = await this.#outcomeOf(subject, name, path, given, explain !== undefined)
     for (const text of secretTexts(this.#known)) this.#secrets.add(text)
@@ -128,8 +128,8 @@ export class PluginSession {
   }
 
   /**
-   * Continues without the last call's answer, or after its failure: its writes are dropped, its events report a failure, and the log gives
-   * the reason and the consequence.
+   * Continues without the last call's answer, or after its failure. Drops its writes, marks its events as those of a failure, and
+   * logs the reason and the consequence.
    */
   disregard(subject: PluginSubject, name: PluginFunction, why: string): void {
     const { writes, events, logs } = this.#before
@@ -144,7 +144,7 @@ export class PluginSession {
     this.logs.push({ ...(logged ?? logOf(subject, name)), failure })
   }
 
-  /** The log of the last call gives why its answer was refused, unless it has a failure. */
+  /** Adds to the log of the last call why its answer was rejected, unless it already has a failure. */
   logRefusal(why: string): void {
     if (!this.#last) return
     const { logs } = this.#before
@@ -153,7 +153,7 @@ export class PluginSession {
     this.logs.splice(logs, 1, { ...logged, failure: this.shown(why).slice(0, LONGEST_REASON).toWellFormed() })
   }
 
-  /** Masks secrets that calls read: the refusal of an answer quotes it. */
+  /** Masks the secrets that calls have read: a rejection quotes the answer. */
   shown(text: string): string {
     return withoutSecrets(text, [...this.#secrets])
   }
@@ -184,19 +184,19 @@ export class PluginSession {
         known: this.#known,
         gathers,
         ...(explains && { explains }),
-        // Only pricing is refused; other functions act on what is sold.
+        // Only pricing fails on a missing row; other functions act on policies that are already sold.
         ...(product.strict && name === 'getPerilRates' && { isStrict: true }),
         resourceTables: tables?.names ?? [],
         datedTables: tables?.everNames ?? [],
       }
-      // The clock moves while the sandbox is waited for, also in production.
+      // The clock moves while waiting for the sandbox, even in production.
       const began = currentTime()
       const outcome = await runner.run(program, call, leftMs)
       leftMs -= currentTime() - began
       const isAsking = outcome.missing.length > 0
       const isAtLimit = outcome.failure?.limit === true
       const isRepeated = isAsking || (gathers && isAtLimit)
-      // The runner only knows what this round had.
+      // The runner only knows the time limit of this round.
       if (leftMs <= 0 && (isAsking || isAtLimit)) return tooLong(longestCallMs)
       if (isAsking) {
         const { missing } = outcome
@@ -206,12 +206,12 @@ export class PluginSession {
           tables ?? tablesOfConfiguration(configuration.lookup(product.name)),
           name,
         )
-        // A call that asks again asks in a loop, for example for a row of each vehicle.
+        // A call that requests values again probably does so in a loop, for example a row for each vehicle.
         gathers = mayGather
         continue
       }
       if (!isRepeated) return outcome
-      // Without the missing values it may have run endlessly.
+      // Without the missing values it may have run into an endless loop.
       mayGather = false
       gathers = false
     }
@@ -245,7 +245,7 @@ export class PluginSession {
     if (elsewhere.length === 0) return
     const fetched = await this.#fetching(elsewhere, locatorsIn(given), plugin)
     const { aux, auxLocators, entities, secrets = [] } = fetched
-    // This transaction's own writes come after stored values, so they count.
+    // This transaction's own writes come after the stored values and override them.
     this.#known = {
       ...this.#known,
       aux: [...aux, ...this.#known.aux],
@@ -256,7 +256,7 @@ export class PluginSession {
   }
 }
 
-/** What a call explains, each look-up with the place of its row. */
+/** A call's explanation, with the place of the row of each look-up. */
 export type PluginExplained = Omit<CallExplanation, 'lookups'> & {
   readonly lookups: readonly (CallExplanation['lookups'][number] & { readonly row: RowPlace | undefined })[]
 }
@@ -273,7 +273,7 @@ function withPlaces(
   return { ...explained, lookups }
 }
 
-/** The answered questions. A refused question after another is dropped: it may depend on a missing value, and is asked again if not. */
+/** Keeps answered requests. Drops a rejected one that follows another: it may depend on a missing value, and comes again if not. */
 function keepAnswered<M extends Missing, F>(
   one: M,
   missing: readonly Missing[],
@@ -301,8 +301,8 @@ const logOf = (
 })
 
 /**
- * The outcome with storable texts, and `********` in place of secrets in its log, failure, events, and the texts of its answer. A lambda's
- * answer is returned verbatim (brief 5.6). Data that cannot be stored is a failure.
+ * The outcome with storable texts, and with `********` in place of secrets in its log, failure, events and the texts of its answer.
+ * A lambda's answer is returned verbatim (brief 5.6). Data that cannot be stored counts as a failure.
  */
 function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Known): CallOutcome {
   const secrets = secretTexts(known)
@@ -336,7 +336,7 @@ function storableOutcome(outcome: CallOutcome, name: PluginFunction, known: Know
   }
 }
 
-/** Only the refusal and notes are masked; amounts and names stay. */
+/** Masks only the rejection and the notes; amounts and names are unchanged. */
 function maskTexts(answer: unknown, shown: (text: string) => string): unknown {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return answer
   const { exceptionMessage, notes } = answer as { exceptionMessage?: unknown; notes?: unknown }
@@ -348,7 +348,7 @@ function maskTexts(answer: unknown, shown: (text: string) => string): unknown {
   }
 }
 
-/** Every text and number of the secrets that were read. */
+/** Every text and number in the secrets that were read. */
 function secretTexts({ secrets = [] }: Known): string[] {
   const texts: string[] = []
   const waiting: unknown[] = secrets.map(([, , value]) => value)
@@ -360,7 +360,7 @@ function secretTexts({ secrets = [] }: Known): string[] {
   return texts.filter(text => text.length >= SHORTEST_SECRET)
 }
 
-/** Every locator in the input: a plugin that asks for data of one will ask for that of the others. */
+/** Every locator in the input: a plugin that requests data of one will request it of the others. */
 function locatorsIn(given: unknown): string[] {
   const locators = new Set<string>()
   const waiting: unknown[] = [given]
@@ -374,7 +374,7 @@ function locatorsIn(given: unknown): string[] {
   return [...locators]
 }
 
-/** 32 bits of a text (FNV-1a). */
+/** A 32-bit hash of the text (FNV-1a). */
 function seedOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
@@ -384,11 +384,11 @@ function seedOf(text: string): number {
 export type Sandbox = {
   readonly runner: PluginRunner
   readonly programOf: (...given: Parameters<typeof import('./program.ts').pluginProgram>) => PluginProgram
-  /** Milliseconds that a call may take in all its rounds; LONGEST_CALL_MS when left out. */
+  /** Milliseconds that a call may take in all its rounds. If left out, LONGEST_CALL_MS. */
   readonly longestCallMs?: number
 }
 
-/** The sandbox that the variable PLUGIN_RUNNER names: `isolate`, or QuickJS in the process beside the service. */
+/** The sandbox that the variable PLUGIN_RUNNER selects: `isolate`, or else QuickJS in a separate process. */
 export async function openSandbox(env: Env): Promise<Sandbox> {
   const { pluginProgram, workerCode } = await loadSandbox()
   const isIsolate = (env.PLUGIN_RUNNER as string) === 'isolate'

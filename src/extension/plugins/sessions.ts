@@ -1,5 +1,5 @@
-// The plugin calls of one operation over its attempts. The last attempt's writes go into the transaction's batch. Its log is stored and
-// its custom events emitted even when the operation fails (resources brief 8.3).
+// The plugin calls of one operation in all its attempts. The last attempt's writes become part of the transaction's batch. Its log
+// is stored and its custom events are emitted even if the operation fails (resources brief 8.3).
 import { auditRows } from '../../access/audit/store.ts'
 import { Refusal } from '../../kernel/errors.ts'
 import {
@@ -42,10 +42,10 @@ import { type Fetching, openSandbox, PluginSession } from './session.ts'
 import { type PluginRecord, transactionRecords } from './transaction-records.ts'
 import { asPluginInput, pluginPolicy } from './translation.ts'
 
-/** How many rows of auxiliary data of one locator are fetched together; beyond that, only the requested keys. */
+/** Up to this many rows of auxiliary data, all of a locator are fetched together; otherwise only the requested keys. */
 const MOST_OF_A_LOCATOR = 200
 
-/** Shows the record as its GET does. Text that is not a valid locator gives none. */
+/** Returns the record as its GET shows it, or null if the text is not a valid locator. */
 type Reader = (context: RequestContext, text: string) => Promise<unknown>
 
 const byUuid =
@@ -93,8 +93,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 }
 
 /**
- * `locators` are those in the call's input: a plugin that asks for a key of one will ask for that of the next, so the key is fetched for
- * all of them.
+ * Fetches missing values. `locators` are those in the call's input: a plugin that requests a key of one will request it of the
+ * next, so the key is fetched for all of them.
  */
 const fetchingFor =
   (context: RequestContext): Fetching =>
@@ -114,7 +114,7 @@ const fetchingFor =
     return { ...found, entities: records, rows: [], secrets: items }
   }
 
-/** The record in the form for plugins; null for none. */
+/** Returns the record in the form for plugins; null if there is none. */
 async function recordOf(context: RequestContext, entity: string, locator: string): Promise<unknown> {
   try {
     const read = READERS[entity] ?? readerOf((await transactionRecords())[entity]!)
@@ -129,13 +129,16 @@ type Asked = { readonly locator: string; readonly key: string }
 
 const nameOf = ({ locator, key }: Asked): string => JSON.stringify([locator, key])
 
-/** The requested keys with their values; `''` if there is none. */
+/** The requested keys with their values, which are `''` if there are none. */
 function knownAux(asked: readonly Asked[], rows: readonly AuxRow[]): Known['aux'] {
   const values = new Map(rows.map(row => [nameOf(row), row.value]))
   return asked.map(one => [one.locator, one.key, values.get(nameOf(one)) ?? ''] as const)
 }
 
-/** All data of one locator, and its key of those in the input. For several locators, only the requested keys: all could be of any size. */
+/**
+ * If a single value is requested: all data of its locator, and the same key of the other locators in the input. If several are
+ * requested: only those keys, because all data of several locators could have any size.
+ */
 async function auxDataOf(
   { env, tenant, calls }: RequestContext,
   asked: readonly Asked[],
@@ -175,7 +178,7 @@ export class PluginSessions {
     this.#policy = policy
   }
 
-  /** Begins an attempt; the calls of the one before no longer count. */
+  /** Begins an attempt and discards the calls of the previous one. */
   begin(): PluginSession {
     const { context } = this.#place
     const open = () => openSandbox(context.env)
@@ -183,7 +186,7 @@ export class PluginSessions {
     return this.#last
   }
 
-  /** Data of a record in another shard cannot be written with the transaction. */
+  /** Data of a record in another shard cannot be written together with the transaction. */
   #problemOf({ locator }: AuxWrite): string | undefined {
     const { context, shard } = this.#place
     if (shardOfAuxData(context.tenant, locator) === shard) return undefined
@@ -194,7 +197,7 @@ export class PluginSessions {
     const { context, database, shard } = this.#place
     const writes = this.#last?.writes ?? []
     if (writes.length === 0) return []
-    // Of one key, what was set before it was removed does not count.
+    // If a key is removed, values that were set before the removal do not count.
     const removedAt = new Map<string, number>()
     for (const [at, one] of writes.entries()) if (one.removes) removedAt.set(nameOf(one), at)
     const removals = writes.filter(one => one.removes)
@@ -237,7 +240,10 @@ export class PluginSessions {
     })
   }
 
-  /** What ended the operation, with secrets masked that the last attempt's calls read. The log gives why an answer was refused. */
+  /**
+   * Returns the error that ended the operation, with secrets masked that the last attempt's calls read. If a plugin's answer was
+   * rejected, also logs why.
+   */
   failed(problem: unknown): unknown {
     const plugins = this.#last
     if (!(problem instanceof Refusal) || !plugins) return problem
@@ -248,12 +254,12 @@ export class PluginSessions {
     return new Refusal(code, plugins.shown(message), isSecret ? {} : details, retryAfterSeconds)
   }
 
-  /** Stores the log after the answer. */
+  /** Stores the log after the response is sent. */
   keepLogs(): void {
     const logs = this.#last?.logs ?? []
     if (logs.length === 0) return
     const { context, database, shard } = this.#place
-    // Entries of one time are listed by locator: in the order of the calls.
+    // Entries with the same time are listed by locator, so sorted locators keep the order of the calls.
     const locators = logs.map(() => newUuid(shard)).sort()
     const rows = logs.map((log, at) => ({
       ...log,
@@ -276,8 +282,8 @@ export class PluginSessions {
 }
 
 /**
- * Finds external raters for policies of the shard by the name in a product. Ignores integrations of other types. Other isolates see a
- * change some seconds later.
+ * Returns a function that finds the external rater that a product of the shard names. Ignores integrations of other types. Other
+ * isolates see a change some seconds later.
  */
 export const externalRaters =
   (context: RequestContext, shard: number) =>
@@ -296,17 +302,17 @@ export const externalRaters =
     }
   }
 
-/** A service of the tenant that rates in place of plugins and templates. */
+/** A tenant's service that rates in place of plugins and templates. */
 export type ExternalRater = {
   /**
-   * Calls the service and returns what `read` makes of its answer. Refuses (502) when it fails, and as `read` does; `warn` reports ignored
-   * parts. `show` gets both bodies without secrets.
+   * Calls the service and returns what `read` makes of its answer. Rejects with 502 if the call fails, and throws what `read`
+   * throws. `warn` reports ignored parts; `show` receives both bodies without secrets.
    */
   call<T>(
     input: PerilRatesInput,
     read: (answer: unknown, warn: (warning: string) => void) => T,
     show?: (bodies: CallBodies) => void,
   ): Promise<T>
-  /** The refusal (502) of an unusable answer. */
+  /** The error (502) for an unusable answer. */
   failed(reason: string): Refusal
 }

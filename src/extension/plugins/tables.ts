@@ -1,13 +1,13 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { LogLine } from './runner.ts'
 
-/** The output of a call, or why it failed; kept 7 days. Other calls leave no row. */
+/** The output of a call, or why it failed; kept for 7 days. A call without either leaves no row. */
 export const pluginLogs = sqliteTable(
   'plugin_log',
   {
     locator: text().primaryKey(),
     createdAt: integer().notNull(),
-    /** In real time, by which it is purged. */
+    /** Real time, for purging. */
     at: integer().notNull(),
     plugin: text().notNull(),
     path: text().notNull(),

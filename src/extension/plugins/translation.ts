@@ -1,5 +1,5 @@
-// Reads the answers of plugins. Those of getPerilRates have thousands of mostly plain rates for a fleet: plain ones are read here, several
-// times faster than by the schema, which reads the rest (contract.ts).
+// Reads the answers of plugins. For a fleet, getPerilRates returns thousands of rates, mostly plain ones. Plain rates are read
+// here, several times faster than by the schema, which reads the rest (contract.ts).
 import type { z } from 'zod'
 import { Refusal } from '../../kernel/errors.ts'
 import { isJsonObject } from '../../kernel/json.ts'
@@ -17,12 +17,12 @@ type PerilRates = {
   readonly exceptionMessage?: string | undefined
 }
 
-/** Refuses (422) a wrong answer, with the place and the reason; `path` is the plugin's file. */
+/** Reads the rates. Rejects with 422 an invalid answer, with the place and the reason; `path` is the plugin's file. */
 export async function readPerilRates(answer: unknown, path: string): Promise<PerilRates> {
   const rates = plainRates(answer)
   if (rates) return { rates }
   const { PerilRatesResult } = await import('./contract.ts')
-  // Beside a refusal rates do not matter: what could not be rated is often null.
+  // If the plugin refuses the request, its rates do not matter: those that could not be computed are often null.
   const { data } = PerilRatesResult.pick({ exceptionMessage: true }).safeParse(answer)
   const exceptionMessage = data?.exceptionMessage
   if (exceptionMessage !== undefined) return { rates: new Map(), exceptionMessage }
@@ -30,7 +30,7 @@ export async function readPerilRates(answer: unknown, path: string): Promise<Per
   return { rates: new Map(Object.entries(pricedPerilCharacteristics)) }
 }
 
-/** The rates when all of them are plain: the same values as by the schema. */
+/** Returns the rates if all of them are plain, with the same values as the schema returns; otherwise undefined. */
 export function plainRates(answer: unknown): ReadonlyMap<string, PerilRate> | undefined {
   if (!isJsonObject(answer) || !isNone(answer.exceptionMessage)) return undefined
   const { pricedPerilCharacteristics: priced } = answer
@@ -73,10 +73,10 @@ function plainCommissions(list: unknown): NonNullable<PerilRate['commissions']> 
   return commissions
 }
 
-/** Digits, not negative, and below the greatest amount. */
+/** Digits without a sign, below the largest amount. */
 const PLAIN = /^\d{1,12}(\.\d{1,20})?$/
 
-/** Undefined if there is no amount, false if it is not plain. */
+/** Returns undefined if there is no amount, and false if it is not plain. */
 function plainAmount(wire: unknown): Decimal | undefined | false {
   if (isNone(wire)) return undefined
   if (typeof wire !== 'string' && typeof wire !== 'number') return false
@@ -86,10 +86,12 @@ function plainAmount(wire: unknown): Decimal | undefined | false {
 
 const isNone = (value: unknown): value is undefined | null => value === undefined || value === null
 
-/** How many problems of an answer are reported: a plugin that is wrong for one peril is wrong for a thousand. */
+/** The most problems of an answer that are reported: a plugin that is wrong for one peril is wrong for a thousand. */
 const MOST_LISTED = 5
 
-/** Reads the answer by its contract. Refuses (422) a wrong one, with the place and the reason; `path` is the plugin's file. */
+/**
+ * Reads the answer with its schema. Rejects with 422 an invalid one, with the place and the reason; `path` is the plugin's file.
+ */
 export function readAnswer<S extends z.ZodType>(
   name: PluginFunction,
   schema: S,
@@ -107,9 +109,9 @@ export function readAnswer<S extends z.ZodType>(
 
 type Issue = { readonly path: readonly PropertyKey[]; readonly message: string }
 
-/** Each place once, with the reason; `within` is the part of the answer. */
+/** Describes a problem: its place, and the reason. `within` is the path of the part that was read. */
 export function problemOf({ path, message }: Issue, ...within: string[]): string {
-  // Messages of zod itself name the place, and describe a whole value as part of a request.
+  // zod's own messages begin with the place, and call the whole value a request.
   const prefix = path.length > 0 ? `'${pathText(path)}' ` : 'The request '
   const reason = (message.startsWith(prefix) ? message.slice(prefix.length) : message).replace(/\.$/, '')
   const place = [...within, ...path.map(String)].join('.')
@@ -117,7 +119,7 @@ export function problemOf({ path, message }: Issue, ...within: string[]): string
   return reason === message ? reason : `the answer ${reason}`
 }
 
-/** The refusal (422) of the answer of the function in that file. */
+/** The error (422) for an invalid answer of the function in that file. */
 export function invalidAnswer(name: PluginFunction, problems: readonly string[], path: string): Refusal {
   const listed = problems.slice(0, MOST_LISTED).join('; ')
   const more = problems.length > MOST_LISTED ? `; and ${problems.length - MOST_LISTED} more` : ''
@@ -128,8 +130,8 @@ export function invalidAnswer(name: PluginFunction, problems: readonly string[],
 }
 
 /**
- * The value with its numbers as text (brief 5.5), so that no digit is lost. An amount with its currency beside it has all its minor digits:
- * `379.10`. Values without numbers are not copied.
+ * Converts the numbers of a value to text (brief 5.5), so that no digit is lost. An amount with a currency next to it gets all its
+ * minor digits, as in `379.10`. Parts without numbers are not copied.
  */
 export function asPluginInput(value: unknown): unknown {
   if (typeof value === 'number') return String(value)
@@ -157,7 +159,7 @@ export function asPluginInput(value: unknown): unknown {
   return input ?? value
 }
 
-/** The policy as plugins and external raters get it. `quote`: that of new business; undefined: the selected one. */
+/** The policy as plugins and external raters receive it. `quote` is the quote of new business, by default the selected one. */
 export const pluginPolicy = (
   shown: PolicyResponse,
   aggregate: PolicyAggregate,

@@ -4,12 +4,12 @@ import { invalidRequest } from '../../../kernel/errors.ts'
 import type { AutofillOperations } from '../../../platform/tenancy/control-tables.ts'
 import type { AutofillInput } from '../../plugins/contract.ts'
 
-/** The name of the product's own plugin in call sequences; every other name is an integration's. */
+/** The name of the product's own plugin in call sequences. Every other name is that of an integration. */
 export const INTERNAL = 'internal'
 
 export type Filling = Pick<AutofillInput, 'operation' | 'operationType' | 'productName'>
 
-/** The names under which the operation may be registered; the first registered one counts. */
+/** The names under which an operation may be registered, most specific first; the first one that is registered counts. */
 const namesOf = ({ productName, operation, operationType }: Filling): string[] => [
   `${productName}.${operation}.${operationType}`,
   `${productName}.${operation}.*`,
@@ -23,9 +23,9 @@ export const isOperationName = (name: string): boolean =>
     !name.startsWith('*.'))
 
 /**
- * The calls in order; each sees the results of earlier ones. The request's own list comes first (an empty list means no calls), then the
- * registered operation that fits best, then the product's plugin if policy.json switches it on (the brief does not say). An operation
- * may name the plugin for products without one; a request must not (400).
+ * Returns the calls in order; each sees the results of earlier ones. The request's own list comes first (an empty list means no
+ * calls), then the registered operation that fits best, then the product's plugin if policy.json enables it (the brief does not
+ * say). An operation may name the plugin even for products without one; a request may not (400).
  */
 export function callSequence(
   asked: readonly string[] | undefined,

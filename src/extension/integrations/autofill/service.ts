@@ -1,5 +1,5 @@
-// Registers the calls that fill in operations. The tenant's record contains them (platform/tenancy), so no request reads them separately;
-// other isolates see a change within 5 s.
+// Registers the calls that fill in operations. They are part of the tenant's record (platform/tenancy), so requests need no
+// separate read; other isolates see a change within 5 s.
 import { and, eq, sql } from 'drizzle-orm'
 import { recordAudit } from '../../../access/audit/store.ts'
 import { invalidRequest, notFound, type Refusal, tooLarge, wrongState } from '../../../kernel/errors.ts'
@@ -25,7 +25,7 @@ import type {
 import { readIntegrations, touchIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
-/** The most operations of a tenant; more answer 413. Every message to a policy's object contains them. */
+/** The most operations of a tenant; more respond with 413. Every message to a policy's object contains all of them. */
 const MOST_OPERATIONS = 50
 
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {
@@ -42,7 +42,7 @@ export async function readOperation(context: RequestContext, locator: string): P
   return response(name, operation)
 }
 
-/** Registers the operation, or replaces its calls. Refuses (400) unknown integrations. */
+/** Registers the operation, or replaces its calls. Rejects with 400 unknown integrations. */
 export async function putOperation(
   context: RequestContext,
   { operation: name, callSequence }: AutofillIntegrationCreateRequest,
@@ -68,9 +68,10 @@ type Registering = {
 }
 
 /**
- * Integrations and operations are in different databases. So what the operation names is touched after it is registered: a removal that
- * did not see the operation then finds its integration changed, and reads again. Whatever was removed before is found missing here, and
- * the operation becomes what it was (400).
+ * Restores the previous operation and throws 400 if one of its integrations was removed meanwhile.
+ * Integrations and operations are in different databases, so this touches the integrations after the operation is registered. A
+ * removal that did not see the operation then finds its integration changed, and reads again. An integration that was removed
+ * before is found missing here.
  */
 async function requireStillThere(
   context: RequestContext,
@@ -104,7 +105,7 @@ export async function removeOperation(context: RequestContext, locator: string):
   await write(context, name, null)
 }
 
-/** Refuses (409) while the integration of that name fills in an operation. */
+/** Throws 409 while an operation is filled in by the integration of that name. */
 export async function assertFillsNothing(context: RequestContext, integration: string): Promise<void> {
   const operations = await readRegistered(context)
   const name = Object.keys(operations).find(one => operations[one]!.callSequence.includes(integration))
@@ -114,7 +115,7 @@ export async function assertFillsNothing(context: RequestContext, integration: s
   )
 }
 
-/** Read again: the tenant of the request may be 5 s old. */
+/** Reads again, because the tenant record of the request may be 5 s old. */
 async function readRegistered({ env, tenant, calls }: RequestContext): Promise<AutofillOperations> {
   return (await readTenant(env, { locator: tenant.locator }, calls))?.autofill ?? {}
 }
@@ -138,7 +139,7 @@ async function write(
     details: { type: 'operation', ...(operation && { callSequence: operation.callSequence }) },
   })
   const database = controlDatabase(env, calls)
-  // Returns nothing when the tenant was recreated or deleted.
+  // Returns no row if the tenant was recreated or deleted.
   const [rows] = await database.batch([
     database.build
       .update(tenants)

@@ -1,4 +1,4 @@
-// Calls a tenant's external service (resources brief 6.2–6.4). Every call is logged, even if its operation fails.
+// Calls a tenant's external service (resources brief 6.2–6.4). Every call is logged, even if the operation that made it fails.
 import { createHash } from 'node:crypto'
 import { Refusal, tooLarge } from '../../../kernel/errors.ts'
 import { derivedUuid, newUuid, type Uuid } from '../../../kernel/locators.ts'
@@ -14,7 +14,7 @@ import type { Integration } from '../integration.ts'
 import { CALL_TIMEOUT_MS, type Exchanged, exchange, isDown, LARGEST_BODY, notSent } from './exchange.ts'
 import { type CallBodies, keepCall, type LoggedCall } from './log.ts'
 
-/** The shard, the operation and the policy are for the log. */
+/** Written to the log of calls. */
 type CallPurpose = { readonly shard: number; readonly operation: string; readonly policyLocator?: string }
 
 type IntegrationCall<T> = CallPurpose & {
@@ -23,15 +23,15 @@ type IntegrationCall<T> = CallPurpose & {
 }
 
 /**
- * Reads the parsed answer. Throws a Refusal (`integrationFailed` for an unusable answer) and reports ignored parts by `warn`. Both are
- * logged with the call.
+ * Reads the parsed answer. Throws a Refusal (`integrationFailed` for an unusable answer) and reports ignored parts through `warn`.
+ * Both are logged with the call.
  */
 export type Reader<T> = (answer: unknown, warn: (warning: string) => void) => T
 
 const nameOf = ({ type, name }: Pick<Integration, 'type' | 'name'>): string =>
   `${type === 'external_rater' ? 'External rater' : 'Service'} '${name}'`
 
-/** The 502 that says why the service's answer was unusable. */
+/** A 502 that says why the service's answer was unusable. */
 export function integrationFailed(
   integration: Pick<Integration, 'type' | 'name'>,
   reason: string,
@@ -42,8 +42,9 @@ export function integrationFailed(
 }
 
 /**
- * Calls the service and returns what `read` makes of its answer. Refuses (502) a service that is unreachable, takes longer than 20 s in all,
- * answers other than 2xx with at most 10 MB of JSON, or has an open circuit; (413) input that is too large; and as `read` does.
+ * Calls the service and returns what `read` makes of its answer. Rejects with 502 if the circuit is open, or if the service is
+ * unreachable, takes longer than 20 s in total, or does not answer with 2xx and at most 10 MB of JSON. Rejects with 413 input that
+ * is too large. Also throws what `read` throws.
  */
 export async function callIntegration<T>(
   context: RequestContext,
@@ -70,13 +71,13 @@ export async function callIntegration<T>(
   return made.value
 }
 
-/** A completed call, with the values for the log. */
+/** A completed call and what the log keeps of it. */
 type MadeCall<T> = { readonly logged: LoggedCall; readonly bodies: CallBodies } & (
   | { readonly value: T }
   | { readonly refusal: Refusal }
 )
 
-/** Calls without asking the circuit, but reports the result to it. Refuses (413) input that is too large. */
+/** Makes the call even if the circuit is open, but reports the result to it. Rejects with 413 input that is too large. */
 export async function makeCall<T>(
   context: RequestContext,
   integration: Integration,
@@ -103,7 +104,7 @@ export async function makeCall<T>(
     const sent = { ...integration, headers: resolved.headers }
     secrets = secretsOf(sent, resolved.values)
     exchanged = await exchange(context.env, sent, key, body)
-    // A call that was not sent says nothing about the service.
+    // A call that was never sent says nothing about the service.
     circuitOf(circuitKey(integration)).record(!isDown(exchanged.ending), now())
   }
   const shown = (text: string): string => withoutSecrets(storable(text), secrets)
@@ -139,7 +140,7 @@ export async function makeCall<T>(
   return { logged, bodies: { request: withoutSecrets(body, secrets), response }, ...outcome }
 }
 
-/** A changed integration gets a new circuit, since its address may be another. */
+/** A changed integration gets a new circuit, since its address may differ. */
 const circuitKey = ({ locator, updatedAt }: Integration): string => `${locator}/${updatedAt}`
 
 export const sha256 = (content: string | Uint8Array): string =>
@@ -192,10 +193,10 @@ function parsedJson(bytes: Uint8Array): Parsed {
 /** Assigning this name would change an object's prototype. */
 const withoutProto = (name: string, value: unknown): unknown => (name === '__proto__' ? undefined : value)
 
-/** The most characters of a service's error that a client sees. */
+/** The longest part of a service's error message that is shown to a client, in characters. */
 const LONGEST_SHOWN_ERROR = 300
 
-/** In characters: names of megabytes in an answer would be more than a row can hold. */
+/** In characters. An answer could contain names of megabytes, more than fits in a row. */
 const LONGEST_WARNING = 1_000
 
 /** Raters report a failure as `{"error": …}` (resources brief 6.3). */
@@ -207,15 +208,16 @@ function errorIn(parsed: Parsed, shown: (text: string) => string): string {
     : ''
 }
 
-// After some failures in a row an integration's circuit opens and refuses calls at once. After a while one call tries whether the service
-// is up. Each isolate has its own circuits, which cost no round trip; the policies of a tenant run in a handful of isolates.
+// Circuit breakers. After several failures in a row an integration's circuit opens and calls are refused immediately. After a while
+// one trial call finds out whether the service is up again. Each isolate has its own circuits, which cost no round trip; the
+// policies of a tenant run in a handful of isolates.
 
 export const OPENING_FAILURES = 5
 
-/** How long it stays open before one call tries again. */
+/** How long a circuit stays open before one call tries again. */
 export const OPEN_MS = 30_000
 
-/** A trial call is considered lost after this time; no call takes longer. */
+/** A trial call counts as lost after this time. No call takes longer. */
 const TRYING_MS = 25_000
 
 export class Circuit {
@@ -223,7 +225,7 @@ export class Circuit {
   #opensUntil = 0
   #triesUntil = 0
 
-  /** Milliseconds for which calls are refused; 0 permits this call, whose result must be recorded. */
+  /** Returns for how many milliseconds calls are refused; 0 permits this call, whose result must then be recorded. */
   admit(at: Instant): number {
     if (this.#failures < OPENING_FAILURES) return 0
     const closedUntil = Math.max(this.#opensUntil, this.#triesUntil)

@@ -1,4 +1,4 @@
-// One call of an external service over HTTP: the post, its one retry, and the answer's bytes (resources brief 6.4).
+// One HTTP call of an external service: the POST, its one retry, and the bytes of the answer (resources brief 6.4).
 
 import { Refusal } from '../../../kernel/errors.ts'
 import { now, retryAfterMs } from '../../../kernel/time.ts'
@@ -7,12 +7,12 @@ import { addressProblem, mayCallThisMachine } from '../../../platform/outbound/a
 import { signatureHeaders } from '../../../platform/outbound/signature.ts'
 import type { Connection } from '../integration.ts'
 
-/** The time limit of a call with its retry. */
+/** The time limit of a call including its retry. */
 export const CALL_TIMEOUT_MS = 20_000
 
 export const LARGEST_BODY = 10_000_000
 
-/** The wait before the retry, unless the answer asks for another one up to the second value. */
+/** The wait before the retry. `Retry-After` can make it longer, up to the second value; after a longer one there is no retry. */
 const PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 5_000
 
@@ -22,7 +22,7 @@ type Ending =
   /** Nothing was sent: a secret that a header refers to is missing. */
   | { kind: 'secretMissing'; reason: string }
 
-/** The HTTP status, or the word for another end. */
+/** `outcome` is the HTTP status, or how the attempt ended without one. */
 export type AttemptMade = { readonly outcome: string; readonly durationMs: number }
 
 export type Exchanged = {
@@ -38,8 +38,8 @@ export const notSent = (reason: string): Exchanged => ({
 })
 
 /**
- * Posts the body. Retries once, under the same `Idempotency-Key`, after no connection, 429, 502, 503 or 504. Does not follow redirects.
- * Never throws.
+ * Posts the body. Retries once, with the same `Idempotency-Key`, if there was no connection or the answer is 429, 502, 503 or 504.
+ * Does not follow redirects. Never throws.
  */
 export async function exchange(
   env: Env,
@@ -66,7 +66,7 @@ export async function exchange(
   return { ending, attempts, durationMs: now() - begun }
 }
 
-/** Undefined for no retry. */
+/** Milliseconds to wait before the retry; undefined if there is none. */
 function pauseAfter(ending: Ending): number | undefined {
   if (ending.kind === 'unreachable') return PAUSE_MS
   if (ending.kind !== 'answered' || ![429, 502, 503, 504].includes(ending.status)) return undefined
@@ -74,7 +74,7 @@ function pauseAfter(ending: Ending): number | undefined {
   return pauseMs <= LONGEST_PAUSE_MS ? pauseMs : undefined
 }
 
-/** A rejected request does not count as down. */
+/** Whether the service counts as down. Rejecting a request (4xx except 429) does not. */
 export const isDown = (ending: Ending): boolean =>
   ending.kind === 'answered'
     ? ending.status >= 500 || ending.status === 429
@@ -87,7 +87,7 @@ async function post(
   body: string,
   timeoutMs: number,
 ): Promise<Ending> {
-  // Checked again: the environment of the service decides which addresses are allowed.
+  // Checked when the integration was stored, and again here: the service's environment decides which addresses are allowed.
   if (addressProblem(connection.url, mayCallThisMachine(env))) return { kind: 'addressRefused' }
   const signal = AbortSignal.timeout(Math.max(1, timeoutMs))
   const broken = (problem: unknown, otherwise: 'unreachable' | 'cutOff'): Ending => ({
@@ -129,7 +129,7 @@ function headersOf({ headers: own, security }: Connection, key: string, body: st
   return headers
 }
 
-/** Undefined when the body is too large; the rest is not read. */
+/** Returns undefined if the body is too large, without reading the rest. */
 async function bytesOf({ body }: Response): Promise<Uint8Array | undefined> {
   if (!body) return new Uint8Array()
   const read: Uint8Array[] = []

@@ -1,4 +1,4 @@
-// The log of calls: a row in the shard of the call's record, and the two bodies in R2, since they are too large for a row.
+// The log of calls: a row in the shard of the call's record, and the two bodies in R2 because they are too large for a row.
 import { sql } from 'drizzle-orm'
 import type { Uuid } from '../../../kernel/locators.ts'
 import type { Instant } from '../../../kernel/time.ts'
@@ -16,12 +16,15 @@ export type CallBodies = { readonly request: string; readonly response: string |
 
 export const KEEP_CALLS_MS = 30 * 24 * 60 * 60 * 1000
 
-/** The most rows that one run deletes; R2 deletes as many objects at once. */
+/** The most rows that one run deletes, which is also the most objects that one R2 call deletes. */
 const MOST_PURGED = 1_000
 
 const bodiesKey = (tenant: Tenant, locator: string): string => fileKey(tenant, 'integration-calls', locator)
 
-/** Writes the row first, since bodies without a row would stay for ever. If the bodies cannot be stored, the row stays without them. */
+/**
+ * Writes the row first, because bodies without a row would never be purged. If the bodies cannot be stored, the row remains without
+ * them.
+ */
 export async function keepCall(
   { env, tenant, calls }: RequestContext,
   shard: number,
@@ -36,7 +39,7 @@ export async function keepCall(
   })
 }
 
-/** Undefined if the bodies were not stored or are deleted. */
+/** Returns undefined if the bodies were never stored or are deleted. */
 export async function readBodies(
   { env, tenant, calls }: RequestContext,
   locator: Uuid,
@@ -46,13 +49,13 @@ export async function readBodies(
   return file ? ((await file.json()) as CallBodies) : undefined
 }
 
-/** The oldest calls that have expired at `at`, in real time. */
+/** The oldest calls that have expired at `at`, which is real time. */
 export const oldCallsQuery = (database: Database, at: Instant) =>
   database.build.all<{ locator: string }>(
     sql`select locator from ${integrationCalls} where at <= ${at - KEEP_CALLS_MS} order by at limit ${MOST_PURGED}`,
   )
 
-/** Deletes bodies first: after an interruption their rows are found again. */
+/** Deletes the bodies first: if it is interrupted, the next run finds the rows again. */
 export async function purgeCalls(
   env: Env,
   tenant: Tenant,

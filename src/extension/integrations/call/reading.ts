@@ -22,7 +22,7 @@ import { type CallBodies, keepCall, readBodies } from './log.ts'
 
 type Row = PagedRow<typeof integrationCalls>
 
-/** A page of the calls, oldest first, from all shards of the tenant; 404 for an unknown integration. */
+/** Returns a page of calls, oldest first, from all shards of the tenant. Throws 404 for an unknown integration. */
 export async function readCalls(
   name: string,
   { pageSize, pagingToken, ...filter }: IntegrationCallsQuery,
@@ -46,7 +46,7 @@ function conditions({ policyLocator, failed, startTimestamp, endTimestamp }: Fil
   return all
 }
 
-/** The call with its bodies; 404 if the integration has no such call. */
+/** Returns the call with its bodies. Throws 404 if the integration has no such call. */
 export async function readCall(
   name: string,
   locator: string,
@@ -57,8 +57,8 @@ export async function readCall(
 }
 
 /**
- * Sends the logged request to the integration's present address and returns the new call. It has no other effect. Refuses (409) if the
- * body was not stored as it was sent.
+ * Sends the logged request to the integration's present address and returns the new call. It has no other effect. Rejects with 409
+ * if the stored body differs from the one that was sent.
  */
 export async function replayCall(
   name: string,

@@ -10,7 +10,7 @@ import type {
 import type { SocotraApi } from '../script-api.ts'
 import type { Basics, RealmHost } from './host.ts'
 
-/** What a script finds beside the language, and the lists that its calls fill. */
+/** The globals of a script in addition to the language, and the lists that its calls fill. */
 type ScriptCall = {
   readonly api: Record<keyof SocotraApi, unknown>
   readonly console: object
@@ -22,8 +22,8 @@ type ScriptCall = {
 }
 
 /**
- * Makes `socotraApi` and `console` for each call. Runs inside the sandbox: it refers to nothing outside itself. What outlives a call is never
- * iterated, and none of its methods are called: a script may have changed them, and would get hold of it.
+ * Creates `socotraApi` and `console` for each call. Runs inside the sandbox, so it refers to nothing outside itself. Never iterate
+ * values that outlive a call or call their methods: a script may have replaced the methods, and would get hold of the values.
  */
 export function scriptApi(
   host: RealmHost,
@@ -47,7 +47,7 @@ export function scriptApi(
     if (value.length > most) throw new RangeError(`${what} has ${value.length} characters, more than ${most}`)
     return value
   }
-  /** An object without a text of its own is useless. */
+  /** Rejects an object that has no text form of its own, because the text would be useless. */
   const asText = (what: string, value: unknown): string => {
     const text = isGiven(value) ? textOf(value) : ''
     if (typeof value === 'object' && text === '[object Object]')
@@ -64,12 +64,12 @@ export function scriptApi(
     namedWithin('the key of auxiliary data', key),
   ]
 
-  /** What a call asks for that is not among the values it was given. */
+  /** Collects the values that a call needs and was not given. */
   function asking({ gathers }: PluginCall) {
     const missing: Missing[] = []
     const requested = empty<true>()
     const stopped = { message: 'the call is stopped to fetch what it asks for' }
-    /** Once stopped it stays stopped, even if a script catches the error: `missing` is out of the tenant's reach. */
+    /** Stays true even if a script catches the error. Tenant code cannot reach `missing`. */
     let isStopped = false
     const stop = (): never => {
       isStopped = true
@@ -78,7 +78,7 @@ export function scriptApi(
     const assertGoingOn = (): void => {
       if (isStopped) throw stopped
     }
-    /** Asks for a missing value. A gathering call continues with `instead`; otherwise the call stops. */
+    /** Requests a missing value. A gathering call continues with `instead`; any other call stops. */
     const ask = <T>(one: Missing, key: string, instead: T): T => {
       const requestKey = one.kind + key
       if (!(requestKey in requested)) {
@@ -92,7 +92,7 @@ export function scriptApi(
   }
   type Asking = ReturnType<typeof asking>
 
-  /** Keeps look-ups and notes of a call that explains. */
+  /** Collects the look-ups and notes of a call that explains. */
   function explaining({ explains }: PluginCall) {
     const lookups: CallExplanation['lookups'][number][] = []
     const notes: CallExplanation['notes'][number][] = []
@@ -108,7 +108,7 @@ export function scriptApi(
         append(lookups, { table, key, value })
       } else more.lookups += 1
     }
-    /** Does nothing where nobody asks: not even the value becomes text. */
+    /** Does nothing unless the call explains; the value is not even converted to text. */
     const explain = (label: unknown, value: unknown): void => {
       if (!explains) return
       const note = { label: shown(label), value: shown(value) }
@@ -119,12 +119,12 @@ export function scriptApi(
     return { noteLookUp, explain, explained: explains ? { lookups, notes, more } : undefined }
   }
 
-  /** A time in milliseconds as text; undefined for what is none, such as a column's name. */
+  /** A time in milliseconds as text; undefined for anything else, such as a column's name. */
   const timeText = (value: unknown): string | undefined => {
     const text = textOf(typeof value === 'object' && value !== null ? Number(value) : value)
     return /^-?\d{11,15}$/.test(text) ? text : undefined
   }
-  /** As product/templates/effects.ts writes it. */
+  /** Must write keys as product/templates/effects.ts does. */
   const keyTextOf = (key: unknown): string => {
     if (typeof key !== 'object' || key === null) return textOf(key)
     let text = ''
@@ -135,7 +135,7 @@ export function scriptApi(
     }
     return text
   }
-  /** What a range table is asked, as text. */
+  /** The query to a range table, as text. */
   const wantedText = (keys: unknown, bound: unknown, operation: unknown, columns: unknown): string => {
     const texts: string[] = []
     for (const one of keys as Iterable<unknown>) texts[texts.length] = textOf(one)
@@ -149,7 +149,7 @@ export function scriptApi(
       columns: how,
     })
   }
-  /** Stands in for a range table's record while its columns are unknown. */
+  /** Stands in for a range table's record while its values are unknown. */
   const unknownRecord = (): unknown =>
     new OwnProxy({}, { get: (_, column) => (typeof column === 'string' ? '' : undefined) })
 
@@ -164,7 +164,7 @@ export function scriptApi(
     const ranges = byPair(known.ranges)
     const found = (table: string, key: string, value: string | null): string => {
       noteLookUp(table, key, value)
-      // After a missing value everything is made up.
+      // After a missing value, everything that follows is computed from placeholders.
       if (value === null && isStrict && missing.length === 0)
         throw new RangeError(
           `the table '${table}' has no row '${key.split('\u001d')[0]}', and the product is strict; add the row`,
@@ -186,7 +186,7 @@ export function scriptApi(
         assertGoingOn()
         const tableName = textOf(table)
         const keyText = keyTextOf(key)
-        // Older scripts give the time in the place of the column.
+        // Older scripts pass the time in place of the column.
         const instead = isGiven(asOf) ? undefined : timeText(column)
         const time = instead ?? timeText(asOf)
         if (time === undefined && isGiven(asOf))
@@ -235,7 +235,8 @@ export function scriptApi(
         const one = pair(secretName, itemName)
         const value = secrets.get(one)
         if (value !== undefined) return parse(stringify(value))
-        // Each read is audited, so none is made for a call that may not get this far once its missing values are known.
+        // Each read of a secret is audited. A call that lacks other values may not get this far once it has them, so it must not
+        // cause one.
         if (missing.length > 0) return stop()
         ask({ kind: 'secret', staticName: secretName, item: itemName }, one, null)
         return stop()
@@ -243,7 +244,7 @@ export function scriptApi(
     }
   }
 
-  /** Auxiliary data and events. A call reads what it has written before. */
+  /** Auxiliary data and events. A call can read what it has written itself. */
   function writing({ known }: PluginCall, { assertGoingOn, ask }: Asking) {
     const writes: AuxWrite[] = []
     const events: CustomEvent[] = []
@@ -294,7 +295,7 @@ export function scriptApi(
           )
         if (typeof data !== 'object' || data === null || Array.isArray(data))
           throw new TypeError('the data of a custom event is an object')
-        // Readers take any text for a value, so what is not given has no text: not 'undefined', nor 'null'.
+        // Readers accept any text as a value, so missing values are left out instead of becoming 'undefined' or 'null'.
         const given = Object.entries(data).filter(([, value]) => isGiven(value))
         const texts = Object.fromEntries(given.map(([field, value]) => [field, shown(value)]))
         assertMayWrite(within('the data of a custom event', stringify(texts), limits.eventData).length)
@@ -319,7 +320,7 @@ export function scriptApi(
     const nothing = (): void => {}
     const named = (names: string, make: () => unknown): object =>
       Object.fromEntries(names.split(' ').map(name => [name, make()]))
-    // A whole console: a forgotten line is no reason not to rate.
+    // A complete console: a forgotten debugging line must not fail rating.
     const console = {
       ...named('log info dir dirxml table group groupCollapsed count', () => log('info')),
       ...named('debug trace', () => log('debug')),

@@ -1,27 +1,28 @@
-// What the sandbox gets from outside. Its parts (realm.ts, loader.ts, api.ts) run inside it as text (source.ts).
+// The interface through which the sandbox reaches the outside. Its parts (realm.ts, loader.ts, api.ts) run inside it as text
+// (source.ts).
 
 type LimitName =
   | ('output' | 'turns' | 'logLines' | 'log' | 'writes' | 'written')
   | ('auxName' | 'auxValue' | 'eventData' | 'gathered' | 'gatheredRecords')
   | ('lookups' | 'notes' | 'explanation')
 
-/** The sandbox gets this from outside; it can reach nothing else. */
+/** Everything that the sandbox gets from outside; it can reach nothing else. */
 export type RealmHost = {
-  /** Paths of all scripts, with the problem of each that cannot run. */
+  /** The path of every script, with its problem if it cannot run. */
   readonly scripts: readonly { path: string; problem?: { message: string; line: number } }[]
-  /** The function of a script (script.ts), unseen by earlier calls. */
+  /** Returns the function of a script (script.ts), a new one that no earlier call has seen. */
   script(path: string): (...given: unknown[]) => void
-  /** A row of a table; null for none, undefined when it must be fetched. */
+  /** A row of a table; null if there is none, undefined if it must be fetched. */
   lookup(product: string, table: string, key: string): string | null | undefined
-  /** Reads arguments that are not sent as JSON. */
+  /** Unpacks arguments that are not sent as JSON. */
   unpack?(packed: unknown): unknown
   readonly entities: readonly string[]
-  /** Functions that may return nothing, which then becomes `null`. */
+  /** Names of functions that may return nothing, which then becomes `null`. */
   readonly mayReturnNothing: readonly string[]
   readonly limits: Readonly<Record<LimitName, number>>
 }
 
-/** Of realm.ts, for the other parts: it works even if a script changed the language. */
+/** Helpers of realm.ts for the other parts. They work even if a script changed the language. */
 export type Basics = {
   empty<T>(): Record<string, T>
   append<T>(list: T[], value: T): void

@@ -1,15 +1,15 @@
-/** Milliseconds by which local time is ahead of UTC at a time in a zone; undefined for an unknown zone. */
+/** How far local time in a zone is ahead of UTC at a time, in milliseconds; undefined for an unknown zone. */
 type ZoneOffset = (at: number, zone: string) => number | undefined
 
 /**
- * The sandbox's own `Intl`, so that every sandbox formats alike: American English for every locale except `en-CA` and `sv-SE`, which
- * scripts use for days such as `2026-01-31`. Runs inside the sandbox: it refers to nothing outside itself.
+ * Installs the sandbox's own `Intl`, so that every sandbox formats identically: American English for every locale except `en-CA`
+ * and `sv-SE`, which scripts use for dates such as `2026-01-31`. Runs inside the sandbox, so it refers to nothing outside itself.
  *
- * @param unusualDigits how many decimal places the currencies have that have other than two
+ * @param unusualDigits the number of decimal places of each currency that does not have two
  */
 export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<string, number>>): void {
   const { construct } = Reflect
-  // No map: a script could put its own `get` into maps, and reach by it what the next call finds.
+  // Not a Map: a script could replace `Map.prototype.get`, and through it reach what the next call finds.
   const digitsOf = { __proto__: null, ...unusualDigits } as unknown as Partial<Record<string, number>>
   type NumberOptions = {
     style?: string
@@ -25,7 +25,10 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
   }
   const SIGNS: Record<string, string> = { USD: '$', EUR: '€', GBP: '£', JPY: '¥', INR: '₹' }
 
-  /** `value` × 10^`shift` without its sign, half-up as its digits are written: `toFixed` makes 1.00 of 1.005, and gives up at 10^21. */
+  /**
+   * `value` × 10^`shift` without its sign, rounded half-up on its decimal digits: `toFixed` rounds 1.005 to 1.00, and uses
+   * exponents from 10^21.
+   */
   const rounded = (value: number, shift: number, places: number): string => {
     const [mantissa, exponent] = Math.abs(value).toExponential().split('e') as [string, string]
     const digits = mantissa.replace('.', '')
@@ -36,7 +39,7 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     return places === 0 ? text : `${text.slice(0, -places)}.${text.slice(-places)}`
   }
 
-  /** How many decimal places a format shows. */
+  /** The least and the most decimal places that a format shows. */
   const placesOf = ({
     style,
     currency = '',
@@ -94,7 +97,7 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     list.push({ type, value })
   }
 
-  // Records without a prototype, so that no name of a style finds a property of the language.
+  // Records without a prototype, so that no style name finds a property of the language.
   const DATE_STYLES: Record<string, object> = {
     __proto__: null as never,
     short: { month: 'numeric', day: 'numeric', year: '2-digit' },
@@ -156,9 +159,9 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
 
   class DateTimeFormat {
     readonly #options: DateOptions
-    /** Year, month and day in digits, in this order. */
+    /** Whether the date is year, month and day in digits, in this order. */
     readonly #isIso: boolean
-    /** And the time in 24 hours. */
+    /** Whether the time also has 24 hours. */
     readonly #isSwedish: boolean
     /** The text between date and time. */
     readonly #between: string
@@ -209,7 +212,7 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
     }
   }
 
-  /** The language's own formats work with and without `new`. */
+  /** Makes a class callable without `new`, like the built-in formats. */
   const callable = (name: string, own: typeof NumberFormat | typeof DateTimeFormat): unknown => {
     function Format(...given: unknown[]): unknown {
       return construct(own, given, new.target ?? own)
@@ -255,7 +258,7 @@ export function ownIntl(zoneOffset: ZoneOffset, unusualDigits: Readonly<Record<s
 }
 
 /**
- * The offset of zones from UTC, by the runtime's `Intl`. It refers to nothing outside itself: the isolate has its own copy, which
+ * Computes zone offsets with the runtime's `Intl`. It refers to nothing outside itself: the isolate has its own copy, which
  * remembers offsets between calls and uses nothing that a script may have changed.
  */
 export function zoneOffsets(): ZoneOffset {
@@ -284,12 +287,12 @@ export function zoneOffsets(): ZoneOffset {
     const { year, month, day, hour, minute, second } = part
     return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - at
   }
-  // A fleet asks thousands of times for the same few days. To the second, since some zones changed at odd seconds.
+  // A fleet needs the same few days thousands of times. Offsets are kept per second, because some zones changed at odd seconds.
   const MOST_KNOWN = 1_000
-  // There are fewer zones than this, but each has many spellings.
+  // There are fewer zones than this, but each can be spelled in many ways.
   const MOST_ZONES = 500
   return (at, asked) => {
-    // A script may pass an object whose text changes with each read.
+    // Convert once: a script may pass an object whose text differs at each read.
     const zone = `${asked}`
     try {
       if (!(zone in zones)) {

@@ -1,10 +1,10 @@
-/** Restores the language; returns what a script changed irreversibly. */
+/** Restores the language. Returns the name of something that a script changed irreversibly, or undefined. */
 export type PutBack = () => string | undefined
 
 /**
- * What a script defines on objects of the language can be deleted again, also where it does not say `configurable`: libraries add
- * methods by `Object.defineProperty(Array.prototype, 'sum', { value })`. Returns the set of those objects, still empty. Runs inside
- * the sandbox: it refers to nothing outside itself.
+ * Makes what a script defines on objects of the language deletable, even without `configurable`: libraries add methods with
+ * `Object.defineProperty(Array.prototype, 'sum', { value })`. Returns the set of those objects, which is still empty. Runs inside
+ * the sandbox, so it refers to nothing outside itself.
  */
 export function keepDeletable(): WeakSet<object> {
   const language = new WeakSet<object>()
@@ -56,9 +56,9 @@ export function keepDeletable(): WeakSet<object> {
 }
 
 /**
- * Remembers every object of the language, including nameless ones such as iterators. Plain functions such as `Math.max` accept no further
- * properties from then on, so they need no check. Runs inside the sandbox: it refers to nothing outside itself, and restoring uses
- * nothing that a script may have changed. `language` gets those objects.
+ * Remembers every object of the language, including nameless ones such as iterators, and adds them to `language`. Freezes plain
+ * functions such as `Math.max`, which then need no check. Runs inside the sandbox, so it refers to nothing outside itself.
+ * Restoring uses nothing that a script may have changed.
  */
 export function rememberLanguage(language: WeakSet<object>): PutBack {
   type Kept = {
@@ -75,7 +75,7 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
   const seen = new Set<unknown>()
   const queue: [unknown, string][] = []
 
-  // Prototypes come back first.
+  // Prototypes are restored first.
   for (const one of [Object, Function, Array]) queue.push([one.prototype, `${one.name}.prototype`])
   for (const key of ownKeys(globalThis)) {
     const { value } = getOwnPropertyDescriptor(globalThis, key)!
@@ -91,7 +91,7 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
     if (isObject(on) && !seen.has(on)) remember(on, name)
   }
 
-  /** Objects whose prototypes no global leads to. */
+  /** Objects whose prototypes cannot be reached from a global. */
   function withoutName(): object[] {
     const objects: object[] = [
       [][Symbol.iterator](),
@@ -143,7 +143,7 @@ export function rememberLanguage(language: WeakSet<object>): PutBack {
       ? was.writable === is.writable && isSame(was.value, is.value)
       : was.get === is.get && was.set === is.set)
 
-  /** Restores an object; returns the first of its parts that cannot be restored. */
+  /** Restores an object. Returns the first part of it that cannot be restored. */
   const putBackOne = ({ on, name, prototype, names, properties }: Kept): string | undefined => {
     let lasting: string | undefined
     if (!isExtensible(on)) lasting = name

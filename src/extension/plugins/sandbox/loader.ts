@@ -2,14 +2,17 @@ import type { RealmHost } from './host.ts'
 
 type Script = RealmHost['scripts'][number]
 
-/** For each call, gives the exports of the file at a path. `places` gets the place of an error in the text of a script. */
+/**
+ * Makes the function of one call that returns the exports of the file at a path. Adds the place of a script's syntax error to
+ * `places`.
+ */
 type Loader = (places: WeakMap<object, string>) => (path: string) => unknown
 
 /**
- * CommonJS' `require` over the archive's scripts: relative, or from the folder `scripts/` and its `lib/`. Runs inside the sandbox: it refers
- * to nothing outside itself.
+ * CommonJS `require` for the archive's scripts. Paths are relative to the file, or to the folder `scripts/` or its `lib/`. Runs
+ * inside the sandbox, so it refers to nothing outside itself.
  *
- * @param problems by the path of each script, its problem if it cannot run
+ * @param problems the problem of each script that cannot run, by path
  */
 export function moduleLoader(
   host: Pick<RealmHost, 'script'>,
@@ -18,7 +21,7 @@ export function moduleLoader(
   const { defineProperty } = Reflect
   const call = Function.prototype.call.bind(Function.prototype.call) as (...given: unknown[]) => unknown
 
-  /** The list is the folder in which the request begins; it becomes that of the file. */
+  /** Resolves the request from the folder `steps`, which is changed in place. */
   const joined = (steps: string[], request: string): string => {
     for (const step of request.split('/')) {
       if (step === '..') steps.pop()
@@ -41,7 +44,7 @@ export function moduleLoader(
     const missing: Error & { code?: string } = new Error(
       `cannot find '${request}', which ${from} requires; it is not below scripts/`,
     )
-    // As in Node: libraries tell by it that a part is not there from one that fails.
+    // As in Node: libraries use the code to distinguish an absent module from one that fails.
     missing.code = 'MODULE_NOT_FOUND'
     throw missing
   }
@@ -70,10 +73,10 @@ export function moduleLoader(
     }
     const requireOf = (from: string) => {
       const require = (request: unknown): unknown => load(resolve(from, String(request)))
-      /** Of what nothing is asked: no matter if it is not there. */
+      /** A require whose result is not used: the file may be absent. */
       require.unused = (request: string): unknown =>
         found(from, request) === undefined ? undefined : require(request)
-      /** An ES module's view of another file. */
+      /** The exports of a file as an ES module sees them. */
       require.module = (request: string): object => {
         const exports = require(request)
         const isModule = typeof exports === 'object' && exports !== null && '__esModule' in exports

@@ -5,15 +5,15 @@ import type { PutBack } from './language.ts'
 import type { moduleLoader } from './loader.ts'
 
 /**
- * Carries out calls one after the other: a PluginCall in, a CallOutcome (or SPOILED) out, both as JSON. `packed` replaces the call's
+ * Executes calls one after the other: a PluginCall in, a CallOutcome (or SPOILED) out, both as JSON. `packed` replaces the call's
  * arguments and is read by `host.unpack`.
  */
 export type Realm = { run(call: string, packed?: unknown): Promise<string> }
 
 /**
- * Requires the tenant's files, calls the function and collects the result. Each call must find everything as the first one did. Runs inside
- * the sandbox: it refers to nothing outside itself. Scripts cannot reach what outlives a call, since they may have changed anything that
- * a method or a promise looks up.
+ * Requires the tenant's files, calls the function and collects the result. Each call must find everything as the first call found
+ * it. Runs inside the sandbox, so it refers to nothing outside itself. Scripts cannot reach what outlives a call. They may have
+ * changed anything that a method or a promise looks up, so nothing here depends on it.
  */
 export function realm(
   setClock: (now: number, seed: number) => void,
@@ -37,7 +37,7 @@ export function realm(
   const mayReturnNothing = empty<true>()
   for (const name of host.mayReturnNothing) mayReturnNothing[name] = true
 
-  /** Works even if a script changed lists. */
+  /** Works even if a script changed the methods of lists. */
   const append = <T>(list: T[], value: T): void => {
     const descriptor = { __proto__: null, value, writable: true, enumerable: true, configurable: true }
     defineProperty(list, list.length, descriptor)
@@ -70,10 +70,10 @@ export function realm(
     }
   }
 
-  /** Deeper than any script derives errors, and than a proxy may lead. */
+  /** No script derives errors this deep. The limit also ends the prototype chain of a proxy. */
   const MOST_CLASSES = 10
 
-  /** The classes of an error: a constructor's own line is not the place where the error was thrown. */
+  /** The names of an error's classes: a line in the error's own constructor is not the place where it was thrown. */
   const classesOf = (thrown: object): Record<string, true> => {
     const names = empty<true>()
     let one = getPrototypeOf(thrown)
@@ -84,7 +84,7 @@ export function realm(
     return names
   }
 
-  /** The first of the tenant's own lines towards the place of the throw, except those that made the error. */
+  /** The tenant's own line nearest to the throw, other than the lines that constructed the error. */
   const placeOf = (thrown: unknown, places: WeakMap<object, string>): string | undefined => {
     try {
       if (typeof thrown !== 'object' || thrown === null) return undefined
@@ -114,7 +114,7 @@ export function realm(
   }
 
   type Exports = Record<string, unknown> | null | undefined
-  /** The function of a file, or of what it exports by default, with the object whose method it is. */
+  /** The function that a file exports, directly or as a property of its default export, and the object whose method it is. */
   const exported = (exports: Exports, name: string): { owner: Exports; target: unknown } => {
     const target = exports?.[name]
     if (target !== undefined && target !== null) return { owner: exports, target }
@@ -123,7 +123,7 @@ export function realm(
   }
 
   type Outcome = { readonly isThrown: boolean; readonly value: unknown }
-  /** Gets an outcome when the result is there: at once, unless it is a promise. */
+  /** Gets its outcome when the result is available: immediately, unless the result is a promise. */
   type Settling = { outcome: Outcome | undefined }
   const settlingOf = (result: unknown): Settling => {
     const isPromise =
@@ -139,12 +139,13 @@ export function realm(
     return settling
   }
 
-  /** The value is JSON. */
+  /** The result of a call. `value` is JSON. */
   type Answer = { readonly value?: string; readonly failure?: CallFailure }
   const failing = (reason: string, at: string, limit?: boolean): Answer => ({
     failure: { reason, at, limit },
   })
-  // JSON has no such numbers: they become text, which is no amount. Written once, since an answer may look different the second time.
+  // JSON has no such numbers, so they become text, which is not an amount. Serialized only once, because an answer may look
+  // different the second time.
   const readable = (_key: string, value: unknown): unknown =>
     typeof value === 'bigint' || (typeof value === 'number' && !isNumber(value)) ? textOf(value) : value
   const answerOf = (result: unknown, name: string, path: string): Answer => {
@@ -159,7 +160,7 @@ export function realm(
     }
   }
 
-  /** The outcome of a call that did not spoil the sandbox for the next one. */
+  /** Executes one call in a sandbox that is not spoiled, and restores the language afterwards. */
   async function executeCall(text: string, packed: unknown): Promise<string> {
     const called = parse(text) as PluginCall
     const { path, function: name, now, seed } = called
@@ -175,9 +176,9 @@ export function realm(
     try {
       const { owner, target } = exported(loaderOf(places)(path) as Exports, name)
       if (typeof target === 'function') {
-        // As a method of what the file exports: objects and classes call their own helpers by `this`.
+        // Called as a method of the exported object: objects and classes call their own helpers through `this`.
         const settling = settlingOf(call(target, owner, ...given))
-        // Only `null` is awaited: a script may have changed what awaiting a promise does.
+        // Awaits only `null`: a script may have changed what awaiting a promise does.
         for (let turn = 0; turn < limits.turns && settling.outcome === undefined; turn += 1) await null
         const { outcome } = settling
         if (outcome?.isThrown) throw outcome.value
@@ -193,11 +194,11 @@ export function realm(
     lasting = putBack()
     if (lasting !== undefined) {
       const reason = `changes ${lasting} for good; a plugin may not, since the next call would find it so`
-      // The language cannot be trusted any more: each text is JSON already, and no `toJSON` is called.
+      // The language is no longer reliable. Each text below is already JSON, so no `toJSON` is called.
       return `{"failure":{"reason":${stringify(reason)},"at":${stringify(path)}},"missing":[],"logs":[],"writes":[],"events":[]}`
     }
     const rest = stringify({ failure: answer.failure, missing, logs, writes, events, explained })
-    // The answer is JSON already; of thousands of rates it is long.
+    // The value is already JSON. It is long if it contains thousands of rates, so it is not serialized again.
     return answer.value === undefined ? rest : `{"value":${answer.value},${rest.slice(1)}`
   }
 
@@ -208,7 +209,7 @@ export function realm(
   let first: Waiting | undefined
   let last: Waiting | undefined
 
-  /** Works like any other awaited promise, even if the language was changed. */
+  /** Can be awaited like any promise, even if the language was changed. */
   const nextTurn = (): Promise<void> => {
     const turn = new OwnPromise<void>(resolve => {
       const waiting: Waiting = { go: resolve, next: undefined }
@@ -233,9 +234,9 @@ export function realm(
       if (isBusy) await nextTurn()
       isBusy = true
       try {
-        // The caller has the promise before a script runs.
+        // The caller gets the promise before any script runs.
         await null
-        // Something that an earlier call left running may have changed the language since.
+        // Something that an earlier call left running may have changed the language since then.
         if (hasRun) lasting ??= putBack()
         hasRun = true
         if (lasting !== undefined) return 'spoiled'

@@ -1,4 +1,4 @@
-// The sandbox's own code as text, to run elsewhere: functions that refer to nothing outside themselves.
+// The sandbox's own code as text, for use elsewhere. It consists of functions that refer to nothing outside themselves.
 import { UNUSUAL_DIGITS } from '../../../kernel/currencies.ts'
 import { scriptApi } from './api.ts'
 import { ownIntl } from './intl.ts'
@@ -6,7 +6,7 @@ import { keepDeletable, rememberLanguage } from './language.ts'
 import { moduleLoader } from './loader.ts'
 import { realm } from './realm.ts'
 
-/** An expression: a function of a RealmHost and a zone-offset function that sets the sandbox up and returns its Realm. */
+/** An expression: a function that sets up the sandbox with a RealmHost and a zone-offset function, and returns its Realm. */
 export const REALM_SOURCE = `((host, zoneOffset) => {
 const setClock = (${fixedClock})();
 (${tidyGlobals})();
@@ -15,8 +15,8 @@ return (${realm})(setClock, host, (${rememberLanguage})((${keepDeletable})()), $
 })`
 
 /**
- * `Date` has the time of the call, in UTC, and one format in every sandbox; `Math.random` uses the call's seed. Runs inside the sandbox:
- * it refers to nothing outside itself.
+ * Gives `Date` the time of the call in UTC and the same format in every sandbox, and makes `Math.random` use the call's seed. Runs
+ * inside the sandbox, so it refers to nothing outside itself.
  */
 function fixedClock(): (now: number, seed: number) => void {
   const Real = Date
@@ -56,7 +56,7 @@ function fixedClock(): (now: number, seed: number) => void {
   define(Real.prototype, 'toDateString', printing(dateText))
   define(Real.prototype, 'toTimeString', printing(timeText))
 
-  // A 32-bit generator (mulberry32) is good enough for plugins.
+  // A 32-bit generator (mulberry32) suffices for plugins.
   define(Math, 'random', () => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
@@ -70,8 +70,8 @@ function fixedClock(): (now: number, seed: number) => void {
 }
 
 /**
- * Reduces the global object to the language itself, the same in every sandbox: no network, no timers, no code from text. Runs inside the
- * sandbox: it refers to nothing outside itself.
+ * Reduces the global object to the language itself, which is the same in every sandbox: no network, no timers, no code from text.
+ * Runs inside the sandbox, so it refers to nothing outside itself.
  */
 function tidyGlobals(): void {
   const language = new Set<string>(
@@ -110,10 +110,10 @@ function tidyGlobals(): void {
     if (prototype === Function.prototype) define(globalThis, 'Function', Refusing)
   }
   define(globalThis, 'global', globalThis)
-  // Not every engine has it, and error classes call it.
+  // Some engines lack it, and error classes call it.
   if (!('captureStackTrace' in Error))
     define(Error, 'captureStackTrace', (on: object) => define(on, 'stack', new Error().stack))
-  // `RegExp.$1` and the like reveal another call's last match and are not in every engine.
+  // `RegExp.$1` and similar properties reveal another call's last match, and some engines lack them.
   const standardKeys = new Set<PropertyKey>(['prototype', 'length', 'name', 'escape', Symbol.species])
   for (const key of Reflect.ownKeys(RegExp)) if (!standardKeys.has(key)) Reflect.deleteProperty(RegExp, key)
 }
