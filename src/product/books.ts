@@ -1,4 +1,4 @@
-// What a configuration says of the books (books.json): how accounts of the journal are called elsewhere, and lists of columns.
+// The configuration of the books (books.json): names of the journal's accounts in the general ledger, and columns of bordereaux.
 import type { Configuration } from './configuration.ts'
 
 /** The accounts of the journal (policy/journal/accounts.ts). */
@@ -18,15 +18,15 @@ export const ACCOUNT_NAMES = [
 export type AccountName = (typeof ACCOUNT_NAMES)[number]
 
 export type BooksConfiguration = {
-  /** How the general ledger calls accounts; those that are absent have their own names. */
+  /** Codes and names of accounts in the general ledger. Accounts that are absent keep their own names. */
   readonly accounts: Partial<Record<AccountName, { readonly code: string; readonly name?: string }>>
-  /** Columns of bordereaux by the name of the list. */
+  /** Columns of bordereaux, by the name of the bordereau. */
   readonly bordereaux: Readonly<Record<string, readonly string[]>>
 }
 
 type Fields = Pick<Configuration, 'products' | 'policyholderFields'>
 
-/** Numeric fields of exposures, as `vehicle.value`. */
+/** Numeric fields of exposures, such as `vehicle.value`. */
 export const numericFields = ({ products }: Pick<Fields, 'products'>): string[] => [
   ...new Set(
     Object.values(products).flatMap(({ exposures }) =>
@@ -39,7 +39,7 @@ export const numericFields = ({ products }: Pick<Fields, 'products'>): string[] 
   ),
 ]
 
-/** Every column that a bordereau can have beside its own. */
+/** Every column that a bordereau can have in addition to its fixed ones. */
 export function bordereauColumns(configuration: Fields): string[] {
   const products = Object.values(configuration.products)
   return [

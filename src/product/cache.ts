@@ -1,5 +1,5 @@
-// Keeps configurations in the isolate's memory, so that a request needs no round trip for one. The key is the hash with
-// the tenant's generation. Entries never expire: a repair changes the hash.
+// Keeps configurations in the isolate's memory, so that a request needs no round trip for them. The key is the hash with the
+// tenant's generation. Entries never expire: a repair changes the hash.
 
 import { desc, eq, sql } from 'drizzle-orm'
 import { BoundedCache, memoByObject } from '../kernel/maps.ts'
@@ -26,22 +26,22 @@ import type { CompiledTemplate } from './templates/liquid.ts'
 
 export type LoadedConfiguration = {
   readonly configuration: Configuration
-  /** SHA-256 of the archive, hex. */
+  /** SHA-256 of the archive, in hexadecimal. */
   readonly hash: string
-  /** Compiles a source once for as long as the configuration is in memory. Throws if it does not compile. */
+  /** Compiles a template and keeps it as long as the configuration is in memory. Throws if it does not compile. */
   template(source: TemplateSource): CompiledTemplate
-  /** Reads the product's own table of that name, else the tenant's (brief 5.1). */
+  /** Returns a look-up that reads the product's own table of a name, or else the tenant's (brief 5.1). */
   lookup(productName: string): Lookup
 }
 
-/** In characters of compiled JSON; in memory they take about three times as many bytes. */
+/** In characters of compiled JSON. In memory they take about three times as many bytes. */
 export const MOST_CACHED_CHARACTERS = 16 * 1024 * 1024
 
 const configurations = new BoundedCache<LoadedConfiguration>(MOST_CACHED_CHARACTERS)
 
 type TemplateCompiler = typeof import('./templates/liquid.ts').compileTemplate
 
-/** From memory or R2. Also loads what templates and patterns need, which is not part of the start-up. */
+/** Returns a configuration from memory or R2. Also loads the engines for templates and patterns, which start-up does not need. */
 export async function loadConfiguration(
   env: Env,
   tenant: Tenant,
@@ -101,7 +101,7 @@ export function loadedConfiguration(
   }
 }
 
-/** The first of several rows with the same key counts. */
+/** If several rows have the same key, the first one counts. */
 function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string> {
   const [key, value] = [columns.indexOf('key'), columns.indexOf('value')]
   const index = new Map<string, string>()
@@ -109,7 +109,7 @@ function indexTable({ columns, rows }: LookupTable): ReadonlyMap<string, string>
   return index
 }
 
-/** The first row of each key. */
+/** The index of the first row with each key. */
 function indexRows({ columns, rows }: LookupTable): ReadonlyMap<string, number> {
   const key = columns.indexOf('key')
   const index = new Map<string, number>()
@@ -117,7 +117,7 @@ function indexRows({ columns, rows }: LookupTable): ReadonlyMap<string, number> 
   return index
 }
 
-/** Undefined before the first deploy. */
+/** Returns undefined before the first deployment. */
 export async function latestVersion(
   context: Pick<AdministrationContext, 'env' | 'calls'>,
   tenant: Tenant,
@@ -127,24 +127,24 @@ export async function latestVersion(
   return rows[0]
 }
 
-/** Undefined before the first deploy. */
+/** Returns undefined before the first deployment. */
 export async function newestConfiguration(context: RequestContext): Promise<Configuration | undefined> {
   const { env, tenant, calls } = context
   const latest = await latestVersion(context, tenant)
   return latest && (await loadConfiguration(env, tenant, latest.hash, calls)).configuration
 }
 
-// Archives and compiled configurations in R2. Both are named by the archive's hash, so a file never changes. Signed
-// links resolve to this path; see platform/http/file-links.ts.
+// Archives and compiled configurations in R2. Both are named by the archive's hash, so a file never changes. Signed links resolve
+// to this path; see platform/http/file-links.ts.
 export const archivePath = (hash: string): string[] => ['archives', `${hash}.zip`]
 
 const archiveKey = (tenant: Tenant, hash: string): string => fileKey(tenant, ...archivePath(hash))
 
-/** Key in R2 and in the isolate's cache. */
+/** The key of a compiled configuration, in R2 and in the isolate's cache. */
 export const compiledKey = (tenant: Tenant, hash: string): string =>
   fileKey(tenant, 'configurations', `${hash}.${COMPILER_FORMAT}.json`)
 
-/** The archive is lost, or the compiler has become stricter: only a repair or a new deploy helps. */
+/** Thrown if the archive is lost, or the compiler has become stricter. Only a repair or a new deployment helps. */
 export class ConfigurationUnreadable extends Error {}
 
 /** Writes the archive and its compiled configuration to R2. */
@@ -177,16 +177,16 @@ async function put(
   try {
     await bucket.put(key, content, options)
   } catch (problem) {
-    // R2 refuses writes to one key that follow too fast; another request may have just written it.
+    // R2 rejects writes to one key in quick succession; another request may have just written it.
     calls.r2 += 1
     if (!(await bucket.head(key))) throw problem
   }
 }
 
 /**
- * Also returns the length of its text in characters. Compiles the archive again if the output of this version of the
- * compiler is missing, unless the isolate holds other large archives in memory (503). Throws `ConfigurationUnreadable`
- * if the archive is lost or no longer compiles.
+ * Returns a configuration and the length of its JSON in characters. Compiles the archive again if the output of this compiler
+ * version is missing, or throws 503 while the isolate has other large archives in memory. Throws `ConfigurationUnreadable` if the
+ * archive is lost or no longer compiles.
  */
 export async function getConfiguration(
   env: Env,
@@ -201,7 +201,7 @@ export async function getConfiguration(
     return { configuration: readCompiledText(text), characters: text.length }
   }
   const { configuration, findings } = await withZip(env, tenant, hash, calls, async zip => {
-    // Loaded on demand: large and rarely needed.
+    // Loaded on demand, because it is large and rarely needed.
     const { compileArchive } = await import('./compile.ts')
     return await compileArchive(zip)
   })
@@ -243,18 +243,18 @@ export const withArchive = <T>(
   use: (files: readonly ArchiveFile[]) => Promise<T>,
 ): Promise<T> =>
   withZip(env, tenant, hash, calls, async zip => {
-    // Loaded on demand: large and rarely needed.
+    // Loaded on demand, because it is large and rarely needed.
     const { readArchive } = await import('./archive/read.ts')
     return await use(readArchive(zip).files)
   })
 
-/** Increase it when the compiler's output changes: a newer Worker then compiles again. */
+/** The version of the compiler's output. Increase it when the output changes, so that a newer Worker compiles again. */
 const COMPILER_FORMAT = 4
 
-/** A table of the tenant is stored once: `tables` only names the product that contains it. */
+/** A configuration as it is stored. Each of the tenant's tables is stored once, in a product; `tables` names that product. */
 type StoredConfiguration = Omit<Configuration, 'tables'> & { tables: Record<string, string> }
 
-/** JSON that `readCompiledText` reads. Throws if a table of the tenant belongs to no product. */
+/** Serializes a configuration for `readCompiledText`. Throws if a table of the tenant belongs to no product. */
 export function compiledText(configuration: Configuration): string {
   const products = Object.values(configuration.products)
   const holderOf = (name: string, table: LookupTable): string => {
@@ -275,12 +275,15 @@ export function readCompiledText(text: string): Configuration {
   return { ...kept, tables: Object.fromEntries(tables) }
 }
 
-/** Looks first in resources in force, then in the product. `expect` lists names to load together. */
+/** Returns a static file: a resource in force, or else the product's own. `expect` loads several names together. */
 export type StaticFiles = ((name: string) => Promise<Uint8Array | undefined>) & {
   expect?(names: readonly string[]): Promise<void>
 }
 
-/** Reads the archive on the first request, and once for all documents of a policy that are made together. */
+/**
+ * Static files of a product. Reads the archive at the first request, and only once for documents of a policy that are made
+ * together.
+ */
 export function staticFiles(
   { env, tenant, calls }: { env: Env; tenant: Tenant; calls: Calls },
   archiveHash: string,
@@ -298,7 +301,7 @@ export function staticFiles(
   }
 }
 
-// Rows of configuration versions, and of their deploys and repairs.
+// Rows of configuration versions, and of their deployments and repairs.
 export type VersionRow = typeof configurationVersions.$inferSelect
 
 const LATEST_VERSION = statement(build =>
@@ -311,7 +314,7 @@ const VERSION = statement(build =>
     .where(eq(configurationVersions.version, sql.placeholder('version'))),
 )
 
-/** Undefined means the latest version. Run it in a batch with other queries. */
+/** Selects a version; undefined selects the latest. For a batch with other queries. */
 export const versionQuery = (database: Database, version: number | undefined) =>
   version === undefined ? database.bind(LATEST_VERSION, {}) : database.bind(VERSION, { version })
 

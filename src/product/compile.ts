@@ -1,4 +1,4 @@
-// Compiles the bytes of an archive, and reports all its problems at once.
+// Compiles the bytes of an archive and reports all its problems together.
 
 import { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import { loadSandbox } from '../bundles/load.ts'
@@ -29,7 +29,7 @@ import { loadPatternEngine } from './fields/patterns.ts'
 import { refusalFinding } from './log.ts'
 import { compileTemplate } from './templates/liquid.ts'
 
-/** Of other layers, which are above this one. Without `analyse` only what does not compile is found. */
+/** Compilers from higher layers. Without `analyse`, only what does not compile is found. */
 export type Compilers = {
   readonly compileLiquid: LiquidCheck
   readonly compileScript: ScriptCheck
@@ -38,16 +38,16 @@ export type Compilers = {
 }
 
 export type Compilation = {
-  /** Absent if a finding is an error. */
+  /** Absent if there is an error. */
   configuration?: Configuration
   /** Sorted by path and line. */
   findings: Finding[]
 }
 
 /**
- * Checks all files and compiles them (brief 5, resources brief 10.4). Never throws for the contents of files: every
- * problem is a finding. `compileLiquid` is the compiler of the rating capability, `compileScript` that of plugins. The
- * pattern engine must be loaded before the call, because checks are synchronous.
+ * Checks and compiles all files (brief 5, resources brief 10.4). Never throws because of the contents of files: every problem is a
+ * finding. `compileLiquid` is the compiler of the rating capability, `compileScript` that of plugins. Load the pattern engine
+ * before the call, because checks are synchronous.
  */
 export function compileConfiguration(
   files: readonly ArchiveFile[],
@@ -124,7 +124,7 @@ export function compileConfiguration(
   return failed ? { findings } : { configuration, findings }
 }
 
-/** Files of products that say `strict` in their policy.json. */
+/** Returns whether a file belongs to a product whose policy.json has `strict`. */
 function strictPaths(files: readonly ArchiveFile[]): (path: string) => boolean {
   const strict = files.flatMap(file => {
     const [, folder] = /^(products\/[^/]+\/)policy\/policy\.json$/.exec(file.path) ?? []
@@ -139,15 +139,16 @@ function saysStrict(file: ArchiveFile): boolean {
     if ('message' in document || typeof document.value !== 'object' || document.value === null) return false
     return flag.safeParse((document.value as { strict?: unknown }).strict).data === true
   } catch (problem) {
-    // What cannot be read is told where the file is compiled.
+    // A file that cannot be read is reported where it is compiled.
     if (problem instanceof ArchiveRefused) return false
     throw problem
   }
 }
 
 /**
- * Never throws for the contents of the zip: every problem is a finding. `analyse` looks for what could price a policy
- * wrongly (docs/strict.md): a deploy does, and an archive that is compiled once more does not, since it was deployed.
+ * Compiles an archive. Never throws because of the contents of the zip: every problem is a finding. `analyse` finds mistakes that
+ * could price a policy wrongly (docs/strict.md). A deployment passes it. Compiling an archive again does not, because the archive
+ * was accepted before.
  */
 export async function compileArchive(zip: Uint8Array, analyse?: Analysis): Promise<Compilation> {
   const [{ compileScript, parseScript }] = await Promise.all([loadSandbox(), loadPatternEngine()])
@@ -163,7 +164,7 @@ export async function compileArchive(zip: Uint8Array, analyse?: Analysis): Promi
   }
 }
 
-/** SHA-256, hex; identifies the archive and its configuration. */
+/** SHA-256 in hexadecimal, which identifies the archive and its configuration. */
 export async function archiveHash(zip: Uint8Array<ArrayBuffer>): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', zip)).toString('hex')
 }

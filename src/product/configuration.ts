@@ -1,5 +1,5 @@
-// The compiled configuration: an archive, checked and with every reference resolved. It is plain data: kept in R2 as
-// JSON under the archive's hash, cached in the isolate and passed to domain functions.
+// The compiled configuration: a checked archive in which every reference is resolved. It is plain data: stored in R2 as JSON under
+// the archive's hash, cached in the isolate, and passed to domain functions.
 import type { PageLayout } from '../../packages/pdf/page.ts'
 import type { CurrencyCode } from '../kernel/money.ts'
 import type { TimeZone } from '../kernel/time.ts'
@@ -18,14 +18,14 @@ export type FieldType =
   | 'group'
   | 'media'
 
-/** Relative bound of a date field: now + `amount` of `unit`, optionally rounded to the day. */
+/** A relative bound of a date field: now + `amount` of `unit`, optionally rounded to the day. */
 export type DateOffset = {
   unit: 'year' | 'month' | 'week' | 'day' | 'hour' | 'minute' | 'second'
   amount: number
   roundToDay: boolean
 }
 
-/** Brief 5.2. */
+/** A field (brief 5.2). */
 export type FieldDefinition = {
   name: string
   title: string
@@ -33,19 +33,19 @@ export type FieldDefinition = {
   optional: boolean
   repeatable: boolean
   searchable: boolean
-  /** Nothing needs to read it: no finding that it is unused. */
+  /** Set if nothing needs to read the field, so that it is not reported as unused. */
   isInformational?: true
-  /** All must hold: the named field has one of the values. Empty: unconditional. */
+  /** The field applies if all hold: each named field has one of its values. Empty if the field always applies. */
   conditions: { field: string; values: string[] }[]
-  /** string: pattern for the whole value (RE2 syntax). */
+  /** string: the pattern of the whole value (RE2 syntax). */
   regex?: string
-  /** string: greatest length; group: greatest count. */
+  /** string: the maximum length; group: the maximum number. */
   maximumCount?: number
   /** number: bounds as decimal text. */
   minimum?: string
   maximum?: string
   decimalPlaces?: number
-  /** date: precision, and fixed bounds as ISO day or milliseconds text. */
+  /** date: precision, and fixed bounds as an ISO day or milliseconds, as text. */
   precision?: 'second' | 'day' | 'month' | 'year'
   earliest?: string
   latest?: string
@@ -61,15 +61,15 @@ export type FieldDefinition = {
   constraint?: FieldConstraint
 }
 
-/** Allowed are the values of `column` in the rows that fit every `where` (resources brief 1.1). */
+/** Permits the values of `column` in the rows that meet every `where` (resources brief 1.1). */
 export type FieldConstraint = {
-  /** Static name of a constraint table, which is a resource. */
+  /** The static name of a constraint table, which is a resource. */
   table: string
   column: string
   where: ConstraintCondition[]
 }
 
-/** `key` names the field to compare the column with; `values` replace a missing key or value. */
+/** `key` names the field that the column is compared with. `values` apply if there is no key, or its field has no value. */
 type ConstraintCondition = { column: string; key?: string; values: string[] }
 
 export const PERIL_AMOUNTS = [
@@ -80,10 +80,10 @@ export const PERIL_AMOUNTS = [
   'lumpSumPayment',
 ] as const
 
-/** Defaults of requests, as decimal text; indemnities also `unlimited`. */
+/** Defaults for requests, as decimal text. Indemnities may also be `unlimited`. */
 export type PerilDefaults = { [amount in (typeof PERIL_AMOUNTS)[number]]?: string }
 
-/** `path` is that in the archive, for error messages. */
+/** `path` is the path in the archive, for error messages. */
 export type TemplateSource = { path: string; source: string }
 
 export type PerilDefinition = {
@@ -121,19 +121,19 @@ export type DocumentDefinition = {
   generatingEvent: 'quote' | 'accept' | 'issue'
   /** Static names of snippets that the template may include; absent means any (resources brief 4.3). */
   templateSnippets?: string[]
-  /** Time for which resources are selected; default: that of the transaction. */
+  /** The time for which resources are selected. Default: that of the transaction. */
   selectionTimeBasis?: SelectionTimeBasis
   /** Static names of fonts in force, usable as families without `@font-face`. */
   customFonts?: string[]
   /** `templateName` is a static document, used unchanged. */
   isPrerendered?: true
-  /** Prerendered, and not said to be PDF or HTML: it is what its file is. */
+  /** Set if the document is prerendered and its type is not specified: it has the type of its file. */
   isAnyType?: true
-  /** Made for every invoice, never by a transaction. */
+  /** Made for every invoice, and never by a transaction. */
   isOfInvoices?: true
-  /** Newer name of the owner; absent if the archive does not use it. */
+  /** The newer name of the owner; absent if the archive does not use it. */
   scope?: 'transaction' | 'policy' | 'invoice'
-  /** Newer name of the event; absent if the archive does not use it. */
+  /** The newer name of the event; absent if the archive does not use it. */
   trigger?: 'validated' | 'priced' | 'underwritten' | 'accepted' | 'issued' | 'generated'
   pageLayout?: PageLayout
 }
@@ -145,7 +145,7 @@ export type EndorsementType = {
   documents: DocumentDefinition[]
 }
 
-/** Holdback of a cancellation's refund, as decimal text: an amount or a percentage. */
+/** What a cancellation holds back from the refund: an amount or a percentage, as decimal text. */
 export type HoldbackTerms = { amount: string } | { percent: string }
 
 export type CancellationType = {
@@ -164,95 +164,95 @@ export type TaxDefinition = { name: string; displayName: string; premium?: Templ
 /** The script that exports the function. */
 export type PluginReference = { path: string; enabled: boolean }
 
-/** Of the archive: `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
+/** A table of the archive. `rows[i][j]` belongs to `columns[j]`. Cells are text, trimmed on the right. */
 export type LookupTable = {
   path: string
   columns: string[]
   rows: string[][]
-  /** The line on which each row begins; absent where they follow one another below the first line. */
+  /** The line at which each row begins. Absent if each row has one line, starting after the header. */
   lines?: number[]
 }
 
-/** The line of a row in its file, from 1. */
+/** The line of a row in its file, counted from 1. */
 export const lineOfRow = ({ lines }: LookupTable, row: number): number => lines?.[row] ?? row + 2
 
 export type ProductDefinition = {
-  /** The folder's name, by which requests name the product. */
+  /** The name of the folder, which requests use for the product. */
   name: string
   displayName: string
-  /** Mistakes that could change a price refuse a deploy, and new pricing (docs/strict.md). Absent means false. */
+  /** Whether mistakes that could change a price reject a deployment, and new pricing (docs/strict.md). Absent means false. */
   strict?: true
   /** The policy field whose value is the jurisdiction (policy/surroundings.ts). */
   jurisdictionField?: string
-  /** UUID derived from the name alone; the `productLocator` of every record. */
+  /** A UUID derived from the name alone; the `productLocator` of every record. */
   locator: string
   fields: FieldDefinition[]
   exposures: ExposureDefinition[]
   documents: DocumentDefinition[]
-  /** The first is the default. Never empty: without any, a product gets one of type `total`. */
+  /** The first one is the default. Never empty: a product without any gets one of type `total`. */
   paymentSchedules: { type: PaymentScheduleType; name: string; displayName: string }[]
   defaultPaymentTerms: { amount: number; unit: 'day' }
   lapse: { gracePeriodDays?: number; reinstatementPeriodDays?: number }
-  /** `carryForwardBelow`, decimal text: smaller invoices are carried forward to the next of their plan. */
+  /** `carryForwardBelow` is decimal text. Smaller invoices are carried forward to the next one of their plan. */
   invoicing: { generatingEvent: 'accept' | 'issue'; carryForwardBelow?: string | undefined }
   legacyCancellationProration: 'monthly' | 'linear'
   endReminders: { name: string; daysBefore: number }[]
   endorsements: EndorsementType[]
   renewals: { documents: DocumentDefinition[] }
-  /** Undefined without cancellations.json: the product then lapses the legacy way. */
+  /** Absent without cancellations.json. The product then lapses the legacy way. */
   cancellationTypes?: CancellationType[]
   fees: FeeDefinition[]
   taxes: TaxDefinition[]
-  /** Computes standard fees. */
+  /** The script that computes standard fees. */
   calculations?: TemplateSource
-  /** Sets the underwriting decision and adds notes. */
+  /** The script that sets the underwriting decision and adds notes. */
   underwriting?: TemplateSource
-  /** By file name, e.g. `schedule.template.liquid`. */
+  /** By file name, such as `schedule.template.liquid`. */
   templates: Record<string, TemplateSource>
-  /** File names below static_documents. */
+  /** File names under static_documents. */
   staticDocuments: string[]
   plugins: Record<string, PluginReference>
   externalRater?: string
-  /** By file name without `.csv`; the product's own wins over the tenant's (brief 5.1). */
+  /** By file name without `.csv`. The product's own tables override the tenant's (brief 5.1). */
   tables: Record<string, LookupTable>
 }
 
 export type TestUser = { username: string; name: string; password: string; roles: string[] }
 
-/** Types that config.json may declare for items of secrets. */
+/** Types that config.json may declare for the items of secrets. */
 export const SECRET_DATA_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
 export type SecretDataType = (typeof SECRET_DATA_TYPES)[number]
 
-/** Resources brief 5. */
+/** A declaration of a secret (resources brief 5). */
 export type SecretDeclaration = { items: Record<string, { dataType: SecretDataType }> }
 
 export type Configuration = {
   timeZone: TimeZone
   currency: CurrencyCode
   features: Record<string, boolean>
-  /** Absent if config.json declares none: then any name is valid. */
+  /** Absent if config.json declares none, in which case any name is valid. */
   jurisdictions?: string[]
   /** By static name. */
   resources?: ResourceDeclarations
   policyholderFields: FieldDefinition[]
   paymentFields: FieldDefinition[]
   testUsers: TestUser[]
-  /** Display name by role key. */
+  /** Display names, by role key. */
   roles: Record<string, string>
-  /** `group.action` or `group.*` by role key; absent if no role has its own permissions. */
+  /** `group.action` or `group.*`, by role key. Absent if no role has its own permissions. */
   rolePermissions?: Record<string, string[]>
   products: Record<string, ProductDefinition>
-  /** For products without their own table of that name. */
+  /** Tables for products without their own table of that name. */
   tables: Record<string, LookupTable>
   /** By static name. */
   secrets: Record<string, SecretDeclaration>
-  /** Emitted by plugins or the calendar; absent if config.json declares none. */
+  /** Events that plugins or the calendar emit. Absent if config.json declares none. */
   customEvents?: CustomEventDefinition[]
-  /** Resources and groups that the tenant starts with; absent if the archive contains none. */
+  /** Resources and groups that the tenant starts with. Absent if the archive contains none. */
   bootstrap?: Bootstrap
-  /** What books.json says; absent without the file. */
+  /** The content of books.json; absent without the file. */
   books?: BooksConfiguration
-  /** By path below `scripts/`. */
+  /** By path under `scripts/`. */
   scripts: Record<string, string>
 }
 
@@ -262,16 +262,18 @@ export type Finding = {
   path: string
   line?: number
   column?: number
-  /** Stable slug, e.g. `selectWithoutValues`. */
+  /** A stable identifier, such as `selectWithoutValues`. */
   code: string
   message: string
-  /** Applies only if the tenant has no external rater of this name. */
+  /** Set if the finding applies only while the tenant has no external rater of this name. */
   integration?: string
-  /** Applies only if the tenant has no template of this static name among its resources; a deploy then refuses. */
+  /**
+   * Set if the finding applies only while the tenant has no template resource of this static name. A deployment is then rejected.
+   */
   template?: string
 }
 
-/** Documents of all kinds of transactions of the product. */
+/** The documents of all kinds of transactions of a product. */
 export const documentDefinitions = ({
   documents,
   endorsements,
@@ -285,8 +287,8 @@ export const documentDefinitions = ({
 ]
 
 /**
- * A table as a product finds it: its own, else another product's (brief 5.1). Names come from templates: `constructor` is
- * no table.
+ * Returns the table that a product uses: its own, or else another product's (brief 5.1). Names come from templates, so
+ * `constructor` must not find anything.
  */
 export const tableOf = (
   { tables }: Pick<Configuration, 'tables'>,
@@ -299,11 +301,14 @@ export const tableOf = (
 export const isLookupTable = (columns: readonly string[]): boolean =>
   columns.includes('key') && columns.includes('value')
 
-/** Of a look-up's text (`lookUpKey` of templates/effects.ts), which may name the column `value`, as it may of a table that is a resource. */
+/**
+ * The key in the text of a look-up (`lookUpKey` of templates/effects.ts). The text may name the column `value`, as it may for a
+ * table that is a resource.
+ */
 export const keyInLookupTable = (text: string): string =>
   text.endsWith('\u001evalue') ? text.slice(0, -'\u001evalue'.length) : text
 
-/** Brief 5.6. */
+/** Functions that plugins may provide (brief 5.6). */
 export const PLUGIN_FUNCTIONS = [
   'getPerilRates',
   'getUnderwritingResult',
@@ -319,8 +324,8 @@ export const PLUGIN_FUNCTIONS = [
 export type PluginFunction = (typeof PLUGIN_FUNCTIONS)[number]
 
 /**
- * (decision) Every property of these answers is optional, so a script that changes nothing may return nothing or null,
- * as a branch that ends in `return` does. The other functions must return a value: a rate cannot be undefined.
+ * (decision) Functions whose answers have only optional properties. A script that changes nothing may return nothing or null, as a
+ * branch that ends in `return` does. The other functions must return a value: a rate cannot be undefined.
  */
 export const MAY_RETURN_NOTHING: readonly PluginFunction[] = [
   'getPreGraceResult',
@@ -333,6 +338,6 @@ export const MAY_RETURN_NOTHING: readonly PluginFunction[] = [
 export const isPluginFunction = (name: string): name is PluginFunction =>
   (PLUGIN_FUNCTIONS as readonly string[]).includes(name)
 
-/** Such a function wins over templates (brief 5.5). */
+/** Whether the product enables the function, which then replaces templates (brief 5.5). */
 export const hasPlugin = ({ plugins }: Pick<ProductDefinition, 'plugins'>, name: PluginFunction): boolean =>
   plugins[name]?.enabled === true

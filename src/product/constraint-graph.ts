@@ -1,16 +1,16 @@
-// Constrained fields of a configuration, and the fields that govern them (resources brief 1.1, "key: property path").
-// No constraint may depend on itself. Checks of archives and of policies find governors in the same way.
+// Constrained fields of a configuration, and the fields that govern them (resources brief 1.1, "key: property path"). No constraint
+// may depend on itself. The checks of archives and of policies find governing fields in the same way.
 import type { ArchiveReport, PlaceReport } from './check/report.ts'
 import type { Configuration, FieldDefinition, ProductDefinition } from './configuration.ts'
 import type { ResourceDeclarations } from './resources.ts'
 
 type NamedScope = Scope & { readonly path: string; readonly outer?: NamedScope | undefined }
 
-/** `path` is that within the product: `policy.model`, `vehicle.collision.limit`. */
+/** `path` is the path in the product, such as `policy.model` or `vehicle.collision.limit`. */
 type GraphNode = {
   readonly path: string
   readonly field: FieldDefinition
-  /** Paths of governing fields by column; undefined if the key names no field. */
+  /** Paths of governing fields, by column; undefined if the key names no field. */
   readonly governors: ReadonlyMap<string, string | undefined>
 }
 
@@ -20,7 +20,7 @@ type ConstraintGraph = {
   readonly tables: readonly string[]
 }
 
-/** The policyholder's fields govern too, but their own constraints are checked separately. */
+/** The graph of a product. The policyholder's fields may govern too, but their own constraints are checked separately. */
 export function constraintGraph(
   product: Pick<ProductDefinition, 'fields' | 'exposures'>,
   policyholderFields: readonly FieldDefinition[],
@@ -70,7 +70,7 @@ function graphOf(elements: readonly NamedScope[]): ConstraintGraph {
   return { nodes, tables: [...new Set(nodes.map(({ field }) => field.constraint!.table))] }
 }
 
-/** Circles of constrained fields that govern one another, each as a list of paths. */
+/** Circles of constrained fields that govern each other, each as a list of paths. */
 export function constraintCircles({ nodes }: ConstraintGraph): string[][] {
   const alone = nodes.filter(({ path, governors }) => [...governors.values()].includes(path))
   const dependents = nodes.map(({ path, governors }): [string, Dependent] => {
@@ -82,7 +82,7 @@ export function constraintCircles({ nodes }: ConstraintGraph): string[][] {
 
 const known = new WeakMap<object, ConstraintGraph>()
 
-/** Compiled once per configuration in memory. */
+/** The graph of a product, computed once while its configuration is in memory. */
 export function graphOfProduct(
   { policyholderFields }: Pick<Configuration, 'policyholderFields'>,
   product: ProductDefinition,
@@ -92,7 +92,7 @@ export function graphOfProduct(
   return graph
 }
 
-/** The owner of a list of fields: an element, or one group of its fields. */
+/** The owner of a list of fields: an element, or a group among its fields. */
 export type ScopeKind = 'policyholder' | 'policy' | 'exposure' | 'peril' | 'group'
 
 export type Scope = {
@@ -100,10 +100,10 @@ export type Scope = {
   readonly fields: readonly FieldDefinition[]
 }
 
-/** `outer`: from group to its element, then peril, exposure, policy, policyholder. */
+/** `outer` leads from a group to its element, and then to peril, exposure, policy and policyholder. */
 type Nested<S> = Scope & { readonly outer?: S | undefined }
 
-/** First segments of a path. `account` is the newer name of a policyholder. */
+/** First segments of a path. `account` is the newer name for a policyholder. */
 const OWNERS: Readonly<Record<string, ScopeKind>> = {
   policyholder: 'policyholder',
   account: 'policyholder',
@@ -112,15 +112,15 @@ const OWNERS: Readonly<Record<string, ScopeKind>> = {
   peril: 'peril',
 }
 
-/** Segments between an element and its fields. */
+/** Segments that may come between an element and its field. */
 const SKIPPED_SEGMENTS = new Set(['fieldValues', 'values', 'data'])
 
-/** Their values are not text, so no table contains them. */
+/** Types whose values are not text, so that no table contains them. */
 const NON_TEXT_TYPES = new Set<FieldDefinition['type']>(['group', 'media'])
 
 /**
- * The field that a key names, and the list that contains it. `make` is the nearest field of that name, in the same list
- * or around it; `policy.state` and `account.data.state` are fields of that element. Undefined if there is none.
+ * Returns the field that a key names, and the list that contains it; undefined if there is none. `make` is the nearest field of
+ * that name, in the same list or an enclosing one. `policy.state` and `account.data.state` are fields of that element.
  */
 export function governorOf<S extends Nested<S>>(
   scope: S,
@@ -138,7 +138,7 @@ export function governorOf<S extends Nested<S>>(
   return undefined
 }
 
-/** Keys must name fields, and no field may govern itself, directly or indirectly (resources brief 3). */
+/** Checks that keys name fields, and that no field governs itself, directly or indirectly (resources brief 3). */
 export function checkConstraints(
   products: readonly ProductDefinition[],
   policyholderFields: readonly FieldDefinition[],
@@ -156,7 +156,10 @@ export function checkConstraints(
 
 type ConstraintTables = ResourceDeclarations['constraintTables']
 
-/** A file may have more columns than its declaration, and other tables than declared ones may be in force: only a warning. */
+/**
+ * Warns about columns that are not declared. It is only a warning, because a file may have more columns than its declaration, and
+ * other tables than the declared ones may be in force.
+ */
 function checkColumns(
   { nodes }: ConstraintGraph,
   declared: ConstraintTables,
@@ -192,7 +195,7 @@ const MOST_SHOWN = 20
 /** A field, or anything else that depends on others by name. */
 type Dependent = { readonly name: string; readonly conditions: readonly { readonly field: string }[] }
 
-/** Each circle as a list of names; fields that depend on themselves are reported elsewhere. Linear. */
+/** Returns each circle as a list of names, in linear time. Fields that depend on themselves are reported elsewhere. */
 export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string[][] {
   const openDependencies = new Map<string, Set<string>>()
   const dependents = new Map<string, string[]>()
@@ -207,7 +210,7 @@ export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string
     }
   }
   removeDecided(openDependencies, dependents)
-  // Every remaining field depends on a remaining field, so following the first dependency ends in a circle.
+  // Every remaining field depends on a remaining field, so following first dependencies ends in a circle.
   const circles: string[][] = []
   const seen = new Set<string>()
   for (const start of openDependencies.keys()) {
@@ -225,7 +228,7 @@ export function conditionCircles(fields: ReadonlyMap<string, Dependent>): string
   return circles
 }
 
-/** Removes fields without open dependencies until none is left. */
+/** Removes fields without open dependencies until no more can be removed. */
 function removeDecided(
   openDependencies: Map<string, Set<string>>,
   dependents: ReadonlyMap<string, readonly string[]>,

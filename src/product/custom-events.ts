@@ -1,4 +1,4 @@
-// Events that follow the calendar (resources brief 8.3). Computes when one is due from the times that its schedule
+// Events that follow the calendar (resources brief 8.3). Computes the times of an event from its schedule and the times that this
 // counts from, in the tenant's time zone. Pure: it reads no clock.
 import {
   add,
@@ -18,7 +18,7 @@ type Alignment = (typeof ALIGNMENTS)[number]
 
 export const CADENCE_UNITS = ['day', 'week', 'month', 'year'] as const satisfies readonly CalendarUnit[]
 
-/** Only states that an issued policy can have. */
+/** The states that an issued policy can have. */
 export const SUPPRESSING_STATUSES = [
   'withdrawn',
   'lapsed',
@@ -32,21 +32,21 @@ export type SuppressingStatus = (typeof SUPPRESSING_STATUSES)[number]
 
 export type EventSchedule = {
   readonly anchor: Anchor
-  /** Moves to the first start of a week (Monday), month or year at or after the anchor. */
+  /** Moves the time to the first start of a week (Monday), month or year at or after the anchor. */
   readonly alignment?: Alignment
-  /** Added after the alignment; may be negative. */
+  /** Added after the alignment. May be negative. */
   readonly offset?: { readonly amount: number; readonly unit: CalendarUnit }
-  /** Repeats from the first time; `limit` counts the occurrences per anchor, including the first. */
+  /** Repeats the event, starting with the first time. `limit` counts the occurrences for each anchor, including the first. */
   readonly cadence?: {
     readonly intervalDuration: number
     readonly durationBasis: (typeof CADENCE_UNITS)[number]
     readonly limit?: number
   }
-  /** Skips the event in these states; later ones are still emitted. */
+  /** Skips the event in these states. Later occurrences are still emitted. */
   readonly suppressOnStatuses: readonly SuppressingStatus[]
 }
 
-/** Declared in config.json. */
+/** A custom event that config.json declares. */
 export type CustomEventDefinition = {
   readonly type: CustomEventType
   readonly schedule?: EventSchedule
@@ -54,16 +54,16 @@ export type CustomEventDefinition = {
   readonly products?: readonly string[]
 }
 
-/** Everything that decides the times of one policy's schedule. */
+/** Everything in a policy that determines the times of an event. */
 export type Course = {
-  /** Times that the schedule counts from. */
+  /** The times that the schedule counts from. */
   readonly anchors: readonly Instant[]
-  /** Recurring events end with the policy, unless it is their anchor. */
+  /** The end of the policy, which also ends recurring events unless it is their anchor. */
   readonly end: Instant
   readonly zone: TimeZone
 }
 
-/** The first start of a week, month or year at or after `at`. */
+/** Returns the first start of a week, month or year at or after `at`. */
 function aligned(at: Instant, alignment: Alignment | undefined, zone: TimeZone): Instant {
   if (alignment === undefined) return at
   const day = startOfDay(at, zone)
@@ -76,13 +76,13 @@ function aligned(at: Instant, alignment: Alignment | undefined, zone: TimeZone):
   return first === from ? first : add(first, 1, 'year', zone)
 }
 
-/** Greatest length of each unit: a lower bound for the steps made. */
+/** The greatest length of each unit, which gives a lower bound for the number of steps. */
 const LONGEST_MS = { day: 86_400_000, week: 604_800_000, month: 31 * 86_400_000, year: 366 * 86_400_000 }
 
-/** Extra steps, because clock changes shift times by an hour. */
+/** Extra steps, because clock changes can move times by an hour. */
 const STEPS_BACK = 2
 
-/** Strictly after `after`; undefined if the cadence has ended. */
+/** Returns the next time strictly after `after`; undefined if the cadence has ended. */
 function nextOfAnchor(
   { offset, alignment, cadence, anchor }: EventSchedule,
   at: Instant,
@@ -103,7 +103,7 @@ function nextOfAnchor(
   return undefined
 }
 
-/** Strictly after `after`; undefined if there is none. */
+/** Returns the next time strictly after `after`; undefined if there is none. */
 export function nextTime(schedule: EventSchedule, course: Course, after: Instant): Instant | undefined {
   const times = course.anchors
     .map(anchor => nextOfAnchor(schedule, anchor, course, after))
@@ -111,6 +111,6 @@ export function nextTime(schedule: EventSchedule, course: Course, after: Instant
   return times.length === 0 ? undefined : (Math.min(...times) as Instant)
 }
 
-/** Guards against timers that no longer match the schedule. */
+/** Whether `at` is a time of the schedule. A timer may no longer match it. */
 export const isTimeOf = (schedule: EventSchedule, course: Course, at: Instant): boolean =>
   nextTime(schedule, course, (at - 1) as Instant) === at

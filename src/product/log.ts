@@ -1,7 +1,7 @@
 import type { ArchiveRefused } from '../../packages/zip/refusal.ts'
 import type { Finding } from './configuration.ts'
 
-/** Resources brief 10.4. `outcome` is absent if nothing was deployed. */
+/** Formats a deploy log (resources brief 10.4). `outcome` is undefined if nothing was deployed. */
 export function formatLog(
   findings: readonly Finding[],
   outcome: { version: number; hostname: string } | undefined,
@@ -17,7 +17,7 @@ export function formatLog(
   ].join('\n')
 }
 
-/** A refused archive has this one finding, which is an error. */
+/** The finding of a rejected archive, which has no others. It is an error. */
 export const refusalFinding = ({ code, message, path }: ArchiveRefused): Finding => ({
   severity: 'ERROR',
   path: path ?? '(archive)',
@@ -32,5 +32,5 @@ function findingLine({ severity, path, line, column, code, message }: Finding): 
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Paths and messages quote the archive; a line break in them must not forge a log line. */
+/** Paths and messages quote the archive. A line break in them must not forge a log line. */
 const onOneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')

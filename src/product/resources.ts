@@ -1,8 +1,8 @@
-// The configuration's resources: data and text that products use and that change on dates of their own (resources brief
-// 1 and 2). config.json declares tables; bootstrap/resources contains those that a tenant starts with.
+// The configuration's resources: data and text that products use and that change on their own dates (resources brief 1 and 2).
+// config.json declares tables; bootstrap/resources contains the resources that a tenant starts with.
 import type { Instant } from '../kernel/time.ts'
 
-/** Names in responses and in the list by type (contract 2; resources brief 2). */
+/** Names of types in responses and in the list by type (contract 2; resources brief 2). */
 export const RESOURCE_TYPES = [
   'table',
   'rangeTable',
@@ -23,25 +23,25 @@ export const RESOURCE_NAME = /^_?[a-zA-Z$][a-zA-Z\d_$]*$/
 export const LONGEST_RESOURCE_NAME = 128
 export const LONGEST_FONT_STATIC_NAME = 120
 
-/** Endings of template names in a configuration; static names have none. */
+/** Extensions of template names in a configuration. Static names have none. */
 const TEMPLATE_ENDING = /(?:\.template)?\.(?:liquid|vm|velocity)$/
 
-/** The static name of the resource that takes precedence over the configuration's template of that name. */
+/** The static name of the resource that overrides the configuration's template of that name. */
 export const staticNameOf = (templateName: string): string => templateName.replace(TEMPLATE_ENDING, '')
 
-/** The static name of the resource that may stand for a static document of that file name. */
+/** The static name of the resource that can replace a static document with that file name. */
 export const staticNameOfFile = (fileName: string): string => fileName.replace(/\.\w{1,5}$/, '')
 
-/** Group and secret names are any text of 1 to 128 characters. */
+/** Limits of resources. The names of groups and secrets are any text of 1 to 128 characters. */
 export const LONGEST_JURISDICTION = 64
 export const MOST_JURISDICTIONS = 100
 export const MOST_GROUP_RESOURCES = 5_000
 
-/** As configurations name them. */
+/** Column types, as configurations name them. */
 export const COLUMN_TYPES = ['string', 'int', 'long', 'decimal', 'boolean', 'date', 'datetime'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
 
-/** Times of a policy that can select the contents in force. */
+/** The times of a policy that can select the contents in force. */
 export const SELECTION_TIME_BASES = [
   'policyStartTime',
   'termStartTime',
@@ -50,12 +50,12 @@ export const SELECTION_TIME_BASES = [
 ] as const
 export type SelectionTimeBasis = (typeof SELECTION_TIME_BASES)[number]
 
-/** Time and place of a transaction, which select the contents of a table (policy/surroundings.ts). */
+/** The times and the jurisdiction of a transaction, which select the contents of a table (policy/surroundings.ts). */
 export type SelectionBasis = Readonly<Record<SelectionTimeBasis, Instant>> & {
   readonly jurisdiction?: string | undefined
 }
 
-/** For an account, which has only the present time and no jurisdiction. */
+/** The selection basis of an account, which has only the present time and no jurisdiction. */
 export const allAt = (at: Instant): SelectionBasis => ({
   policyStartTime: at,
   termStartTime: at,
@@ -65,7 +65,7 @@ export const allAt = (at: Instant): SelectionBasis => ({
 
 type DeclaredColumn = { name: string; dataType: ColumnType; isKey: boolean }
 
-/** The order of the columns is that of the keys. */
+/** The order of the columns is also the order of the keys. */
 export type TableDeclaration = { columns: DeclaredColumn[]; selectionTimeBasis: SelectionTimeBasis }
 
 /** `rangeStart` and `rangeEnd` name columns. */
@@ -76,18 +76,21 @@ export type ConstraintTableDeclaration = {
   selectionTimeBasis: SelectionTimeBasis
 }
 
-/** config.json, by static name (resources brief 1.1). */
+/** The declarations of config.json, by static name (resources brief 1.1). */
 export type ResourceDeclarations = {
   tables: Record<string, TableDeclaration>
   rangeTables: Record<string, RangeTableDeclaration>
   constraintTables: Record<string, ConstraintTableDeclaration>
-  /** Snippets that are selected for another time than the including template. */
+  /** Snippets that are selected for a different time than the template that includes them. */
   templateSnippets?: Record<string, { selectionTimeBasis: SelectionTimeBasis }>
 }
 
 export type Selectable = { readonly name: string; readonly jurisdictions: readonly string[] }
 
-/** Pairs that cannot share a group: same static name, and same jurisdiction or none (resources brief 2). */
+/**
+ * Returns the pairs that cannot share a group: they have the same static name, and a jurisdiction in common or none at all
+ * (resources brief 2).
+ */
 export function clashes<R extends Selectable & { readonly staticName: string }>(
   members: readonly R[],
 ): (readonly [R, R])[] {
@@ -107,12 +110,12 @@ const MOST_HOSTS = 50
 const LABEL = '[a-z\\d]([a-z\\d-]{0,61}[a-z\\d])?'
 const HOST = new RegExp(`^(\\*\\.)?${LABEL}(\\.${LABEL})*$|^\\[[\\da-f:.]+\\]$`)
 
-/** Lower case, without duplicates. */
+/** Converts hosts to lower case and removes duplicates. */
 export const normalHosts = (wanted: readonly string[]): string[] => [
   ...new Set(wanted.map(host => host.trim().toLowerCase().replace(/\.$/, ''))),
 ]
 
-/** The problem and its fix; undefined if all are hosts. */
+/** Returns the problem and its remedy; undefined if all are hosts. */
 export function hostsProblem(hosts: readonly string[]): string | undefined {
   const wrong = hosts.filter(host => host.length > 253 || !HOST.test(host))
   const shown = wrong.slice(0, 5).map(host => `'${host.slice(0, 80).toWellFormed()}'`)
@@ -123,7 +126,7 @@ export function hostsProblem(hosts: readonly string[]): string | undefined {
 
 export const BOOTSTRAP_PATH = 'bootstrap/resources'
 
-/** Type of resource by folder of `resourceFiles`. The brief does not name the last three. */
+/** The type of the resources in each folder of `resourceFiles`. The brief does not name the last three. */
 export const BOOTSTRAP_FOLDERS = {
   tables: 'table',
   constraintTables: 'constraintTable',
@@ -143,9 +146,9 @@ export type BootstrapResource = {
   readonly type: ResourceType
   readonly staticName: string
   readonly jurisdictions: readonly string[]
-  /** For secrets: hosts that may receive it. Absent: every permitted address. */
+  /** For secrets: the hosts that may receive it. Absent: every permitted address. */
   readonly allowedHosts?: readonly string[]
-  /** Path in the archive. */
+  /** The path in the archive. */
   readonly path: string
 }
 
@@ -161,5 +164,5 @@ export type Bootstrap = {
   readonly groups: readonly BootstrapGroup[]
 }
 
-/** Per document, beside the service's own fonts. */
+/** The most fonts of a document, in addition to the service's own. */
 export const MOST_FONTS = 8

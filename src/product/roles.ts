@@ -1,8 +1,8 @@
-// Roles that an archive defines (security/roles.json) and gives to its users. The account type defines what an account
-// may do (brief 7), unless roles.json lists permissions.
+// Roles that an archive defines (security/roles.json) and gives to its users. The account type determines what an account may do
+// (brief 7), unless roles.json lists permissions.
 import type { Configuration, TestUser } from './configuration.ts'
 
-/** Each type includes the permissions of those after it, so several roles add up (resources brief 11). */
+/** Account types. Each includes the permissions of those after it, so several roles add up (resources brief 11). */
 export const FROM_MOST_TO_LEAST = [
   'account.tenant.admin',
   'account.tenant.employee',
@@ -10,10 +10,10 @@ export const FROM_MOST_TO_LEAST = [
   'account.tenant.read.only.user',
 ] as const
 
-/** Account types that a role can name. */
+/** An account type that a role can name. */
 export type TestUserType = (typeof FROM_MOST_TO_LEAST)[number]
 
-/** Keys: the role's letters and digits, without `account.tenant.` and `user`. */
+/** Account types by the letters and digits of a role, without `account.tenant.` and `user`. */
 const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
   admin: 'account.tenant.admin',
   employee: 'account.tenant.employee',
@@ -26,7 +26,10 @@ const TYPE_OF_ROLE: Readonly<Record<string, TestUserType>> = {
   viewonly: 'account.tenant.read.only.user',
 }
 
-/** Reads `read.only.user`, `read-only`, `readOnly`, `reader`; undefined for the author's own roles. */
+/**
+ * Returns the account type that a role names, in spellings such as `read.only.user`, `read-only`, `readOnly` or `reader`; undefined
+ * for the author's own roles.
+ */
 export function typeOfRole(role: string): TestUserType | undefined {
   const dotted = role
     .replace(/([a-z])([A-Z])/g, '$1.$2')
@@ -40,31 +43,30 @@ export function typeOfRole(role: string): TestUserType | undefined {
   return Object.hasOwn(TYPE_OF_ROLE, bare) ? TYPE_OF_ROLE[bare] : undefined
 }
 
-/** A role that the author invented counts as employee. */
+/** Treats a role that the author invented as employee. */
 const typeOrEmployee = (role: string): TestUserType => typeOfRole(role) ?? 'account.tenant.employee'
 
 /**
- * The highest type that one of the user's roles names. Users without roles, or with the author's own, are employees
- * with full access to policy data: published archives list their users without roles and expect that (resources brief
- * 10.3).
+ * Returns the highest type that one of the user's roles names. Users without roles, or with the author's own, are employees with
+ * full access to policy data: published archives list their users without roles and expect that (resources brief 10.3).
  */
 export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
   const types = roles.map(typeOrEmployee)
   return FROM_MOST_TO_LEAST.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
-/** Stored with the version. Does not repeat what account types define. */
+/** What is stored of the roles with a version. It does not repeat what account types define. */
 export type TenantRoles = {
-  /** Replaces the permissions of a type: `group.action` or `group.*`. */
+  /** Replaces the permissions of an account type: `group.action` or `group.*`. */
   readonly types: Readonly<Partial<Record<TestUserType, readonly string[]>>>
-  /** For users of the archive with a role that has its own permissions: the union of all their roles. */
+  /** For users of the archive who have a role with its own permissions: the union of all their roles. */
   readonly users: Readonly<Record<string, RoleGrant>>
 }
 
-/** Types add their current permissions to `permissions`. */
+/** `types` add their current permissions to `permissions`. */
 type RoleGrant = { readonly types: readonly TestUserType[]; readonly permissions: readonly string[] }
 
-/** Null without role permissions. `hasUsers`: whether the archive's users become accounts. */
+/** Returns null if there are no role permissions. `hasUsers` is whether the archive's users become accounts. */
 export function tenantRoles(
   { rolePermissions = {}, testUsers }: Pick<Configuration, 'rolePermissions' | 'testUsers'>,
   hasUsers: boolean,
@@ -79,7 +81,7 @@ export function tenantRoles(
   return { types, users: Object.fromEntries(users) }
 }
 
-/** Only if one of the author's own roles has permissions. Roles without permissions count as employee. */
+/** Returns a grant only if one of the author's own roles has permissions. Roles without permissions count as employee. */
 function grantOf(
   { username, roles }: TestUser,
   rolePermissions: Readonly<Record<string, readonly string[]>>,

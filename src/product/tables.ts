@@ -2,20 +2,20 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { Finding } from './configuration.ts'
 import type { TenantRoles } from './roles.ts'
 
-/** Which compiled configuration a version stands for today; a repair changes the hash. */
+/** The compiled configuration of each version today. A repair changes the hash. */
 export const configurationVersions = sqliteTable('configuration_version', {
   version: integer().primaryKey(),
-  /** SHA-256 of the archive, hex; names the archive and the compiled configuration in R2. */
+  /** SHA-256 of the archive, in hexadecimal; names the archive and the compiled configuration in R2. */
   hash: text().notNull(),
   timeZone: text().notNull(),
   currency: text().notNull(),
-  /** Which integration rates each product that names one, by product; null: none does. */
+  /** The integration that rates each product that names one, by product; null if no product does. */
   externalRaters: text({ mode: 'json' }).$type<Record<string, string>>(),
-  /** What it says of permissions; null: what the account types say. */
+  /** The permissions that it defines; null if those of the account types apply. */
   roles: text({ mode: 'json' }).$type<TenantRoles>(),
 })
 
-/** Every successful deploy and repair. */
+/** Every successful deployment and repair. */
 export const deployments = sqliteTable(
   'deployment',
   {
@@ -45,34 +45,34 @@ export type DeploymentStep = {
   readonly counts: Readonly<Record<string, number>>
 }
 
-/** What lists show of an attempt. */
+/** The part of an attempt that lists show. */
 export type DeploymentSummary = {
-  /** Method and path of the request. */
+  /** The method and path of the request. */
   readonly route: string
   readonly username: string
   readonly accountLocator: string
   readonly requestId: string
-  /** Of a repair that was refused: the version that it was of. */
+  /** For a rejected repair: the version that it would have repaired. */
   readonly repaired?: number
-  /** Names of archives in R2; of one that was refused there is none. */
+  /** Names of archives in R2; a rejected one is not stored. */
   readonly hash?: string
   readonly formerHash?: string
   readonly errors: number
   readonly warnings: number
 }
 
-/** Every deploy and repair, and the newest of those that were refused (tenants/deployment/log). */
+/** Every deployment and repair, and the newest rejected attempts (tenants/deployment/log). */
 export const deploymentLogs = sqliteTable(
   'deployment_log',
   {
     locator: text().primaryKey(),
     createdAt: integer().notNull(),
     kind: text({ enum: ['deploy', 'repair'] }).notNull(),
-    /** Null: it was refused. */
+    /** Null if the attempt was rejected. */
     version: integer(),
     summary: text({ mode: 'json' }).$type<DeploymentSummary>().notNull(),
     steps: text({ mode: 'json' }).$type<readonly DeploymentStep[]>().notNull(),
-    /** The first ones. */
+    /** Only the first ones. */
     findings: text({ mode: 'json' }).$type<readonly Finding[]>().notNull(),
   },
   table => [

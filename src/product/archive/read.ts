@@ -10,16 +10,16 @@ import { entryPath, isArchiveName, isJunk, isOfficeName } from '../../../package
 import { ArchiveRefused, type RefusalCode } from '../../../packages/zip/refusal.ts'
 import type { Finding } from '../configuration.ts'
 
-/** Below this, content may shrink a thousandfold: a table full of blanks is no zip bomb. */
+/** Smaller files may compress a thousandfold: a table full of blanks is not a zip bomb. */
 const RATIO_COUNTS_FROM_BYTES = 1_048_576
 
-/** Unpacked on each call. Both readers throw `ArchiveRefused`. */
+/** A file that is unpacked on each call of `bytes` or `text`, both of which throw `ArchiveRefused`. */
 export type ArchiveFile = {
-  /** Relative to the root of the configuration, `/` between segments. */
+  /** Relative to the root of the configuration, with `/` between segments. */
   path: string
   sizeBytes: number
   bytes: () => Uint8Array
-  /** UTF-8 without byte-order mark; lines end with `\n`. */
+  /** UTF-8 without a byte-order mark; lines end with `\n`. */
   text: () => string
 }
 
@@ -27,11 +27,14 @@ type Archive = {
   /** Sorted by path. */
   files: ArchiveFile[]
   findings: Finding[]
-  /** Throws `ArchiveRefused` when an unread entry does not have its declared size: downloads unpack it too. */
+  /**
+   * Throws `ArchiveRefused` if an unread entry does not have its declared size: other programs unpack the archive after downloading
+   * it.
+   */
   checkUnread: () => void
 }
 
-/** Checks before it unpacks anything (resources brief 10.3). Throws `ArchiveRefused`. */
+/** Reads the directory of a zip and checks it before unpacking anything (resources brief 10.3). Throws `ArchiveRefused`. */
 export function readArchive(zip: Uint8Array): Archive {
   const tooLarge = `The zip has ${zip.byteLength} bytes; at most ${LARGEST_ARCHIVE_BYTES} are read. Upload large tables as resources.`
   if (zip.byteLength > LARGEST_ARCHIVE_BYTES) throw new ArchiveRefused('archiveTooLarge', tooLarge)
@@ -96,7 +99,7 @@ function refuseBombs(zip: Uint8Array, directory: DirectoryEntry[]): void {
 /** General-purpose flags: encrypted, strong encryption, encrypted directory. */
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 const FILE_TYPE = 0xf000
-/** No type, regular file, folder. */
+/** No type, a regular file, or a folder. */
 const ORDINARY_TYPES = new Set([0x0000, 0x8000, 0x4000])
 
 function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): void {
@@ -121,8 +124,8 @@ function refuseEntry(entry: DirectoryEntry, path: string, isFolder: boolean): vo
 }
 
 /**
- * Throws `ArchiveRefused`: entries that share bytes let a small zip declare honest sizes and still unpack to a
- * huge whole.
+ * Throws `ArchiveRefused` for entries that share bytes. With those, a small zip could declare honest sizes and still unpack to a
+ * huge total.
  */
 function refuseOverlaps(ranges: { start: number; end: number; path: string }[]): void {
   ranges.sort((a, b) => a.start - b.start)
@@ -134,10 +137,10 @@ function refuseOverlaps(ranges: { start: number; end: number; path: string }[]):
   }
 }
 
-/** A table or a document that a tenant begins with may be a zip (resources brief 1.2 and 4.1). */
+/** Tables and documents that a tenant starts with may be zip files (resources brief 1.2 and 4.1). */
 const RESOURCES = 'bootstrap/'
 
-/** Unpacking the beginning of a file costs time too; after this many files only the name decides. */
+/** Unpacking the beginning of a file takes time too. After this many files only the name decides. */
 const MOST_LOOKED_INTO = 5_000
 
 const isNestedArchive = (
@@ -147,7 +150,7 @@ const isNestedArchive = (
   isLookedInto: boolean,
 ): boolean => isArchiveName(path) || (isLookedInto && !isOfficeName(path) && beginsLikeZip(zip, entry, path))
 
-/** Counts the text of each file once. */
+/** Returns a function that counts the text of each file once, and whether the total is still within the limit. */
 function textBudget(): (file: DirectoryEntry) => boolean {
   const counted = new Set<DirectoryEntry>()
   let bytes = 0
@@ -185,24 +188,24 @@ function archiveFile(
   }
 }
 
-/** Resources brief 10.3. */
+/** Limits of an archive (resources brief 10.3). */
 export const LARGEST_ARCHIVE_BYTES = 32 * 1024 * 1024
 export const LARGEST_UNPACKED_BYTES = 500_000_000
 export const LARGEST_RATIO = 100
-/** For all text files together: what an isolate can hold beside its other work. */
+/** The limit for all text files together: what fits in an isolate next to its other work. */
 export const LARGEST_TEXT_BYTES = 24 * 1024 * 1024
 
-/** Only these folders at the root belong to a configuration. */
+/** The folders at the root that belong to a configuration. */
 export const ROOT_FOLDERS: ReadonlySet<string> = new Set(
   'products payment policyholder security scripts bootstrap'.split(' '),
 )
 
-/** Names that occur only at the root, and so identify it. */
+/** Names that occur only at the root and therefore identify it. */
 const ROOT_NAMES = new Set(['config.json', ...ROOT_FOLDERS])
 
 const firstSegment = (path: string): string => path.split('/', 1)[0]!
 
-/** The root is the top, or one folder around everything (brief 0.8). `prefix` is empty or ends with `/`. */
+/** Finds the root: the top, or a single folder around everything (brief 0.8). `prefix` is empty or ends with `/`. */
 export function configurationRoot(paths: string[]): { prefix: string; outside: string[] } {
   if (paths.some(path => ROOT_NAMES.has(firstSegment(path)))) return { prefix: '', outside: [] }
   const wrapping = new Set(

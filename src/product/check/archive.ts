@@ -1,4 +1,4 @@
-// Files of an archive as the checks see them. A file that no check takes is reported as unknown.
+// The files of an archive, for the checks. A file that no check takes is reported as unknown.
 import { ArchiveRefused } from '../../../packages/zip/refusal.ts'
 import { nearest } from '../../kernel/text.ts'
 import type { ArchiveFile } from '../archive/read.ts'
@@ -6,12 +6,12 @@ import { type ArchiveReport, type FindingCode, LARGEST_FINDING_COUNT } from './r
 
 export type Archive = {
   readonly report: ArchiveReport
-  /** Marks the file as part of the configuration. */
+  /** Returns the file and marks it as part of the configuration. */
   take: (path: string) => ArchiveFile | undefined
-  /** Names of files directly in the folder. */
+  /** Names of the files directly in the folder. */
   namesIn: (folder: string) => string[]
   foldersIn: (folder: string) => string[]
-  /** Relative to the folder. */
+  /** Paths of all files under the folder, relative to it. */
   pathsBelow: (folder: string) => string[]
   /** Files that no check took, which are reported as unknown. */
   leftOver: () => string[]
@@ -54,11 +54,14 @@ export function indexFiles(files: readonly ArchiveFile[], report: ArchiveReport)
   }
 }
 
-/** Undefined if it cannot be read; the reason is reported. */
+/** Returns undefined if the file cannot be read, and reports why. */
 export const readText = (file: ArchiveFile, report: ArchiveReport): string | undefined =>
   readFile(file, report, () => undefined)
 
-/** For templates and scripts: one in an older encoding is checked as far as it goes, and not said to be missing too. */
+/**
+ * Reads a template or script. A file in an older encoding is reported but still checked as far as possible, so that it is not also
+ * reported as missing.
+ */
 export const readSource = (file: ArchiveFile, report: ArchiveReport): string | undefined =>
   readFile(file, report, bytes => new TextDecoder().decode(bytes))
 
@@ -76,7 +79,7 @@ function readFile(
   }
 }
 
-/** Names that the format defines, at any depth; candidates for suggestions. */
+/** Names that the format defines, at any depth; used for suggestions. */
 const NAMES = [
   ...['config.json', 'products', 'payment', 'policyholder', 'security', 'scripts', 'bootstrap'],
   ...['policy', 'exposures', 'perils', 'tables', 'taxes', 'static_documents'],
@@ -87,7 +90,7 @@ const NAMES = [
 ]
 const KNOWN_NAMES = new Set(NAMES)
 
-/** Parts of older configurations that nothing reads, and notes for people (brief 5.1). */
+/** Parts of older configurations that nothing reads, and notes for people (brief 5.1). They are not reported. */
 const OBSOLETE = [
   /^(brand|reports)\//,
   /(^|\/)perms\.json$/,
@@ -98,7 +101,7 @@ const OBSOLETE = [
   /\.md$/i,
 ]
 
-/** Files that Bindery does not use, with the consequence for the tenant. */
+/** Files that Bindery does not use, and what that means for the tenant. */
 const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   [
     /^products\/[^/]+\/(?:policy\/)?premium-?reporting\.json$/i,
@@ -117,10 +120,13 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   ],
 ]
 
-/** Claims of a product, in any form of any age. */
+/** Claims of a product, in the format of any age. */
 const CLAIMS = /^products\/[^/]+\/claims?\//
 
-/** Warns once for the claims of a product and for an unknown folder at the top, else for each file. */
+/**
+ * Warns about files that no check took: once for the claims of a product, once for an unknown folder at the root, and otherwise for
+ * each file.
+ */
 export function checkLeftOver({ leftOver, report }: Archive, knownFolders: ReadonlySet<string>): void {
   const folders = new Set<string>()
   for (const path of leftOver()) {
@@ -146,10 +152,10 @@ export function checkLeftOver({ leftOver, report }: Archive, knownFolders: Reado
   }
 }
 
-/** Case counts in endings, apart from `.csv`. */
+/** Extensions whose case matters. For `.csv` it does not. */
 const ENDING = /\.(json|liquid|js|cjs|mjs|vm|velocity)$/i
 
-/** Corrects names of the format that are nearly right, such as `Perils`, and endings such as `.JSON`. */
+/** Suggests a correction for nearly right names of the format, such as `Perils`, and for extensions such as `.JSON`. */
 function pathSuggestion(path: string, report: ArchiveReport): string {
   const names = path.split('/')
   if (!report.afford('comparisons', names.length * NAMES.length)) return ''

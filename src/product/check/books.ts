@@ -1,4 +1,4 @@
-// books.json: accounts of general ledgers and columns of bordereaux.
+// books.json: accounts of the general ledger and columns of bordereaux.
 import { z } from 'zod'
 import { ACCOUNT_NAMES, type BooksConfiguration, bordereauColumns } from '../books.ts'
 import type { FieldDefinition, ProductDefinition } from '../configuration.ts'
@@ -26,7 +26,7 @@ export const booksFile = z.strictObject({
   ),
 })
 
-/** Undefined without the file. Reports accounts and columns that are not there. */
+/** Returns undefined without the file. Reports unknown accounts and columns. */
 export function compileBooks(
   { take, report: archive }: Archive,
   products: readonly ProductDefinition[],
@@ -41,7 +41,7 @@ export function compileBooks(
       report
         .at('accounts', one)
         .error('unknownAccount', `There is no account '${one}'.${report.suggestion(one, ACCOUNT_NAMES)}`)
-  // Of a broken file some is left out, perhaps the field.
+  // The field may be in the part of a broken file that was left out.
   const isBroken = archive.hasBrokenJson('products/') || archive.hasBrokenJson('policyholder/')
   const columns = bordereauColumns({
     products: Object.fromEntries(products.map(product => [product.name, product])),

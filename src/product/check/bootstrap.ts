@@ -1,5 +1,5 @@
-// bootstrap/resources, which a tenant starts with (resources brief 2). Checks that everything that belongs together is
-// present; the contents of a file are checked when its resource is made, those of templates and tables before a deploy too.
+// Checks bootstrap/resources, which a tenant starts with (resources brief 2). Checks that everything that belongs together is
+// present. The contents of a file are checked when its resource is created; those of templates and tables also before a deployment.
 
 import { z } from 'zod'
 import { compileVelocity } from '../../../packages/velocity/velocity.ts'
@@ -30,7 +30,7 @@ import { isVelocity, type LiquidCheck } from './product/templates.ts'
 import type { ValueReport } from './report.ts'
 import type { TableFile } from './strict/analysis.ts'
 
-/** bootstrap/resources/config.json, by resource and group name (resources brief 2). */
+/** Entries of bootstrap/resources/config.json, by resource and group name (resources brief 2). */
 const resourceInstance = z.strictObject({
   staticName: about(
     name,
@@ -38,7 +38,7 @@ const resourceInstance = z.strictObject({
     'rates',
   ),
   jurisdictions: about(textList.default([]), 'Where it holds. Left out: everywhere.', ['CA']),
-  /** Only for secrets. */
+  /** For secrets only. */
   allowedHosts: about(
     textList.optional(),
     'Secrets only: the hosts to which it may be sent. Left out: any.',
@@ -72,18 +72,18 @@ export const bootstrapFile = z.strictObject({
   ),
 })
 
-/** By item name. */
+/** Values by the name of the item. */
 const secretFile = z.record(z.string(), z.unknown())
 
 const CONFIG = `${BOOTSTRAP_PATH}/config.json`
 const FILES = `${BOOTSTRAP_PATH}/resourceFiles`
 
-/** The declarations of config.json that bootstrap resources must match. */
+/** The declarations in config.json that bootstrap resources must match. */
 type Declared = Pick<Configuration, 'jurisdictions' | 'resources'>
 
 type File = { readonly path: string; readonly type: ResourceType }
 
-/** Undefined if the folder is missing or empty. */
+/** Compiles the bootstrap resources; undefined if the folder is missing or empty. */
 export function compileBootstrap(archive: Archive, declared: Declared): Bootstrap | undefined {
   const found = filesByName(archive)
   const file = archive.take(CONFIG)
@@ -102,7 +102,7 @@ export function compileBootstrap(archive: Archive, declared: Declared): Bootstra
   return resources.length + groups.length === 0 ? undefined : { resources, groups }
 }
 
-/** A template that does not compile is refused when its resource is made, after the deploy. */
+/** Reports as warnings templates that do not compile. They are rejected when their resource is created, after the deployment. */
 export function checkBootstrapTemplates(
   { resources }: Bootstrap,
   archive: Archive,
@@ -131,7 +131,7 @@ export const bootstrapTables = (
       : []
   })
 
-/** Base names are resource names. */
+/** Files by their base names, which are the names of resources. */
 function filesByName({ namesIn, take, report }: Archive): Map<string, File[]> {
   const found = new Map<string, File[]>()
   for (const folder of Object.keys(BOOTSTRAP_FOLDERS) as BootstrapFolder[]) {
@@ -208,7 +208,7 @@ function checkNames(name: string, staticName: string, type: ResourceType, wrong:
     wrong(`'${staticName}' is not a static name: ${NAME_RULE}`)
 }
 
-/** `known`: those that config.json declares; undefined for any. */
+/** `known` are the jurisdictions that config.json declares; undefined permits any. */
 function checkJurisdictions(
   name: string,
   jurisdictions: readonly string[],
@@ -231,7 +231,7 @@ function checkHosts(hosts: readonly string[], type: ResourceType, report: ValueR
   if (problem !== undefined) report.error('badBootstrap', `'allowedHosts' has ${problem}.`)
 }
 
-/** The brief has no folder for range tables: declared ones may be among the others. */
+/** The brief has no folder for range tables, so declared range tables may be among the other tables. */
 const typeOf = (
   type: ResourceType,
   staticName: string,

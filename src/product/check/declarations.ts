@@ -1,5 +1,5 @@
-// Declarations of config.json beside settings: tables and snippets that are resources (resources brief 1.1), and custom
-// events with their schedules (resources brief 8.3).
+// Declarations in config.json other than settings: tables and snippets that are resources (resources brief 1.1), and custom events
+// with their schedules (resources brief 8.3).
 
 import { z } from 'zod'
 import { type CustomEventType, isCustomEventType } from '../../platform/events/types.ts'
@@ -40,14 +40,14 @@ const dataType = about(
   'decimal',
 )
 
-/** Without one, the effective time of the transaction selects the contents. */
+/** Defaults to the effective time of the transaction. */
 const selectionTimeBasis = about(
   choice(SELECTION_TIME_BASES).default('transactionEffectiveTime'),
   'Which time of a transaction decides which contents are in force.',
   'policyStartTime',
 )
 
-/** A list of entries, because the order of columns is that of the keys. */
+/** Becomes a list of entries, because the order of the columns is the order of the keys. */
 const columnMap = <Column extends z.ZodObject>(column: Column) =>
   z
     .record(z.string(), column.optional())
@@ -96,7 +96,7 @@ const constraintTable = z.strictObject({
 const byStaticName = <Entry extends z.ZodType>(entry: Entry) =>
   z.record(z.string(), entry.optional()).default({})
 
-/** Resources brief 4.2; the other properties are for screens. */
+/** Resources brief 4.2; other properties are for user interfaces. */
 const templateSnippet = z.strictObject({
   displayName: about(text.optional(), 'What people call it. For screens.', 'Letterhead'),
   selectionTimeBasis: about(
@@ -154,7 +154,7 @@ const staticNameProblem = (name: string): string | undefined =>
     ? undefined
     : 'is not a static name: it begins with a letter, $ or _ and a letter, and has letters, digits, _ and $ only.'
 
-/** Reports contradictions; undefined without declarations. */
+/** Compiles the declarations and reports contradictions; undefined if there are none. */
 export function compileResourceTables(
   { tables, rangeTables, constraintTables, templateSnippets }: Tables,
   report: ValueReport,
@@ -200,14 +200,14 @@ export function compileResourceTables(
     const problem = staticNameProblem(name)
     if (problem !== undefined)
       report.at('templateSnippets', name).error('badSnippetName', `'${name}' ${problem}`)
-    // Keep only snippets with a selection time of their own; the others follow their template.
+    // Keeps only snippets with their own selection time; the others use that of their template.
     return selectionTimeBasis === undefined ? [] : [[name, { selectionTimeBasis }] as const]
   })
   if (seen.size === 0 && snippets.length === 0) return undefined
   return { ...declared, ...(snippets.length > 0 && { templateSnippets: Object.fromEntries(snippets) }) }
 }
 
-/** Why a range table cannot use the column, as the end of a sentence. */
+/** Why a range table cannot use the column as a bound, as the end of a sentence. */
 function boundProblem(
   bound: 'rangeStart' | 'rangeEnd',
   range: NonNullable<Tables['rangeTables'][string]>,
@@ -279,10 +279,10 @@ export const customEventDeclarations = about(
   [{ type: 'custom.policy.anniversary', schedule: { anchor: 'policyStart' } }],
 )
 
-/** Each adds a row and a timer to every policy. */
+/** The most events with a schedule: each adds a row and a timer to every policy. */
 const MOST_SCHEDULES = 50
 
-/** Longer than any policy, and within the calendar. */
+/** The largest interval, limit and offset: longer than any policy, and still within the calendar. */
 const LARGEST_AMOUNT = 10_000
 
 type CustomEventFile = NonNullable<z.infer<typeof customEventDeclarations>[number]>

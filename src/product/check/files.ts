@@ -1,4 +1,4 @@
-// Schemas of files below products/. Those of fields are in fields/file.ts, those of documents in product/document-file.ts.
+// Schemas of the files under products/. Those of fields are in fields/file.ts, those of documents in product/document-file.ts.
 import { z } from 'zod'
 import { PAYMENT_SCHEDULE_TYPES, PLUGIN_FUNCTIONS } from '../configuration.ts'
 import { asUnit, fieldList } from './fields/file.ts'
@@ -31,12 +31,12 @@ const documentsOf = (when: string) =>
     { displayName: 'Schedule', fileName: 'schedule.pdf', templateName: 'schedule.template.liquid' },
   ])
 
-/** Form of published archives; ours is `endReminders`, with the days as a number. */
+/** The format of published archives. Bindery's own is `endReminders`, with a number of days. */
 const reminder = z.strictObject({
   name: about(name, 'What the event calls it.', 'renewal_offer'),
   enabled: about(flag.default(true), '`false` keeps it from being sent.', true),
   from: about(choice(['policy.end']).default('policy.end'), 'What it is counted from.', 'policy.end'),
-  /** `-7d` */
+  /** For example `-7d`. */
   offset: about(text, 'How long before: days or weeks, as `-7d` or `-2w`.', '-42d'),
 })
 
@@ -45,7 +45,7 @@ const endReminder = z.strictObject({
   daysBefore: about(days, 'How many days before the end of the term it is sent.', 42),
 })
 
-/** `Days` and `days` also mean `day`. */
+/** `Days` and `days` are also accepted. */
 const paymentTermsUnit = z.preprocess(asUnit, z.enum(['day']))
 
 const paymentTerms = z.strictObject({
@@ -119,7 +119,7 @@ export const policyFile = z.strictObject({
     'Whether mistakes that could change a price are errors: a deploy refuses them, and pricing refuses what it does not find ([strict](strict.md)).',
     true,
   ),
-  /** Field whose value is the jurisdiction; default `jurisdiction`. */
+  /** The field whose value is the jurisdiction. Default `jurisdiction`. */
   jurisdictionField: about(
     name.optional(),
     'The field (a single string, select or lookup) whose value says where the policy is, by which resources differ. Left out: the field `jurisdiction`, if there is one.',
@@ -173,7 +173,7 @@ export const policyFile = z.strictObject({
     'Events that tell other systems that a term is about to end.',
     [{ name: 'renewal_offer', daysBefore: 42 }],
   ),
-  /** Only for screens. */
+  /** For user interfaces only. */
   searchSummary: about(
     z.unknown().optional(),
     'Fields that a list of policies shows. For screens; the service reads nothing of it.',
@@ -195,7 +195,7 @@ export const exposureFile = z.strictObject({
   name: ofFile('the exposure', 'building'),
   displayName: displayName('it', 'Building'),
   fields: fieldsOf('each exposure of this kind'),
-  /** Legacy look-ups made by screens. */
+  /** Look-ups that user interfaces of older systems made. */
   externalDataCalls: about(
     z.unknown().optional(),
     'Look-ups that screens of older systems made. The service reads nothing of it.',

@@ -2,15 +2,16 @@ import type { RefusalCode } from '../../../packages/zip/refusal.ts'
 import { didYouMean } from '../../kernel/text.ts'
 import type { Finding } from '../configuration.ts'
 
-/** Lines and columns count from 1. */
+/** A place in the archive. Lines and columns count from 1. */
 export type Place = { path: string; line?: number; column?: number }
 
-/** For each severity; the log is returned in one response. */
+/** The most findings of each severity, because the log is returned in one response. */
 export const LARGEST_FINDING_COUNT = 2_000
 
 /**
- * Limits for one archive, counted because no clock runs in production. `comparisons` are of names to suggest; `analysis`
- * are statements of templates, once for each path that reaches them, and what copying a path costs.
+ * Limits on the work for one archive. They are counted, because the clock stands still in production while code runs. `comparisons`
+ * counts comparisons of names for suggestions. `analysis` counts the statements of templates, once for each path that reaches them,
+ * and the cost of copying a path.
  */
 export const LARGEST_WORK = {
   tableCells: 1_000_000,
@@ -19,39 +20,42 @@ export const LARGEST_WORK = {
   analysis: 4_000_000,
 } as const
 
-/** The work that checks share: one archive must not exhaust the isolate. */
+/** Work that all checks share, limited so that one archive cannot exhaust the isolate. */
 type Work = {
-  /** False once the archive has used up its limit. */
+  /** Spends units of work. Returns false once the archive has used up its limit. */
   afford: (work: keyof typeof LARGEST_WORK, units: number) => boolean
-  /** ` Did you mean 'x'?`, to end a message; empty if no known name is near. */
+  /** Returns ` Did you mean 'x'?` for the end of a message; empty if no known name is similar. */
   suggestion: (name: string, known: readonly string[]) => string
 }
 
-/** Reports problems of one place in the archive. */
+/** Reports problems at one place in the archive. */
 export type PlaceReport = Work & {
   error: (code: FindingCode, message: string) => void
   warning: (code: FindingCode, message: string, more?: Pick<Finding, 'integration' | 'template'>) => void
 }
 
-/** `at` selects a value within it. */
+/** Reports problems of a value in a file. `at` selects a value inside it. */
 export type ValueReport = PlaceReport & {
   path: readonly PropertyKey[]
   at: (...path: PropertyKey[]) => ValueReport
 }
 
-/** Keeps equal findings at the same place once. */
+/** The report on an archive. Keeps identical findings at the same place only once. */
 export type ArchiveReport = Work & {
   at: (place: Place) => PlaceReport
-  /** `placeOf` gives the place of a value in the text. */
+  /** `placeOf` returns the place of a value in the text. */
   ofValue: (placeOf: (path: readonly PropertyKey[]) => Place, path?: readonly PropertyKey[]) => ValueReport
   add: (findings: readonly Finding[]) => void
-  /** Whether a JSON file below the folder has an error, so that a part of what it says was left out. */
+  /** Whether a JSON file under the folder has an error, so that a part of its content was left out. */
   hasBrokenJson: (folder: string) => boolean
-  /** Findings sorted by path and line; `failed` if one is an error. */
+  /** Returns the findings, sorted by path and line. `failed` is true if one is an error. */
   close: () => { findings: Finding[]; failed: boolean }
 }
 
-/** `isStrict`: whether a product that is strict has the file, so that what could change a price is an error. */
+/**
+ * Opens a report. `isStrict` returns whether a file belongs to a strict product, in which anything that could change a price is an
+ * error.
+ */
 export function openReport(isStrict: (path: string) => boolean = () => false): ArchiveReport {
   const kept = new Map<string, Finding>()
   const counts = { ERROR: 0, WARNING: 0 }
@@ -110,7 +114,7 @@ export function openReport(isStrict: (path: string) => boolean = () => false): A
   }
 }
 
-/** Findings that are warnings, and errors in a product that is strict. */
+/** Findings that are warnings in general, and errors in a strict product. */
 export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['unknownProperty', 'duplicateKey', 'conditionNeverHolds'] as const),
   ...(['duplicateTableKey', 'emptyTable', 'headerCase', 'wrongDelimiter'] as const),
@@ -118,7 +122,7 @@ export const ERRORS_IF_STRICT: ReadonlySet<string> = new Set<FindingCode>([
   ...(['missingPremiumScript'] as const),
 ])
 
-/** Repairs of untidy Liquid (packages/liquid), each of which may read something else than was meant. */
+/** Repairs of invalid Liquid (packages/liquid). Each may differ from what the author meant. */
 const REPAIRS: ReadonlySet<string> = new Set([
   ...['blockNotClosed', 'bracesInMarkup', 'curlyQuote', 'doubledEqualsSign', 'emptyFilter', 'emptyOutput'],
   ...['extraBrace', 'htmlEntity', 'invisibleCharacter', 'markupNotClosed', 'markupNotOpened'],
@@ -137,7 +141,7 @@ const byPlace = (a: Finding, b: Finding): number =>
   (a.line ?? 0) - (b.line ?? 0) ||
   (a.column ?? 0) - (b.column ?? 0)
 
-/** Reports repeated names. `report` is that of the list; `kind` names an entry in messages. */
+/** Reports repeated names. `report` is that of the list; `kind` is the noun for an entry in messages. */
 export function checkUniqueNames(
   entries: readonly (readonly [index: number, entry: { readonly name: string }])[],
   kind: string,
@@ -151,7 +155,7 @@ export function checkUniqueNames(
   }
 }
 
-/** The rule of each finding. Codes appear in the deploy log and are stable. */
+/** The rule behind each finding. The codes appear in the deploy log and are stable. */
 export const findingCodes = {
   backslashInPath: 'The zip separates folders by backslashes.',
   outsideRoot: 'A file lies beside the folder that holds the configuration, and is ignored.',

@@ -1,4 +1,4 @@
-// config.json: time zone, currency, features, secrets, jurisdictions, and declared resources and events.
+// config.json: time zone, currency, features, secrets, jurisdictions, and declarations of resources and events.
 
 import { z } from 'zod'
 import { type CurrencyCode, currencyCode } from '../../kernel/money.ts'
@@ -23,7 +23,7 @@ import { type Decoded, decodeFile } from './json/decode.ts'
 import { about, choice, flag, name, text } from './json/scalars.ts'
 import type { ValueReport } from './report.ts'
 
-/** An item without a type is a string. */
+/** The type of an item defaults to string. */
 const secretItem = z.strictObject({
   dataType: about(choice(SECRET_DATA_TYPES).default('string'), 'What kind of value the item has.', 'string'),
 })
@@ -37,7 +37,7 @@ const jurisdiction = z.strictObject({
   displayName: about(text.optional(), 'What people call it. For screens.', 'California'),
 })
 
-/** Strict: an unknown property is reported and ignored. */
+/** A strict object, so that an unknown property is reported and ignored. */
 export const configFile = z.strictObject({
   timezone: about(
     name.optional(),
@@ -64,7 +64,7 @@ export const configFile = z.strictObject({
     'Secrets that the tenant is to have, by static name: only what they look like, never a value ([resources](resources.md)).',
     { rater: { items: { apiKey: { dataType: 'string' } } } },
   ),
-  /** The properties of an entry are for screens. */
+  /** The properties of an entry are for user interfaces. */
   jurisdictions: about(
     z.record(z.string(), jurisdiction.optional()).default({}),
     'Where policies can be, by the values of their jurisdiction; 64 characters each. Left out: any text.',
@@ -79,16 +79,18 @@ type Settings = Pick<
   'timeZone' | 'currency' | 'features' | 'jurisdictions' | 'resources' | 'secrets' | 'customEvents'
 >
 
-/** Placeholders until all problems are reported: with an error nothing is deployed. */
+/** Placeholders until all problems are reported. Nothing is deployed if there is an error. */
 const PLACEHOLDERS = { timeZone: 'UTC' as TimeZone, currency: 'XXX' as CurrencyCode }
 
-/** Required by brief 5.1, as the author writes it. */
+/** What an author must write (brief 5.1). */
 const REQUIRED = {
   timezone: `"timezone" with a name of the IANA database, like "Europe/Berlin"`,
   currency: `"currency" with a code of ISO 4217, like "EUR"`,
 } as const
 
-/** Amounts and days depend on time zone and currency, so an archive with products must define both. */
+/**
+ * Compiles config.json. An archive with products must define a time zone and a currency, because amounts and days depend on them.
+ */
 export function compileSettings(archive: Archive, productNames: readonly string[]): Settings {
   const hasProducts = productNames.length > 0
   const path = 'config.json'
@@ -130,7 +132,7 @@ export function compileSettings(archive: Archive, productNames: readonly string[
   }
 }
 
-/** Resources brief 0.3 and 5. */
+/** Reports invalid names (resources brief 0.3 and 5). */
 function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): void {
   for (const [staticName, { items }] of Object.entries(secrets)) {
     const message = `'${staticName}' is not a static name. Begin with a letter, $ or _ and a letter, and use letters, digits, _ and $, ${LONGEST_RESOURCE_NAME} at most.`
@@ -143,7 +145,7 @@ function checkSecrets(secrets: Configuration['secrets'], report: ValueReport): v
   }
 }
 
-/** In the order of the file (resources brief 0.4). */
+/** Returns the jurisdictions in the order of the file (resources brief 0.4). */
 function compileJurisdictions(declared: Readonly<Record<string, unknown>>, report: ValueReport): string[] {
   const names = Object.keys(declared)
   for (const name of names) {
@@ -154,13 +156,13 @@ function compileJurisdictions(declared: Readonly<Record<string, unknown>>, repor
   return names
 }
 
-/** Types with one value as text, which a resource may list. */
+/** Types with a single text value, which a resource can list. */
 const JURISDICTION_TYPES: ReadonlySet<FieldDefinition['type']> = new Set(['string', 'select', 'lookup'])
 
-/** The default if the product does not name a field. */
+/** The field that is the jurisdiction if the product does not name one. */
 const DEFAULT_JURISDICTION_FIELD = 'jurisdiction'
 
-/** Marks the jurisdiction's field, and makes it required if the product requires a jurisdiction. */
+/** Finds the field that is the jurisdiction, and makes it required if the product requires a jurisdiction. */
 export function withJurisdiction(
   fields: FieldDefinition[],
   { value: { jurisdictionField: named, requiresJurisdiction }, report }: Decoded<PolicyFile>,
@@ -179,7 +181,7 @@ export function withJurisdiction(
     return { fields }
   }
   if (!JURISDICTION_TYPES.has(field.type) || field.repeatable) {
-    // A field that only happens to have the usual name means something else.
+    // A field that only happens to have the default name means something else.
     if (named !== undefined || requiresJurisdiction)
       wrong(`'${field.name}' cannot be the jurisdiction: that is one value of type string, select or lookup.`)
     return { fields }

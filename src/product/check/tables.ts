@@ -6,7 +6,7 @@ import { type ArchiveReport, LARGEST_WORK } from './report.ts'
 
 type Tables = {
   byProduct: Map<string, Map<string, LookupTable>>
-  /** If several products have a table of that name, the first in alphabetical order. */
+  /** If several products have a table of that name, that of the first in alphabetical order. */
   ofTenant: Map<string, LookupTable>
 }
 
@@ -19,7 +19,7 @@ export function readTables(productNames: readonly string[], archive: Archive): T
       if (!fileName.toLowerCase().endsWith('.csv')) continue
       const name = fileName.slice(0, -'.csv'.length)
       const path = `${folder}/${fileName}`
-      // Replaces an unreadable table, so that references to it are not reported as missing.
+      // Stands in for an unreadable table, so that references to it are not reported as missing.
       const unreadable = { path, columns: ['key', 'value'], rows: [] }
       const table = readTable(archive.take(path)!, archive.report) ?? unreadable
       own.set(name, table)
@@ -40,7 +40,7 @@ const haveEqualContent = (a: LookupTable, b: LookupTable): boolean =>
     a.columns.join() === b.columns.join() &&
     a.rows.every((row, index) => row.every((cell, column) => cell === b.rows[index]![column])))
 
-/** CSV (brief 5.1, resources brief 1.2 and 1.6); undefined if it has problems, which are reported. */
+/** Reads a CSV table (brief 5.1, resources brief 1.2 and 1.6). Returns undefined if it has problems, which are reported. */
 function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | undefined {
   const { path } = file
   const text = readText(file, report)
@@ -68,7 +68,7 @@ function readTable(file: ArchiveFile, report: ArchiveReport): LookupTable | unde
   return { path, columns, rows, ...(!isPlain && { lines: read.map(({ line }) => line) }) }
 }
 
-/** Whether the row has a cell for each column; drops empty ones beyond them. */
+/** Whether the row has one cell for each column. Removes empty cells at its end. */
 function fitsColumns({ line, cells }: CsvRow, count: number, path: string, report: ArchiveReport): boolean {
   while (cells.length > count && cells.at(-1) === '') cells.pop()
   if (cells.length === count) return true
@@ -77,7 +77,7 @@ function fitsColumns({ line, cells }: CsvRow, count: number, path: string, repor
   return false
 }
 
-/** The rows before the first unreadable one. If not `isSound`, a problem was reported. */
+/** The rows before the first unreadable one. If `isSound` is false, a problem was reported. */
 type Rows = { readonly rows: CsvRow[]; readonly isSound: boolean }
 
 function readRows(path: string, text: string, report: ArchiveReport): Rows | undefined {
@@ -112,7 +112,7 @@ class TooManyCells extends Error {}
 
 const DELIMITERS: Readonly<Record<string, string>> = { ';': 'semicolons', '\t': 'tabs', '|': 'bars' }
 
-/** What separates the columns of a header that reads as one column; undefined if it is one. */
+/** The separator of a header that reads as a single column; undefined if there is none. */
 export function wrongDelimiter(columns: readonly string[]): string | undefined {
   const [only, ...others] = columns
   if (only === undefined || others.length > 0) return undefined

@@ -1,4 +1,5 @@
-// Files at the top of an archive beside config.json: fields of payments and policyholders, users and roles, scripts.
+// Compiles the files at the root of an archive other than config.json: fields of payments and policyholders, users and roles, and
+// scripts.
 
 import { z } from 'zod'
 import { isGrantable, isReserved } from '../../platform/http/permissions.ts'
@@ -11,7 +12,7 @@ import { decodeFile, readJsonFile } from './json/decode.ts'
 import type { JsonPath } from './json/read.ts'
 import { about, filledText, list, name, present, text, textList } from './json/scalars.ts'
 
-/** payment.json, and policyholder.dictionary.json, which may also be the list alone. */
+/** payment.json, and policyholder.dictionary.json, which may also consist of the list alone. */
 export const fieldsFile = z.strictObject({
   fields: about(fieldList.default([]), 'What is asked, in the order of screens.', [
     { name: 'email', type: 'email', searchable: true },
@@ -65,7 +66,7 @@ export const mappedUsers = z
     ),
   )
 
-/** security/test_users.json: a list of users, an object around it, or an object by username. */
+/** security/test_users.json: a list of users, an object that contains the list, or an object by username. */
 export function testUsersFile(root: unknown): z.ZodType<TestUserEntry[]> {
   if (Array.isArray(root)) return listedUsers
   return typeof root === 'object' && root !== null && 'users' in root ? wrappedUsers : mappedUsers
@@ -81,13 +82,13 @@ const role = z.strictObject({
 })
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** security/roles.json: display name by role key, or an object with name, permissions or both. */
+/** security/roles.json, by role key: a display name, or an object with a name, permissions or both. */
 export const rolesFile = z.record(
   z.string(),
   z.preprocess(value => (isScalar(value) ? { displayName: value } : value), role),
 )
 
-/** The same for editors, which are to see both forms. */
+/** The same schema for editors, which need to know both forms. */
 export const rolesShape = z.record(
   z.string(),
   about(
@@ -119,7 +120,7 @@ export function compilePolicyholderFields({ take, report: archive }: Archive): F
   return compileFields(value, 'policyholder', report, NO_TABLES)
 }
 
-/** Reports each unknown permission at its place. */
+/** Compiles roles and reports each unknown permission at its place. */
 function compileRoles({ take, report }: Archive): Pick<Configuration, 'roles' | 'rolePermissions'> {
   const decoded = decodeFile(take('security/roles.json'), rolesFile, report)
   if (decoded === undefined) return { roles: {} }
@@ -160,7 +161,7 @@ export function compileTestUsers(
   return { testUsers: [...testUsers.values()], roles, ...permissions }
 }
 
-/** By path below `scripts/`. */
+/** Scripts by path under `scripts/`. */
 export function readScripts({ pathsBelow, take, report }: Archive): Record<string, string> {
   const scripts: [string, string][] = []
   for (const path of pathsBelow('scripts')) {
@@ -171,7 +172,7 @@ export function readScripts({ pathsBelow, take, report }: Archive): Record<strin
   return Object.fromEntries(scripts)
 }
 
-/** Form and card only configure screens: their fields must be in the dictionary. */
+/** Reports fields of forms and cards that are not in the dictionary. These files only configure user interfaces. */
 export function checkScreens({ take, report: archive }: Archive, fields: readonly FieldDefinition[]): void {
   const defined = fields.map(field => field.name)
   const screens = [
@@ -189,7 +190,7 @@ export function checkScreens({ take, report: archive }: Archive, fields: readonl
 
 type ShownField = { name: string; path: JsonPath }
 
-/** Names under `fields` and `visibleIf`, and between `{{` and `}}`. */
+/** Names of fields that a screen shows: those under `fields` and `visibleIf`, and those between `{{` and `}}`. */
 function* shownFields(value: unknown, path: JsonPath): Generator<ShownField> {
   if (typeof value === 'string') {
     for (const match of value.matchAll(/\{\{([^{}]*)\}\}/g)) yield { name: match[1]!.trim(), path }
@@ -205,7 +206,7 @@ function* shownFields(value: unknown, path: JsonPath): Generator<ShownField> {
   }
 }
 
-/** Each entry is a name, or an object with one. */
+/** Fields of a list, in which each entry is a name or an object with a name. */
 function* listedFields(list: unknown, path: JsonPath): Generator<ShownField> {
   if (!Array.isArray(list)) return
   for (const [index, field] of list.entries()) {

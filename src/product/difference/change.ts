@@ -1,8 +1,8 @@
-// What differs between two configurations, in the words of their authors. Plain data: the command line prints it, and an endpoint
-// can answer with it.
+// The differences between two configurations, in the terms of their authors. Plain data: the command line prints it, and an
+// endpoint can return it.
 import { sameText } from './values.ts'
 
-/** In the order in which they are shown. */
+/** In display order. */
 export const AREAS = [
   'settings',
   'product',
@@ -24,7 +24,7 @@ export const AREAS = [
 ] as const
 export type Area = (typeof AREAS)[number]
 
-/** Lines of two texts that differ, with the number of the first one on each side; `removed` comes before `added`. */
+/** Lines that differ between two texts, with the number of the first one on each side. `removed` comes before `added`. */
 export type Hunk = {
   readonly oldLine: number
   readonly newLine: number
@@ -32,7 +32,7 @@ export type Hunk = {
   readonly added: readonly string[]
 }
 
-/** `percent` is there where both are numbers and the first is not zero. */
+/** `percent` is present if both values are numbers and the first is not zero. */
 export type CellChange = {
   readonly column: string
   readonly from: string
@@ -40,7 +40,7 @@ export type CellChange = {
   readonly percent?: number
 }
 
-/** A changed row has the cells that differ, an added or a removed one all of its cells as `row`. */
+/** A changed row has the cells that differ; an added or removed row has all its cells as `row`. */
 export type RowChange = { readonly key: readonly string[] } & (
   | { readonly kind: 'changed'; readonly cells: readonly CellChange[] }
   | { readonly kind: 'added' | 'removed'; readonly row: Readonly<Record<string, string>> }
@@ -49,31 +49,31 @@ export type RowChange = { readonly key: readonly string[] } & (
 export type Change = {
   readonly kind: 'added' | 'removed' | 'changed'
   readonly area: Area
-  /** Absent where it concerns all products. */
+  /** Absent if the change concerns all products. */
   readonly product?: string
-  /** The file of the archive to look at. */
+  /** The file in the archive. */
   readonly path: string
-  /** What it is about, such as `field 'usage' of exposure 'vehicle'`. */
+  /** What changed, such as `field 'usage' of exposure 'vehicle'`. */
   readonly subject: string
-  /** What is different, without the subject; empty where `kind` says it all. */
+  /** How it changed, without the subject; empty if `kind` says everything. */
   readonly detail: string
   /**
-   * What it means for policies in force. `breaks`: what they have cannot be read any more, so they stay on their version.
-   * `binds`: their data is refused as it is when it is next changed, renewed or upgraded.
+   * The effect on policies in force. `breaks`: their data can no longer be read, so they stay on their version. `binds`: their
+   * present data is rejected when they are next changed, renewed or upgraded.
    */
   readonly inForce?: { readonly effect: 'breaks' | 'binds'; readonly why: string }
   readonly rows?: readonly RowChange[]
   readonly hunks?: readonly Hunk[]
 }
 
-/** All changes, and those of them that policies in force cannot follow, or follow when they are next changed. */
+/** Counts all changes, those that policies in force cannot follow, and those that they must follow when they are next changed. */
 export const countsOf = (changes: readonly Change[]) => ({
   count: changes.length,
   breaks: changes.filter(({ inForce }) => inForce?.effect === 'breaks').length,
   binds: changes.filter(({ inForce }) => inForce?.effect === 'binds').length,
 })
 
-/** Where a change is, without what it is. */
+/** The place of a change. */
 export type Place = Pick<Change, 'area' | 'path' | 'subject'> & { readonly product?: string }
 
 export const added = (place: Place, detail = ''): Change => ({ ...place, kind: 'added', detail })
@@ -82,7 +82,7 @@ export const removed = (place: Place, detail = ''): Change => ({ ...place, kind:
 
 export const changed = (place: Place, detail: string): Change => ({ ...place, kind: 'changed', detail })
 
-/** No change, or one that says `what: 'from' becomes 'to'`. Undefined is shown as `none`. */
+/** Returns no change if the values are equal, or else one that says `what: 'from' becomes 'to'`. Undefined is shown as `none`. */
 export const valueChanges = (place: Place, what: string, from: unknown, to: unknown): Change[] =>
   sameText(from, to) ? [] : [changed(place, `${what}: ${shown(from)} becomes ${shown(to)}`)]
 
@@ -91,7 +91,7 @@ export const withInForce = (change: Change, effect: 'breaks' | 'binds', why: str
   inForce: { effect, why },
 })
 
-/** A value as authors write it. */
+/** Formats a value as authors write it. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'none'
   if (typeof value === 'string') return `'${value}'`
@@ -103,7 +103,7 @@ export function shown(value: unknown): string {
     .join(', ')
 }
 
-/** Pairs what both lists have by name; the order is that of the old list, then of what is new. */
+/** Pairs the entries of two lists by name, in the order of the old list followed by the new entries. */
 export function paired<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
@@ -118,12 +118,12 @@ export function paired<T extends { readonly name: string }>(
   ]
 }
 
-/** What both lists have by name. */
+/** Pairs of the entries that both lists have, by name. */
 export const bothOf = <T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
 ): [T, T][] => paired(before, after).flatMap(({ old, now }): [T, T][] => (old && now ? [[old, now]] : []))
 
-/** A record as a list, each entry under its name. */
+/** Converts a record to a list of its values with their names. */
 export const named = <V extends object>(record: Readonly<Record<string, V>>): (V & { name: string })[] =>
   Object.entries(record).map(([name, value]) => ({ ...value, name }))

@@ -1,4 +1,4 @@
-// Two configurations, compared by what they mean and not by their text: spelling, order of properties and blanks do not count.
+// Compares two configurations by their meaning and not by their text: spelling, the order of properties and blanks do not count.
 import type { Configuration, PluginFunction } from '../configuration.ts'
 import {
   AREAS,
@@ -21,8 +21,8 @@ import { tableChanges } from './tables.ts'
 import { textChanges } from './templates.ts'
 
 /**
- * The changes of fields of products that bind policies in force, of what both configurations have. Without rates and tables,
- * which take long to compare: deploys wait for it.
+ * Changes of fields that bind policies in force, in products that both configurations have. Leaves out rates and tables, because
+ * comparing them takes long and deployments wait for the result.
  */
 export const bindingChanges = (before: Configuration, after: Configuration): Change[] =>
   bothOf(Object.values(before.products), Object.values(after.products))
@@ -30,8 +30,8 @@ export const bindingChanges = (before: Configuration, after: Configuration): Cha
     .filter(({ inForce }) => inForce?.effect === 'binds')
 
 /**
- * What an author changed, product by product after what concerns all of them, each in the order of `AREAS`. Configurations that
- * mean the same have no changes.
+ * Everything that an author changed: first what concerns all products, then each product, in the order of `AREAS`. Configurations
+ * with the same meaning have no changes.
  */
 export function configurationChanges(before: Configuration, after: Configuration): Change[] {
   const ofProducts = paired(Object.values(before.products), Object.values(after.products)).flatMap(
@@ -50,7 +50,7 @@ export function configurationChanges(before: Configuration, after: Configuration
   return inOrder([...ofTenant(before, after), ...ofProducts])
 }
 
-/** By product, those of all products first, and there by area. */
+/** Sorts changes by product, those of all products first, and then by area. */
 export function inOrder(changes: readonly Change[]): Change[] {
   const products = [undefined, ...new Set(changes.flatMap(({ product }) => product ?? []))]
   return products.flatMap(product =>
@@ -92,7 +92,7 @@ function ofTenant(before: Configuration, after: Configuration): Change[] {
   ]
 }
 
-/** Entries of a record, each compared as a whole. */
+/** Compares the entries of a record, each as a whole. */
 const listed = (
   before: Readonly<Record<string, unknown>> = {},
   after: Readonly<Record<string, unknown>> = {},
@@ -107,7 +107,7 @@ const listed = (
   })
 }
 
-/** Those that no product has: the others are compared with their products. */
+/** Tables that belong to no product. The others are compared with their products. */
 const ownTables = ({ tables }: Configuration): Configuration['tables'] =>
   Object.fromEntries(Object.entries(tables).filter(([, { path }]) => !path.startsWith('products/')))
 
@@ -121,7 +121,7 @@ function scriptChanges(before: Configuration, after: Configuration): Change[] {
   })
 }
 
-/** As ` (getPerilRates of home)`; empty of a script that only others load. */
+/** The plugins that use a script, such as ` (getPerilRates of home)`; empty if only other scripts load it. */
 function usedFor(path: string, { products }: Configuration): string {
   const uses = Object.values(products).flatMap(({ name, plugins }) =>
     (Object.keys(plugins) as PluginFunction[])
@@ -154,7 +154,7 @@ function resourceChanges(before: Configuration, after: Configuration, file: stri
   ]
 }
 
-/** Resources that a tenant starts with; those that exist are not changed by a deploy. */
+/** Changes of the resources that a tenant starts with. A deployment does not change existing resources. */
 function startChanges(before: Configuration['bootstrap'], after: Configuration['bootstrap']): Change[] {
   const resources = (bootstrap: Configuration['bootstrap']) =>
     Object.fromEntries((bootstrap?.resources ?? []).map(({ name, path: _, ...rest }) => [name, rest]))
@@ -176,7 +176,7 @@ function booksChanges({ books: before }: Configuration, { books: after }: Config
   ]
 }
 
-/** Those of a role without any are not its own: it has what its kind of account may. */
+/** A role without permissions gets those of its kind of account, so undefined differs from an empty list. */
 function permissionChanges(
   place: Place,
   old: readonly string[] | undefined,
@@ -193,7 +193,7 @@ function permissionChanges(
   ]
 }
 
-/** Passwords of test users are compared and never shown. */
+/** Passwords of test users are compared but never shown. */
 function accessChanges(before: Configuration, after: Configuration): Change[] {
   const roles = ({ roles, rolePermissions }: Configuration) =>
     Object.entries(roles).map(([name, title]) => ({
@@ -235,10 +235,10 @@ function accessChanges(before: Configuration, after: Configuration): Change[] {
   ]
 }
 
-/** Bytes of a file, by its path in the archive. */
+/** The bytes of files, with their paths in the archive. */
 export type Files = readonly { readonly path: string; readonly bytes: Uint8Array }[]
 
-/** Files that are used as they are, with other contents under the same path: the compiled configuration has their names only. */
+/** Changes of files that are used unchanged, such as static documents. The compiled configuration only contains their names. */
 export function fileChanges(before: Files, after: Files): Change[] {
   const later = new Map(after.map(file => [file.path, file.bytes]))
   return before.flatMap(({ path, bytes }): Change[] => {

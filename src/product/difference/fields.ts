@@ -1,9 +1,9 @@
-// Fields that differ, and what that means for values that policies have.
+// Changes of fields, and what they mean for the values that policies have.
 import type { FieldDefinition } from '../configuration.ts'
 import { added, type Change, changed, type Place, paired, removed, shown, withInForce } from './change.ts'
 import { numberIn, sameText } from './values.ts'
 
-/** `owner` is empty for the policy's own fields, else such as ` of exposure 'vehicle'`. */
+/** Compares fields. `owner` is empty for the policy's own fields, and otherwise for example ` of exposure 'vehicle'`. */
 export function fieldChanges(
   before: readonly FieldDefinition[],
   after: readonly FieldDefinition[],
@@ -25,7 +25,7 @@ export function fieldChanges(
 const isRequired = ({ optional, conditions }: FieldDefinition): boolean =>
   !optional && conditions.length === 0
 
-/** As `a required select of 'private', 'commuting'`. */
+/** Describes a field, for example as `required select of 'private', 'commuting'`. */
 function describe(field: FieldDefinition): string {
   const { type, optional, repeatable, conditions, values, table } = field
   const needed = conditions.length > 0 ? 'conditional ' : 'required '
@@ -44,7 +44,7 @@ function addedField(field: FieldDefinition, place: Place): Change {
   return withInForce(change, 'binds', why)
 }
 
-/** What changed, and why values that were valid may be so no longer. */
+/** What changed, and why values that were valid may no longer be. */
 type Difference = { readonly detail: string; readonly breaks?: string; readonly binds?: string | undefined }
 
 function oneField(old: FieldDefinition, now: FieldDefinition, place: Place): Change[] {
@@ -116,7 +116,7 @@ function choices(old: FieldDefinition, now: FieldDefinition): Difference[] {
   return found
 }
 
-/** Of each bound: its name, and whether a larger value allows more. */
+/** For each bound its property, its name, and whether a smaller or larger value permits more. */
 const BOUNDS = [
   ['minimum', 'minimum', 'smaller'],
   ['maximum', 'maximum', 'larger'],
@@ -159,11 +159,11 @@ function allowsLess(from: unknown, to: unknown, wider: 'smaller' | 'larger' | un
 
 const NARROWS = 'Those whose values do not fit it need others.'
 
-/** Properties without a rule of their own. */
+/** Properties without a special comparison. */
 const REST = [
   ['title', 'title', undefined],
   ['regex', 'pattern', NARROWS],
-  // Values are kept as they are sent, so none is narrowed.
+  // Values are stored as they are sent, so precision does not narrow them.
   ['precision', 'precision', undefined],
   ['table', 'table', NARROWS],
   ['constraint', 'constraint', NARROWS],

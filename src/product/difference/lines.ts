@@ -1,13 +1,14 @@
-// Which lines of two texts differ: the shortest edit by Myers ("An O(ND) Difference Algorithm and Its Variations", 1986).
+// Finds the lines that differ between two texts, with the shortest edit script of Myers ("An O(ND) Difference Algorithm and Its
+// Variations", 1986).
 import type { Hunk } from './change.ts'
 
 /**
- * Edits that are looked for. Beyond it the texts have little in common, and the search would cost the square of their lines: what
- * lies between their common beginning and end is then one hunk.
+ * The most edits to search for. Texts with more have little in common, and the search would take time proportional to the square of
+ * their lines. Everything between their common beginning and end is then one hunk.
  */
 const MOST_EDITS = 1_000
 
-/** Hunks by place; none where the texts have the same lines. Line ends and blanks at the end of a line do not count. */
+/** Returns the hunks in order; none if the lines are equal. Line endings and trailing blanks do not count. */
 export function lineHunks(before: string, after: string): Hunk[] {
   const [old, now] = [linesOf(before), linesOf(after)]
   let start = 0
@@ -28,7 +29,7 @@ const linesOf = (text: string): string[] => {
   return lines
 }
 
-/** A line that both have: its index in the old and in the new text. */
+/** The indexes of a common line in the old and in the new text. */
 type Common = readonly [number, number]
 
 function hunksBetween(
@@ -53,10 +54,10 @@ function hunksBetween(
   return hunks
 }
 
-/** The longest list of common lines, in order; empty if it would take more than `MOST_EDITS` edits to find. */
+/** The longest list of common lines, in order. Empty if finding it would take more than `MOST_EDITS` edits. */
 function commonLines(old: readonly string[], now: readonly string[]): Common[] {
   const most = Math.min(old.length + now.length, MOST_EDITS)
-  // reached[k + most]: how far in the old text the best path on diagonal k has come.
+  // reached[k + most] is the farthest line of the old text on diagonal k.
   const reached = new Int32Array(2 * most + 2)
   const trace: Int32Array[] = []
   for (let edits = 0; edits <= most; edits += 1) {

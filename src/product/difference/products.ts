@@ -1,4 +1,4 @@
-// One product in two configurations.
+// Compares one product in two configurations.
 import type {
   CancellationType,
   DocumentDefinition,
@@ -69,11 +69,14 @@ export function productChanges(old: ProductDefinition, now: ProductDefinition): 
 
 type At = (area: Area, subject: string, file?: string) => Place
 
-/** Those of the tenant stand in every product that has none of its own of that name, and are compared once. */
+/**
+ * The product's own tables. A table of the tenant appears in every product without its own table of that name, and is compared only
+ * once.
+ */
 const ownTables = ({ tables }: ProductDefinition, folder: string): ProductDefinition['tables'] =>
   Object.fromEntries(Object.entries(tables).filter(([, { path }]) => path.startsWith(`${folder}/`)))
 
-/** Properties that are compared as values, with their names in words. */
+/** Properties that are compared as values, with their areas and names. */
 const SETTINGS = [
   ['displayName', 'product', 'name'],
   ['jurisdictionField', 'product', 'field of the jurisdiction'],
@@ -85,7 +88,7 @@ const SETTINGS = [
   ['legacyCancellationProration', 'transactions', 'proration of cancellations'],
 ] as const satisfies readonly (readonly [string, Area, string])[]
 
-/** What `productChanges` compares in a way of its own, or what follows from the name. */
+/** Properties that `productChanges` compares in another way, or that follow from the name. */
 const COMPARED = [
   ...[
     'name',
@@ -104,7 +107,7 @@ const COMPARED = [
 function settings(old: ProductDefinition, now: ProductDefinition, at: At): Change[] {
   const [before, after] = [old as Properties, now as Properties]
   const known = new Set<string>([...COMPARED, ...SETTINGS.map(([property]) => property)])
-  // A property that is newer than this list is compared too, by its own name.
+  // Properties that are not in these lists yet are compared too, under their own names.
   const others = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
     name => !known.has(name),
   )
@@ -122,7 +125,7 @@ function settings(old: ProductDefinition, now: ProductDefinition, at: At): Chang
 const reminderChanges = (old: ProductDefinition, now: ProductDefinition, at: At): Change[] =>
   entries(old.endReminders, now.endReminders, ({ name }) => at('transactions', `reminder '${name}'`))
 
-/** Entries of a list by their names; a changed one says which properties. */
+/** Compares the entries of a list by name. A changed entry lists its changed properties. */
 function entries<T extends { readonly name: string }>(
   before: readonly T[],
   after: readonly T[],
@@ -136,7 +139,7 @@ function entries<T extends { readonly name: string }>(
   })
 }
 
-/** One change for each property that differs, but for those named. */
+/** Returns one change for each property that differs, except the named ones. */
 function propertyChanges(old: object, now: object, place: Place, except: readonly string[] = []): Change[] {
   const [before, after] = [old as Properties, now as Properties]
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
@@ -145,10 +148,10 @@ function propertyChanges(old: object, now: object, place: Place, except: readonl
     .flatMap(name => valueChanges(place, words(name), before[name], after[name]))
 }
 
-/** `displayName` as `display name`. */
+/** Converts `displayName` to `display name`. */
 const words = (property: string): string => property.replace(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`)
 
-/** Changes of the fields of a product, its exposures and their perils, of those that both have. */
+/** Changes of the fields of a product, its exposures and their perils, for those that both products have. */
 export const fieldsOfProduct = (old: ProductDefinition, now: ProductDefinition): Change[] => [
   ...policyFields(old, now),
   ...bothOf(old.exposures, now.exposures).flatMap(([before, after]) => [
@@ -273,7 +276,7 @@ function scheduleChanges(old: ProductDefinition, now: ProductDefinition, at: At)
   ]
 }
 
-/** Documents have no names of their own: those with one name for people and one event are the same. */
+/** Compares documents. They have no unique names, so those with the same display name and event are the same document. */
 function documentChanges(
   before: readonly DocumentDefinition[],
   after: readonly DocumentDefinition[],

@@ -1,4 +1,4 @@
-// Rows of tables that differ, by their keys.
+// Compares the rows of tables by their keys.
 import type { LookupTable } from '../configuration.ts'
 import { isLookupTable } from '../configuration.ts'
 import {
@@ -44,7 +44,7 @@ function changesOf(old: LookupTable, now: LookupTable, place: Place): Change[] {
   ]
 }
 
-/** The rows that differ in the columns of both tables; in the order of the old table, then of what is new. */
+/** The rows that differ in the columns that both tables have, in the order of the old table followed by the new rows. */
 export function rowChanges(old: LookupTable, now: LookupTable): RowChange[] {
   const columns = old.columns.filter(column => now.columns.includes(column))
   const keys = keyColumns(old, now, columns)
@@ -92,8 +92,8 @@ function cellChanges(
 }
 
 /**
- * The columns that tell rows apart in both tables: `key` of a table for look-ups, else as few from the left as are needed, and
- * never all, since a row with a changed cell would then be another row. Undefined if none do.
+ * The columns that identify a row in both tables: `key` if the tables are for look-ups, otherwise as few columns from the left as
+ * necessary. Never all columns, because a row with a changed cell would then be another row. Undefined if no columns suffice.
  */
 function keyColumns(
   old: LookupTable,
@@ -112,7 +112,7 @@ function areUnique(table: LookupTable, keys: readonly string[]): boolean {
   return new Set(table.rows.map(row => canonical(read(table, row)))).size === table.rows.length
 }
 
-/** Rows that only one of the tables has, counting repeated ones. */
+/** The rows that only one of the tables has, counting repeated ones. */
 function unkeyedChanges(old: LookupTable, now: LookupTable, columns: readonly string[]): RowChange[] {
   const read = reader(columns)
   const left = new Map<string, number>()
@@ -131,7 +131,7 @@ function unkeyedChanges(old: LookupTable, now: LookupTable, columns: readonly st
   ]
 }
 
-/** As `2 rows changed (-3 % to +5 %), 1 row added`. */
+/** Summarizes changes, for example as `2 rows changed (-3 % to +5 %), 1 row added`. */
 function summary(rows: readonly RowChange[]): string {
   const percents = rows.flatMap(row =>
     row.kind === 'changed' ? row.cells.flatMap(({ percent }) => percent ?? []) : [],

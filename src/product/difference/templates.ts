@@ -1,10 +1,10 @@
-// Templates and scripts that differ: their changed lines, and what those set.
+// Compares templates and scripts: their changed lines, and what those lines set.
 import type { TemplateSource } from '../configuration.ts'
 import { added, type Change, changed, type Hunk, type Place, removed } from './change.ts'
 import { lineHunks } from './lines.ts'
 import { percentBetween, percentText } from './values.ts'
 
-/** Filters that set something, and what. Those of perils come with a period: `set_year_premium`. */
+/** Filters that set something, and what they set. Those of perils contain a period, as in `set_year_premium`. */
 const SETTERS: readonly (readonly [RegExp, string])[] = [
   [/\bset_\w*technical_premium\b/, 'the technical premium'],
   [/\bset_(?!\w*technical)\w*premium\b/, 'the premium'],
@@ -18,7 +18,7 @@ const SETTERS: readonly (readonly [RegExp, string])[] = [
 const ASSIGNED = /\b(?:assign|capture)\s+([a-zA-Z_]\w*)/g
 const LOOKED_UP = /["']([^"']+)["']\s*\|\s*lookup\b/g
 
-/** The change of a template at the place; none where both are the same but for blanks at the ends of lines. */
+/** The change of a template; none if the texts differ only in trailing blanks. */
 export function templateChanges(
   place: Place,
   before: TemplateSource | undefined,
@@ -29,7 +29,7 @@ export function templateChanges(
   return textChanges(place, before.source, after.source)
 }
 
-/** As `templateChanges`, for texts that both are there. */
+/** The change of a text that exists on both sides. */
 export function textChanges(place: Place, before: string, after: string): Change[] {
   const hunks = lineHunks(before, after)
   if (hunks.length === 0) return []
@@ -40,7 +40,7 @@ const linesText = (source: string): string => countText(source.split('\n').lengt
 
 const countText = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** As `2 lines changed; assigns rate; sets the premium; 0.62 becomes 0.68 (+9.68 %)`. */
+/** Summarizes changes, for example as `2 lines changed; assigns rate; sets the premium; 0.62 becomes 0.68 (+9.68 %)`. */
 function summary(hunks: readonly Hunk[], after: string): string {
   const touched = hunks.flatMap(({ removed, added }) => [...removed, ...added]).join('\n')
   const names = [...new Set([...touched.matchAll(ASSIGNED)].map(([, name]) => name!))]
@@ -77,10 +77,10 @@ function lineCounts(hunks: readonly Hunk[]): string {
 
 const NUMBERS = /(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g
 
-/** More than these say less than the lines themselves. */
+/** If more numbers than this changed, only their count is shown; the lines themselves say more. */
 const MOST_NUMBERS = 6
 
-/** Numbers that changed in lines that are the same otherwise. */
+/** Numbers that changed in lines that are otherwise equal. */
 function numberChanges(hunks: readonly Hunk[]): string[] {
   const found = hunks.flatMap(({ removed, added }) =>
     removed.length === added.length ? removed.flatMap((line, at) => numbersBetween(line, added[at]!)) : [],

@@ -13,26 +13,26 @@ import {
   valuesOf,
 } from './values.ts'
 
-/** For example one driver of a vehicle. An update keeps the locator (brief 2.3). */
+/** An entry of a group field, such as one driver of a vehicle. It keeps its locator when it is updated (brief 2.3). */
 export type FieldGroup = { locator: string; fieldName: string; values: FieldValues }
 
-/** The value of a group field lists the locators of its groups. */
+/** Values and groups. The value of a group field lists the locators of its groups. */
 export type FieldData = { values: FieldValues; groups: FieldGroup[] }
 
 export const NO_FIELD_DATA: FieldData = { values: {}, groups: [] }
 
-/** As in requests; creation is a change of `NO_FIELD_DATA`. `fieldValues` are not parsed yet. */
+/** Changes in a request. For a new record they apply to `NO_FIELD_DATA`. `fieldValues` are not parsed yet. */
 export type FieldChanges = {
   fieldValues?: unknown
-  /** Temporary name of the addition; the stored group gets another locator. */
+  /** `locator` is a temporary name; the stored group gets a different one. */
   addFieldGroups?: { fieldName: string; locator?: string; fieldValues?: unknown }[] | null
   updateFieldGroups?: { fieldGroupLocator: string; fieldName: string; fieldValues?: unknown }[] | null
   removeFieldGroups?: string[] | null
 }
 
 /**
- * Applies values first, then updates, removes and adds groups; a removal beats an update. The value of a group field
- * keeps only the groups that it lists, null removes them all. `reported` contains unreadable values and unknown
+ * Applies changes: first values, then updates, removals and additions of groups. A removal overrides an update. A new value of a
+ * group field keeps only the groups that it lists; null removes them all. `reported` contains unreadable values and unknown
  * locators. Pass it to `validateFields`, which checks everything else.
  */
 export function changeFields(
@@ -85,15 +85,15 @@ export function changeFields(
   return { data, reported: fieldErrors(problems, indexed(groupProblems, data)) }
 }
 
-/** Groups that there are in any of several stretches of time: the field of each, by locator. */
+/** The groups that exist in any of several spans of time: the name of the field, by locator. */
 export type GroupsOverTime = ReadonlyMap<string, string>
 
 export const groupsOverTime = (stretches: readonly FieldData[]): GroupsOverTime =>
   new Map(stretches.flatMap(({ groups }) => groups.map(({ locator, fieldName }) => [locator, fieldName])))
 
 /**
- * The changes as they hold in one stretch of time: of a group that is only in others nothing changes. A group that none of them
- * has stays, to be reported.
+ * The part of the changes that applies to one span of time. Leaves out groups that exist only in other spans. A group that no span
+ * has remains, so that it is reported.
  */
 export function changesOfStretch<Changes extends FieldChanges>(
   changes: Changes,
@@ -114,7 +114,7 @@ export function changesOfStretch<Changes extends FieldChanges>(
   }
 }
 
-/** A client may send the value of a group field back as it read it. */
+/** A client may send the value of a group field back unchanged. */
 function withoutGroups(
   fieldValues: unknown,
   isElsewhere: (locator: string, fieldName: string) => boolean,
@@ -146,7 +146,7 @@ function listedGroups(groups: FieldGroup[], values: FieldValues): Map<string, Fi
   return new Map(groups.filter(isListed).map(group => [group.locator, group]))
 }
 
-/** Drops removed groups from their fields' values and appends added ones. */
+/** Removes deleted groups from the values of their fields and appends added ones. */
 function withLocators(
   values: FieldValues,
   known: Map<string, FieldGroup>,

@@ -1,7 +1,7 @@
-// Look-around in patterns. An engine of linear time has none, but what a pattern looks at from a place that is the same in every text
-// can be matched there by itself: "no 000 at the beginning", "a digit somewhere", "not 00 after four characters".
+// Look-around in patterns. A linear-time engine does not support it. A look-around whose place is the same in every text can be
+// matched separately at that place: "no 000 at the beginning", "a digit somewhere", "not 00 after four characters".
 
-/** What must, or must not, begin after so many characters, or end with the text. */
+/** A pattern that must, or must not, match after a number of characters, or at the end of the text. */
 export type Look = {
   readonly pattern: string
   readonly isWanted: boolean
@@ -10,7 +10,7 @@ export type Look = {
 
 export type Parted = { readonly plain: string; readonly looks: readonly Look[] }
 
-/** `text` is its source with `repeats`, how often it stands. */
+/** `text` is the source including `repeats`, the quantifier. */
 type Node = { readonly text: string; readonly repeats: string } & (
   | {
       readonly kind: 'look'
@@ -33,7 +33,7 @@ const CHARACTER =
 const REPEATS = /(?:[*+?]|\{\d+(?:,\d*)?\})[?+]?/y
 const UNKNOWN = /\\?./sy
 
-/** Reads as much as tells parts from one another; what the rest means the engine decides. */
+/** Parses only as much as is needed to separate the parts. The engine decides what the rest means. */
 class Reader {
   readonly #source: string
   #at = 0
@@ -93,10 +93,10 @@ const isLook = ({ kind }: Node): boolean => kind === 'look'
 const isEnd = (node: Node): boolean => node.kind === 'anchor' && /^(?:\$|\\z)/i.test(node.text)
 const isOtherAnchor = (node: Node): boolean => node.kind === 'anchor' && !isEnd(node)
 
-/** `(?i)`, which holds for what follows. */
+/** Whether a group sets flags for what follows, such as `(?i)`. */
 const isFlags = (open: string): boolean => /^\(\?[\w-]+$/.test(open)
 
-/** How many characters every text has that fits; undefined where they differ. */
+/** The length of every text that matches, in characters; undefined if lengths differ. */
 function lengthOf(all: readonly (readonly Node[])[]): number | undefined {
   const lengths = all.map(nodes =>
     nodes.reduce((sum: number | undefined, node) => {
@@ -116,14 +116,17 @@ function lengthOfNode(node: Node): number | undefined {
   return once === undefined ? undefined : once * times
 }
 
-/** Undefined where it may be more or less often. */
+/** How often a part is repeated; undefined if the number varies. */
 function timesOf(repeats: string): number | undefined {
   if (repeats === '') return 1
   const [, least, most = least] = /^\{(\d+)(?:,(\d*))?\}/.exec(repeats) ?? []
   return least !== undefined && least === most ? Number(least) : undefined
 }
 
-/** The nodes without what they look at, which goes to `looks`. `before` is how many characters come before them. */
+/**
+ * Returns the source of the nodes without look-around, and adds that to `looks`. `before` is the number of characters before the
+ * nodes.
+ */
 function without(
   nodes: readonly Node[],
   before: number | undefined,
@@ -164,7 +167,7 @@ function lookOf(
   return { pattern: inner, isWanted, place }
 }
 
-/** Takes look-around out of the pattern. Throws with the reason where it cannot. */
+/** Removes look-around from a pattern. Throws an error with the reason if it cannot. */
 export function parted(source: string): Parted {
   if (!LOOK.test(source)) return { plain: source, looks: [] }
   const flags = FLAGS.exec(source)?.[0] ?? ''

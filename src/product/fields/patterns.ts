@@ -1,4 +1,4 @@
-// Patterns of text fields, matched in time that grows with the text. The engine is large, so it is loaded with the first configuration.
+// Patterns of text fields, matched in linear time. The engine is large, so it is loaded with the first configuration.
 import type { RE2JS } from 're2js'
 import { loadPatterns } from '../../bundles/load.ts'
 import { Memo } from '../../kernel/maps.ts'
@@ -6,7 +6,7 @@ import { parted } from './look-around.ts'
 
 let engine: typeof RE2JS | undefined
 
-/** Matching is synchronous, so call this before. */
+/** Loads the engine. Call it before matching, which is synchronous. */
 export async function loadPatternEngine(): Promise<void> {
   engine ??= (await loadPatterns()).RE2JS
 }
@@ -21,7 +21,7 @@ type Pattern = { readonly plain: RE2JS; readonly looks: readonly Look[]; readonl
 
 const patterns = new Memo<string, Pattern>(256)
 
-/** Of a look at the end of the text, the pattern of the whole text. */
+/** The pattern of the whole text for a look-around at its end. */
 const wholeOf = (pattern: string): string => `(?s:.*)(?:${pattern})`
 
 const compile = (source: string): Pattern => patterns.getOrMake(source, () => made(source))
@@ -38,7 +38,7 @@ function made(source: string): Pattern {
   return { plain: own, looks: others, size }
 }
 
-/** Why the pattern cannot be used; undefined where it can. */
+/** Returns why the pattern cannot be used; undefined if it can. */
 export function patternProblem(source: string): string | undefined {
   try {
     compile(source)
@@ -48,10 +48,10 @@ export function patternProblem(source: string): string | undefined {
   }
 }
 
-/** Upper bound: instructions × characters. Throws like `matchesPattern`. */
+/** An upper bound for the cost of a match: instructions × characters. Throws like `matchesPattern`. */
 export const patternSteps = (source: string, text: string): number => compile(source).size * (text.length + 1)
 
-/** Matches the whole text in linear time. Throws on a source that `patternProblem` refuses. */
+/** Matches the whole text in linear time. Throws for a source that `patternProblem` rejects. */
 export function matchesPattern(source: string, text: string): boolean {
   const { plain, looks } = compile(source)
   // Not `RE2JS.matches`: it builds an automaton of up to 8 MB for each pattern, and an isolate has 128 MB.
@@ -67,7 +67,7 @@ export function matchesPattern(source: string, text: string): boolean {
   )
 }
 
-/** Counts code points, as patterns do. */
+/** The text after a number of code points, which is how patterns count characters. */
 function afterCharacters(text: string, count: number): string {
   let at = 0
   for (let passed = 0; passed < count; passed += 1) at += text.codePointAt(at)! > 0xffff ? 2 : 1

@@ -19,26 +19,25 @@ import {
   valuesOf,
 } from './values.ts'
 
-/** Instructions × characters for all patterns of one owner. */
+/** The limit of instructions × characters for all patterns of one owner. */
 const PATTERN_STEPS = 50_000_000
 
-/** More wrong values of a field are only counted. */
+/** The most invalid values of a field that are reported. */
 const SHOWN_BREACHES = 10
 
 export type ValidationContext = {
   timeZone: TimeZone
   now: Instant
-  /** False for drafts, true on finalize and quote (brief 6.2). */
+  /** False for drafts; true when finalizing and quoting (brief 6.2). */
   requireMissing: boolean
   table(name: string): LookupTable | undefined
-  /** Problems found while parsing the request. The result includes them and does not repeat their fields. */
+  /** Problems found while parsing the request. The result includes them, and their fields are not reported again. */
   reported?: FieldErrors
 }
 
 /**
- * Checks the values and groups of one owner against its definitions (brief 6). For updates pass the merged data. A
- * stored value whose condition no longer holds is reported too: only the caller knows whether to remove the value or to
- * keep the condition.
+ * Checks the values and groups of one owner against its definitions (brief 6). For updates, pass the merged data. A stored value
+ * whose condition no longer holds is reported too: only the caller knows whether to remove the value or to keep the condition.
  */
 export function validateFields(
   definitions: FieldDefinition[],
@@ -79,7 +78,7 @@ export function validateFields(
   return joinFieldErrors(reported, fieldErrors(errors, groupErrors))
 }
 
-/** Fields of an owner, or of one of its groups. */
+/** The fields of an owner, or of one of its groups. */
 type Scope = {
   definitions: Map<string, FieldDefinition>
   values: FieldValues
@@ -101,7 +100,7 @@ function scope(
 const namesOf = (errors: FieldError[]): Set<string> => new Set(errors.map(error => error.fieldName))
 
 function checkScope(scope: Scope, alreadyReported: Set<string>): FieldError[] {
-  // An unreadable value is not reported as missing too.
+  // An unreadable value is not also reported as missing.
   const checked = alreadyReported.has(ALL_VALUES) ? { ...scope, requireMissing: false } : scope
   const isReported = (name: string): boolean => alreadyReported.has(shown(name))
   const errors: FieldError[] = []
@@ -161,7 +160,7 @@ function countRule({ type, repeatable, maximumCount }: FieldDefinition, count: n
   return undefined
 }
 
-/** Groups that no value lists, at most one problem per field. */
+/** Reports groups that no value lists, at most one for each field. */
 function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): FieldError[] {
   const problems = new Map<string, FieldError>()
   for (const { fieldName, locator } of groups) {
@@ -179,15 +178,15 @@ function misplacedGroups(groups: FieldGroup[], { definitions, values }: Scope): 
 
 type Condition = FieldDefinition['conditions'][number]
 
-/** Brief 5.2. */
+/** Which fields apply, by their conditions (brief 5.2). */
 export type Applicability = {
-  /** All conditions of the field hold. */
+  /** Whether all conditions of the field hold. */
   applies(definition: FieldDefinition): boolean
-  /** The named field applies and has one of the values. */
+  /** Whether the named field applies and has one of the values. */
   holds(condition: Condition): boolean
 }
 
-/** `outer` decides fields that are not defined here: that of the group's owner. */
+/** `outer` decides about fields that are not defined here: for a group, those of its owner. */
 export function applicability(
   definitions: ReadonlyMap<string, FieldDefinition>,
   values: FieldValues,
@@ -198,7 +197,7 @@ export function applicability(
   const applies = (definition: FieldDefinition): boolean => {
     const known = decided.get(definition.name)
     if (known !== undefined) return known
-    // Ends circles: their fields apply if their values say so.
+    // Ends circles: fields in a circle apply if the values of the others say so.
     decided.set(definition.name, true)
     const result = definition.conditions.every(holds)
     decided.set(definition.name, result)
@@ -217,7 +216,7 @@ export function applicability(
   return { applies, holds }
 }
 
-/** Compares numbers and dates by value: a day equals its milliseconds. */
+/** Compares numbers and dates by value, so that a day equals its milliseconds. */
 function sameValue(definition: FieldDefinition, value: string, expected: string, zone: TimeZone): boolean {
   if (value === expected) return true
   if (definition.type === 'number') {
@@ -233,7 +232,7 @@ function sameValue(definition: FieldDefinition, value: string, expected: string,
 
 const SHOWN_VALUES = 10
 
-/** `'cover' is 'full' or 'part' and 'age' is '18'` */
+/** Formats conditions, for example as `'cover' is 'full' or 'part' and 'age' is '18'`. */
 export function conditionsInWords(conditions: readonly Condition[]): string {
   return conditions
     .map(({ field, values }) => {

@@ -25,15 +25,15 @@ import {
   shown,
 } from './values.ts'
 
-/** Milliseconds text, or an ISO day as its start in the tenant's zone (brief 6.4). */
+/** Reads a date: milliseconds, or an ISO day as its start in the tenant's time zone (brief 6.4). */
 export const readDate = (text: string, zone: TimeZone): Instant | undefined =>
   /^-?\d+$/.test(text) ? instant(Number(text) || 0) : dayStart(text, zone)
 
-/** A bound and its name in messages. */
+/** A bound, and how messages show it. */
 type DateBound = {
   readonly at: Instant
   readonly name: string
-  /** Values up to here are surely within the bound, so its exact time need not be computed. */
+  /** Values up to this one are certainly within the bound, so that its exact time need not be computed. */
   readonly within?: Instant
 }
 
@@ -45,23 +45,23 @@ export const isTooLate = (value: Instant, bound: DateBound): boolean =>
 
 type DateBounds = { readonly earliest: readonly DateBound[]; readonly latest: readonly DateBound[] }
 
-/** Cached bounds: computing them needs the calendar, and a request has many values. */
+/** Cached bounds. Computing them needs the calendar, and a request has many values. */
 type KnownBounds = {
-  /** The last result: all values of one change are checked at the same moment. */
+  /** The last result. All values of one change are checked at the same moment. */
   last: Span & { zone: TimeZone; bounds: DateBounds }
-  /** By start of day, for bounds that stay the same all day. */
+  /** By the start of the day, for bounds that stay the same all day. */
   readonly byDay: Map<Instant, { zone: TimeZone; bounds: DateBounds }> | undefined
 }
 
 const known = new WeakMap<FieldDefinition, KnownBounds>()
 
-/** Per field; the cache is cleared when it grows larger. */
+/** The most days that are cached for a field. The cache is then cleared. */
 const MOST_DAYS = 1_500
 
 const newDays = (definition: FieldDefinition): KnownBounds['byDay'] =>
   isSameAllDay(definition) ? new Map() : undefined
 
-/** Inclusive. A bound that is a day includes the whole day. */
+/** Inclusive bounds. A bound that is a day includes the whole day. */
 export function dateBounds(definition: FieldDefinition, now: Instant, zone: TimeZone): DateBounds {
   const found = known.get(definition)
   const last = found?.last
@@ -79,7 +79,7 @@ export function dateBounds(definition: FieldDefinition, now: Instant, zone: Time
   return bounds
 }
 
-/** Offsets of days or longer, rounded to the day, give the same bound all day. */
+/** Whether the bounds stay the same all day: offsets in days or larger units that are rounded to the day do. */
 const isSameAllDay = ({ earliestOffset, latestOffset }: FieldDefinition): boolean =>
   [earliestOffset, latestOffset].every(
     offset => !offset || (offset.roundToDay && ['day', 'week', 'month', 'year'].includes(offset.unit)),
@@ -100,7 +100,7 @@ function boundsAt(definition: FieldDefinition, now: Instant, zone: TimeZone): Da
   })
   const fixed = (at: Instant | undefined, wholeDay: boolean): DateBound[] =>
     at === undefined ? [] : [bound(() => at, wholeDay)]
-  /** If now is within the bound, the exact bound is computed only for values on the other side. */
+  /** If now is within the bound, the exact bound is computed only for values on its other side. */
   const moving = (offset: DateOffset | undefined, round: Rounding, isWithin: boolean): DateBound[] => {
     if (!offset) return []
     let found: Instant | undefined
@@ -133,7 +133,7 @@ function offsetFrom(now: Instant, offset: DateOffset, round: Rounding, zone: Tim
   try {
     at = add(now, amount, unit, zone)
   } catch {
-    // Beyond the calendar: authors write "any date" so.
+    // Beyond the calendar, which is how authors write "any date".
     return amount < 0 ? EARLIEST : LATEST
   }
   return roundToDay ? round(at, zone) : at
@@ -155,7 +155,7 @@ export type CheckContext = {
   table(name: string): LookupTable | undefined
   /** Whether a group of this field has the locator. */
   hasGroup(fieldName: string, locator: string): boolean
-  /** Steps left for patterns; all fields of an owner share and reduce it. */
+  /** Steps that remain for patterns. All fields of an owner share them and reduce their number. */
   patternBudget: { steps: number }
 }
 
@@ -168,10 +168,10 @@ const plural = (count: number, word: string): string => `${count} ${word}${count
 
 type ValueCheck = (value: string) => Breach | undefined
 
-/** A set, because a field may have many choices. */
+/** The permitted values as a set, because a field may have many. */
 const allowedIn = memoByObject((values: readonly string[]): ReadonlySet<string> => new Set(values))
 
-/** Each computes once what depends only on the definition and the moment. */
+/** Checks by type. Each computes only once what depends on the definition and the moment alone. */
 const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckContext) => ValueCheck> = {
   string:
     ({ regex, maximumCount }, { patternBudget }) =>
@@ -261,7 +261,7 @@ const CHECKS: Record<FieldType, (definition: FieldDefinition, context: CheckCont
         : wrongValue(`has no group '${shown(value)}'; add and remove groups through the field group lists`),
 }
 
-/** Pure, except that it reduces the pattern budget. */
+/** Returns the check for a field's values. Pure, except that it reduces the pattern budget. */
 export const valueCheck = (definition: FieldDefinition, context: CheckContext): ValueCheck =>
   CHECKS[definition.type](definition, context)
 
@@ -271,13 +271,16 @@ const LABEL = '[\\p{L}\\p{N}](?:[\\p{L}\\p{N}-]{0,61}[\\p{L}\\p{N}])?'
 const emailPattern = (): RegExp =>
   new RegExp(`^(?:${ATOM}(?:\\.${ATOM})*|${QUOTED})@${LABEL}(?:\\.${LABEL})+$`, 'u')
 
-/** Made on first use: a pattern of all alphabets takes a millisecond. */
+/** Compiled at first use: a pattern of all alphabets takes a millisecond. */
 let email: RegExp | undefined
 
 const LONGEST_EMAIL = 254
 const LONGEST_LOCAL_PART = 64
 
-/** An RFC 5321 mailbox, also beyond ASCII (RFC 6531); the domain has at least two labels. */
+/**
+ * Whether the text is an RFC 5321 mailbox, possibly with characters beyond ASCII (RFC 6531). The domain must have at least two
+ * labels.
+ */
 function isEmailAddress(text: string): boolean {
   email ??= emailPattern()
   return text.length <= LONGEST_EMAIL && text.lastIndexOf('@') <= LONGEST_LOCAL_PART && email.test(text)
@@ -285,17 +288,17 @@ function isEmailAddress(text: string): boolean {
 
 const LONGEST_PHONE = 40
 
-/** E.164, or digits with spaces and +()-; 3 to 20 digits (brief 5.2). */
+/** Whether the text is in E.164 or digits with spaces and +()-, with 3 to 20 digits (brief 5.2). */
 function isPhoneNumber(text: string): boolean {
   if (text.length > LONGEST_PHONE || !/^[\d ()+-]+$/.test(text)) return false
   const digits = text.replace(/\D/g, '').length
   return digits >= 3 && digits <= 20
 }
 
-/** Keys by column, collected on first use. */
+/** Keys by column, collected at first use. */
 const columnKeys = memoByObject((_table: LookupTable) => new Map<number, Set<string>>())
 
-/** Column of a table that has the values of the field: that of its name, else the first. */
+/** The column of a table with the values of the field: the one with its name, or else the first. */
 export const lookupColumn = ({ columns }: LookupTable, fieldName: string): number =>
   Math.max(0, columns.indexOf(fieldName))
 
@@ -307,7 +310,7 @@ function tableKeys(table: LookupTable, fieldName: string): ReadonlySet<string> {
   return keys
 }
 
-/** The first of them in quotes. */
+/** The first choices, in quotes. */
 function listed(choices: Iterable<string>): string {
   const first: string[] = []
   for (const one of choices) {

@@ -7,7 +7,7 @@ import type { FieldDefinition, FieldType } from '../configuration.ts'
 import type { FieldData } from './groups.ts'
 import { readDate } from './value-checks.ts'
 
-/** Text values by field name. A field without a value has no entry, or an empty one in an update. */
+/** Values as text, by field name. A field without a value has no entry, or an empty one in an update. */
 export type FieldValues = Record<string, string[]>
 
 export const LARGEST_VALUE_LENGTH = 20_000
@@ -15,17 +15,17 @@ export const LARGEST_VALUE_COUNT = 1_000
 export const LARGEST_FIELD_COUNT = 1_000
 const LARGEST_NAME_LENGTH = 200
 
-/** Replaces the field name in a problem of all values: none could be read. */
+/** Stands for the field name in a problem that concerns all values: none could be read. */
 export const ALL_VALUES = 'fieldValues'
 
-/** Empty without an entry. Safe for inherited names such as `constructor`. */
+/** The values of a field; empty without an entry. Safe for inherited names such as `constructor`. */
 export const valuesOf = (values: FieldValues, name: string): readonly string[] =>
   Object.hasOwn(values, name) ? (values[name] ?? []) : []
 
-/** Names that no field may have; undefined if valid. */
+/** Returns the problem of a name that no field may have; undefined if the name is valid. */
 export function nameProblem(name: string): FieldError | undefined {
   if (name === '') return fieldError(name, 'INVALID_FIELD', 'has no name; name the field or leave it out')
-  // Assigning to it would change the object's prototype.
+  // Assigning to this name would change the object's prototype.
   if (name === '__proto__') return fieldError(name, 'INVALID_FIELD', 'is not a name for a field; remove it')
   if (isLongerThan(name, LARGEST_NAME_LENGTH) || !isStorable(name))
     return fieldError(name, 'INVALID_FIELD', 'is not known; remove it or check its spelling')
@@ -35,7 +35,7 @@ export function nameProblem(name: string): FieldError | undefined {
 /** Completes the sentence "Field 'name' …". */
 export const TOO_LONG = `must be at most ${LARGEST_VALUE_LENGTH} characters long; shorten it`
 
-/** Undefined if it is no scalar. Numbers become decimal text without exponent. */
+/** Converts a scalar to text; undefined for anything else. Numbers become decimal text without an exponent. */
 function scalarText(item: unknown): string | undefined {
   if (typeof item === 'string') return item
   if (typeof item === 'number' && Number.isFinite(item)) return decimal(item).toFixed()
@@ -66,9 +66,9 @@ function readField(name: string, wire: unknown): string[] | FieldError {
 }
 
 /**
- * Scalars and arrays become arrays of text (brief 0.4). null, an empty array and "" all mean that the field has no
- * value: it gets an empty entry, which removes the stored value (brief 6.3). A field with a problem gets no entry, so
- * its stored value stays comparable. null and undefined mean no fields.
+ * Converts scalars and arrays to arrays of text (brief 0.4). null, an empty array and "" all mean that the field has no value: it
+ * gets an empty entry, which removes the stored value (brief 6.3). A field with a problem gets no entry, so that its stored value
+ * can still be compared. null and undefined mean no fields.
  */
 export function readFieldValues(wire: unknown): { values: FieldValues; problems: FieldError[] } {
   const refused = (code: FieldErrorCode, rule: string) => ({
@@ -91,28 +91,28 @@ export function readFieldValues(wire: unknown): { values: FieldValues; problems:
   return { values: Object.fromEntries(read), problems }
 }
 
-/** Replaces named fields, removes those with empty entries, keeps the others. */
+/** Replaces the fields of the update, removes those with empty entries, and keeps the others. */
 export function mergeFieldValues(current: FieldValues, update: FieldValues): FieldValues {
   const merged = new Map(Object.entries(current))
   for (const [name, values] of Object.entries(update)) merged.set(name, values)
   return Object.fromEntries([...merged].filter(([, values]) => values.length > 0))
 }
 
-/** On each side of the point: keeps the arithmetic of rating templates cheap. */
+/** The most digits on each side of the point, which keeps the arithmetic of rating templates cheap. */
 export const LARGEST_DIGIT_COUNT = 40
 
 const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/
 
-/** Minus sign, digits and point; no separators, plus sign or exponent (brief 6.4). */
+/** Whether the text is a minus sign, digits and a point only: no separators, plus sign or exponent (brief 6.4). */
 export const isPlainNumber = (text: string): boolean => PLAIN_NUMBER.test(text)
 
-/** As written: 2 for `5.00`. The text must be a plain number. */
+/** The number of decimal places as written: 2 for `5.00`. The text must be a plain number. */
 export const decimalPlacesOf = (text: string): number => {
   const point = text.indexOf('.')
   return point < 0 ? 0 : text.length - point - 1
 }
 
-/** Undefined if the text is not plain or has more than 40 digits on a side of the point. */
+/** Returns undefined if the text is not a plain number, or has more than 40 digits on a side of the point. */
 export function plainDecimal(text: string): Decimal | undefined {
   if (!isPlainNumber(text)) return undefined
   const places = decimalPlacesOf(text)
@@ -120,7 +120,9 @@ export function plainDecimal(text: string): Decimal | undefined {
   return places > LARGEST_DIGIT_COUNT || whole > LARGEST_DIGIT_COUNT ? undefined : decimal(text)
 }
 
-/** Stores dates as milliseconds, media in lower case, all else as sent. Wrong values stay unchanged. */
+/**
+ * Converts values to their stored form: dates to milliseconds, media to lower case. Other values, and invalid ones, stay unchanged.
+ */
 export function normaliseFieldValues(
   definitions: FieldDefinition[],
   values: FieldValues,
@@ -137,7 +139,7 @@ export function normaliseFieldValues(
   )
 }
 
-/** Covers the owner's values and those of its groups. */
+/** Converts the owner's values and those of its groups to their stored form. */
 export function normaliseFieldData(
   definitions: FieldDefinition[],
   data: FieldData,
@@ -154,16 +156,16 @@ export function normaliseFieldData(
   }
 }
 
-// Problems of field values as responses contain them (brief 8, FieldErrors).
+// Problems of field values, as responses contain them (brief 8, FieldErrors).
 
 export type FieldErrorCode =
-  /** Required, and without a value. */
+  /** A required field has no value. */
   | 'MISSING'
-  /** Unknown field, or one whose condition does not hold. */
+  /** The field is unknown, or its condition does not hold. */
   | 'INVALID_FIELD'
-  /** Cannot be read as the field's type. */
+  /** The value cannot be read as the field's type. */
   | 'INVALID_TYPE'
-  /** Of the right type, but not allowed. */
+  /** The value has the right type but is not permitted. */
   | 'INVALID_VALUE'
 
 /** Messages never repeat values: these may be personal data, and messages are logged. */
@@ -196,37 +198,40 @@ export function joinFieldErrors(first: FieldErrors, second: FieldErrors): FieldE
 
 const SHOWN_LENGTH = 80
 
-/** Shortens a name or locator from outside for a message. */
+/** Shortens a name or locator from a request for a message. */
 export const shown = (text: string): string =>
   text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH).toWellFormed()}…` : text.toWellFormed()
 
-/** `rule` completes "Field 'name' …": the problem and its fix, without full stop. */
+/** `rule` completes the sentence "Field 'name' …": the problem and its remedy, without a full stop. */
 export function fieldError(fieldName: string, code: FieldErrorCode, rule: string): FieldError {
   return { fieldName: shown(fieldName), code, message: `Field '${shown(fieldName)}' ${rule}.` }
 }
 
-// Records are found by folded text, so case and the ways to write an accent do not matter. A term is at most this many
-// code points: of longer texts only the beginning is indexed (brief 5.2).
+// Records are found by folded text, so that case and the spelling of accents do not matter. A term has at most this many code
+// points: only the beginning of a longer text is indexed (brief 5.2).
 const LONGEST_TERM = 2_700
 
-/** Upper case first (`ß` is `SS`), then lower case letter by letter, because `ς` depends on its place. */
+/**
+ * Folds upper case first (`ß` becomes `SS`), and then lower case letter by letter, because the lower case of `Σ` depends on its
+ * position.
+ */
 export function folded(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   const lower = Array.from(text.normalize('NFKC').toUpperCase(), letter => letter.toLowerCase())
   return lower.join('').normalize('NFC')
 }
 
-/** ASCII needs no normalisation, and each code point is one unit. */
+/** ASCII needs no normalization, and each code point is one code unit. */
 const isAscii = (text: string): boolean => !/[^\0-\x7f]/.test(text)
 
-/** Folded, and cut to what is indexed. */
+/** The folded text, cut to the length that is indexed. */
 export function termOf(value: string): string {
   const text = folded(value)
   if (isAscii(text)) return text.slice(0, LONGEST_TERM)
   return Array.from(text).slice(0, LONGEST_TERM).join('')
 }
 
-/** Unique terms. A date is found as stored, in milliseconds, and as a day. */
+/** The unique terms of the values. A date is found by its stored milliseconds and as a day. */
 export function termsOf(field: FieldDefinition, values: readonly string[], zone: TimeZone): SearchTerm[] {
   const terms = values.flatMap(value => readings(field, value, zone)).map(termOf)
   return [...new Set(terms)].map(term => ({ field: field.name, term }))
@@ -237,7 +242,7 @@ function readings({ type }: FieldDefinition, value: string, zone: TimeZone): str
   return at === undefined ? [value] : [value, isoDay(at, zone)]
 }
 
-/** `searchField` requires one of the other two. */
+/** Reads a search from a query. `searchField` requires one of the other two. */
 export function searchOf(query: {
   readonly searchField?: string | undefined
   readonly searchValue?: string | undefined
@@ -250,7 +255,7 @@ export function searchOf(query: {
     : { field, term: termOf(searchValue), match: 'equal' }
 }
 
-/** Refuses (400) and lists the searchable fields. */
+/** Rejects with 400 a field that is not searchable, and lists those that are. */
 export function assertSearchable(name: string, searchable: readonly string[]): void {
   if (searchable.includes(name)) return
   const known = searchable.length === 0 ? 'no field is' : `these fields are: ${searchable.join(', ')}`

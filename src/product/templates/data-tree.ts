@@ -1,9 +1,9 @@
-// What templates and plugins can read, as a tree. The tree itself is made of the contracts, above this layer
-// (servicing/template-data); checks and docs/template-data.md read it.
+// The data that templates and plugins can read, as a tree. The tree is derived from the contracts in a higher layer
+// (servicing/template-data). Checks and docs/template-data.md use it.
 import { memoByObject } from '../../kernel/maps.ts'
 import type { FieldDefinition } from '../configuration.ts'
 
-/** The kinds of Liquid sources that see data of their own. Those of documents are named by what the document is about. */
+/** The kinds of Liquid sources that see different data. Kinds of documents are named after what the document is about. */
 export const TEMPLATE_READERS = [
   'premium',
   'tax',
@@ -25,8 +25,8 @@ export const DOCUMENT_READERS: readonly TemplateReader[] = TEMPLATE_READERS.filt
 )
 
 /**
- * One value. `amount` is a number in major units, `timestamp` milliseconds (a number in templates, text in plugins),
- * `map` a record with keys that data names, such as locators.
+ * The type of one value. An `amount` is a number in major units, a `timestamp` milliseconds (a number in templates, text in
+ * plugins), and a `map` a record whose keys are data, such as locators.
  */
 export type DataType =
   | 'text'
@@ -42,27 +42,27 @@ export type DataType =
 export type DataNode = {
   readonly type: DataType
   readonly description: string
-  /** It may have no value, and reads as nothing then. */
+  /** Whether it may have no value, and then reads as nothing. */
   readonly isOptional?: true
-  /** Who sees it; absent: all who see what it is a member of. */
+  /** The readers that see it. If absent, all that see its parent. */
   readonly readers?: readonly TemplateReader[]
-  /** Those of the readers that do not always have it. */
+  /** The readers for which it is optional. */
   readonly optionalFor?: readonly TemplateReader[]
-  /** Of a record, by name as it is read. */
+  /** The members of a record, by the names that readers use. */
   readonly members?: Readonly<Record<string, DataNode>>
-  /** Of each entry of a list or map. */
+  /** Each entry of a list or map. */
   readonly items?: DataNode
-  /** The only texts that it has. */
+  /** The only texts that it can be. */
   readonly values?: readonly string[]
-  /** The fields of the product that it is the value of; of several exposures or perils, each that has one of the name. */
+  /** The fields of the product whose value it is. There are several if several exposures or perils have a field of that name. */
   readonly fields?: readonly FieldDefinition[]
-  /** Of a group field: what each group has that its locators name. */
+  /** For a group field: the members of the group that a locator names. */
   readonly group?: DataNode
 }
 
 const asOptional = memoByObject((node: DataNode): DataNode => ({ ...node, isOptional: true }))
 
-/** A member of the node that the reader sees; undefined if there is none of that name. */
+/** Returns a member of the node that the reader sees; undefined if there is none of that name. */
 export function memberOf(node: DataNode, name: string, reader?: TemplateReader): DataNode | undefined {
   const { members } = node
   const member = members && Object.hasOwn(members, name) ? members[name] : undefined
@@ -71,7 +71,10 @@ export function memberOf(node: DataNode, name: string, reader?: TemplateReader):
   return reader !== undefined && member?.optionalFor?.includes(reader) ? asOptional(member) : member
 }
 
-/** Each node with its path (`data.policy.fees[].amount`; `[]` is an entry of a list, `[key]` one of a map), parents first. */
+/**
+ * Yields each node with its path, parents first. In `data.policy.fees[].amount`, `[]` is an entry of a list; `[key]` is one of a
+ * map.
+ */
 export function* pathsOf(node: DataNode, path: string): Generator<readonly [path: string, node: DataNode]> {
   yield [path, node]
   for (const [name, member] of Object.entries(node.members ?? {})) yield* pathsOf(member, `${path}.${name}`)

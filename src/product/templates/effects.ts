@@ -1,4 +1,4 @@
-// Effects that templates record beside their output: premiums, taxes, fees, decisions (brief 5.4).
+// Effects that templates record in addition to their output: premiums, taxes, fees, decisions (brief 5.4).
 import type { RenderingContext, RenderingEnvironment } from '../../../packages/liquid/context.ts'
 import { type Filter, type Filters, timestampOf } from '../../../packages/liquid/evaluation.ts'
 import { asNumber, printed, toDecimal } from '../../../packages/liquid/values.ts'
@@ -6,10 +6,10 @@ import type { CurrencyCode, Decimal } from '../../kernel/money.ts'
 import { type Instant, instant, type TimeZone } from '../../kernel/time.ts'
 
 /**
- * A premium in major units; each kind holds the amount of its last call. `last` is the kind set last: yearly and
- * monthly exclude each other, exact and yearly may occur together (brief 3.1). `exact` and `added` are for the segment
- * and are not scaled by its months. `added` is the sum of `add_premium` (brief 5.4); the result of a rendering contains
- * it only beside a rate, to be added to the scaled rate.
+ * A premium in major units. `yearly`, `monthly` and `exact` are the amounts of the last call of each kind. `last` is the kind that
+ * was set last: yearly and monthly exclude each other, exact and yearly may occur together (brief 3.1). `exact` and `added` are for
+ * the segment and are not scaled by its months. `added` is the sum of `add_premium` (brief 5.4). The result of a rendering contains
+ * it only together with a rate; it is then added to the scaled rate.
  */
 export type RecordedPremium = {
   yearly?: Decimal
@@ -19,23 +19,23 @@ export type RecordedPremium = {
   last?: 'yearly' | 'monthly' | 'exact'
 }
 
-/** In call order. Amounts are exact decimals in major units. */
+/** Effects in the order of the calls. Amounts are exact decimals in major units. */
 export type RatingEffects = {
   premium: RecordedPremium
   technicalPremium: RecordedPremium
-  /** One line per call, with exactly one amount. */
+  /** One entry for each call, with exactly one amount. */
   commissions: { recipient: string; yearly?: Decimal; monthly?: Decimal; exact?: Decimal }[]
   /** `set_peril_tax` replaces it, `add_tax` adds to it. */
   tax?: { amount: Decimal; description?: string }
   fees: { name: string; amount: Decimal; description?: string }[]
-  /** The last call wins. */
+  /** The last call counts. */
   decision?: 'accept' | 'reject' | 'none'
   notes: string[]
-  /** Replaces the rendered document; null: no document is made. */
+  /** Replaces the rendered document. If null, no document is made. */
   staticDocument?: string | null
 }
 
-/** Moves `added` into the exact premium if one was set or nothing else was. */
+/** Moves `added` into the exact premium, if one was set or nothing else was. */
 export function settledEffects(effects: RatingEffects): RatingEffects {
   const { added, ...set } = effects.premium
   const isBesideRate = set.exact === undefined && (set.yearly ?? set.monthly) !== undefined
@@ -49,7 +49,7 @@ export function noEffects(): RatingEffects {
 
 const effectsOf = (context: RenderingContext): RatingEffects => context.state.effects as RatingEffects
 
-/** Unlike in arithmetic, nothing and text are not amounts: they fail. Prints nothing. */
+/** A filter that records an amount and prints nothing. Unlike in arithmetic, nothing and text are not amounts and fail. */
 const recording =
   (name: string, record: (effects: RatingEffects, amount: Decimal, args: string[]) => void): Filter =>
   (input, args, context) => {
@@ -75,7 +75,7 @@ const commission = (name: string, kind: PremiumKind): Filters => ({
   }),
 })
 
-/** Requires the first argument: a recipient or the name of a fee. */
+/** A recording filter that requires its first argument: a recipient or the name of a fee. */
 function recordingNamed(name: string, what: string, record: Parameters<typeof recording>[1]): Filter {
   const filter = recording(name, record)
   return (input, args, context) =>
@@ -101,7 +101,7 @@ function staticDocument(input: unknown, _args: unknown[], context: RenderingCont
   effectsOf(context).staticDocument = printed(input).trim() || null
 }
 
-/** Brief 5.4. They print nothing and return nothing. */
+/** Filters that record effects (brief 5.4). They print nothing and return nothing. */
 export const effectFilters: Filters = {
   ...premium('set_year_premium', 'premium', 'yearly'),
   ...premium('set_month_premium', 'premium', 'monthly'),
@@ -134,24 +134,24 @@ export const effectFilters: Filters = {
   render_static_document: staticDocument,
 }
 
-// `notLoaded`: the caller fetches all missing keys at once and renders again.
+// `notLoaded`: the caller fetches all missing keys together and renders again.
 export type LookupResult = { value: string } | 'noSuchTable' | 'noSuchKey' | 'notLoaded'
 
-/** Where the row of a looked-up value stands: in a file of the configuration, or in a version of a resource. */
+/** The place of the row that a look-up found: in a file of the configuration, or in a revision of a resource. */
 export type RowPlace = {
   readonly path?: string
   readonly resource?: { readonly name: string; readonly revision: string }
-  /** From 1, the header's included; undefined where it is not known any more. */
+  /** Counted from 1, including the header; undefined if it is no longer known. */
   readonly line?: number
 }
 
 export type Lookup = {
   (table: string, key: string, at?: Instant): LookupResult
-  /** For who explains a look-up that found a value. */
+  /** Returns the place of a row that a look-up found, for explanations. */
   rowOf?(table: string, key: string, at?: Instant): RowPlace | undefined
 }
 
-/** What an observer of a template gets as the detail of a look-up (packages/liquid/observation.ts). */
+/** The detail of a look-up that an observer of a template receives (packages/liquid/observation.ts). */
 export type LookupDetail = {
   readonly table: string
   readonly keys: readonly string[]
@@ -159,24 +159,24 @@ export type LookupDetail = {
   readonly row: RowPlace | undefined
 }
 
-/** Data that templates of this service can request beyond their own. */
+/** What templates of this service can request in addition to their own data. */
 export type TemplateEnvironment = RenderingEnvironment & {
   timeZone: TimeZone
   currency: CurrencyCode
   now: Instant
-  /** `at` is the time given to `lookup_effective`. */
+  /** `at` is the time passed to `lookup_effective`. */
   lookup: Lookup
-  /** For `get_policyholder_info_from_id`; without it the filter returns nothing. */
+  /** Implements `get_policyholder_info_from_id`. Without it, the filter returns nothing. */
   policyholderInfo?(locator: string): unknown
 }
 
-/** `at` only from `lookup_effective`. */
+/** A key that was not loaded. Only `lookup_effective` sets `at`. */
 export type MissingKey = { table: string; key: string; at?: Instant }
 
 const environmentOf = (context: RenderingContext): TemplateEnvironment =>
   context.state.environment as TemplateEnvironment
 
-/** Fails unless the value is text: a number is no key, because `7` and `07` differ. */
+/** Fails unless the value is text. A number is not a key, because `7` and `07` differ. */
 function asText(value: unknown, what: string, context: RenderingContext): string | undefined {
   if (typeof value === 'string') return value
   if (value === undefined || value === null)
@@ -186,10 +186,10 @@ function asText(value: unknown, what: string, context: RenderingContext): string
   return context.reject(message)
 }
 
-/** As the library represents `column: "rate"`. */
+/** Whether an argument is named: the library represents `column: "rate"` as a pair. */
 const isNamed = (arg: unknown): arg is [string, unknown] => Array.isArray(arg)
 
-/** Undefined while a requested value is not loaded. */
+/** Returns undefined while a requested value is not loaded. */
 function keyOf(args: readonly unknown[], context: RenderingContext): string | undefined {
   const given = args.filter(arg => !isNamed(arg))
   const keys = (given.length === 0 ? [undefined] : given).map(one => asText(one, 'key', context))
@@ -200,7 +200,7 @@ function keyOf(args: readonly unknown[], context: RenderingContext): string | un
   return [...keys, ...columns].includes(undefined) ? undefined : lookUpKey(keys as string[], columns[0])
 }
 
-/** `args`: the keys (usually one), optionally `column: "rate"`. */
+/** `args` are the keys (usually one), and optionally `column: "rate"`. */
 function lookUp(tableName: unknown, args: readonly unknown[], context: RenderingContext, at?: Instant) {
   const table = asText(tableName, 'table', context)
   const [only] = args
@@ -233,7 +233,7 @@ const lookupEffective: Filter = (input, args, context) => {
   return lookUp(input, [...times, ...args.filter(isNamed)], context, at)
 }
 
-/** `lookup` and its like read tables; the others read records beyond the template's data. */
+/** `lookup` and `lookup_effective` read tables; the other filter reads records beyond the template's data. */
 export const lookupFilters: Filters = {
   lookup: (input, args, context) => lookUp(input, args, context),
   lookup_effective: lookupEffective,
@@ -243,16 +243,16 @@ export const lookupFilters: Filters = {
       : environmentOf(context).policyholderInfo?.(printed(input)),
 }
 
-/** Separates the keys of a row in the database; keys never contain it. */
+/** Separates the keys of a row in the database. Keys never contain it. */
 export const KEY_SEPARATOR = '\u001f'
 
-/** Separates keys and column; neither contains it. */
+/** Separates the keys from the column. Neither contains it. */
 const COLUMN_SEPARATOR = '\u001e'
 
-/** Comes before the time that a plugin names. */
+/** Precedes the time that a plugin specifies. */
 const TIME_SEPARATOR = '\u001d'
 
-/** The sandbox of plugins writes the same text (extension/plugins/sandbox/api.ts). */
+/** The text of a look-up. The sandbox of plugins must write the same text (extension/plugins/sandbox/api.ts). */
 export const lookUpKey = (keys: readonly string[], column: string | undefined): string =>
   keys.join(KEY_SEPARATOR) + (column === undefined ? '' : COLUMN_SEPARATOR + column)
 
@@ -264,13 +264,13 @@ export function readLookUpKey(text: string): {
   return { keys: keys.split(KEY_SEPARATOR), column }
 }
 
-/** The key of a plugin's look-up, and the time that it names. */
+/** The key of a plugin's look-up, and the time that it specifies. */
 export function readDatedKey(text: string): { readonly key: string; readonly at: Instant | undefined } {
   const [key = '', time] = text.split(TIME_SEPARATOR)
   return { key, at: time === undefined ? undefined : instant(Number(time)) }
 }
 
-/** For messages: `CA, 1 (rate)`. */
+/** Formats a key for messages, such as `CA, 1 (rate)`. */
 export function shownLookUpKey(text: string): string {
   const { keys, column } = readLookUpKey(text)
   return keys.join(', ') + (column === undefined ? '' : ` (${column})`)

@@ -1,4 +1,4 @@
-// Liquid with the filters of rating and tables.
+// Liquid with the filters for rating and tables.
 import type { Calendar } from '../../../packages/liquid/date-format.ts'
 import {
   type CompiledTemplate as Compiled,
@@ -27,11 +27,14 @@ import {
   type TemplateEnvironment,
 } from './effects.ts'
 
-/** With a day on either side: a policy may end in the calendar's last millisecond, and its last day ends where the next one begins. */
+/**
+ * Permits one day beyond the calendar on either side: a policy may end in the calendar's last millisecond, and its last day ends
+ * where the next one begins.
+ */
 const instantOrBeside = (ms: number): number | undefined =>
   Number.isInteger(ms) && ms >= EARLIEST - DAY_MS && ms <= LATEST + DAY_MS ? ms : undefined
 
-/** For both template engines. */
+/** The calendar of both template engines. */
 export const CALENDAR: Calendar = {
   add,
   dayStart,
@@ -47,7 +50,7 @@ export type CompiledTemplate = Compiled<TemplateEnvironment, RatingEffects>
 
 export type Rendering = LiquidRendering<RatingEffects>
 
-/** Keep the template as long as its configuration version. Never throws. */
+/** Compiles a template. Keep the result as long as its configuration version. Never throws. */
 export const compileTemplate = createLiquid<TemplateEnvironment, RatingEffects>({
   filters: { ...lookupFilters, ...effectFilters },
   newEffects: noEffects,

@@ -6,11 +6,11 @@ import { plainDecimal } from '../json/scalars.ts'
 import type { ValueReport } from '../report.ts'
 import type { FieldFile } from './file.ts'
 
-/** Brief 5.2. */
+/** Limits of fields (brief 5.2). */
 const LONGEST_TEXT = 20_000
 const MOST_DECIMAL_PLACES = 20
 
-/** Bounds that the type allows, checked to parse and not to contradict each other. */
+/** Bounds that the type permits. Checks that they parse and do not contradict each other. */
 export function boundsOf(file: FieldFile, type: FieldType, report: ValueReport): Partial<FieldDefinition> {
   if (type === 'string' || type === 'group') return countBound(file, type, report.at('maximum'))
   if (type === 'number') return numberBounds(file, report)
@@ -109,16 +109,16 @@ const UTC = 'UTC' as TimeZone
 
 const isDate = (text: string): boolean => !Number.isNaN(dateMilliseconds(text))
 
-/** NaN if the text is no date. A day is its start in UTC, which is enough to compare bounds. */
+/** NaN if the text is not a date. A day counts as its start in UTC, which suffices for comparing bounds. */
 function dateMilliseconds(text: string): number {
   const at = /^-?\d{1,16}$/.test(text) ? instant(Number(text)) : dayStart(text, UTC)
   return at ?? Number.NaN
 }
 
-/** Two-digit years from here on are in the twentieth century. */
+/** Two-digit years from this one on are in the twentieth century. */
 const FIRST_OF_1900S = 50
 
-/** Reads `1/31/1900` and `1/31/15`: the public guide to fields writes bounds of dates so. */
+/** Reads dates such as `1/31/1900` and `1/31/15`, because the public guide to fields writes bounds this way. */
 function isoOfSlashed(text: string): string | undefined {
   const [, month, day, written] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(text) ?? []
   if (written === undefined) return undefined
@@ -127,7 +127,7 @@ function isoOfSlashed(text: string): string | undefined {
   return isDate(iso) ? iso : undefined
 }
 
-/** Approximate: only keeps offsets within the calendar. */
+/** Approximate; only used to keep offsets within the calendar and to compare them. */
 const unitSeconds: Record<DateOffset['unit'], number> = {
   year: 31_556_952,
   month: 2_629_746,
@@ -139,7 +139,7 @@ const unitSeconds: Record<DateOffset['unit'], number> = {
 }
 const LONGEST_OFFSET_YEARS = 1_000
 
-/** Surely, however long months and years are, and if both are rounded to the day. */
+/** Whether `a` is certainly later, for any length of months and years, and even if both are rounded to the day. */
 function liesAfter(a: DateOffset, b: DateOffset): boolean {
   const [from, to] = [a, b].map(({ unit, amount }) => amount * unitSeconds[unit]) as [number, number]
   const leeway = 2 * unitSeconds.day + 0.02 * Math.max(Math.abs(from), Math.abs(to))
@@ -163,7 +163,7 @@ function offsetBound(
 
 const LONGEST_PATTERN = 2_000
 
-/** A pattern that the linear-time engine refuses is an error, because it could not run later either. */
+/** Reports a pattern that the linear-time engine rejects as an error, because it could not run later either. */
 export function checkRegex(regex: string, report: ValueReport): Pick<FieldDefinition, 'regex'> {
   const problem = regexProblem(regex, report)
   if (problem === undefined) return { regex }
@@ -183,10 +183,13 @@ function regexProblem(pattern: string, { afford }: ValueReport): string | undefi
   )
 }
 
-/** The engine refuses nested repetitions that multiply to more. */
+/** The engine rejects nested repetitions with a larger product. */
 const MOST_REPETITIONS = 1_000
 
-/** Upper bound: the engine repeats each part as often as the nested repetitions multiply to. */
+/**
+ * An upper bound for the size of the compiled pattern: the engine repeats each part as often as the product of its nested
+ * repetitions.
+ */
 function compiledSize(pattern: string): number {
   let repetitions = 1
   for (const [, least, most] of pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g))

@@ -7,7 +7,7 @@ import type { PlaceReport, ValueReport } from '../report.ts'
 import { boundsOf, checkRegex } from './bounds.ts'
 import type { FieldFile, FieldFiles } from './file.ts'
 
-/** By owner (brief 6.7). */
+/** Types that fields may not have, by the owner of the fields (brief 6.7). */
 const FORBIDDEN_TYPES = {
   policy: [],
   exposure: [],
@@ -21,7 +21,7 @@ type FieldOwner = keyof typeof FORBIDDEN_TYPES
 /** Tables that lookup fields may use. */
 export type TableNames = { hasTable: (name: string) => boolean; tableNames: readonly string[] }
 
-/** Beside the common properties (brief 5.2). */
+/** Properties that a type has in addition to the common ones (brief 5.2). */
 export const propertiesByType: Record<FieldType, readonly (keyof FieldFile)[]> = {
   string: ['regex', 'maximum', 'constraint'],
   number: ['decimalPlaces', 'minimum', 'maximum', 'constraint'],
@@ -40,14 +40,14 @@ const isFieldType = (type: string): type is FieldType => Object.hasOwn(propertie
 
 type FieldContext = TableNames & {
   owner: FieldOwner
-  /** Conditions may use these: names of this list, and of the list around its group. */
+  /** Fields that conditions may use: those of this list, and of the list that contains its group. */
   names: ReadonlySet<string>
-  /** No field was left out; otherwise no condition is reported as naming an unknown field. */
+  /** Whether no field was left out. If one was, no condition is reported as naming an unknown field. */
   isComplete: boolean
   isGroup: boolean
 }
 
-/** Leaves out unusable fields. `report` is that of their list. */
+/** Compiles a list of fields and leaves out unusable ones. `report` is that of the list. */
 export const compileFields = (
   files: FieldFiles,
   owner: FieldOwner,
@@ -56,10 +56,10 @@ export const compileFields = (
 ): FieldDefinition[] =>
   compileList(files, report, { owner, names: new Set(), isComplete: true, isGroup: false, ...tables })
 
-/** Where fields are defined, for checks that know them only later. */
+/** Where each field is defined, for checks that run later. */
 const definitions = new WeakMap<FieldDefinition, PlaceReport>()
 
-/** Undefined for a definition that no file has as it is. */
+/** Returns undefined for a definition that does not come directly from a file. */
 export const definitionReport = (field: FieldDefinition): PlaceReport | undefined => definitions.get(field)
 
 function compileList(files: FieldFiles, report: ValueReport, around: FieldContext): FieldDefinition[] {
@@ -179,7 +179,10 @@ function selectValues(name: string, offered: readonly string[], report: ValueRep
   return [...values]
 }
 
-/** Conditions must name fields of the same list or the one around their group, and values that those can have. */
+/**
+ * Checks that conditions name fields of the same list, or of the list that contains their group, and values that those fields can
+ * have.
+ */
 function checkConditions(compiled: ReadonlyMap<FieldDefinition, ValueReport>, context: FieldContext): void {
   const byName = new Map([...compiled.keys()].map(field => [field.name, field]))
   for (const [field, own] of compiled)
@@ -200,7 +203,7 @@ function checkConditions(compiled: ReadonlyMap<FieldDefinition, ValueReport>, co
   }
 }
 
-/** The message for a condition that is not about another field beside its own. */
+/** The message for a condition that does not name another field defined next to its own; undefined if it does. */
 function unknownFieldOf(
   name: string,
   asked: string,
@@ -212,13 +215,13 @@ function unknownFieldOf(
   return `The field '${name}' depends on '${asked}', which is not defined beside it. Correct the name or define the field.${report.suggestion(asked, [...names])}`
 }
 
-/** The message for a condition that lists no value, or one that the other field, which may offer a choice, never has. */
+/** The message for a condition that lists no value, or values that the other field, if it is a select field, never has. */
 function neverHolds(
   name: string,
   { field: asked, values }: FieldDefinition['conditions'][number],
   offered: readonly string[] | undefined,
 ): string | undefined {
-  // Requests and templates take an empty text for no value.
+  // Requests and templates treat an empty text as no value.
   if (values.includes(''))
     return `The condition of '${name}' on '${asked}' lists an empty text, which no value is: it does not hold while '${asked}' has none. Take it out.`
   if (values.length === 0)
@@ -233,7 +236,7 @@ const MOST_SHOWN = 20
 const inWords = (circle: readonly string[]): string =>
   [...circle.slice(0, MOST_SHOWN), ...(circle.length > MOST_SHOWN ? ['…'] : []), circle[0]].join(' → ')
 
-/** Keys are checked later, once all fields are known (product/constraint-graph.ts). */
+/** The constraint of a field. Its keys are checked later, once all fields are known (product/constraint-graph.ts). */
 function constraintOf(
   { name, constraint }: FieldFile,
   type: FieldType,

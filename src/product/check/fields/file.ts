@@ -1,9 +1,9 @@
-// A field as files define it: the same properties in policy.json, exposures, perils, and of policyholders and payments.
+// A field in a file. Fields have the same properties in policy.json, in exposures and perils, and for policyholders and payments.
 import { z } from 'zod'
 import type { FieldType } from '../../configuration.ts'
 import { about, count, flag, list, name, text, textList, unlessBlank, wholeNumber } from '../json/scalars.ts'
 
-/** Reads `Days` as `day`. */
+/** Lower-cases a unit and removes a plural ending: `Days` becomes `day`. */
 export const asUnit = (value: unknown): unknown =>
   typeof value === 'string' ? value.trim().toLowerCase().replace(/s$/, '') : value
 
@@ -25,7 +25,7 @@ const offset = z.strictObject({
   ),
 })
 
-/** `true`, or how to search (`text`). `false` and `none` turn search off. */
+/** `true`, or how to search, such as `text`. `false`, `none`, `no` and empty text turn search off. */
 const search = z
   .preprocess(value => {
     if (typeof value !== 'string') return value
@@ -88,7 +88,7 @@ const constraint = z.strictObject({
   ),
 })
 
-/** All properties of fields, of any type (brief 5.2). */
+/** The properties of fields of all types (brief 5.2). */
 const properties = {
   name: about(
     name,
@@ -186,7 +186,7 @@ const properties = {
   ...display,
 }
 
-/** `fields` is read only to report that groups do not nest. The ids name both in JSON Schemas. */
+/** `fields` is accepted only to report that groups cannot be nested. JSON Schemas refer to both schemas by their ids. */
 const groupedField = z
   .strictObject({
     ...properties,
@@ -207,6 +207,6 @@ const fieldFile = z
 
 export const fieldList = list(fieldFile)
 
-/** Has no `fields` of its own, because groups do not nest. */
+/** A field. It has no `fields` in this type, because groups cannot be nested. */
 export type FieldFile = z.infer<typeof groupedField>
 export type FieldFiles = readonly (FieldFile | undefined)[]

@@ -6,10 +6,13 @@ import { readText } from '../archive.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 import { type JsonPath, pathText, readJson } from './read.ts'
 
-/** `report` gives each problem its place in the file. */
+/** A decoded value. `report` adds to each problem its place in the file. */
 export type Decoded<T> = { value: T; report: ValueReport }
 
-/** Reads `null` as absent, and `$schema` of the whole as a note to editors. Undefined without a file, or if it cannot be read, which is reported. */
+/**
+ * Parses a JSON file. Removes `null` values and a `$schema` at the root, which is for editors. Returns undefined if there is no
+ * file or it cannot be parsed, which is reported.
+ */
 export function readJsonFile(
   file: ArchiveFile | undefined,
   archive: ArchiveReport,
@@ -33,7 +36,7 @@ export function readJsonFile(
   return { value: document.value, report }
 }
 
-/** Names the schema that editors hold the file to; it is none of its content. */
+/** Removes `$schema`, which names the schema for editors and is not part of the content. */
 function dropSchema(root: unknown): void {
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return
   const object = root as Record<string, unknown>
@@ -48,19 +51,21 @@ function dropNulls(value: unknown): void {
     else dropNulls(container[key])
 }
 
-/** Leaves a hole in lists, so that indexes still name places in the file. */
+/** Leaves a hole in a list, so that indexes still refer to places in the file. */
 function takeOut(container: Record<PropertyKey, unknown>, key: PropertyKey): void {
   if (Array.isArray(container)) container[key as number] = undefined
   else delete container[key]
 }
 
-/** One for each level that a refusal can climb. */
+/**
+ * The most rounds of removing invalid values. Each removal can make the enclosing value invalid, one level up in the next round.
+ */
 const MOST_ROUNDS = 12
 
 /**
- * A problem removes only the value concerned, or the list entry that cannot do without it. The rest is still checked,
- * so that all problems are reported, not just the first. Undefined without a file, or if nothing is left. For files
- * with several possible shapes, `schema` chooses by the root.
+ * Decodes a file and reports all its problems, not just the first. A problem removes only the invalid value, or the list entry that
+ * cannot exist without it; the rest is still checked. Returns undefined if there is no file, or if nothing remains. `schema` can be
+ * a function that chooses the schema by the root value.
  */
 export function decodeFile<T>(
   file: ArchiveFile | undefined,
@@ -82,7 +87,7 @@ export function decodeFile<T>(
       if (!reported.has(text)) reportIssue(issue, document, keysThere)
       if (issue.code !== 'unrecognized_keys') reported.add(text)
     }
-    // Choose all before removing any: one removal must not make the next issue climb.
+    // Choose all removals before applying any. Otherwise one removal could make the next issue remove an enclosing value.
     const removals = issues.map(issue => removalOf(value, issue))
     for (const remove of removals) remove?.()
     if (removals.includes(undefined)) return undefined
@@ -92,7 +97,7 @@ export function decodeFile<T>(
 
 type Issue = z.core.$ZodIssue
 
-/** Without the indexes of lists that a single value stands for. */
+/** Converts the path of an issue: removes the indexes of lists for which the file has a single value. */
 function pathInFile(root: unknown, path: JsonPath): PropertyKey[] {
   const inFile: PropertyKey[] = []
   for (const key of path) {
@@ -102,7 +107,7 @@ function pathInFile(root: unknown, path: JsonPath): PropertyKey[] {
   return inFile
 }
 
-/** `keysThere` are the properties that there may be at the issue's place. */
+/** `keysThere` returns the properties that are known at the issue's place. */
 function reportIssue(
   issue: Issue,
   { value: root, report: file }: Decoded<unknown>,
@@ -122,7 +127,7 @@ function reportIssue(
   if (value === undefined && issue.path.length > 0)
     report.error('missingProperty', `${text} is missing; it must be ${expectation(issue)}.`)
   else {
-    // Only words have a suggestion: the nearest allowed value.
+    // Only text gets a suggestion: the nearest permitted value.
     const isWord = issue.code === 'invalid_value' && typeof value === 'string'
     const suggestion = isWord ? report.suggestion(value, issue.values.map(String)) : ''
     report.error('badValue', `${text} must be ${expectation(issue)}, not ${description(value)}.${suggestion}`)
@@ -158,7 +163,7 @@ const valueAt = (root: unknown, path: JsonPath): unknown =>
     root,
   )
 
-/** Undefined when the issue is about the whole file. */
+/** Returns undefined if the issue concerns the whole file. */
 function removalOf(root: unknown, issue: Issue): (() => void) | undefined {
   if (issue.code === 'unrecognized_keys') {
     const object = valueAt(root, issue.path) as Record<string, unknown>
@@ -189,7 +194,7 @@ type Definition = {
 
 const definitionOf = (schema: z.ZodType): Definition => schema._zod.def as unknown as Definition
 
-/** Empty if the schema does not define them. */
+/** The properties that the schema defines at the path; empty if it defines none. */
 function knownKeys(schema: z.ZodType, path: JsonPath): string[] {
   const [next, ...rest] = path
   return unwrapped(schema).flatMap(({ type, shape = {}, element, valueType }) => {
@@ -199,7 +204,7 @@ function knownKeys(schema: z.ZodType, path: JsonPath): string[] {
   })
 }
 
-/** The schemas inside of optional, default, preprocess and union. */
+/** The schemas inside optional, default, preprocess and union schemas. */
 function unwrapped(schema: z.ZodType): Definition[] {
   const definition = definitionOf(schema)
   const { innerType, options, in: input, out: output } = definition

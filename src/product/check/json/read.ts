@@ -1,20 +1,20 @@
-/** Keys and indexes from the root. */
+/** Keys and indexes, starting at the root. */
 export type JsonPath = readonly PropertyKey[]
 
 type TextPosition = { line: number; column: number }
 
 type JsonDocument = {
-  /** Objects have no prototype, so that `__proto__` is an ordinary key. */
+  /** Its objects have no prototype, so that `__proto__` is an ordinary key. */
   value: unknown
-  /** Repeated keys of an object; the last one counts. */
+  /** Keys that occur more than once in an object; the last one counts. */
   duplicates: JsonPath[]
-  /** Position of the value, or of the nearest one around it; for a property, that of its key. */
+  /** The position of a value, or of its key if it is a property. For an unknown path, that of the nearest enclosing value. */
   positionOf: (path: JsonPath) => TextPosition
 }
 
 type JsonProblem = TextPosition & { message: string }
 
-/** Real files stay far below both. */
+/** Limits of nesting and of the number of values. Real files stay far below them. */
 const DEEPEST = 64
 const MOST_VALUES = 200_000
 
@@ -26,7 +26,7 @@ class Malformed extends Error {
   }
 }
 
-/** RFC 8259. */
+/** Parses JSON (RFC 8259) with the positions of all values. */
 export function readJson(text: string): JsonDocument | JsonProblem {
   const positions: Positions = new Map()
   const duplicates: JsonPath[] = []
@@ -52,7 +52,7 @@ function offsetOf(root: unknown, positions: Positions, path: JsonPath): number {
   return offset
 }
 
-/** Indexes the lines on the first call. */
+/** Returns a function that converts offsets to lines and columns. Indexes the lines at its first call. */
 export function lineIndex(text: string): (offset: number) => TextPosition {
   let starts: number[] | undefined
   return offset => {
@@ -196,7 +196,7 @@ function parse(text: string, positions: Positions, duplicates: JsonPath[]): unkn
   return value
 }
 
-/** `fields[3].condition.colour` */
+/** A path as text, such as `fields[3].condition.colour`. */
 export function pathText(path: JsonPath): string {
   let text = ''
   for (const key of path)

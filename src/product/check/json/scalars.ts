@@ -1,11 +1,11 @@
-// Scalars in published archives: numbers and booleans may be text, a single value may replace a list.
+// Scalars in published archives. Numbers and booleans may be text, and a single value may replace a list.
 import { z } from 'zod'
 import { MARGIN } from '../../../../packages/pdf/page.ts'
 import { decimal } from '../../../kernel/money.ts'
 
 /**
- * `schema` with what authors read of it: its meaning, and values as a file has them. docs/configuration.md, the JSON Schemas and so
- * editors show both.
+ * Adds to a schema its description and examples for authors. docs/configuration.md and the JSON Schemas, and therefore editors,
+ * show both.
  */
 export const about = <Schema extends z.ZodType>(
   schema: Schema,
@@ -13,7 +13,7 @@ export const about = <Schema extends z.ZodType>(
   ...examples: unknown[]
 ): Schema => schema.meta({ description, examples }) as Schema
 
-/** `keywords` say in JSON Schema what the schema takes, since it takes more than its own type. */
+/** Adds JSON Schema keywords that describe the accepted input, which is wider than the schema's own type. */
 const takes = <Schema extends z.ZodType>(schema: Schema, keywords: object): Schema =>
   schema.meta({ keywords }) as Schema
 
@@ -35,13 +35,13 @@ const asFlag = (value: unknown): unknown => {
   return word === 'false' ? false : value
 }
 
-/** Also accepts numbers and booleans, as they print. */
+/** Text. Also accepts numbers and booleans, and prints them. */
 export const text = takes(z.preprocess(asText, z.string()), SCALAR)
 
-/** Trimmed text that is not blank. */
+/** Text without surrounding blanks that is not empty. */
 export const name = takes(z.preprocess(asText, z.string().trim().min(1)), { ...SCALAR, pattern: '\\S' })
 
-/** Text that is not empty, as it is. */
+/** Text that is not empty, with its blanks. */
 export const filledText = takes(z.preprocess(asText, z.string().min(1)), { ...SCALAR, minLength: 1 })
 
 export const flag = takes(z.preprocess(asFlag, z.boolean()), { enum: [true, false, 'true', 'false'] })
@@ -54,7 +54,7 @@ export const count = takes(z.preprocess(asNumber, z.int().min(0)), {
   pattern: '^\\s*[+]?\\d{1,15}\\s*$',
 })
 
-/** More lead out of the calendar. */
+/** A larger number of days would exceed the calendar. */
 const MOST_DAYS = 999_999
 
 export const days = takes(z.preprocess(asNumber, z.int().min(0).max(MOST_DAYS)), {
@@ -64,12 +64,12 @@ export const days = takes(z.preprocess(asNumber, z.int().min(0).max(MOST_DAYS)),
   pattern: '^\\s*[+]?0{0,9}\\d{1,6}\\s*$',
 })
 
-/** A decimal number within blanks, for JSON Schema. */
+/** A decimal number, possibly with blanks around it, as a JSON Schema pattern. */
 const DECIMAL_IN_TEXT = '^\\s*[+-]?(\\d{1,30}(\\.\\d{0,30})?|\\.\\d{1,30})\\s*$'
 
 const PLAIN_DECIMAL = /^[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})$/
 
-/** The shortest plain form; undefined if the text is no number. */
+/** Returns the shortest plain form of a decimal number; undefined if the text is not one. */
 export function plainDecimal(value: string): string | undefined {
   const digits = value.trim()
   if (!PLAIN_DECIMAL.test(digits)) return undefined
@@ -81,7 +81,7 @@ export function plainDecimal(value: string): string | undefined {
   ).toFixed()
 }
 
-/** `expected` completes the finding for text that `read` refuses. */
+/** `expected` completes the message of the finding for text that `read` rejects. */
 const textAs = (expected: string, read: (value: string) => string | undefined) =>
   z.string().transform((value, context) => {
     const result = read(value)
@@ -89,13 +89,13 @@ const textAs = (expected: string, read: (value: string) => string | undefined) =
     return result ?? z.NEVER
   })
 
-/** Decimal text in its shortest plain form, without exponent. */
+/** A decimal number as text in its shortest plain form, without an exponent. */
 export const amount = takes(z.preprocess(asText, textAs('a plain decimal number', plainDecimal)), {
   type: ['number', 'string'],
   pattern: DECIMAL_IN_TEXT,
 })
 
-/** An amount in its shortest form, or the word `unlimited`. */
+/** A decimal number in its shortest plain form, or the word `unlimited`. */
 export const indemnity = takes(
   z.preprocess(
     asText,
@@ -110,13 +110,13 @@ const length = textAs("a length like '20mm', in mm, cm, in, pt, pc or px", value
   MARGIN.test(value) ? value : undefined,
 )
 
-/** Blank means absent. */
+/** A length with a unit. Blank text means absent. */
 export const margin = takes(
   z.preprocess(value => (asText(value) === '' ? undefined : asText(value)), length.optional()),
   { type: ['string', 'number'] },
 )
 
-/** Blank means absent. */
+/** Treats blank text as absent. */
 export const unlessBlank = <Schema extends z.ZodType>(schema: Schema) =>
   z
     .preprocess(
@@ -142,17 +142,17 @@ export const textList = takes(
   { anyOf: [SCALAR, { type: 'array', items: SCALAR }] },
 )
 
-/** An invalid entry leaves a hole, so that indexes still name places in the file. */
+/** A list. An invalid entry leaves a hole, so that indexes still refer to places in the file. */
 export const list = <Item extends z.ZodType>(item: Item) => z.array(item.optional())
 
-/** Skips the holes, and keeps the original indexes for the places of findings. */
+/** Skips the holes of a list and keeps the original indexes, which findings need. */
 export function present<Item>(items: readonly (Item | undefined)[] | undefined): [number, Item][] {
   const found: [number, Item][] = []
   for (const [index, item] of (items ?? []).entries()) if (item !== undefined) found.push([index, item])
   return found
 }
 
-/** The given name, else one derived from `name`: `personal-auto` becomes `Personal Auto`. */
+/** The given name, or else one derived from `name`: `personal-auto` becomes `Personal Auto`. */
 export const displayNameOf = (name: string, given?: string): string =>
   given?.trim() ||
   name

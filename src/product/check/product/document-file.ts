@@ -1,9 +1,9 @@
-// A document as files define it: in policy.json, endorsements.json, renewals.json and cancellations.json.
+// A document in a file: policy.json, endorsements.json, renewals.json or cancellations.json.
 import { z } from 'zod'
 import { SELECTION_TIME_BASES } from '../../resources.ts'
 import { about, choice, flag, list, margin, name, text, textList } from '../json/scalars.ts'
 
-/** The newer names. */
+/** The newer names for the events at which documents are made. */
 const DOCUMENT_TRIGGERS = ['validated', 'priced', 'underwritten', 'accepted', 'issued', 'generated'] as const
 
 const types = choice(['pdf', 'html']).optional()
@@ -11,7 +11,7 @@ const pageSize = choice(['letter', 'legal', 'A3', 'A4', 'A5', 'B4', 'B5']).optio
 
 const SIZE = 'The paper. Left out: A4.'
 
-/** Millimetres without a unit. */
+/** A number without a unit is in millimetres. */
 const MARGIN =
   'a length with `mm`, `cm`, `in`, `pt`, `pc` or `px`, or millimetres; 70 mm at most count. Left out: 20 mm.'
 
@@ -28,7 +28,7 @@ const pageLayout = z.strictObject({
   pageSize: about(pageSize, SIZE, 'letter'),
 })
 
-/** Older and newer properties (resources brief 4.2); `documents.ts` defines them. */
+/** Older and newer properties (resources brief 4.2); `documents.ts` converts them to one form. */
 const document = z
   .strictObject({
     displayName: about(

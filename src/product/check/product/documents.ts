@@ -13,8 +13,8 @@ import type { DocumentFile, DocumentFiles } from './document-file.ts'
 import { checkSnippetNames } from './templates.ts'
 
 /**
- * `used` lists templates that documents use; `statics` are the names of files below static_documents. `isBrought`: whether the
- * archive has a resource of the type and static name for its tenant to begin with.
+ * The templates of a product. `used` collects those that documents use; `statics` are the names of the files under
+ * static_documents. `isBrought` returns whether the archive contains a resource of the type and static name.
  */
 export type TemplateNames = {
   all: Readonly<Record<string, TemplateSource>>
@@ -26,11 +26,11 @@ export type TemplateNames = {
 
 const INVOICE = 'invoice'
 
-/** Found by name alone (brief 5.1). */
+/** Templates that are found by their names alone (brief 5.1). */
 const FIXED_NAMES = [INVOICE, 'cancellation', 'gracePeriod', 'lapse', 'reinstatement']
 const SUFFIXES = ['', '.liquid', '.template.liquid', '.vm', '.template.vm', '.velocity', '.template.velocity']
 
-/** Made on acceptance by default. Invoices have their own documents. */
+/** The product's documents that renewals use. By default they are made on acceptance. Documents of invoices are left out. */
 export const documentsOfRenewals = (
   files: DocumentFiles,
   compiled: readonly DocumentDefinition[],
@@ -43,7 +43,7 @@ export const documentsOfRenewals = (
     )
     .filter(one => !one.isOfInvoices)
 
-/** `owner` wins over `scope`; `otherwise` is the default time. */
+/** Compiles documents. `owner` overrides their `scope`; `otherwise` is the event at which they are made by default. */
 export function compileDocuments(
   files: DocumentFiles,
   templates: TemplateNames,
@@ -88,10 +88,13 @@ function checkFonts(fileName: string, fonts: readonly string[], report: ValueRep
   if (fonts.length > MOST_FONTS) report.error('badDocument', tooMany)
 }
 
-/** Of files that are no documents: those are PDF and HTML (transactions/documents/upload.ts). */
+/** Files that cannot be documents, which are PDF or HTML (transactions/documents/upload.ts). */
 const OTHER_KIND = /\.(?:docx?|xlsx?|pptx?|odt|rtf|txt|csv|png|jpe?g|svg|zip)$/i
 
-/** A resource of the name may be in force when it is needed, so a name that one can have is only a warning. */
+/**
+ * Reports a static document that is missing or has the wrong format. If the name could be a static name, only warns: a resource of
+ * that name may be in force when it is needed.
+ */
 function checkStaticDocument(
   { fileName, templateName: name }: DocumentFile,
   { statics, isBrought }: TemplateNames,
@@ -110,8 +113,9 @@ function checkStaticDocument(
 }
 
 /**
- * Reports a missing template, and snippets that the document does not list. A name with an ending is that of a file. One without
- * may be a static name: a warning, which a deploy drops or makes an error, since it knows what the tenant has.
+ * Returns the file name of the template. Reports a missing template, and snippets that the document does not list. A name with an
+ * extension is that of a file. One without may be the static name of a resource. It only gets a warning, which a deployment,
+ * knowing the tenant's resources, drops or turns into an error.
  */
 function templateOf(
   { fileName, templateName, templateSnippets }: DocumentFile,
@@ -137,7 +141,7 @@ function templateOf(
   return found
 }
 
-/** What the fixed names are documents of. */
+/** The kind of document that each fixed name makes. */
 const FIXED_READERS: Readonly<Record<string, TemplateReader>> = {
   invoice: 'invoiceDocument',
   cancellation: 'cancellationDocument',
@@ -146,7 +150,7 @@ const FIXED_READERS: Readonly<Record<string, TemplateReader>> = {
   reinstatement: 'reinstatementDocument',
 }
 
-/** By the file name of the template: what its documents are about, and so which data they see. */
+/** What the documents of each template are about, and so which data they see; by the file name of the template. */
 export function readersOfDocuments(
   product: ProductDefinition,
 ): ReadonlyMap<string, readonly TemplateReader[]> {
@@ -175,7 +179,7 @@ export function readersOfDocuments(
 
 const stemOf = (name: string): string => name.replace(/\.(template\.)?(liquid|vm|velocity)$/, '')
 
-/** A template that no document or event uses is only a warning: the archive still works. */
+/** Warns about templates that no document or event uses. They are not errors, because the archive still works. */
 export function checkUnusedTemplates(folder: string, { all, used, archive }: TemplateNames): void {
   for (const name of Object.keys(all)) {
     const stem = stemOf(name)
@@ -207,7 +211,7 @@ const EVENTS: Readonly<Record<Trigger, Event | undefined>> = {
   generated: undefined,
 }
 
-/** `quote` has three triggers, so it gets none. */
+/** `quote` gets no trigger, because three would fit. */
 const TRIGGERS: Readonly<Record<Event, Trigger | undefined>> = {
   quote: undefined,
   accept: 'accepted',
@@ -215,9 +219,9 @@ const TRIGGERS: Readonly<Record<Event, Trigger | undefined>> = {
 }
 
 /**
- * Reads the older properties or the newer ones (resources brief 4.2). (decision) `format` is `type`; a `trigger` of
- * validated, priced or underwritten is the event `quote`; `portrait`, `pageSize` and `margin` become a pageLayout. A
- * document of scope `invoice` is made for every invoice.
+ * Reads the older or the newer properties (resources brief 4.2). (decision) `format` is the same as `type`. The triggers validated,
+ * priced and underwritten are the event `quote`. `portrait`, `pageSize` and `margin` become a pageLayout. A document of scope
+ * `invoice` is made for every invoice.
  */
 function documentTerms(
   file: DocumentFile,
@@ -242,7 +246,7 @@ function documentTerms(
   }
 }
 
-/** Reports properties that contradict each other. `event` is that of the trigger. */
+/** Reports properties that contradict each other. `event` is the event of the trigger. */
 function checkTerms(
   { fileName, type, format, trigger, generatingEvent, scope }: DocumentFile,
   owner: 'policy' | 'transaction',

@@ -16,11 +16,11 @@ import { checkSets } from './templates.ts'
 
 type ExposureContext = TableNames & {
   archive: Archive
-  /** Undefined if the file is missing. */
+  /** Returns undefined if the file is missing. */
   script: (path: string) => TemplateSource | undefined
-  /** By a plugin or an external rater, so that scripts are optional. */
+  /** Whether a plugin or an external rater prices the product, so that scripts are optional. */
   isPricedElsewhere: boolean
-  /** Whatever scripts there are is never called. */
+  /** Whether a plugin prices the product, so that its scripts are never called. */
   isPricedByPlugin: boolean
 }
 
@@ -29,7 +29,7 @@ type Unscripted = { readonly path: string; readonly peril: PerilDefinition }
 
 const PREMIUM_SUFFIX = '.premium.liquid'
 
-/** Reads every folder below `…/policy/exposures`, each with its perils. */
+/** Compiles every folder under `…/policy/exposures`, each with its perils. */
 export function compileExposures(folder: string, context: ExposureContext): ExposureDefinition[] {
   const { archive } = context
   const unscripted: Unscripted[] = []
@@ -56,8 +56,8 @@ export function compileExposures(folder: string, context: ExposureContext): Expo
 }
 
 /**
- * Perils of one name shared one script on the reference platform (brief 5.1): one that has none takes that of the other exposure.
- * Where there is none at all, nothing prices it.
+ * Gives a peril without a script the script of a peril with the same name in another exposure: on the reference platform they
+ * shared one script (brief 5.1). Reports a peril that has no script at all.
  */
 function shareScripts(
   exposures: readonly ExposureDefinition[],
@@ -170,7 +170,7 @@ function compilePeril(folder: string, stem: string, context: ExposureContext): P
   }
 }
 
-/** The name in the file wins over that of the file or folder. */
+/** The name inside the file overrides that of the file or folder. */
 function checkedName(inside: string | undefined, outside: string, report: ValueReport | undefined): string {
   if (inside === undefined || report === undefined) return outside
   const differs = `The name is '${inside}', but the file or folder is called '${outside}'. The name counts; make them equal.`

@@ -10,13 +10,13 @@ import type { PolicyFile } from '../files.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, ValueReport } from '../report.ts'
 
-/** Never called for a product without a grace period. */
+/** Functions that are never called for a product without a grace period. */
 const GRACE_FUNCTIONS: ReadonlySet<string> = new Set<PluginFunction>([
   'getPreGraceResult',
   'getPostPaymentReversal',
 ])
 
-/** Each plugin needs its script below `scripts/`; problems are reported. */
+/** Compiles the plugins. Each needs its script under `scripts/`; problems are reported. */
 export function compilePlugins(
   { plugins: declared, lapse }: Pick<PolicyFile, 'plugins' | 'lapse'>,
   report: ValueReport,
@@ -42,7 +42,7 @@ export function compilePlugins(
   return plugins
 }
 
-/** Parses as the sandbox does; `line` and `column` count from 1. */
+/** Parses a script as the sandbox does. `line` and `column` count from 1. */
 export type ScriptCheck = (
   path: string,
   source: string,
@@ -50,7 +50,10 @@ export type ScriptCheck = (
 
 const REQUIRE = /(?<![.\w$])require\s*\(\s*(["'])([^"'\n]+)\1\s*\)/g
 
-/** Warns of missing required files; of packages (names without dots) only in scripts of enabled plugins. */
+/**
+ * Warns about required files that are missing. Missing packages (names without dots) are reported only in scripts of enabled
+ * plugins.
+ */
 export function checkRequires(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -70,18 +73,18 @@ export function checkRequires(
 }
 
 const EXPORTED = /(?<![.\w$])(?:module\.)?exports\.([\w$]+)\s*=(?!=)/g
-/** A function alone: what it is called is no name that a call finds. */
+/** An export that is itself a function. Calls do not find it by its own name. */
 const EXPORTED_FUNCTION =
   /(?<![.\w$])(?:module\.exports\s*=(?!=)|export\s+default\b)\s*(?:async\b\s*)?(?:function\b|\([^()]*\)\s*=>)/g
 /**
- * Comments, or text in quotes, which may look like one. A comment that does not end reaches to the end: else each beginning
- * of one would be looked at to the end of the text.
+ * Comments, and quoted text, which may look like a comment. An unterminated comment extends to the end of the text; otherwise each
+ * `/*` would be searched to the end.
  */
 const COMMENTS = /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*/g
-/** `this` is what the file exports. */
+/** `this` is the exports object of the file. */
 const MAY_EXPORT = /\b(?:exports?|module|this)\b/
 
-/** The names that a script gives to `exports`, one by one; undefined if it may export others in some other way. */
+/** The names that a script assigns to `exports`; undefined if it may export others in another way. */
 function exportedNames(source: string): string[] | undefined {
   if (!MAY_EXPORT.test(source)) return []
   const code = source.replace(COMMENTS, '$1')
@@ -91,7 +94,10 @@ function exportedNames(source: string): string[] | undefined {
   return isKnown ? names : undefined
 }
 
-/** Warns of enabled plugins whose scripts never mention the function, or do not export it by its name: no call finds it. */
+/**
+ * Warns about enabled plugins whose scripts never mention the function, or do not export it by its name, so that calls cannot find
+ * it.
+ */
 export function checkFunctions(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -109,7 +115,7 @@ export function checkFunctions(
     }
 }
 
-/** A script that does not parse is an error if an enabled plugin needs it, else a warning. */
+/** Reports scripts that do not parse: as an error if an enabled plugin needs the script, otherwise as a warning. */
 export function checkScripts(
   scripts: Record<string, string>,
   products: readonly ProductDefinition[],
@@ -130,13 +136,13 @@ export function checkScripts(
 
 const NAMED = /\b(?:require\s*\(|from|import)\s*(["'])([^"'\n]+)\1/g
 
-/** Scripts of disabled plugins may have problems: nothing calls them. */
+/** The scripts of enabled plugins. Those of disabled ones may have problems, because nothing calls them. */
 const pluginPaths = (products: readonly ProductDefinition[]): string[] =>
   products.flatMap(product =>
     PLUGIN_FUNCTIONS.filter(name => hasPlugin(product, name)).map(name => product.plugins[name]!.path),
   )
 
-/** Includes everything that the scripts require. */
+/** The scripts at the paths, and everything that they require. */
 export function neededScripts(
   scripts: Readonly<Record<string, string>>,
   paths: readonly string[],
@@ -153,7 +159,9 @@ export function neededScripts(
   return needed
 }
 
-/** Relative to the script, or from `scripts/` or its `lib/`, as the sandbox finds them. */
+/**
+ * The files that a request can mean, found as the sandbox finds them: relative to the script, or under `scripts/` or its `lib/`.
+ */
 function targetsOf(from: string, request: string, scripts: Readonly<Record<string, string>>): string[] {
   const isRelative = /^\.\.?(\/|$)/.test(request)
   const target = resolve(isRelative ? from : '', request)
@@ -161,7 +169,7 @@ function targetsOf(from: string, request: string, scripts: Readonly<Record<strin
   return targets.flatMap(target => fileOf(target, scripts) ?? [])
 }
 
-/** The extension may be left out. */
+/** Finds a file whose extension may be left out. */
 const fileOf = (target: string, scripts: Readonly<Record<string, string>>): string | undefined =>
   ['', '.js', '.cjs', '.mjs', '.json', '/index.js']
     .map(ending => target + ending)

@@ -35,23 +35,23 @@ type ProductContext = {
   archive: Archive
   compileLiquid: LiquidCheck
   hasScript: (path: string) => boolean
-  /** By name; the product's own win over those of all products. */
+  /** By name. The product's own tables override those of all products. */
   ownTables: ReadonlyMap<string, LookupTable>
   tenantTables: ReadonlyMap<string, LookupTable>
-  /** Names of all tables. */
+  /** The names of all tables. */
   tableNames: readonly string[]
   isResourceTable: (name: string) => boolean
   isRangeTable: (name: string) => boolean
-  /** Whether the tenant begins with a resource of the type and static name. */
+  /** Whether the archive contains a resource of the type and static name for the tenant to start with. */
   isBrought: (type: ResourceType, staticName: string) => boolean
-  /** Declared in config.json; undefined allows any. */
+  /** Those that config.json declares; undefined permits any. */
   jurisdictions: readonly string[] | undefined
 }
 
 const CALCULATIONS = 'policy.calculations.liquid'
 const GUIDELINES = 'underwriting.guidelines.liquid'
 
-/** Reads one folder below `products/` and checks every reference in it. */
+/** Compiles one folder under `products/` and checks every reference in it. */
 export function compileProduct(name: string, context: ProductContext): ProductDefinition {
   const { archive, ownTables, tenantTables, tableNames, isBrought } = context
   const folder = `products/${name}/policy`
@@ -102,13 +102,13 @@ export function compileProduct(name: string, context: ProductContext): ProductDe
     ...(value.externalRater !== undefined && { externalRater: value.externalRater }),
     tables: Object.fromEntries(ownTables),
   }
-  // Of a broken file some is left out, perhaps the document that uses a template.
+  // The document that uses a template may be in the part of a broken file that was left out.
   if (isWhole && !archive.report.hasBrokenJson(`${folder}/`)) checkUnusedTemplates(folder, names)
   scripts.checkReferences(folder, product)
   return product
 }
 
-/** The policy.json of the folder; `isWhole` unless it is missing or cannot be read, and the defaults stand for it. */
+/** Reads the policy.json of the folder. `isWhole` is false if it is missing or cannot be read; `policy` then has the defaults. */
 function readPolicyFile(folder: string, archive: Archive): { isWhole: boolean; policy: Decoded<PolicyFile> } {
   const path = `${folder}/policy.json`
   const file = archive.take(path)
@@ -122,7 +122,7 @@ function readPolicyFile(folder: string, archive: Archive): { isWhole: boolean; p
   return { isWhole: read !== undefined, policy: read ?? defaults() }
 }
 
-/** The scripts and templates of one product: all that are read have their references checked in the end. */
+/** The scripts and templates of one product. References are checked in the end in all that were read. */
 class Scripts {
   readonly #context: ProductContext
   readonly #sources: TemplateSource[] = []
@@ -131,7 +131,7 @@ class Scripts {
     this.#context = context
   }
 
-  /** Undefined where the archive has no such file, or it has no readable text. */
+  /** Returns undefined if the archive has no such file, or the file has no readable text. */
   read(path: string): TemplateSource | undefined {
     const { archive, compileLiquid } = this.#context
     const taken = archive.take(path)
@@ -145,7 +145,7 @@ class Scripts {
       this.#context
     const feeNames = fees.map(fee => fee.name)
     const declaredFees = new Set(feeNames)
-    // Of a broken file some is left out, perhaps the fee.
+    // The fee may be in the part of a broken file that was left out.
     const isBroken = archive.report.hasBrokenJson(`${folder}/fees.json`)
     const targets = {
       table: (name: string) => ownTables.get(name) ?? tenantTables.get(name),
@@ -199,7 +199,7 @@ function reportRater({ value: { externalRater }, report }: Decoded<PolicyFile>):
 
 const FORBIDDEN_IN_NAMES = /[$@=;/\\:+,{}^%`[\]><~#*?|\p{Cc}]|\p{Extended_Pictographic}/gu
 
-/** The folder's name, without characters that break paths and reports (brief 5.1). */
+/** Reports characters in the name of the folder that break paths and reports (brief 5.1). */
 function checkProductName(name: string, report: ArchiveReport): void {
   const found = [...new Set(name.match(FORBIDDEN_IN_NAMES) ?? [])]
   const message =
@@ -210,7 +210,7 @@ function checkProductName(name: string, report: ArchiveReport): void {
     report.at({ path: `products/${name}` }).error('badName', message)
 }
 
-/** Files beside policy.json, by file name. */
+/** Templates next to policy.json, by file name. */
 function readTemplates(folder: string, archive: Archive, scripts: Scripts): Record<string, TemplateSource> {
   const templates: [string, TemplateSource][] = []
   for (const name of archive.namesIn(folder)) {
@@ -221,10 +221,10 @@ function readTemplates(folder: string, archive: Archive, scripts: Scripts): Reco
   return Object.fromEntries(templates)
 }
 
-/** Must never change: policies store product locators. */
+/** Must never change, because policies store product locators. */
 const NAMESPACE = Buffer.from('6f1d2c9a8b7e4f05a3c41e5d7b90a2f8', 'hex')
 
-/** UUID version 5 of the name: the same in every tenant and configuration version. */
+/** The UUID version 5 of the name, which is the same in every tenant and configuration version. */
 export function productLocator(name: string): string {
   const bytes = createHash('sha1')
     .update(NAMESPACE)

@@ -8,17 +8,17 @@ import { readSource } from '../archive.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, PlaceReport } from '../report.ts'
 
-/** Passed in, because the compiler belongs to the rating capability. */
+/** The Liquid compiler. It is passed in, because it belongs to the rating capability. */
 export type LiquidCheck = (source: TemplateSource) => {
   findings: readonly Finding[]
-  /** For who reads what it does (check/strict). */
+  /** For the analysis of what the template does (check/strict). */
   template?: Parameters<typeof outlineOf>[0]
 }
 
 export const isLiquid = (path: string): boolean => path.endsWith('.liquid')
 export const isVelocity = (path: string): boolean => /\.(vm|velocity)$/.test(path)
 
-/** Undefined only if the file has no readable text. */
+/** Reads and compiles a template. Returns undefined only if the file has no readable text. */
 export function readTemplate(
   file: ArchiveFile,
   compileLiquid: LiquidCheck,
@@ -31,28 +31,28 @@ export function readTemplate(
   return template
 }
 
-/** Names that the Liquid sources of a product may use. */
+/** The names that the Liquid sources of a product may use. */
 type ReferenceTargets = {
   table: (name: string) => LookupTable | undefined
   tableNames: readonly string[]
-  /** Tables declared as resources need not be in the archive. */
+  /** Whether a table is declared as a resource, which need not be in the archive. */
   isResourceTable: (name: string) => boolean
-  /** Range tables that config.json declares. */
+  /** Whether config.json declares the name as a range table. */
   isRangeTable: (name: string) => boolean
   hasFee: (name: string) => boolean
   feeNames: readonly string[]
   staticDocuments: readonly string[]
-  /** Whether the archive brings a static document of that static name as a resource. */
+  /** Whether the archive contains a static document of that static name as a resource. */
   isBroughtDocument: (staticName: string) => boolean
-  /** Only templates of documents include snippets. */
+  /** Whether the source may include snippets. Only templates of documents may. */
   takesSnippets: boolean
 }
 
 const COMMENT_TAG = /\{%-?\s*(end)?comment\s*-?%\}/g
-/** Only a literal that begins an expression: `x | append: "y" | lookup: z` names no table `y`. */
+/** Only matches a literal that begins an expression: `x | append: "y" | lookup: z` does not look up in a table `y`. */
 const LOOKUP = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*lookup(?:_effective)?\s*:/g
 const STATIC_DOCUMENT = /(?:\{\{-?|=)\s*(["'])([^"'\n]*)\1\s*\|\s*(render_static_document|image_url)\b/g
-/** `image_url` leaves addresses as they are. */
+/** Addresses, which `image_url` leaves unchanged. */
 const ADDRESS = /^(?:data|https?):/i
 const SNIPPET = /\{%-?\s*(?:include|render)\s+(["'])([^"'\n]*)\1/g
 const FEE = /\|\s*add_fee\s*:\s*(["'])([^"'\n]*)\1/g
@@ -62,7 +62,7 @@ type Code = {
   readonly text: string
   readonly targets: ReferenceTargets
   readonly report: ArchiveReport
-  /** The report at an offset of the text. */
+  /** Returns the report for an offset in the text. */
   at(index: number): PlaceReport
 }
 
@@ -122,7 +122,7 @@ function checkStaticDocuments({ text, targets, report, at }: Code): void {
     if (isImage && ADDRESS.test(name)) continue
     const uses = `The template uses the ${isImage ? 'image' : 'static document'} '${name}', which is not in static_documents.`
     const suggestion = report.suggestion(name, targets.staticDocuments)
-    // Resources change independently, so which ones will exist is unknown here.
+    // Resources change independently of the configuration, so it is unknown which ones will exist.
     const mayBeResource = RESOURCE_NAME.test(staticName)
     const remedy = mayBeResource
       ? 'Add the file, correct the name, or see that a resource of that static name is in force.'
@@ -132,7 +132,7 @@ function checkStaticDocuments({ text, targets, report, at }: Code): void {
   }
 }
 
-/** Filters of which a script of each kind should call one. */
+/** The filters by which a script of each kind sets its result. It should call at least one. */
 export const SETTERS = {
   premium: ['set_year_premium', 'set_month_premium', 'set_peril_premium', 'add_premium'],
   tax: ['set_peril_tax', 'add_tax'],
@@ -147,7 +147,7 @@ const WITHOUT: Readonly<Record<keyof typeof SETTERS, string>> = {
 
 const FILTER = /\|\s*(\w+)/g
 
-/** A script that calls none of its filters gets a warning, not an error. */
+/** Warns about a script that calls none of its filters. */
 export function checkSets(
   { path, source }: TemplateSource,
   what: keyof typeof SETTERS,
@@ -156,12 +156,12 @@ export function checkSets(
   const called = new RegExp(`\\|\\s*(?:${SETTERS[what].join('|')})\\b`)
   const code = withoutComments(source)
   const message = `The script sets no ${what}, ${WITHOUT[what]}. Set it with ${SETTERS[what].join(' or ')}.`
-  // A filter that is nearly one of them has a finding of its own, which says which was meant.
+  // A nearly right name of such a filter has its own finding, which suggests the right one.
   const isMisspelt = [...code.matchAll(FILTER)].some(([, name = '']) => nearest(name, SETTERS[what]))
   if (!called.test(code) && !isMisspelt) report.at({ path }).warning('scriptSetsNothing', message)
 }
 
-/** Replaces comments with blanks; offsets stay the same. */
+/** Replaces comments with blanks, so that offsets stay the same. */
 function withoutComments(source: string): string {
   let code = ''
   let kept = 0
@@ -176,7 +176,7 @@ function withoutComments(source: string): string {
   return code + source.slice(kept)
 }
 
-/** Reports invalid names, and snippets of the template that the list lacks. `report` is that of the list. */
+/** Reports invalid names, and snippets that the template includes and the list lacks. `report` is that of the list. */
 export function checkSnippetNames(
   names: readonly string[],
   { path, source }: TemplateSource,
@@ -197,14 +197,14 @@ export function checkSnippetNames(
   }
 }
 
-/** `{% render 'name' %}`, `{% include "name" %}`, `#parse("name")`, `#include('a', 'b')`. */
+/** Matches `{% render 'name' %}`, `{% include "name" %}`, `#parse("name")` and `#include('a', 'b')`. */
 const TAG = {
   liquid: /\{%-?\s*(?:render|include)\s+(?:"([^"]{1,128})"|'([^']{1,128})')/g,
   velocity: /#\{?(?:parse|include)\}?\s*\(([^()\n]{1,2000})\)/g,
 } as const
 const QUOTED = /"([^"$#]{1,128})"|'([^']{1,128})'/g
 
-/** `offset` is that of the tag. Ignores comments of Velocity. */
+/** The snippets that a template includes, with the offsets of their tags. Ignores comments of Velocity. */
 export function includedSnippets(source: string, format: TemplateFormat): { name: string; offset: number }[] {
   const tags = [...(format === 'velocity' ? withoutVelocityComments(source) : source).matchAll(TAG[format])]
   if (format === 'liquid') return tags.map(({ 1: a, 2: b, index }) => ({ name: (a ?? b)!, offset: index }))
@@ -213,14 +213,14 @@ export function includedSnippets(source: string, format: TemplateFormat): { name
   )
 }
 
-/** Delimiters of comments and raw text. */
+/** Delimiters of comments and raw text in Velocity. */
 const SKIPPED_TEXT = [
   ['##', '\n'],
   ['#*', '*#'],
   ['#[[', ']]#'],
 ] as const
 
-/** Replaces comments and raw text with blanks; offsets stay the same. */
+/** Replaces comments and raw text with blanks, so that offsets stay the same. */
 function withoutVelocityComments(source: string): string {
   const parts: string[] = []
   let kept = 0

@@ -37,7 +37,7 @@ export function compileFees(path: string, archive: Archive): FeeDefinition[] {
   }))
 }
 
-/** Every tax needs a script, because no plugin computes taxes. */
+/** Compiles the taxes. Every tax needs a script, because no plugin computes taxes. */
 export function compileTaxes(
   folder: string,
   archive: Archive,
@@ -71,10 +71,10 @@ export function compileTaxes(
   return taxes
 }
 
-/** 30/360 and calendar months were one behaviour on the reference platform (brief 1.7). */
+/** The reference platform treated 30/360 and calendar months identically (brief 1.7). */
 const prorations = { '30E360': 'monthly', actual: 'monthly', actualMilliseconds: 'linear' } as const
 
-/** Kept in every currency, since none has more than four decimal places. */
+/** Can be represented in every currency, because none has more than four decimal places. */
 const LARGEST_AMOUNT = LARGEST_MINOR / 10_000
 
 const isAmount = (given: string): boolean => decimal(given).gte(0) && decimal(given).lte(LARGEST_AMOUNT)
@@ -134,7 +134,7 @@ function endReminders({ value, report }: Decoded<PolicyFile>): ProductDefinition
   return reminders
 }
 
-/** Default for documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6). */
+/** Defaults for documents of endorsements, renewals (brief 5.1) and reinstatements (brief 1.6). */
 const WHEN_ACCEPTED = ['transaction', 'accept'] as const
 
 export function compileEndorsements(
@@ -155,7 +155,7 @@ export function compileEndorsements(
   }))
 }
 
-/** Without renewals.json a renewal uses the product's documents (brief 5.1). */
+/** Compiles renewals.json. Without the file, renewals use the product's documents (brief 5.1). */
 export function compileRenewals(
   path: string,
   archive: Archive,
@@ -170,7 +170,7 @@ export function compileRenewals(
   return { documents: compileDocuments(value.documents, templates, report.at('documents'), ...WHEN_ACCEPTED) }
 }
 
-/** Undefined without cancellations.json: the product then cancels the legacy way. */
+/** Returns undefined without cancellations.json. The product then uses legacy cancellations. */
 export function compileCancellations(
   path: string,
   archive: Archive,
@@ -212,7 +212,7 @@ export function compileCancellations(
 
 type HoldbackFile = { readonly amount?: string | undefined; readonly percent?: string | undefined }
 
-/** Undefined unless exactly one is set and within its bounds. */
+/** Returns undefined unless exactly one of the two is set and is within its bounds. */
 function holdbackTerms({ amount, percent }: HoldbackFile): HoldbackTerms | undefined {
   if ((amount === undefined) === (percent === undefined)) return undefined
   if (amount !== undefined) return isAmount(amount) ? { amount } : undefined

@@ -1,5 +1,5 @@
-// What could price a policy wrongly without anybody seeing it (docs/strict.md). Warnings; errors in a product that is
-// strict. Reads what the other checks have compiled, and nothing twice.
+// Finds mistakes that could price a policy wrongly without anyone noticing (docs/strict.md). They are warnings, or errors in a
+// strict product. Uses what the other checks have compiled, and reads nothing twice.
 import { outlineOf } from '../../../../packages/liquid/outline.ts'
 import {
   type Configuration,
@@ -35,10 +35,10 @@ import { checkRanges } from './table-ranges.ts'
 import { analyseTemplate } from './template.ts'
 import { unusedFields } from './unused-fields.ts'
 
-/** What templates and plugins are given; made of the contracts, which lie above this layer. */
+/** What templates and plugins receive, derived from the contracts, which belong to a higher layer. */
 export type DataOfSources = {
   templateTree(product: ProductDefinition, policyholderFields: Configuration['policyholderFields']): DataNode
-  /** The same for the premium of one peril, which has its exposure's fields and no others. */
+  /** The tree for the premium of one peril, which has only the fields of its own exposure. */
   premiumTree(
     tree: DataNode,
     exposure: ProductDefinition['exposures'][number],
@@ -47,11 +47,11 @@ export type DataOfSources = {
   readonly pluginInputs: Readonly<Record<PluginFunction, () => DataNode>>
   /** The functions of `socotraApi`. */
   readonly scriptFunctions: readonly string[]
-  /** Why a table could not be uploaded, by lines. */
+  /** Why a table could not be uploaded, by line. */
   problemsOfTable(table: TableFile): readonly { readonly line: number; readonly message: string }[]
 }
 
-/** A table that the tenant begins with (bootstrap/resources). */
+/** A table that the tenant starts with (bootstrap/resources). */
 export type TableFile = {
   readonly path: string
   readonly staticName: string
@@ -61,10 +61,13 @@ export type TableFile = {
   readonly bytes: () => Uint8Array
 }
 
-/** Of all of them together; others are only read when they are made: a check is one turn of an isolate. */
+/**
+ * The limit for all checked tables together, because a check is one turn of an isolate. The other tables are read only when their
+ * resources are created.
+ */
 const MOST_TABLE_BYTES = 4 * 1_048_576
 
-/** Parses a script; undefined if it does not parse. */
+/** Parses a script. Returns undefined if it does not parse. */
 export type ScriptParser = (path: string, source: string) => ScriptNode | undefined
 
 export type AnalysedArchive = {
@@ -85,21 +88,24 @@ export type AnalysedArchive = {
   readonly report: ArchiveReport
 }
 
-/** Passed to the compiler, as the compilers of templates and scripts are. */
+/** The analysis, passed to the compiler like the compilers of templates and scripts. */
 export type Analysis = (archive: AnalysedArchive) => void
 
 export const analysisOver =
   (data: DataOfSources): Analysis =>
   archive => {
     const programs = new Map<string, ScriptNode | undefined>()
-    // What a broken file leaves out would be missed everywhere else.
+    // Skips products with a broken file: anything that it left out would be reported as missing everywhere else.
     for (const product of archive.products)
       if (!archive.report.hasBrokenJson(`products/${product.name}/`))
         new ProductAnalysis(product, archive, data, programs).run()
     checkTableFiles(archive, data)
   }
 
-/** They are made after the deploy: a tenant would lack a table that cannot be read, and only its list of resources says so. */
+/**
+ * Checks tables that become resources after the deployment. If one could not be read then, the tenant would lack it, and only its
+ * list of resources would show that.
+ */
 function checkTableFiles(
   { tableFiles, report }: AnalysedArchive,
   { problemsOfTable }: Pick<DataOfSources, 'problemsOfTable'>,
@@ -117,12 +123,12 @@ class ProductAnalysis {
   readonly #product: ProductDefinition
   readonly #archive: AnalysedArchive
   readonly #data: DataOfSources
-  /** Scripts that several products need are parsed once. */
+  /** Parsed scripts, so that one that several products need is parsed only once. */
   readonly #programs: Map<string, ScriptNode | undefined>
   readonly #uses: Uses = noUses()
   readonly #tables: Tables
   readonly #severity: 'error' | 'warning'
-  /** Words of sources that are not followed: plugins and Velocity. */
+  /** Words in sources that are not analysed: plugins and Velocity templates. */
   readonly #mentioned = new Set<string>()
 
   constructor(
@@ -154,7 +160,8 @@ class ProductAnalysis {
     for (const { premium } of product.taxes) if (premium) this.#template(premium, tree, ['tax'])
     if (product.calculations) this.#template(product.calculations, tree, ['fees'])
     if (product.underwriting) {
-      // Not where premiums are: a deployed archive is compiled again without this analysis, and its strict product must not be refused.
+      // Checked here and not while compiling, as it is for premiums: a deployed archive may be compiled again, without this
+      // analysis, and that must not reject its strict product.
       if (!hasPlugin(product, 'getUnderwritingResult'))
         checkSets(product.underwriting, 'decision', this.#archive.report)
       this.#template(product.underwriting, tree, ['underwriting'])
@@ -200,7 +207,10 @@ class ProductAnalysis {
     for (const [word] of source.matchAll(/[\w$]+/g)) this.#mentioned.add(word)
   }
 
-  /** Names of other characters than words have are taken for mentioned where anything is. */
+  /**
+   * Whether a source that is not analysed mentions the name. A name that is not a single word counts as mentioned if there is any
+   * such source.
+   */
   #mentions(name: string): boolean {
     return /^[\w$]+$/.test(name) ? this.#mentioned.has(name) : this.#mentioned.size > 0
   }
@@ -297,7 +307,7 @@ class ProductAnalysis {
     const { report } = this.#archive
     const alarm: TableAlarm = (code, row, message) =>
       report.at({ path: table.path, line: lineOf(table, row) })[this.#severity](code, message)
-    // One that is separated otherwise has one column, which is told where it is read.
+    // A table with another separator has a single column. The reader of tables reports that.
     if (wrongDelimiter(table.columns) !== undefined) return
     const lookUps = this.#uses.lookUps.get(name) ?? []
     checkNumbers(table, this.#uses.sums.get(name), alarm)
@@ -309,7 +319,7 @@ class ProductAnalysis {
       checkUnmatchedRows(table, lookUps, (key, known) => report.suggestion(key, known), alarm)
   }
 
-  /** Other products, which have no table of that name, look up in this one. */
+  /** Whether other products, which have no table of that name, use this one. */
   #isShared(name: string, table: LookupTable): boolean {
     const { byProduct, ofTenant } = this.#archive.tables
     return (

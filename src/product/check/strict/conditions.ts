@@ -1,4 +1,4 @@
-// What a condition says of the data: paths are narrowed to where it holds, and to where it does not.
+// Splits paths by a condition: narrows the data to the values for which it holds, and to those for which it fails.
 import type { Expression, FilteredValue } from '../../../../packages/liquid/outline.ts'
 import {
   areEqual,
@@ -49,7 +49,10 @@ export function splitBy(condition: FilteredValue, path: Path, evaluation: Evalua
   return either(path, askedText(condition, evaluation))
 }
 
-/** Nothing is known of the condition: it holds or fails, and where the same is asked again, as before. */
+/**
+ * Splits by a condition of which nothing is known: it may hold or fail. If the path has already decided the same condition, the
+ * result is the same.
+ */
 function either(
   path: Path,
   asked: string,
@@ -72,7 +75,7 @@ const wordDomain = (word: string): Domain => ({ kind: 'words', words: new Set([w
 const HOLDS = wordDomain('holds')
 const FAILS = wordDomain('fails')
 
-/** The one word of the domain; joined paths may know of several. */
+/** The single word of a domain; undefined if there are several, as after joining paths. */
 const only = (domain: Domain | undefined): string | undefined =>
   domain?.kind === 'words' && domain.words.size === 1 ? [...domain.words][0] : undefined
 
@@ -82,11 +85,11 @@ function equality(same: Domain, literal: Literal): 'holds' | 'fails' | undefined
   return areEqual(word, literal) ? 'holds' : 'fails'
 }
 
-/** Facts of conditions whose values are not known, by the text of the source. */
+/** Prefixes of facts about conditions with unknown values, by the text of the source. */
 const ASKED = '?'
 const EQUALS = '='
 
-/** A variable has another value: what was asked of it is to be asked again. */
+/** Forgets what conditions decided about a variable, because it has a new value. */
 export function forgetAsked(path: Path, variable: string): void {
   for (const key of path.facts.keys())
     if ((key.startsWith(ASKED) || key.startsWith(EQUALS)) && mentions(key, variable)) path.facts.delete(key)
@@ -98,7 +101,7 @@ function mentions(text: string, name: string): boolean {
   return false
 }
 
-/** The condition as the source has it, without differences that mean nothing. */
+/** The condition as written in the source, with insignificant differences removed. */
 const askedText = ({ begin, end }: { begin: number; end: number }, { source }: Evaluation): string =>
   source.text.slice(begin, end).replaceAll("'", '"').replace(/\s+/g, ' ').trim()
 
@@ -148,7 +151,7 @@ function conjunction(left: Expression, right: Expression, path: Path, evaluation
   }
 }
 
-/** Whether something is there at all can be asked of any part of the data. */
+/** The domain for a test of presence, which any part of the data permits. */
 function presenceOf(value: Value, path: Path, evaluation: Evaluation): Domain | undefined {
   if (value.is !== 'data' || value.node.type === 'flag') return undefined
   const known = evaluation.domainOf(value, path)
@@ -184,7 +187,7 @@ function literalOf(expression: Expression, value: Value): Literal | undefined {
   return value.is === 'text' && value.words?.length === 1 ? value.words[0] : undefined
 }
 
-/** A list of words costs what it has; once too much is spent, the analysis ends at the next statement. */
+/** Spends work in proportion to the words of the domain. Once the budget is used up, the analysis stops at the next statement. */
 function charge(domain: Domain, { source }: Evaluation): void {
   if (domain.kind === 'words') source.afford(Math.ceil(domain.words.size / WORDS_OF_A_UNIT))
 }
@@ -232,7 +235,7 @@ function comparisonSplit(
   return narrowedTo(path, value, holds, fails)
 }
 
-/** Whether the comparison of two constants holds. */
+/** Whether a comparison of two constants holds. */
 function holdsFor(a: Literal, operator: Comparison, b: Literal): boolean {
   if (operator === '==' || operator === '!=') return areEqual(a, b) === (operator === '==')
   const [left, right] = [Number(a), Number(b)]
@@ -241,7 +244,7 @@ function holdsFor(a: Literal, operator: Comparison, b: Literal): boolean {
   return operator === '>' ? left > right : left >= right
 }
 
-/** Of a value that is not known: equal to one text, it is equal to no other. */
+/** Splits by a comparison with an unknown value. If it equals one text, it equals no other. */
 function unknownSplit(
   operator: Comparison,
   asked: string,
@@ -256,7 +259,7 @@ function unknownSplit(
   return operator === '==' ? { holds, fails } : { holds: fails, fails: holds }
 }
 
-/** `devices contains "alarm"` of a list of select values. */
+/** Checks conditions such as `devices contains "alarm"` on a list of select values. */
 function checkContains(
   operator: string,
   left: Expression,
@@ -272,7 +275,7 @@ function checkContains(
   tellNever({ is: 'data', node: items, key: `${list.key}[]` }, left, right, literal, evaluation)
 }
 
-/** For `case`: equal to one of the values. */
+/** Splits by the values of a `when` in a `case`. */
 export function splitByValues(
   subject: Value,
   shown: Expression,
@@ -303,17 +306,17 @@ export function splitByValues(
   return { holds: joinPaths(holds, union), fails: rest }
 }
 
-// Ranges that the branches of a ladder ask for.
+// The ranges that the branches of a ladder test.
 
 export type Asked = {
   readonly value: Value
   readonly key: string
   readonly parts: readonly Interval[]
-  /** Both ends are written out. */
+  /** Whether both ends are written out. */
   readonly isBounded: boolean
 }
 
-/** The range of one number that a condition asks for; undefined for any other condition. */
+/** The range of one number that a condition tests; undefined for any other condition. */
 export function askedRange(condition: FilteredValue, path: Path, evaluation: Evaluation): Asked | undefined {
   return condition.filters.length > 0 ? undefined : rangeOf(condition.initial, path, evaluation)
 }

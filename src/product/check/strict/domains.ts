@@ -1,8 +1,8 @@
-// Which values a place of the data can have. Conditions of a template narrow them, branch by branch.
+// The values that a part of the data can have. Conditions of a template narrow them, branch by branch.
 import type { LookupTable } from '../../configuration.ts'
 import type { DataNode } from '../../templates/data-tree.ts'
 
-/** From `low` to `high`; an open end is not part of it. */
+/** The numbers from `low` to `high`. An open end is excluded. */
 export type Interval = {
   readonly low: number
   readonly high: number
@@ -10,11 +10,14 @@ export type Interval = {
   readonly isHighOpen: boolean
 }
 
-/** `canBeAbsent`: it may have no value. `step`: the distance of neighbouring values, where they are no continuum. */
+/**
+ * The possible values. `canBeAbsent` is whether there may be none. `step` is the distance between neighbouring numbers, unless they
+ * form a continuum.
+ */
 export type Domain = { readonly canBeAbsent: boolean } & (
   | { readonly kind: 'words'; readonly words: ReadonlySet<string> }
   | { readonly kind: 'numbers'; readonly parts: readonly Interval[]; readonly step: number | undefined }
-  /** Nothing is known of it but whether it is there. */
+  /** Any value: only presence is known. */
   | { readonly kind: 'anything'; readonly canBePresent: boolean }
 )
 
@@ -32,10 +35,10 @@ export const anyNumber: Domain = {
   canBeAbsent: false,
 }
 
-/** Larger tables are no list of values that anybody counts up. */
+/** The most values that are enumerated; a larger list or table is not. */
 const MOST_WORDS = 2_000
 
-/** `tableOf` gives the table of a lookup field. */
+/** Returns the domain of a part of the data. `tableOf` returns the table of a lookup field. */
 export function domainOf(
   { type, values, fields = [], isOptional }: DataNode,
   tableOf: (name: string) => LookupTable | undefined,
@@ -74,7 +77,7 @@ export function domainOf(
   }
 }
 
-/** What a lookup field may have (fields/value-checks.ts): the column with its name, else the first. */
+/** The values that a lookup field can have (fields/value-checks.ts): the column with its name, or else the first one. */
 const keysOf = ({ columns, rows }: LookupTable, name: string): string[] => {
   const column = Math.max(0, columns.indexOf(name))
   return rows.map(row => row[column]!)
@@ -82,13 +85,13 @@ const keysOf = ({ columns, rows }: LookupTable, name: string): string[] => {
 
 export const isEmpty = (domain: Domain): boolean => !domain.canBeAbsent && !isPresentable(domain)
 
-/** Whether it can have a value at all. */
+/** Whether the domain contains any value. */
 export function isPresentable(domain: Domain): boolean {
   if (domain.kind === 'words') return domain.words.size > 0
   return domain.kind === 'numbers' ? domain.parts.length > 0 : domain.canBePresent
 }
 
-/** The domain without a value, or always with one. */
+/** The part of the domain without a value. */
 export function onlyAbsent(domain: Domain): Domain {
   const { canBeAbsent } = domain
   return { kind: 'anything', canBePresent: false, canBeAbsent }
@@ -96,7 +99,7 @@ export function onlyAbsent(domain: Domain): Domain {
 
 export const onlyPresent = (domain: Domain): Domain => ({ ...domain, canBeAbsent: false })
 
-/** What either can be; the order of words is kept. */
+/** The union of both domains; the order of words is kept. */
 export function union(a: Domain, b: Domain): Domain {
   const canBeAbsent = a.canBeAbsent || b.canBeAbsent
   if (!isPresentable(a)) return { ...b, canBeAbsent }
@@ -115,12 +118,12 @@ const asNumber = (value: Literal): number | undefined => {
   return NUMBER.test(value) ? Number(value) : undefined
 }
 
-/** As arithmetic of templates reads numbers (packages/liquid/values.ts). */
+/** A number as the arithmetic of templates reads it (packages/liquid/values.ts). */
 const NUMBER = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)\s*$/
 
 export const isNumeric = (text: string): boolean => NUMBER.test(text)
 
-/** Templates compare numbers by value, also as text. */
+/** Compares as templates do: numbers by value, even if they are text. */
 export function areEqual(a: Literal, b: Literal): boolean {
   if (a === b) return true
   const [left, right] = [asNumber(a), asNumber(b)]
@@ -129,7 +132,10 @@ export function areEqual(a: Literal, b: Literal): boolean {
 
 export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>='
 
-/** The domain where the comparison with the literal holds, and where it does not. Nothing compares as false, but by `!=`. */
+/**
+ * Returns the parts of the domain for which the comparison with the literal holds and fails. With an absent value, every comparison
+ * but `!=` fails.
+ */
 export function compared(
   domain: Domain,
   operator: Comparison,
@@ -171,7 +177,7 @@ const isVoid = ({ low, high, isLowOpen, isHighOpen }: Interval): boolean =>
 
 const rounded = (value: number): number => Number(value.toPrecision(12))
 
-/** On a grid, an open end is the closed one of the neighbour. */
+/** Closes the open ends of an interval on a grid by moving them to the neighbouring value. */
 function onGrid(interval: Interval, step: number | undefined): Interval {
   if (step === undefined) return interval
   const { low, high, isLowOpen, isHighOpen } = interval
@@ -217,7 +223,7 @@ export function difference(
   )
 }
 
-/** In order, with those that touch as one. */
+/** Sorts the intervals and joins those that overlap or touch. */
 export function joined(parts: readonly Interval[], step: number | undefined): Interval[] {
   const sorted = [...parts].sort((a, b) => a.low - b.low || Number(a.isLowOpen) - Number(b.isLowOpen))
   const result: Interval[] = []
@@ -235,7 +241,7 @@ export function joined(parts: readonly Interval[], step: number | undefined): In
   return result
 }
 
-/** `9000`, `9000 to 15000`, `above 9000`. */
+/** Formats an interval, such as `9000`, `9000 to 15000` or `above 9000`. */
 export function shownInterval({ low, high, isLowOpen, isHighOpen }: Interval): string {
   if (low === high) return String(low)
   if (!Number.isFinite(low)) return `${isHighOpen ? 'below' : 'up to'} ${high}`

@@ -1,4 +1,4 @@
-// Filters that record something, and the scripts in which that counts.
+// Filters that record something, and the scripts in which they have an effect.
 import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import { DOCUMENT_READERS, type TemplateReader } from '../../templates/data-tree.ts'
 import { SETTERS } from '../product/templates.ts'
@@ -10,7 +10,7 @@ type Owner = {
   readonly filters: readonly string[]
 }
 
-/** As the rater reads effects (rating/rater.ts, rating/rate.ts). */
+/** Must agree with how the rater reads effects (rating/rater.ts, rating/rate.ts). */
 const OWNERS: readonly Owner[] = [
   {
     readers: ['premium'],
@@ -43,7 +43,7 @@ const OWNER_OF: ReadonlyMap<string, Owner> = new Map(
   OWNERS.flatMap(owner => owner.filters.map(filter => [filter, owner] as const)),
 )
 
-/** Reports what is recorded where nothing reads it. */
+/** Reports a filter that records something where nothing reads it. */
 export function checkEffect({ name, begin }: AppliedFilter, source: AnalysedSource): void {
   const owner = OWNER_OF.get(name)
   if (owner === undefined || owner.readers.some(one => source.readers.includes(one))) return

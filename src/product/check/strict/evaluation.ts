@@ -1,4 +1,4 @@
-// Evaluates the expressions of a template over what is known of its data, and tells what cannot be meant.
+// Evaluates the expressions of a template with what is known about its data, and reports what cannot be intended.
 import type { AppliedFilter, Expression, FilteredValue, Step } from '../../../../packages/liquid/outline.ts'
 import type { DataNode } from '../../templates/data-tree.ts'
 import { type Domain, isNumeric, isPresentable } from './domains.ts'
@@ -6,17 +6,17 @@ import { applyFilter } from './filters.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NOTHING, NUMBER, type Path, type Value } from './values.ts'
 
-/** Variables that loops set themselves. */
+/** Variables that loops define. */
 const OF_LOOPS: ReadonlySet<string> = new Set(['forloop', 'tablerowloop', 'continue'])
 
-/** Parts of lists, maps and texts that are no members of data. */
+/** Parts of lists, maps and texts that are not members of the data. */
 const PARTS: ReadonlySet<string> = new Set(['size', 'first', 'last'])
 
 export class Evaluation {
   readonly source: AnalysedSource
-  /** Names that the template sets anywhere. */
+  /** Names that the template sets somewhere. */
   readonly #assigned: ReadonlySet<string>
-  /** A snippet may set variables. */
+  /** Whether the template includes snippets, which may set variables. */
   readonly #hasSnippets: boolean
 
   constructor(source: AnalysedSource, assigned: ReadonlySet<string>, hasSnippets: boolean) {
@@ -25,7 +25,7 @@ export class Evaluation {
     this.#hasSnippets = hasSnippets
   }
 
-  /** `isTest`: a variable without a value is what is asked about. */
+  /** `isTest` is whether the expression tests for a value, so that an unset variable is not reported. */
   valueOf({ initial, filters }: FilteredValue, path: Path, isTest = false): Value {
     const lenient = isTest || filters[0]?.name === 'default'
     let value = this.expression(initial, path, lenient)
@@ -96,7 +96,7 @@ export class Evaluation {
     return ANYTHING
   }
 
-  /** A part whose name only the data knows. A field group is found by a locator that its field lists. */
+  /** A part whose name only the data determines. A field group is found by the locators that its field lists. */
   #anyPart(value: Value, by: Value): Value {
     if (value.is === 'nothing') return NOTHING
     if (value.is !== 'data') return ANYTHING
@@ -134,7 +134,7 @@ export class Evaluation {
     return this.#unknown(step, `There is no '${shown}.${name}', so it is nothing.${elsewhere}`, name, known)
   }
 
-  /** An entry of a list, by its index, or of a map, by its key. */
+  /** An entry of a list by its index, or of a map by its key. */
   #entry({ node, key }: Extract<Value, { is: 'data' }>, name: string, step: Step, shown: string): Value {
     if (name === 'size') return NUMBER
     const items = node.items!
@@ -146,7 +146,7 @@ export class Evaluation {
     return this.#unknown(step, `'${shown}' is a list, which has no '${name}'.${advice}`, name, [])
   }
 
-  /** Where a field of that name is, if it is one of another part of the policy, or one step deeper. */
+  /** A hint where a field of that name is, in the field values or in another part of the policy. */
   #elsewhere(name: string, node: DataNode): string {
     const values = node.members?.field_values
     if (values && this.source.memberOf(values, name)) return ` The field is in '.field_values.${name}'.`
@@ -160,10 +160,10 @@ export class Evaluation {
     return ''
   }
 
-  /** The path to a part of that name one or two steps deeper, by way of the last entry of a list. */
+  /** The path to a part of that name one or two steps deeper, through the last entry of any list. */
   #deeper(name: string, { members = {} }: DataNode, steps = 2): string | undefined {
     const parts = Object.entries(members)
-    // What holds now comes before what transactions changed.
+    // Present values come before what transactions changed.
     parts.sort(([a], [b]) => Number(b === 'characteristics') - Number(a === 'characteristics'))
     const within = parts.flatMap(([part, node]): [string, DataNode][] => {
       if (node.type !== 'list') return [[part, node]]
@@ -185,9 +185,9 @@ export class Evaluation {
     return ANYTHING
   }
 
-  // What is known of a value on a path.
+  // What is known about a value on a path.
 
-  /** Undefined where a condition says nothing of the value. */
+  /** The domain of a value; undefined for values that conditions do not narrow. */
   domainOf(value: Value, path: Path): Domain | undefined {
     if (value.is === 'number' && value.key !== undefined) return path.facts.get(value.key)
     if (value.is !== 'data' || value.node.items || value.node.members) return undefined
@@ -197,7 +197,7 @@ export class Evaluation {
     return { ...domain, canBeAbsent: false }
   }
 
-  /** A field with conditions is there where all of them hold, unless it is optional. */
+  /** Whether a field can be absent. A field with conditions is present where all of them hold, unless it is optional. */
   #canBeAbsent({ node, owner }: Extract<Value, { is: 'data' }>, path: Path): boolean {
     const { fields } = node
     if (!fields || !owner || fields.some(one => one.optional || one.conditions.length === 0)) return true
@@ -229,7 +229,7 @@ export class Evaluation {
     return domain?.canBeAbsent === true && !isPresentable(domain)
   }
 
-  /** The only texts that the value can be; undefined where they are not known, or too many. */
+  /** The only texts that the value can be; undefined if they are unknown or too many. */
   wordsOf(value: Value, path: Path): readonly string[] | undefined {
     if (value.is === 'text') return value.words
     const domain = this.domainOf(value, path)
@@ -240,7 +240,7 @@ export class Evaluation {
     return Array.from({ length: only.high - only.low + 1 }, (_, at) => String(only.low + at))
   }
 
-  /** Whether a sum takes it for a number; what is wrong with it if not, as a part of a sentence. */
+  /** Why arithmetic does not accept the value as a number, as part of a sentence; undefined if it does, or if that is unknown. */
   noNumber(value: Value, path: Path): string | undefined {
     if (value.is === 'text') {
       const wrong = value.words?.find(word => !isNumeric(word))
@@ -263,7 +263,7 @@ export class Evaluation {
 
 const MOST_NUMBERS = 2_000
 
-/** The name that a key in brackets is, if it is one certain text or number. */
+/** The name that a key in brackets denotes, if it is one known text or number. */
 function nameOf(key: Value): string | undefined {
   if (key.is === 'number') return key.value === undefined ? undefined : String(key.value)
   return key.is === 'text' && key.words?.length === 1 ? key.words[0] : undefined

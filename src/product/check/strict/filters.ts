@@ -1,4 +1,4 @@
-// What filters of templates make of what is known of their input.
+// The results of template filters, as far as their input is known.
 import type { AppliedFilter } from '../../../../packages/liquid/outline.ts'
 import { SETTERS } from '../product/templates.ts'
 import type { Domain } from './domains.ts'
@@ -7,7 +7,7 @@ import { checkSlip } from './number-slips.ts'
 import type { AnalysedSource } from './source.ts'
 import { ANYTHING, NUMBER, type Path, TEXT, type Value } from './values.ts'
 
-/** What filters ask of the evaluation that they are a part of. */
+/** What filters need from the evaluation. */
 export type Knowledge = {
   readonly source: AnalysedSource
   domainOf(value: Value, path: Path): Domain | undefined
@@ -36,7 +36,7 @@ export function applyFilter(
   return apply ? apply(input, args, { filter, path, known }) : ANYTHING
 }
 
-/** Tells what a sum takes as 0, and which table it sums values of. */
+/** Reports a value that arithmetic counts as 0, and records the table whose values it adds up. */
 function checkOperand(value: Value, { filter, path, known }: Call): void {
   const { source } = known
   if (value.is === 'row') source.sums(value.table, filter.begin)
@@ -54,7 +54,7 @@ function checkOperand(value: Value, { filter, path, known }: Call): void {
 
 const constantOf = (value: Value): number | undefined => (value.is === 'number' ? value.value : undefined)
 
-/** Paths without which the value is nothing, so 0 in a sum. */
+/** Paths of values whose absence makes the value nothing, and so 0 in arithmetic. */
 function absences(value: Value, { path, known }: Call): readonly string[] {
   if (value.is === 'number') return value.zeroWithout ?? []
   return value.is === 'data' && known.canBeAbsent(value, path) ? [value.key] : []
@@ -91,7 +91,7 @@ const times: Filtering = (input, args, call) => {
   return isZero ? { is: 'number', value: 0 } : result
 }
 
-/** The same of both, or nothing: a sum is 0 only where both parts are. */
+/** For a sum: it is 0 only if both operands are, so it needs absences on both sides. */
 const both = (a: readonly string[], b: readonly string[]): readonly string[] =>
   a.length > 0 && b.length > 0 ? [...a, ...b] : []
 
@@ -121,7 +121,7 @@ const rounded: Filtering = (input, args, call) => {
   )
 }
 
-/** More texts than these are not listed. */
+/** The most texts that are enumerated. */
 const MOST_WORDS = 2_000
 
 function combined(
@@ -148,7 +148,7 @@ const ofText =
     return words ? { is: 'text', words: [...new Set(words.map(change))] } : TEXT
   }
 
-/** The list, or one entry of it. */
+/** A filter that returns its list, and one that returns an entry of it. */
 const sameList: Filtering = input => (input.is === 'data' && input.node.type === 'list' ? input : ANYTHING)
 
 const entry: Filtering = input =>
@@ -156,7 +156,7 @@ const entry: Filtering = input =>
     ? { is: 'data', node: input.node.items, key: `${input.key}[]` }
     : ANYTHING
 
-/** `map`, `sum`, `where` and the like name a member of the entries. */
+/** A filter such as `map`, `sum` or `where`, whose argument names a member of the entries. */
 const ofMember =
   (result: Filtering): Filtering =>
   (input, args, call) => {
@@ -174,7 +174,7 @@ const ofMember =
     return result(input, args, call)
   }
 
-/** Keys of a look-up that cost as much as a statement. */
+/** How many keys of a look-up cost as much as one statement. */
 const KEYS_OF_A_UNIT = 16
 
 function lookUp(input: Value, args: readonly Value[], call: Call): Value {
@@ -193,7 +193,7 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   source.afford(Math.ceil((keys?.length ?? 0) / KEYS_OF_A_UNIT))
   if (!source.tables.isResource(name) && source.tables.table(name) === undefined) {
     const message = `The script looks up in the table '${name}', which no product has. Add tables/${name}.csv, or correct the name.${source.suggestion(name, source.tables.names)}`
-    // One that begins an expression is found in every product (check/product/templates.ts).
+    // A name at the beginning of an expression is already checked for every product (check/product/templates.ts).
     if (!isDirect(source.text, filter, name)) source.alarm('missingTable', filter.begin, message)
     return ANYTHING
   }
@@ -201,7 +201,9 @@ function lookUp(input: Value, args: readonly Value[], call: Call): Value {
   return { is: 'row', table: name }
 }
 
-/** Numbers are no keys, since `7` and `07` differ: the look-up fails. The last argument of `lookup_effective` is a time. */
+/**
+ * Reports numbers as keys: a look-up fails on them, because `7` and `07` differ. The last argument of `lookup_effective` is a time.
+ */
 function checkKeys(args: readonly Value[], { filter, known }: Call): void {
   const keys = filter.name === 'lookup' ? args : args.slice(0, -1)
   const number = keys.find(one => one.is === 'number')
@@ -244,7 +246,7 @@ const setting =
     return ANYTHING
   }
 
-/** A premium that is 0 because a field has no value was hardly meant. */
+/** Reports a premium that is 0 because a field has no value, which is hardly intended. */
 function checkAmount(input: Value, call: Call): void {
   const { filter, known } = call
   checkOperand(input, call)
@@ -285,7 +287,7 @@ const feeAdder: Filtering = (input, args, call) => {
   const { source } = known
   const name = known.wordsOf(args[0] ?? ANYTHING, path)?.find(word => !source.fees.includes(word))
   const message = `The script adds the fee '${name}', which fees.json does not declare. Declare it or correct the name.${source.suggestion(name ?? '', source.fees)}`
-  // One that is written out here is found in every product (check/product/templates.ts).
+  // A name that is a literal is already checked for every product (check/product/templates.ts).
   if (name !== undefined && !/^add_fee\s*:\s*["']/.test(source.text.slice(filter.begin)))
     source.alarm('unknownFee', filter.begin, message)
   return recorder(input, args, call)

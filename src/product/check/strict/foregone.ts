@@ -1,17 +1,17 @@
-// Conditions that always or never hold, as the check says them.
+// Reports conditions that always or never hold.
 import type { Expression } from '../../../../packages/liquid/outline.ts'
 import { areEqual, type Comparison, isNumeric, type Literal } from './domains.ts'
 import type { Evaluation } from './evaluation.ts'
 import type { Value } from './values.ts'
 
-/** `state == "CA" or "FL"`: a text or number alone is there, so the condition holds. */
+/** Reports conditions such as `state == "CA" or "FL"`: a text or number alone is always present, so it always holds. */
 export function tellAlways({ begin, end }: Expression, { source }: Evaluation): void {
   const alone = source.text.slice(begin, end)
   const message = `${alone} alone always holds. Say what is compared with it, such as 'x == ${alone}', or remove it.`
   source.remark('alwaysHolds', begin, message)
 }
 
-/** A select field compared with what it never is: the branch is dead, or taken always. */
+/** Reports a select field that is compared with a value it never has. The branch is dead, or always taken. */
 export function neverEqual(
   operator: Comparison,
   value: Value,
@@ -24,7 +24,7 @@ export function neverEqual(
   tellNever(value, subject, other, literal, evaluation)
 }
 
-/** A select field of which no value is a number, compared as one: nothing is more or less than `up to 10%`. */
+/** Reports a select field without numeric values that is compared with a number: nothing is more or less than `up to 10%`. */
 export function neverOrdered(
   operator: Comparison,
   value: Value,
@@ -33,7 +33,7 @@ export function neverOrdered(
   literal: Literal,
   { source }: Evaluation,
 ): void {
-  // Two texts are ordered as words.
+  // Two texts are compared alphabetically.
   if (operator === '==' || operator === '!=' || value.is !== 'data' || typeof literal !== 'number') return
   const whole = source.domainOf(value.node)
   if (whole.kind !== 'words' || whole.words.size === 0 || [...whole.words].some(isNumeric)) return

@@ -1,5 +1,5 @@
-// Ladders: branches that each ask for a range of the same number. Told are ranges that no branch has, that two have, and
-// branches that are never taken.
+// Ladders: branches that each test a range of the same number. Reports ranges that no branch covers, ranges that two branches
+// cover, and branches that are never taken.
 import type { Statement } from '../../../../packages/liquid/outline.ts'
 import { askedRange } from './conditions.ts'
 import { difference, type Interval, intersection, joined, shownInterval } from './domains.ts'
@@ -9,22 +9,22 @@ import type { Path } from './values.ts'
 
 type Choice = Extract<Statement, { kind: 'choice' }>
 
-/** A gap of this width between two ranges is a slip, even where something stands in for it. */
+/** A gap of at most this width between two ranges is a slip, even if an `else` or a default covers it. */
 const SLIP = 1
 
-/** Each is held against each before it. */
+/** The most branches of a ladder that is checked: each is compared with all before it. */
 const MOST_BRANCHES = 100
 
 type Ranges = readonly Interval[]
 
-/** `asked` and `ranges` by branch: what it asks for, and what of that the number can be. */
+/** For each branch, `asked` is the range that it tests, and `ranges` the part of it that the number can have. */
 type Ladder = {
   readonly asked: readonly Ranges[]
   readonly ranges: readonly Ranges[]
-  /** What the number can be. */
+  /** The values that the number can have. */
   readonly whole: Ranges
   readonly step: number | undefined
-  /** The number as the template has it. */
+  /** The number as the template writes it. */
   readonly name: string
 }
 
@@ -41,7 +41,7 @@ export function checkLadder(choice: Choice, path: Path, evaluation: Evaluation):
   }
 }
 
-/** Undefined for branches that do not all ask for ranges of the same number. */
+/** Returns undefined unless all branches test ranges of the same number. */
 function ladderOf(choice: Choice, path: Path, evaluation: Evaluation): Ladder | undefined {
   const { branches } = choice
   if (branches.length < 2 || branches.length > MOST_BRANCHES) return undefined
@@ -57,7 +57,7 @@ function ladderOf(choice: Choice, path: Path, evaluation: Evaluation): Ladder | 
   return { asked, ranges, whole, step, name: shownSubject(choice, evaluation) }
 }
 
-/** What is wrong with a branch, held against those before it. */
+/** Compares a branch with those before it and returns its problems. */
 function branchProblems({ asked, ranges, step, name }: Ladder, at: number): string[] {
   const range = ranges[at]!
   const before = ranges.slice(0, at)
@@ -77,7 +77,7 @@ function branchProblems({ asked, ranges, step, name }: Ladder, at: number): stri
   })
 }
 
-/** Ranges between two branches that none has; of those that something stands in for, slips alone. */
+/** Gaps between two branches. If something covers the gaps, only those that are slips. */
 function gapsOf({ ranges, whole, step }: Ladder, isReplaced: boolean): Interval[] {
   const covered = joined(ranges.flat(), step)
   const rest = joined(difference(whole, covered, step), step)
@@ -92,7 +92,7 @@ const shownRanges = (ranges: Ranges): string => ranges.map(shownInterval).join('
 const contains = (a: Ranges, b: Ranges, step: number | undefined): boolean =>
   difference(b, a, step).length === 0
 
-/** The gap has a covered range on either side. */
+/** Whether there is a covered range on both sides of the gap. */
 const isBetween = (gap: Interval, covered: Ranges): boolean =>
   covered.some(one => one.high <= gap.low) && covered.some(one => one.low >= gap.high)
 
@@ -105,7 +105,7 @@ function shownSubject({ branches }: Choice, { source }: Evaluation): string {
   return source.text.slice(initial.begin, initial.end)
 }
 
-/** Whether a gap leaves a variable, or the premium, without a value. */
+/** Whether a gap leaves a variable, or the premium, unset. */
 function setsWhatIsUnset({ branches }: Choice, path: Path): boolean {
   return branches.some(({ body }) =>
     body.some(one => {

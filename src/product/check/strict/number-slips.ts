@@ -1,10 +1,10 @@
-// Numbers that a person reads as one, and arithmetic does not.
+// Text that people read as a number and arithmetic does not.
 import { isNumeric } from './domains.ts'
 
-/** Digits and what gets among them: letters that look like digits, commas, currencies, percent. */
+/** Digits, mixed with letters that look like digits, commas, currencies or a percent sign. */
 const LOOKS_LIKE_NUMBER = /^\s*[$€£]?\s*[+-]?[\dOolI][\dOolI.,'’\u00a0 ]*\s*(?:%|[$€£]|[A-Z]{3})?\s*$/
 
-/** What to write in place of a text that looks like a number and is none; undefined for anything else. */
+/** Returns advice on how to write a text that looks like a number but is not one; undefined for any other text. */
 export function checkSlip(text: string): string | undefined {
   if (isNumeric(text) || !/\d/.test(text) || text.length > 40) return undefined
   if (!LOOKS_LIKE_NUMBER.test(text)) return undefined
@@ -18,7 +18,7 @@ export function checkSlip(text: string): string | undefined {
   return 'Write digits with a decimal point, and nothing else.'
 }
 
-/** A percentage as the factor that arithmetic needs. */
+/** Converts a percentage to the factor that arithmetic needs. */
 function shareOf(text: string): string {
   const number = Number(text.replace('%', '').replace(',', '.').trim())
   return Number.isFinite(number) ? String(Number((number / 100).toPrecision(12))) : '0.05'

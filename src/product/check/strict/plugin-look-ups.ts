@@ -1,5 +1,5 @@
-// Calls of `socotraApi`, and look-ups of scripts in tables whose names are written out, also by way of a function that passes
-// the name on.
+// Finds calls of `socotraApi`, and look-ups in tables whose names are literals, even if the name is passed through a function of
+// the script.
 import { isFunction, namedFunctions, nameOf, nodesOf, type ScriptNode } from './plugin-scripts.ts'
 
 export type ScriptLookUp = {
@@ -8,10 +8,10 @@ export type ScriptLookUp = {
   readonly offset: number
 }
 
-/** Which arguments of a function are the table and the key. */
+/** The indexes of a function's arguments that are the table and the key. */
 type Wrapper = { readonly table: number; readonly key: number }
 
-/** `socotraApi.tableLookup(version, table, key)`. */
+/** The arguments of `socotraApi.tableLookup(version, table, key)`. */
 const OWN: Wrapper = { table: 1, key: 2 }
 
 export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
@@ -29,7 +29,7 @@ export function lookUpsOf(program: ScriptNode): ScriptLookUp[] {
 
 const API = 'socotraApi'
 
-/** Calls of its functions by name; none of a script that makes or changes it. */
+/** Calls of functions of `socotraApi`, by name. None if the script defines or changes it. */
 export function apiCallsOf(program: ScriptNode): { readonly name: string; readonly offset: number }[] {
   const calls: { name: string; offset: number }[] = []
   for (const node of nodesOf(program)) {
@@ -70,7 +70,7 @@ function calledAs(node: ScriptNode, wrappers: ReadonlyMap<string, Wrapper>): Wra
   return callee.type === 'Identifier' ? wrappers.get(callee.name as string) : undefined
 }
 
-/** Functions that look up in the table that they are given. */
+/** Functions that look up in a table whose name is their argument. */
 function wrappersOf(program: ScriptNode): Map<string, Wrapper> {
   const wrappers = new Map<string, Wrapper>()
   for (const [name, one] of namedFunctions(program)) {
@@ -87,7 +87,7 @@ function wrappersOf(program: ScriptNode): Map<string, Wrapper> {
   return wrappers
 }
 
-/** Without functions within it: their parameters are others. */
+/** The nodes in the body of a function, without functions nested in it, whose parameters differ. */
 function* nodesWithin(node: ScriptNode): Generator<ScriptNode> {
   const waiting = [node.body as ScriptNode]
   for (let one = waiting.pop(); one; one = waiting.pop()) {

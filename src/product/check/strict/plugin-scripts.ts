@@ -1,7 +1,7 @@
-// Reads scripts of plugins: members of their input that are not there, and tables that they look up in.
+// Reads scripts of plugins: finds members that their input does not have, and functions by name.
 import { type DataNode, memberOf } from '../../templates/data-tree.ts'
 
-/** A node of the syntax tree (ESTree), as acorn parses it. */
+/** A node of the syntax tree (ESTree), as parsed by acorn. */
 export type ScriptNode = {
   readonly type: string
   readonly start: number
@@ -10,16 +10,16 @@ export type ScriptNode = {
 }
 
 export type ScriptAlarms = {
-  /** A member that the input does not have. */
+  /** Reports a member that the input does not have. */
   unknownMember(offset: number, shown: string, name: string, known: readonly string[]): void
-  /** A field that no part of the product has. */
+  /** Reports a field that no part of the product has. */
   unknownField(offset: number, name: string): void
 }
 
 type Shape = DataNode | undefined
 type Scope = { readonly names: Map<string, Shape>; readonly around: Scope | undefined }
 
-/** Members of lists that give one entry, the list again, or call back with each entry. */
+/** Methods of lists that return one entry, and methods that return a list of the same entries. */
 const ENTRY: ReadonlySet<string> = new Set(['at', 'find', 'findLast', 'pop', 'shift'])
 const SAME: ReadonlySet<string> = new Set([
   'filter',
@@ -31,10 +31,10 @@ const SAME: ReadonlySet<string> = new Set([
   'concat',
 ])
 
-/** What `fieldValues` and the values of groups are keyed by. */
+/** Members whose keys are the names of fields. */
 const FIELD_MAPS: ReadonlySet<string> = new Set(['fieldValues', 'values'])
 
-/** Tells members of `input` that the function reads and that are not there. */
+/** Reports members of `input` that the function reads and that do not exist. */
 export function checkMembers(
   program: ScriptNode,
   functionName: string,
@@ -57,7 +57,7 @@ export function* childrenOf(node: ScriptNode): Generator<ScriptNode> {
     } else if (isNode(value)) yield value
 }
 
-/** Every node, without recursion: a script may nest deeper than the stack. */
+/** Every node. It does not recurse, because a script may nest deeper than the stack permits. */
 export function* nodesOf(program: ScriptNode): Generator<ScriptNode> {
   const waiting: ScriptNode[] = [program]
   for (let node = waiting.pop(); node; node = waiting.pop()) {
@@ -76,7 +76,7 @@ export function nameOf(node: ScriptNode, property: 'key' | 'property'): string |
   return node.computed !== true && name.type === 'Identifier' ? (name.name as string) : undefined
 }
 
-/** Functions of a name: declared, assigned to a variable or to `exports`, or a property of an object. */
+/** Functions with a name: declared, assigned to a variable or to `exports`, or a property of an object. */
 export function* functionsNamed(program: ScriptNode, wanted: string): Generator<ScriptNode> {
   for (const [name, one] of namedFunctions(program)) if (name === wanted) yield one
 }
@@ -91,7 +91,7 @@ export function* namedFunctions(program: ScriptNode): Generator<readonly [string
   }
 }
 
-/** The name under which a property, a declaration or an assignment puts its value. */
+/** The name that a property, a declaration or an assignment gives to its value. */
 function nameForValue(node: ScriptNode): string | undefined {
   if (node.type === 'Property') return nameOf(node, 'key')
   const target = (node.id ?? node.left) as unknown
@@ -99,7 +99,7 @@ function nameForValue(node: ScriptNode): string | undefined {
   return target.type === 'MemberExpression' ? nameOf(target, 'property') : (target.name as string | undefined)
 }
 
-/** Names that the script gives to objects of its own. */
+/** Names of members that the script itself assigns to objects. */
 function writtenMembers(program: ScriptNode): ReadonlySet<string> {
   const names = new Set<string>()
   for (const node of nodesOf(program)) {
@@ -124,7 +124,7 @@ class MemberReader {
     this.#alarms = alarms
   }
 
-  /** Reads a function whose first arguments have these shapes. */
+  /** Reads a function whose first arguments have the given shapes. */
   enter(node: ScriptNode, given: readonly Shape[], around: Scope | undefined): void {
     const scope: Scope = { names: new Map(), around }
     for (const [at, param] of (node.params as ScriptNode[]).entries()) this.#bind(param, given[at], scope)
@@ -164,7 +164,7 @@ class MemberReader {
     if (hasDefault) this.#read(value.right as ScriptNode, scope)
   }
 
-  /** Statements and what they contain. */
+  /** Reads a statement and everything in it. */
   #read(node: ScriptNode, scope: Scope): void {
     switch (node.type) {
       case 'FunctionDeclaration':
@@ -263,7 +263,7 @@ class MemberReader {
 
   #member(shape: Shape, name: string, node: ScriptNode, hasDefault: boolean): Shape {
     if (shape?.type === 'map') {
-      // The names of fields are the product's own.
+      // Each product has its own field names.
       if (shape.description === FIELDS && !this.#isField(name) && !(name in {}) && !this.#written.has(name))
         this.#alarms.unknownField(placeOf(node), name)
       return shape.items
@@ -278,7 +278,7 @@ class MemberReader {
   }
 }
 
-/** Marks maps of field values while a script is read. */
+/** Marks the maps of field values while a script is read. */
 const FIELDS = 'fields'
 
 const placeOf = (node: ScriptNode): number => ((node.property ?? node.key ?? node) as ScriptNode).start

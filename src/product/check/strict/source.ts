@@ -1,32 +1,32 @@
-// One source under analysis: its alarms with their places, the data that it sees, and what it uses of the product.
+// A source under analysis: reports its alarms with their places, and collects what it uses of the product.
 import type { FieldDefinition, LookupTable, TemplateSource } from '../../configuration.ts'
 import { type DataNode, memberOf, type TemplateReader } from '../../templates/data-tree.ts'
 import { lineIndex } from '../json/read.ts'
 import type { ArchiveReport, FindingCode } from '../report.ts'
 import { type Domain, domainOf } from './domains.ts'
 
-/** Where a table is looked up in, and by which keys; undefined keys can be any. */
+/** Where a table is looked up, and with which keys; undefined keys can be any. */
 export type LookUp = {
   readonly path: string
   readonly line: number
   readonly keys: readonly string[] | undefined
 }
 
-/** What the sources of a product use of it. */
+/** The parts of a product that its sources use. */
 export type Uses = {
   readonly fields: Set<FieldDefinition>
-  /** By name. */
+  /** By the name of the table. */
   readonly lookUps: Map<string, LookUp[]>
-  /** Tables whose values are summed, with the first place where one is. */
+  /** Tables whose values are used in arithmetic, with the first place for each. */
   readonly sums: Map<string, { readonly path: string; readonly line: number }>
-  /** A source sees what the analysis does not: every field and table may be used. */
+  /** Whether a source could not be analysed completely, so that it may use any field and table. */
   isOpen: boolean
 }
 
 export const noUses = (): Uses => ({ fields: new Set(), lookUps: new Map(), sums: new Map(), isOpen: false })
 
 export type Tables = {
-  /** The product's own wins over that of others. */
+  /** The product's own table overrides those of other products. */
   readonly table: (name: string) => LookupTable | undefined
   readonly isResource: (name: string) => boolean
   readonly names: readonly string[]
@@ -36,7 +36,7 @@ type Severity = 'error' | 'warning'
 
 export class AnalysedSource {
   readonly path: string
-  /** Of Liquid, without its byte-order mark. */
+  /** The Liquid source without its byte-order mark. */
   readonly text: string
   readonly data: DataNode
   readonly readers: readonly TemplateReader[]
@@ -74,17 +74,17 @@ export class AnalysedSource {
     this.#positionAt = lineIndex(this.text)
   }
 
-  /** False once the archive has used up its limit: the analysis ends. */
+  /** Spends units of work. Returns false once the archive has used up its limit, which ends the analysis. */
   afford(units: number): boolean {
     return this.#report.afford('analysis', units)
   }
 
-  /** The same place is told once for each code. */
+  /** Reports a problem: an error in a strict product, otherwise a warning. A place is reported only once for each code. */
   alarm(code: FindingCode, offset: number, message: string): void {
     this.#tell(this.#severity, code, offset, message)
   }
 
-  /** A warning, in strict products too. */
+  /** Reports a problem that is a warning in strict products too. */
   remark(code: FindingCode, offset: number, message: string): void {
     this.#tell('warning', code, offset, message)
   }
@@ -104,7 +104,7 @@ export class AnalysedSource {
     return this.#positionAt(offset).line
   }
 
-  /** The member that any of the readers sees. */
+  /** The member that at least one of the readers sees. */
   memberOf(node: DataNode, name: string): DataNode | undefined {
     for (const reader of this.readers) {
       const member = memberOf(node, name, reader)
@@ -123,7 +123,7 @@ export class AnalysedSource {
     for (const field of node.fields ?? []) this.uses.fields.add(field)
   }
 
-  /** All that the record or list holds. */
+  /** Marks everything in the record or list as used. */
   useAll(node: DataNode): void {
     this.use(node)
     for (const member of Object.values(node.members ?? {})) this.use(member)

@@ -1,16 +1,16 @@
-// Cells of tables that arithmetic cannot read, rows that nothing looks up, and rows that are missing.
+// Checks tables for cells that arithmetic cannot read, rows that nothing looks up, and missing rows.
 import { isLookupTable, type LookupTable, lineOfRow } from '../../configuration.ts'
 import type { FindingCode } from '../report.ts'
 import { isNumeric } from './domains.ts'
 import { checkSlip } from './number-slips.ts'
 import type { LookUp } from './source.ts'
 
-/** `row`: from 0; undefined for the header. */
+/** Reports a problem of a row. `row` counts from 0 and is undefined for the header. */
 export type TableAlarm = (code: FindingCode, row: number | undefined, message: string) => void
 
 type Summed = { readonly path: string; readonly line: number } | undefined
 
-/** Numbers with letters in columns of numbers. `summed`: where the value column is used in arithmetic. */
+/** Reports cells that are not numbers in columns of numbers. `summed` is where arithmetic uses the value column. */
 export function checkNumbers(table: LookupTable, summed: Summed, alarm: TableAlarm): void {
   const isLookup = isLookupTable(table.columns)
   for (const [column, name] of table.columns.entries())
@@ -34,7 +34,7 @@ function checkColumn(
     alarm('textInSum', undefined, message)
     return
   }
-  // One column of codes is no column of numbers because some codes are digits.
+  // A column of codes is not a column of numbers because some codes are digits.
   const isOfNumbers = summed || wrong.every(slipIn) || isMostlyNumbers(wrong.length, rows.length)
   if (!isOfNumbers) return
   for (const row of wrong) {
@@ -47,7 +47,7 @@ function checkColumn(
 
 const isMostlyNumbers = (wrong: number, all: number): boolean => wrong * 2 < all
 
-/** Keys that differ by blanks around them from what can be looked up. */
+/** Reports keys with surrounding blanks, unless a look-up has the same blanks. */
 export function checkKeyBlanks(
   { columns, rows }: LookupTable,
   lookUps: readonly LookUp[],
@@ -65,7 +65,7 @@ export function checkKeyBlanks(
 
 const MOST_LISTED = 10
 
-/** Keys that a look-up asks for and the table lacks. The finding is where the rows belong: below the last one. */
+/** Reports keys that a look-up needs and the table lacks. The finding is placed where the rows belong: at the end. */
 export function checkMissingRows(
   name: string,
   table: LookupTable,
@@ -86,7 +86,7 @@ export function checkMissingRows(
   alarm('missingRow', table.rows.length - 1, message)
 }
 
-/** Rows whose key no look-up can ask for. Only told where every look-up of the table is known. */
+/** Reports rows whose keys no look-up can have. Only reports if every look-up of the table is known. */
 export function checkUnmatchedRows(
   { columns, rows }: LookupTable,
   lookUps: readonly LookUp[],
@@ -111,6 +111,6 @@ export function checkUnmatchedRows(
   }
 }
 
-/** The line of a row, or of the header. */
+/** The line of a row or, if `row` is undefined, of the header. */
 export const lineOf = (table: LookupTable, row: number | undefined): number =>
   row === undefined || row < 0 ? 1 : lineOfRow(table, row)

@@ -1,4 +1,4 @@
-// Ranges in tables: two columns of bounds, or keys such as 0-9000. Told are holes and overlaps.
+// Checks ranges in tables, which are two columns of bounds or keys such as 0-9000. Reports gaps and overlaps.
 import { addTo } from '../../../kernel/maps.ts'
 import { isLookupTable, type LookupTable } from '../../configuration.ts'
 import { isNumeric } from './domains.ts'
@@ -17,7 +17,7 @@ const BOUNDS = [
 
 const plain = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
 
-/** The columns of the bounds: `from` and `to`, `age_min` and `age_max`, and the like. */
+/** Finds the columns of the bounds, such as `from` and `to` or `age_min` and `age_max`. */
 export function boundColumns(columns: readonly string[]): readonly [number, number] | undefined {
   const names = columns.map(plain)
   for (const [low, high] of BOUNDS)
@@ -35,7 +35,7 @@ type Range = { readonly row: number; readonly low: number; readonly high: number
 
 const NO_END = Number.POSITIVE_INFINITY
 
-/** Empty, or a word for no bound. */
+/** Reads a bound. An empty cell, or a word for no bound, is `none`. */
 function boundOf(cell: string, none: number): number | undefined {
   if (/^\s*(?:|\*|-|inf|infinity|unlimited|open|max|and more)\s*$/i.test(cell)) return none
   return isNumeric(cell) ? Number(cell) : undefined
@@ -46,8 +46,9 @@ export function checkRanges(table: LookupTable, alarm: TableAlarm): void {
 }
 
 /**
- * In groups that have the same keys before the bounds. Where a range is then there twice, columns of words behind the
- * bounds are keys too, such as a sex beside an age; where it still is, nobody can say what the keys are.
+ * The ranges of a table, grouped by the keys before the bounds. If a group then contains a range twice, columns of words after the
+ * bounds are keys too, for example a sex next to an age. Groups that still contain a range twice are left out, because their keys
+ * are unknown.
  */
 function rangesOf(table: LookupTable): { readonly ranges: Range[]; readonly of: string }[] {
   const { columns, rows } = table
@@ -67,7 +68,7 @@ function rangesOf(table: LookupTable): { readonly ranges: Range[]; readonly of: 
 const hasSameTwice = ({ ranges }: { readonly ranges: readonly Range[] }): boolean =>
   new Set(ranges.map(one => `${one.low} ${one.high}`)).size < ranges.length
 
-/** Undefined if a bound is no number. */
+/** Returns undefined if a bound is not a number. */
 function groupsOf(
   { rows }: LookupTable,
   [low, high]: readonly [number, number],
@@ -85,7 +86,7 @@ function groupsOf(
 const KEY_RANGE = /^(\d+(?:\.\d+)?)\s*(?:-|–|\.\.|to)\s*(\d+(?:\.\d+)?)$/
 const KEY_OPEN = /^(?:>=?\s*)?(\d+(?:\.\d+)?)\s*\+?$/
 
-/** Every key is a range; the last may be open: `15001+`. */
+/** The ranges of a table in which every key is a range. The last one may be open, as in `15001+`. */
 function keyRanges({ columns, rows }: LookupTable): { ranges: Range[]; of: string }[] {
   const column = columns.indexOf('key')
   const ranges: Range[] = []
@@ -100,7 +101,9 @@ function keyRanges({ columns, rows }: LookupTable): { ranges: Range[]; of: strin
   return ranges.filter(one => one.high !== NO_END).length < 2 ? [] : [{ ranges, of: '' }]
 }
 
-/** Ranges end where the next begins, or one step before it: whichever most of them do. */
+/**
+ * Reports gaps and overlaps. A range may end where the next one begins, or one step before it: the more common of the two is right.
+ */
 function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): void {
   for (const { row, low, high } of ranges) {
     const message = `The range${of} ends at ${high}, before it begins at ${low}. Correct the bounds.`
@@ -122,7 +125,7 @@ function checkGroup(ranges: readonly Range[], of: string, alarm: TableAlarm): vo
   }
 }
 
-/** The commonest small distance; of equally common ones the smallest. */
+/** The most common small distance; the smallest if several are equally common. */
 function usualStep(distances: readonly number[]): number {
   const counts = new Map<number, number>()
   for (const one of distances) if (one >= 0 && one <= 1) counts.set(one, (counts.get(one) ?? 0) + 1)

@@ -1,4 +1,4 @@
-// Follows a template branch by branch, and tells what its values cannot be meant to be.
+// Follows a template branch by branch and reports values that cannot be intended.
 import type { Statement } from '../../../../packages/liquid/outline.ts'
 import { forgetAsked, splitBy, splitByValues } from './conditions.ts'
 import { anyNumber, union } from './domains.ts'
@@ -10,10 +10,10 @@ import { ANYTHING, joinPaths, NUMBER, Path, TEXT, type Value } from './values.ts
 
 type Of<Kind extends Statement['kind']> = Extract<Statement, { kind: Kind }>
 
-/** Thrown when the archive has used up its limit. */
+/** Thrown if the archive has used up its limit. */
 class TooMuch extends Error {}
 
-/** False if the template is too large to be followed to its end. */
+/** Analyses a template. Returns false if it is too large to be followed to its end. */
 export function analyseTemplate(statements: readonly Statement[], source: AnalysedSource): boolean {
   const names = new Set<string>()
   let hasIncludes = false
@@ -36,7 +36,7 @@ export function analyseTemplate(statements: readonly Statement[], source: Analys
   }
 }
 
-/** Every statement, those within others too. */
+/** All statements, including nested ones. */
 function* all(statements: readonly Statement[]): Generator<Statement> {
   for (const one of statements) {
     yield one
@@ -55,7 +55,7 @@ function* settersOf(statements: readonly Statement[]): Generator<number> {
 
 function checkPremium(statements: readonly Statement[], ends: readonly Path[], source: AnalysedSource): void {
   const setters = [...settersOf(statements)]
-  // A script that never sets one is told where it is read.
+  // A script that never sets a premium is reported where it is compiled.
   if (setters.length === 0) return
   const unset = ends.find(one => one.premium === 'unset')
   if (unset) {
@@ -125,7 +125,7 @@ class Template {
     }
   }
 
-  /** A record that is printed shows all that it holds. */
+  /** A record that is printed uses all its members. */
   #shown(value: Value): void {
     if (value.is === 'data' && (value.node.members || value.node.items)) this.#source.useAll(value.node)
   }
@@ -145,7 +145,7 @@ class Template {
     return path.fork()
   }
 
-  /** Paths are held against each other, so that each costs what it has. */
+  /** Paths are compared with each other, so joining costs as much as their total size. */
   #join(paths: readonly Path[]): Path[] {
     if (paths.length > 1 && !this.#source.afford(paths.reduce((sum, one) => sum + one.size, 0)))
       throw new TooMuch()
@@ -204,7 +204,7 @@ class Template {
   #loopOn({ variable, list, modifiers, body, otherwise, begin }: Of<'loop'>, path: Path): Path[] {
     const given = this.#evaluation.expression(list, path)
     for (const one of modifiers) this.#evaluation.expression(one, path)
-    // Pairs of a record or map are not followed.
+    // Loops over the pairs of a record or map are not followed.
     if (given.is === 'data' && (given.node.members || given.node.type === 'map'))
       this.#source.useAll(given.node)
     const ends = this.#turns(variable, itemOf(given), body, path)
@@ -214,7 +214,7 @@ class Template {
     return isKnownList(given) ? after : unsure(after)
   }
 
-  /** The first turn, and then any number of them: variables of later turns can be anything. */
+  /** Runs the body once, and then treats what it changes as unknown, because later turns may change it again. */
   #turns(variable: string, item: Value, body: readonly Statement[], path: Path): Path[] {
     const inside = this.#fork(path)
     if (item.is === 'data') inside.facts.delete(item.key)
@@ -223,7 +223,7 @@ class Template {
     forgetAsked(inside, variable)
     const ends = this.run(body, [inside])
     for (const end of ends) {
-      // What the loop changed, another turn changes again.
+      // Another turn changes again what the loop changed.
       for (const [name, value] of end.variables)
         if (path.variables.get(name) !== value) {
           end.variables.set(name, ANYTHING)
@@ -236,7 +236,7 @@ class Template {
     return ends
   }
 
-  /** A repeatable field that is required has a value. */
+  /** Whether the list has an entry for certain: a required repeatable field has one. */
   #isNeverEmpty(list: Value, path: Path): boolean {
     return list.is === 'data' && list.node.fields !== undefined && !this.#evaluation.canBeAbsent(list, path)
   }
@@ -244,7 +244,7 @@ class Template {
 
 const isKnownList = (list: Value): boolean => list.is === 'data' && list.node.fields !== undefined
 
-/** Whether the loop has a turn is not known: what it sets may be set. */
+/** After a loop that may have no turn, variables that it sets may be unset. */
 function unsure(paths: Path[]): Path[] {
   const premiums = new Set(paths.map(one => one.premium))
   const names = new Set(paths.flatMap(one => [...one.variables.keys()]))
@@ -259,10 +259,10 @@ function itemOf(list: Value): Value {
   if (list.is !== 'data') return ANYTHING
   const { node, key } = list
   if (node.type === 'list' && node.items) {
-    // A field group is found by its locator.
+    // The entry is the locator of a field group, by which the group is found.
     const items = node.group ? { ...node.items, group: node.group } : node.items
     return { is: 'data', node: items, key: `${key}[]` }
   }
-  // One value counts as a list of one, a map as pairs.
+  // A single value counts as a list of one entry, and a map as a list of pairs.
   return node.members || node.items ? ANYTHING : list
 }

@@ -1,13 +1,13 @@
-// Fields of a product that nothing reads: asked for, and of no consequence.
+// Fields of a product that policies must provide and nothing reads.
 import type { FieldDefinition, ProductDefinition } from '../../configuration.ts'
 import type { Uses } from './source.ts'
 
 export type UnusedField = { readonly field: FieldDefinition; readonly of: string }
 
-/** Addresses and files are for people. */
+/** Addresses and files are meant for people. */
 const FOR_PEOPLE: ReadonlySet<FieldDefinition['type']> = new Set(['email', 'phone', 'media'])
 
-/** Fields that are used by the product itself, and by no template. */
+/** Whether the product itself uses the field, even if no template does. */
 function isUsedOtherwise(field: FieldDefinition, product: ProductDefinition): boolean {
   const { name, type, searchable, isInformational, constraint } = field
   if (FOR_PEOPLE.has(type)) return true
@@ -16,7 +16,7 @@ function isUsedOtherwise(field: FieldDefinition, product: ProductDefinition): bo
   )
 }
 
-/** `mentioned`: whether a source that is not followed names the field. */
+/** Finds unused fields. `mentioned` returns whether a source that is not analysed contains the name. */
 export function unusedFields(
   product: ProductDefinition,
   uses: Uses,
@@ -36,7 +36,7 @@ export function unusedFields(
   })
 }
 
-/** Names by which other fields of the list are conditional or constrained. */
+/** Names of fields that conditions and constraints of other fields in the list refer to. */
 function namesAskedFor(fields: readonly FieldDefinition[]): ReadonlySet<string> {
   const all = fields.flatMap(one => [one, ...(one.fields ?? [])])
   return new Set(
@@ -60,7 +60,7 @@ function unusedWithin(
     isUsedOtherwise(field, product) ||
     mentioned(field.name)
   const { field } = one
-  // Entries of a group are read through `field_groups_by_locator`, which does not name it.
+  // Entries of a group are read through `field_groups_by_locator`, without the name of the group.
   const isReadWithin = (field.fields ?? []).some(inner => uses.fields.has(inner))
   if (!isUsed(field) && !isReadWithin) return [one]
   if (field.type !== 'group' || field.isInformational) return []

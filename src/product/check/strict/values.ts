@@ -1,19 +1,19 @@
-// What a template's variables and expressions are known to be.
+// What is known about the variables and expressions of a template.
 import type { DataNode } from '../../templates/data-tree.ts'
 import type { Domain } from './domains.ts'
 
-/** A record of the data, by which a field finds the fields that its condition names. */
+/** The record that contains a field, in which the fields of its condition are found. */
 type Owner = { readonly node: DataNode; readonly key: string }
 
 export type Value =
   | { readonly is: 'anything' }
   | { readonly is: 'nothing' }
   | { readonly is: 'flag'; readonly value: boolean }
-  /** `words`: the only texts that it can be. */
+  /** `words` are the only texts that it can be. */
   | { readonly is: 'text'; readonly words?: readonly string[] }
   /**
-   * `key` names a number that conditions narrow. `zeroWithout`: paths of the data without which it is 0, since a factor
-   * is nothing.
+   * `key` identifies a number that conditions narrow. `zeroWithout` are paths of the data; if one of their values is absent, a
+   * factor is nothing and the number is 0.
    */
   | {
       readonly is: 'number'
@@ -21,7 +21,7 @@ export type Value =
       readonly key?: string
       readonly zeroWithout?: readonly string[]
     }
-  /** A place of the data. `key` is its path; `isSure`: a default stands in where it is absent. */
+  /** A part of the data. `key` is its path. `isSure` is whether a default replaces it if it is absent. */
   | {
       readonly is: 'data'
       readonly node: DataNode
@@ -29,7 +29,7 @@ export type Value =
       readonly owner?: Owner
       readonly isSure?: true
     }
-  /** The value of a row. */
+  /** The value of a row in a table. */
   | { readonly is: 'row'; readonly table: string }
 
 export const ANYTHING: Value = { is: 'anything' }
@@ -37,15 +37,15 @@ export const NOTHING: Value = { is: 'nothing' }
 export const NUMBER: Value = { is: 'number' }
 export const TEXT: Value = { is: 'text' }
 
-/** Whether the source set a premium so far; `unsure` where the analysis has lost count. */
+/** Whether the source has set a premium so far; `unsure` if the analysis cannot say. */
 export type PremiumState = 'unset' | 'set' | 'zero' | 'unsure'
 
-/** One way through a template, up to some statement. */
+/** One way through a template, up to a certain statement. */
 export class Path {
   readonly variables: Map<string, Value>
   readonly facts: Map<string, Domain>
   premium: PremiumState
-  /** Of the last branching at which this path took none of the branches. */
+  /** The offset of the last branching of which this path took no branch. */
   passedBy: number | undefined
 
   constructor(
@@ -64,12 +64,12 @@ export class Path {
     return new Path(this.variables, this.facts, this.premium, this.passedBy)
   }
 
-  /** What a copy costs. */
+  /** The cost of a copy. */
   get size(): number {
     return 1 + this.variables.size + this.facts.size
   }
 
-  /** Paths of one signature differ in values at most, not in what is set. */
+  /** Paths with the same signature set the same variables and differ at most in their values. */
   get signature(): string {
     return [this.premium, ...[...this.variables.keys()].sort()].join(' ')
   }
@@ -91,10 +91,12 @@ function haveSameVariables(a: Path, b: Path): boolean {
   return true
 }
 
-/** More are joined: a template with many branches in a row has more ways through it than can be followed. */
+/** Above this number, paths are joined: a template with many consecutive branches has more paths than can be followed. */
 const MOST_PATHS = 24
 
-/** As few paths as tell the same. Facts that only some of the joined ones know are forgotten. */
+/**
+ * Joins paths that have the same variables, and more if there are too many. Drops facts that only some of the joined paths know.
+ */
 export function joinPaths(paths: readonly Path[], united: (a: Domain, b: Domain) => Domain): Path[] {
   const result: Path[] = []
   for (const path of paths) {
@@ -117,7 +119,9 @@ function joinFacts(into: Path, from: Path, united: (a: Domain, b: Domain) => Dom
   }
 }
 
-/** A variable that is set on one of the two only, or differs, can be anything afterwards: no alarm follows from it. */
+/**
+ * Joins two paths. A variable that only one of them sets, or that differs, can be anything afterwards, so that it causes no alarm.
+ */
 function joinInto(into: Path, from: Path, united: (a: Domain, b: Domain) => Domain): Path {
   for (const [name, value] of from.variables) {
     const own = into.variables.get(name)
