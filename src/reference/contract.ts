@@ -1,4 +1,5 @@
-// Resources and resource groups on the wire (contract 2, Resources; resources brief 0 and 2). Numbers are plain, times ISO-8601.
+// Resources and resource groups on the wire (contract 2, Resources; resources brief 0 and 2). Numbers are plain, times are ISO
+// 8601.
 import { z } from '@hono/zod-openapi'
 import {
   booleanOr,
@@ -35,7 +36,7 @@ export const ResourceName = z
   )
   .openapi({ example: 'motor_base_2027' })
 
-/** One or more values of a query parameter: `jurisdiction=CA&jurisdiction=NY`. */
+/** A query parameter with one or more values: `jurisdiction=CA&jurisdiction=NY`. */
 export const textsOf = (text: z.ZodString, most: number) =>
   z
     .preprocess(wire => [wire ?? []].flat(), z.array(text).max(most))
@@ -49,7 +50,7 @@ export const ResourceCreateQuery = z.object({
   jurisdiction: Jurisdictions.optional(),
 })
 
-/** Selects the resource of a static name by time and place. */
+/** Selects the resource of a static name by time and jurisdiction. */
 export const SelectionQuery = z.object({
   byStaticName: booleanOr(false),
   date: optional(RequestDateTime),
@@ -111,7 +112,7 @@ export const ResourceResponse = component('ResourceResponse', {
 })
 export type ResourceResponse = z.output<typeof ResourceResponse>
 
-/** The answer with `explain=true` if no resource of the static name is in force. */
+/** The response with `explain=true` if no resource of the static name is in force. */
 export const NothingInForceResponse = component('NothingInForceResponse', {
   staticName: Text,
   explanation: Explanation,
@@ -136,7 +137,7 @@ const listOf = <S extends z.ZodType>(items: S) =>
 export const ResourceListResponse = listOf(ResourceResponse).openapi('ResourceListResponse')
 export type ResourceListResponse = z.output<typeof ResourceListResponse>
 
-/** `extended=false` gives a bare array. */
+/** With `extended=false`, a bare array. */
 export const ResourceList = z.union([ResourceListResponse, z.array(ResourceResponse)])
 
 export const GroupListQuery = ListQuery.extend({

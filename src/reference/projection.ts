@@ -1,4 +1,4 @@
-// Resources and groups as answers show them.
+// Converts resources and groups to responses.
 import type { RequestContext } from '../platform/context.ts'
 import { loadConfiguration, type VersionRow } from '../product/cache.ts'
 import { type Configuration, type DocumentDefinition, documentDefinitions } from '../product/configuration.ts'
@@ -13,7 +13,7 @@ import type { Considered, Resource, ResourceGroup, Selecting, Selection } from '
 
 const dateTime = (at: number): string => new Date(at).toISOString()
 
-/** The name of a resource's locator in answers, by type; secrets have none. */
+/** The name of a resource's locator in responses, by type. Secrets have none. */
 const LOCATOR_NAMES = {
   table: 'lookupTableLocator',
   rangeTable: 'rangeTableLocator',
@@ -56,7 +56,10 @@ const REASONS = {
   otherPlace: 'its instances are for other jurisdictions',
 } as const
 
-/** Why this resource is in force: the groups that were considered, newest start first, and what the last one has for the place. */
+/**
+ * Explains why a resource is in force: lists the groups that were considered, newest start first, and what the last one contains
+ * for the jurisdiction.
+ */
 export function explainSelection(
   resource: Resource,
   { chosen, considered }: Selection<Resource>,
@@ -82,7 +85,7 @@ export function explainSelection(
 const outcomeOf = ({ group, outcome }: Considered): string =>
   `Group '${group.name}' from ${dateTime(group.selectionStart)}: ${REASONS[outcome]}.`
 
-/** Why no resource of the static name is in force: a reason for every group that contains one. */
+/** Explains why no resource of the static name is in force, with a reason for every group that contains one. */
 export function nothingInForce(
   staticName: string,
   groups: readonly ResourceGroup[],
@@ -128,7 +131,7 @@ export const groupResponse = (group: ResourceGroup): ResourceGroupResponse => ({
   resourceNames: [...group.resourceNames],
 })
 
-// The documents for which the newest configuration uses a template or static document: their owner, and when they are made.
+// How the documents of the newest configuration use a template or static document: what they are about, and when they are made.
 
 type DocumentUse = Pick<ResourceResponse, 'scope' | 'trigger'>
 
@@ -139,7 +142,7 @@ const NONE: DocumentUses = new Map()
 const isOfDocuments = ({ type }: Resource): boolean =>
   type === 'documentTemplate' || type === 'staticDocument'
 
-/** Reads the configuration (`newest` is its latest version) only if a resource is used for documents. */
+/** Reads the configuration only if one of the resources can be used for documents. `newest` is the latest version. */
 export async function documentUses(
   { env, tenant, calls }: RequestContext,
   newest: VersionRow | undefined,
@@ -163,7 +166,7 @@ function usesIn({ products }: Pick<Configuration, 'products'>): DocumentUses {
   )
 }
 
-/** The value shared by all documents that have one; nothing if they differ. */
+/** The value that all documents with such a property share; nothing if they differ. */
 function sharedUse(name: keyof DocumentUse, documents: readonly DocumentDefinition[]): DocumentUse {
   const values = new Set(documents.flatMap(one => one[name] ?? []))
   return values.size === 1 ? { [name]: [...values][0] } : {}

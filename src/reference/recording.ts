@@ -1,4 +1,4 @@
-// Writes of resources and groups: once for each Idempotency-Key, and decided again if what they read has changed.
+// Writes resources and groups: once for each Idempotency-Key, and deciding again if what was read has changed.
 import { alreadyExists, invalidParameter } from '../kernel/errors.ts'
 import { newUuid } from '../kernel/locators.ts'
 import {
@@ -20,15 +20,15 @@ import { forgetTables } from './data-tables/record-store.ts'
 import type { Resource, ResourceRevision } from './resource.ts'
 import { contentsGuard, nameTakenBy, newNameGuard, resourceRows } from './store.ts'
 
-/** Many uploads to one tenant often arrive together. */
+/** Many uploads to one tenant often arrive at the same time. */
 const ATTEMPTS = 5
 
-/** What a write commits, and its answer; a deletion has none. */
+/** What a write commits, and its answer. A deletion has no answer. */
 export type Write = Pick<Commit, 'guards' | 'facts' | 'timers' | 'subject'> & { readonly answer?: object }
 
 /**
- * Commits what `decide` reads and decides. A repeat gets the first answer; `show` makes it again if it was too long to store. Calls
- * `onCommit` if this request wrote and was not a repeat.
+ * Commits what `decide` returns. A repeated request gets the first answer; `show` makes it again if it was too long to store. Calls
+ * `onCommit` if this request committed and was not a repeat.
  */
 export async function recordOnce(
   context: RequestContext,
@@ -51,7 +51,7 @@ export async function recordOnce(
   return jsonText({ status: answer.status, text: JSON.stringify(await show(answer.subject)) })
 }
 
-/** A resource with other contents; `before` is undefined for a new resource. */
+/** A resource with new contents. `before` is undefined for a new resource. */
 export type Change = { readonly before: Resource | undefined; readonly resource: Resource }
 
 export const resourceWrite = (
@@ -78,8 +78,9 @@ export type NewResource = {
 }
 
 /**
- * A new resource. Refuses (409) a taken name, or a static name of another type; (400) jurisdictions that the newest configuration does
- * not declare, if it declares any (resources brief 0.4). One round trip, and another for jurisdictions.
+ * Prepares a new resource. Rejects with 409 a name that is taken, or a static name of another type, and with 400 jurisdictions that
+ * the newest configuration does not declare, if it declares any (resources brief 0.4). Takes one round trip, and another for
+ * jurisdictions.
  */
 export async function newResource(
   type: ResourceType,
@@ -119,7 +120,7 @@ async function assertDeclared(context: RequestContext, jurisdictions: readonly s
 
 const MOST_LISTED = 50
 
-/** The names in quotes, the first 50 of them. */
+/** The first 50 names, in quotes. */
 export const listed = (names: readonly string[]): string => {
   const shown = names.slice(0, MOST_LISTED).map(name => `'${name}'`)
   return shown.join(', ') + (names.length > MOST_LISTED ? ` and ${names.length - MOST_LISTED} more` : '')

@@ -1,40 +1,40 @@
-// Resources are data or text that products use and that changes on dates of its own. One of each static name is in force at a time and
-// place (resources brief 2).
+// Resources are data or text that products use and that change on their own dates. For each static name, one is in force for a time
+// and a jurisdiction (resources brief 2).
 import { Refusal } from '../kernel/errors.ts'
 import type { Uuid } from '../kernel/locators.ts'
 import type { Instant } from '../kernel/time.ts'
 import type { ResourceType, Selectable, TemplateFormat } from '../product/resources.ts'
 
-/** An upload with its own name. Its contents are those of its newest revision. */
+/** An upload under a unique name. Its contents are those of its newest revision. */
 export type Resource = {
   readonly name: string
   readonly type: ResourceType
-  /** The name in configurations and plugins; many resources may share one. */
+  /** The name that configurations and plugins use. Several resources may share it. */
   readonly staticName: string
-  /** Empty: applies in every place that no other resource lists. */
+  /** Empty if the resource applies in every jurisdiction that no other resource lists. */
   readonly jurisdictions: readonly string[]
   readonly createdAt: Instant
   readonly createdBy: Uuid
-  /** Identifies the present contents: the locator in answers, new with every replacement. */
+  /** Identifies the present contents: the locator in responses, which changes with every replacement. */
   readonly revision: Uuid
   readonly templateFormat?: TemplateFormat | null
-  /** Of static documents: `pdf`, `docx` … */
+  /** For static documents: `pdf`, `docx` and so on. */
   readonly format?: string | null
 }
 
-/** Earlier contents are kept to explain what was priced or printed with them. */
+/** The contents of a resource. Earlier ones are kept to explain what was priced or printed with them. */
 export type ResourceRevision = {
   readonly locator: Uuid
   readonly resourceName: string
   readonly createdAt: Instant
   readonly createdBy: Uuid
   readonly sizeBytes: number
-  /** SHA-256 of the contents, in hexadecimal digits. */
+  /** SHA-256 of the contents, in hexadecimal. */
   readonly hash: string
   readonly mediaType: string
 }
 
-/** Resources that are in force together from a time on. */
+/** Resources that are in force together, starting at a time. */
 export type ResourceGroup = {
   readonly locator: Uuid
   readonly name: string
@@ -51,23 +51,25 @@ export type Selecting = {
   readonly jurisdiction?: string | undefined
 }
 
-/** A group that was considered, and the result. */
+/** A group that was considered, and the outcome. */
 export type Considered = {
   readonly group: ResourceGroup
-  /** `fits`: chosen; `nothing`: it has no instance of the static name; `otherPlace`: its instances are for other places. */
+  /**
+   * `fits`: chosen. `nothing`: it contains no instance of the static name. `otherPlace`: its instances are for other jurisdictions.
+   */
   readonly outcome: 'fits' | 'nothing' | 'otherPlace'
 }
 
 export type Selection<R extends Selectable> = {
   readonly chosen: { readonly resource: R; readonly group: ResourceGroup } | undefined
-  /** Newest start first; the last one decided. */
+  /** Newest start first. The last one decided. */
   readonly considered: readonly Considered[]
 }
 
 /**
- * The instance in force; all `instances` have one static name. Of the groups that have begun and are not retired, the latest with an
- * instance that fits decides. With a jurisdiction, instances that list it come before those that list none. Without one, instances
- * that list none fit, and so does a group's only instance.
+ * Selects the instance in force; all `instances` have the same static name. Considers the groups that have begun and are not
+ * retired. The latest one with an instance that fits decides. With a jurisdiction, instances that list it come before those that
+ * list none. Without one, instances that list none fit, and so does the only instance of a group.
  */
 export function selectInForce<R extends Selectable>(
   instances: readonly R[],
@@ -96,13 +98,13 @@ function fitting<R extends Selectable>(own: readonly R[], jurisdiction: string |
   return everywhere ?? (own.length === 1 ? own[0] : undefined)
 }
 
-/** Later start first; at the same start the later creation, then the locator. */
+/** Sorts groups: the later start first, then the later creation, and then by locator. */
 const newestFirst = (a: ResourceGroup, b: ResourceGroup): number =>
   b.selectionStart - a.selectionStart ||
   b.createdAt - a.createdAt ||
   Number(a.locator < b.locator) - Number(a.locator > b.locator)
 
-/** The 404 for a static name without a resource in force. */
+/** The error (404) for a static name without a resource in force. */
 export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refusal =>
   new Refusal(
     'resourceNotInForce',
@@ -111,7 +113,10 @@ export const notInForce = (name: string, { at, jurisdiction }: Selecting): Refus
     }; put one into a resource group that begins by then.`,
   )
 
-/** Look-ups of tables take a name as a static name by default, which surprises; the message says how to name a table. */
+/**
+ * The error (404) for an unknown static name. Look-ups of tables take a name as a static name by default, which surprises users, so
+ * the message says how to use the table's own name.
+ */
 export const unknownStaticName = (what: string, name: string): Refusal =>
   new Refusal(
     'notFound',

@@ -37,8 +37,8 @@ import {
 import * as store from './store.ts'
 
 /**
- * Finds a resource by its own name or, with `byStaticName`, the one in force. `explain` adds the reasons, and answers even if none is in
- * force. One round trip, and another to explain a resource by its own name.
+ * Returns a resource by its own name or, with `byStaticName`, the one in force. `explain` adds the reasons, and gives a response
+ * even if none is in force. Takes one round trip, and another to explain a resource by its own name.
  */
 export async function showResource(
   name: string,
@@ -106,7 +106,7 @@ export async function readResourceList(
 
 const isType = (text: string): text is ResourceType => (RESOURCE_TYPES as readonly string[]).includes(text)
 
-/** Refuses: 400 for unknown resources; 409 for another group's name, or resources that clash. */
+/** Creates a group. Rejects with 400 unknown resources, and with 409 the name of another group, or resources that clash. */
 export const createGroup = (
   { name, selectionStartTime, resourceNames }: contract.ResourceGroupCreateRequest,
   context: RequestContext,
@@ -140,7 +140,7 @@ export const updateGroup = (
     return { group: applyUpdate(read, request), read }
   })
 
-/** A retired group is never selected again. A repeat changes nothing. */
+/** Retires a group, which is then never selected again. Repeating the request changes nothing. */
 export const retireGroup = (locator: string, context: RequestContext): Promise<JsonText> =>
   changeGroup(context, async database => {
     const read = await groupAt(database, locator)
@@ -205,7 +205,7 @@ function changeGroup(
   )
 }
 
-/** An entry of the audit trail names no more. */
+/** The most names in one entry of the audit trail. */
 const MOST_NAMED = 100
 
 const someOf = (names: string[]): string[] =>
@@ -213,7 +213,7 @@ const someOf = (names: string[]): string[] =>
     ? names
     : [...names.slice(0, MOST_NAMED), `and ${names.length - MOST_NAMED} more`]
 
-/** For the audit trail: what changed, since prices follow from it (resources brief 2). */
+/** Details for the audit trail: what changed, because prices depend on it (resources brief 2). */
 function groupDetails(group: ResourceGroup, read: ResourceGroup | undefined) {
   const { name, selectionStart, retired, resourceNames } = group
   const [before, after] = [new Set(read?.resourceNames), new Set(resourceNames)]
@@ -235,12 +235,12 @@ async function groupAt(database: Database, text: string): Promise<ResourceGroup>
   return group
 }
 
-/** Removes first, then adds. A retired group does not change (409). */
+/** Removes members first, and then adds others. Rejects with 409 a change of a retired group. */
 function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdateRequest): ResourceGroup {
   if (group.retired)
     throw wrongState(`The resource group '${group.name}' is retired, for good; make another.`)
   const { name, selectionStartTime, addResources, removeResources } = request
-  // What is in both lists is there afterwards, whether it was before or not (contract 2, update semantics).
+  // A name in both lists is in the group afterwards, whether or not it was before (contract 2, update semantics).
   const absent = removeResources.filter(
     one => !group.resourceNames.includes(one) && !addResources.includes(one),
   )
@@ -259,7 +259,7 @@ function applyUpdate(group: ResourceGroup, request: contract.ResourceGroupUpdate
   }
 }
 
-/** Refuses names that no resource has (400), and two resources that one look-up could mean (409). */
+/** Rejects with 400 names that no resource has, and with 409 two resources that the same look-up could select. */
 function checkMembers({ resourceNames }: ResourceGroup, members: readonly Resource[]): void {
   const memberNames = new Set(members.map(one => one.name))
   const unknown = resourceNames.filter(one => !memberNames.has(one))

@@ -44,7 +44,7 @@ export const nameTakenBy = (
 ): Promise<Resource[]> =>
   readResources(database, or(eq(resources.name, name), eq(resources.staticName, staticName)))
 
-/** A page of resources by creation; one more than `count` if there are more. */
+/** A page of resources in the order of their creation, one more than `count` if there are more. */
 export const listQuery = (
   database: Database,
   { type, offset, count }: { type?: ResourceType; offset: number; count: number },
@@ -57,7 +57,7 @@ export const listQuery = (
     .limit(count + 1)
     .offset(offset)
 
-/** All resources of the static names, with every group that contains one, for `selectInForce`. One round trip. */
+/** Returns all resources with the static names, and every group that contains one, for `selectInForce`, in one round trip. */
 export async function findCandidates(
   database: Database,
   staticNames: readonly string[],
@@ -77,7 +77,7 @@ export function candidateQueries(database: Database, staticNames: readonly strin
 
 const ofNames = sql`${resources.staticName} in (select value from json_each(${sql.placeholder('names')}))`
 
-/** Those of the static names that a template of the tenant has, in force or not. */
+/** The static names for which the tenant has a template, in force or not. */
 export async function templatesAmong(
   database: Database,
   staticNames: readonly string[],
@@ -129,8 +129,9 @@ export const candidatesOf = ([found, groups, members]: readonly [
 })
 
 /**
- * The resource of that name, or the one in force under that static name. One round trip. Refuses (404, resources brief 1.4): `notFound`
- * if no resource has the name, `resourceNotInForce` if none of the static name is in force at that time and place.
+ * Returns the resource of that name, or the one in force for that static name, in one round trip. Throws 404 (resources brief 1.4):
+ * `notFound` if no resource has the name, `resourceNotInForce` if none with the static name is in force for that time and
+ * jurisdiction.
  */
 export async function readResource(
   context: Pick<RequestContext, 'env' | 'tenant' | 'calls' | 'now'>,
@@ -153,7 +154,7 @@ export async function readResource(
   return chosen.resource
 }
 
-/** The resource with the contents that it has; one round trip. */
+/** Returns the resource with its present contents, in one round trip. */
 export async function findWithContents(
   database: Database,
   name: string,
@@ -199,7 +200,7 @@ export const findGroup = async (database: Database, locator: Uuid): Promise<Reso
 
 type GroupList = { excludeRetired: boolean; excludeActive: boolean; offset: number; count: number }
 
-/** Groups by creation; one more than `count` if there are more. */
+/** Groups in the order of their creation, one more than `count` if there are more. */
 export const listGroups = (
   database: Database,
   { excludeRetired, excludeActive, offset, count }: GroupList,
@@ -233,13 +234,13 @@ async function readGroups(
   return withMembers(groups, members)
 }
 
-/** A resource with new contents: its row and that of its revision. */
+/** Stores a resource with new contents: its row, and the row of the revision. */
 export const resourceRows = (database: Database, resource: Resource, revision: ResourceRevision): Query[] => [
   ...putRows(database, resources, [resource]),
   ...putRows(database, resourceRevisions, [revision]),
 ]
 
-/** The group's row, and its members in place of the earlier ones. */
+/** Stores the group, and its members in place of the earlier ones. */
 export const groupRows = (database: Database, group: ResourceGroup): Query[] => [
   ...putRows(database, resourceGroups, [group]),
   database.build.delete(resourceGroupMembers).where(eq(resourceGroupMembers.groupLocator, group.locator)),
@@ -256,13 +257,13 @@ export const newNameGuard = ({ name, staticName, type }: Resource): Guard => ({
   holds: sql`not exists (select 1 from ${resources} where ${resources.name} = ${name} or (${resources.staticName} = ${staticName} and ${resources.type} <> ${type}))`,
 })
 
-/** Holds while the resource has the contents that were read. */
+/** Holds while the resource still has the contents that were read. */
 export const contentsGuard = ({ name, revision }: Resource): Guard => ({
   name: 'guard_resource',
   holds: sql`exists (select 1 from ${resources} where ${resources.name} = ${name} and ${resources.revision} = ${revision})`,
 })
 
-/** Holds while the group is as it was read, or for a new group while no other has its name. */
+/** Holds while no other group has the name and, unless the group is new, it is unchanged since it was read. */
 export const groupGuard = (group: ResourceGroup, read: ResourceGroup | undefined): Guard => ({
   name: 'guard_resource',
   holds: sql`not exists (select 1 from ${resourceGroups} where ${resourceGroups.name} = ${group.name} and ${resourceGroups.locator} <> ${group.locator})${

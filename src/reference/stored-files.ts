@@ -1,11 +1,11 @@
-// Files of resources in R2. An upload is stored as it arrives, in parts of a multipart upload, and read again by ranges.
+// Files of resources in R2. An upload is stored while it arrives, in the parts of a multipart upload, and is read back in ranges.
 import type { Uuid } from '../kernel/locators.ts'
 import { contentsHash, type Upload } from '../platform/http/body/upload.ts'
 import { fileKey, type Tenant, type TenantPlace, tenantFiles } from '../platform/tenancy.ts'
 import { MemoryUse, type RangedFile } from './data-tables/csv-source.ts'
 import type { Resource } from './resource.ts'
 
-/** R2 requires parts of one size, at least 5 MiB; the last may be shorter. */
+/** R2 requires parts of equal size, at least 5 MiB. The last one may be shorter. */
 const PART_BYTES = 5 * 1_048_576
 const SHORT_BYTES = 262_144
 
@@ -13,7 +13,7 @@ export const revisionKey = (tenant: Tenant, revision: Uuid): string => fileKey(t
 
 type StoredFile = { readonly sizeBytes: number; readonly hash: string }
 
-/** Stores the upload under the R2 key. A failed upload leaves nothing. */
+/** Stores the upload under the R2 key. A failed upload leaves no file. */
 export async function storeStream(
   { env, tenant, calls }: TenantPlace,
   key: string,
@@ -63,7 +63,7 @@ export async function storeStream(
   }
 }
 
-/** Starts small and grows to a whole part, since most tables are short. */
+/** Grows the buffer from a small one to a whole part, because most tables are short. */
 function growBuffer(part: Uint8Array<ArrayBuffer>, held: MemoryUse): Uint8Array<ArrayBuffer> {
   const larger = new Uint8Array(part.length === 0 ? SHORT_BYTES : PART_BYTES)
   held.hold(larger.length)

@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlit
 import type { ColumnType, ResourceType, TemplateFormat } from '../product/resources.ts'
 import type { TableLayout } from './data-tables/layout.ts'
 
-/** Resources by name, in the home shard like everything that belongs to no policy. */
+/** Resources by name. They are in the home shard, like everything that belongs to no policy. */
 export const resources = sqliteTable(
   'resource',
   {
@@ -12,7 +12,7 @@ export const resources = sqliteTable(
     jurisdictions: text({ mode: 'json' }).$type<readonly string[]>().notNull(),
     createdAt: integer().notNull(),
     createdBy: text().notNull(),
-    /** The present contents; a replacement changes only this column. */
+    /** The present contents. A replacement changes only this column. */
     revision: text().notNull(),
     templateFormat: text().$type<TemplateFormat>(),
     format: text(),
@@ -23,7 +23,7 @@ export const resources = sqliteTable(
   ],
 )
 
-/** Contents of resources, including earlier ones; the files are in R2 under these locators. */
+/** The contents of resources, including earlier ones. The files are in R2 under these locators. */
 export const resourceRevisions = sqliteTable(
   'resource_revision',
   {
@@ -47,7 +47,7 @@ export const resourceGroups = sqliteTable(
     createdAt: integer().notNull(),
     createdBy: text().notNull(),
     retired: integer({ mode: 'boolean' }).notNull(),
-    /** Raised with every change, so a change that was decided on older members is refused. */
+    /** Raised by every change, so that a change that was decided on earlier members is rejected. */
     version: integer().notNull(),
   },
   table => [index('resource_group_created').on(table.createdAt, table.locator)],
@@ -62,47 +62,47 @@ export const resourceGroupMembers = sqliteTable(
   ],
 )
 
-/** Contents of data and range tables with rows to look up (data-tables/), by the revision of the file. */
+/** Contents of data tables and range tables with rows for look-ups (data-tables/), by the revision of the file. */
 export const tableContents = sqliteTable(
   'table_contents',
   {
-    /** The number in rows, in place of the revision. Rows of this table are never removed, so no number is used again. */
+    /** Stands for the revision in rows. Rows of this table are never removed, so that no number is used twice. */
     number: integer().primaryKey(),
     revision: text().notNull(),
     layout: text({ mode: 'json' }).$type<TableLayout>().notNull(),
-    /** Types of the keys, in look-up order: they decide which form of a value is compared. */
+    /** The types of the keys, in the order of look-ups. They determine which form of a value is compared. */
     keyTypes: text({ mode: 'json' }).$type<readonly ColumnType[]>().notNull(),
     rowCount: integer().notNull(),
     /**
-     * `loading`: rows arrive and are not read; `loaded`; `dropped`: the rows are being removed, or are gone. A revision becomes current in
-     * the batch that makes its contents `loaded`.
+     * `loading`: rows are arriving and are not read yet. `loaded`: rows can be read. `dropped`: the rows are being removed, or are
+     * gone. A revision becomes current in the batch that makes its contents `loaded`.
      */
     state: text().$type<'loading' | 'loaded' | 'dropped'>().notNull(),
-    /** Real time, not the tenant's clock. */
+    /** In real time, not the tenant's. */
     startedAt: integer().notNull(),
   },
   table => [index('table_contents_revision').on(table.revision, table.state)],
 )
 
-/** By key and start: one index finds a record, its neighbours and the differences of two tables. */
+/** The primary key is a single index for finding a record, its neighbours, and the differences of two tables. */
 export const tableRows = sqliteTable(
   'table_row',
   {
     contents: integer().notNull(),
-    /** Canonical texts of the keys, joined by U+001F. */
+    /** The canonical texts of the keys, joined with U+001F. */
     key: text().notNull(),
-    /** In a range table, a sortable decimal (data-tables/values.ts); else empty. */
+    /** In a range table, a sortable decimal (data-tables/values.ts); otherwise empty. */
     start: text().notNull(),
-    /** Null: without bound. */
+    /** Null: no bound. */
     end: text(),
     line: integer().notNull(),
-    /** The cells' texts, a JSON list in the order of the file. */
+    /** The texts of the cells, as a JSON list in the order of the file. */
     cells: text().notNull(),
   },
   table => [primaryKey({ columns: [table.contents, table.key, table.start] })],
 )
 
-/** The table contents that rating of a recorded transaction read. In the policy's shard. */
+/** The table contents that were read to rate a recorded transaction. In the policy's shard. */
 export const tableUses = sqliteTable(
   'table_use',
   {
@@ -116,9 +116,9 @@ export const tableUses = sqliteTable(
   table => [primaryKey({ columns: [table.policyLocator, table.modificationLocator, table.revision] })],
 )
 
-/** Items of secrets, in the home shard. Replaced items are deleted. */
+/** The items of secrets, in the home shard. Replaced items are deleted. */
 export const secrets = sqliteTable('secret', {
   resourceName: text().primaryKey(),
-  /** `SecretItems` as JSON, sealed (platform/sealed) for the tenant and the name. */
+  /** The stored secret as JSON, sealed (platform/sealed) for the tenant and the name. */
   items: text().notNull(),
 })

@@ -1,5 +1,5 @@
-// What constraint tables say about the values of elements (resources brief 3): the options of fields for clients, and the errors of
-// values that a table does not allow for validation.
+// Applies constraint tables to the values of elements (resources brief 3): the options of fields for clients, and the errors of
+// values that a table does not permit for validation.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import { applicability } from '../../product/fields/validate.ts'
@@ -16,14 +16,14 @@ import {
 } from './evaluation.ts'
 import type { TablesInForce } from './force.ts'
 
-/** The options of the fields that the request names; of all constrained fields if it names none. */
+/** The options of the fields that the request names, or of all constrained fields if it names none. */
 type Evaluation = {
-  /** Static names of the tables to read. */
+  /** The static names of the tables to read. */
   readonly tables: readonly string[]
   readonly answer: (tableOf: TableOf) => Promise<EvaluationResponse>
 }
 
-/** Refuses (400) locators and fields in the request that the elements do not have. */
+/** Prepares an evaluation. Rejects with 400 locators and fields that the elements do not have. */
 export function evaluation(elements: readonly Element[], request: EvaluationRequest): Evaluation {
   const fields = constrainedFields(elements)
   const { asked, assumptions } = isEmpty(request)
@@ -75,7 +75,7 @@ function namedFields(
   return { asked: requested, assumptions }
 }
 
-/** The name is the column's own or that of the field that governs it. */
+/** Finds the column by its own name or by that of the field that governs it. */
 function columnOf({ field, where }: ConstrainedField, name: string): string {
   const match =
     where.find(({ column }) => column === name) ?? where.find(({ governor }) => governor?.field.name === name)
@@ -86,7 +86,7 @@ function columnOf({ field, where }: ConstrainedField, name: string): string {
   )
 }
 
-/** The fields that govern each constrained field, with their values; no value means unset. */
+/** The fields that govern each constrained field, with their values. A governor without values is unset. */
 export const dependencies = (elements: readonly Element[]): DependencyResponse =>
   byElement(constrainedFields(elements), ({ element, table, column, where }) => ({
     table,
@@ -100,7 +100,7 @@ export const dependencies = (elements: readonly Element[]): DependencyResponse =
               fieldName: governor.field.name,
               values: [...valuesOf(governor.element.values, governor.field.name)],
             }
-          : // No field governs it: the configuration says its values.
+          : // No field governs the column: its values come from the configuration.
             { staticLocator: element.locator, fieldName: '', values: [...fixed] },
       ]),
     ),
@@ -118,7 +118,7 @@ function byElement<Value>(
   )
 }
 
-/** Fields without errors are left out, and so are fields whose table is not in force. */
+/** The errors of the checked fields. Leaves out fields without errors, and fields whose table is not in force. */
 export async function breachesOf(
   checked: readonly ConstrainedField[],
   tables: TablesInForce,
@@ -129,7 +129,7 @@ export async function breachesOf(
   return new Map(errorsByField.filter(([, errors]) => errors.length > 0))
 }
 
-/** Constrained fields that have a value and apply. */
+/** The constrained fields that apply and have a value. */
 export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): ConstrainedField[] {
   const applying = new Map<Element, ReturnType<typeof applicability>>()
   const appliesIn = (element: Element): ReturnType<typeof applicability> => {
@@ -147,7 +147,7 @@ export function fieldsInUse(elements: readonly Element[], timeZone: TimeZone): C
   )
 }
 
-/** The most allowed values that one error lists. */
+/** The most permitted values that one error lists. */
 const SHOWN_VALUES = 20
 
 function breaches(

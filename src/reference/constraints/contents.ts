@@ -1,5 +1,5 @@
-// The rows of constraint tables. Short tables stay in the isolate's memory. Each pass over a long one reads it from R2 again in
-// pieces, and its answers are remembered (`force.ts`). The contents of a revision never change.
+// The rows of constraint tables. Short tables stay in the isolate's memory. A long one is read from R2 in pieces for each pass, and
+// the answers are cached (`force.ts`). The contents of a revision never change.
 
 import type { Uuid } from '../../kernel/locators.ts'
 import { BoundedCache } from '../../kernel/maps.ts'
@@ -12,13 +12,13 @@ import { ConstraintReading } from './reading.ts'
 
 export type Contents = {
   readonly key: string
-  /** The header as it was uploaded. */
+  /** The header of the uploaded file. */
   readonly columns: readonly string[]
-  /** One pass, in file order. */
+  /** Makes one pass over the rows, in the order of the file. */
   rows(): AsyncIterable<readonly (readonly string[])[]>
 }
 
-/** Bytes of CSV whose rows are kept, for all tables together; rows take several times as much memory. */
+/** The limit of CSV bytes whose rows are cached, for all tables together. Rows take several times as much memory. */
 const MOST_KEPT_BYTES = 4 * 1_048_576
 
 type CachedRows = { readonly columns: readonly string[]; readonly rows: readonly string[][] }
@@ -31,10 +31,13 @@ const rowCache = new BoundedCache<CachedRows>(MOST_KEPT_BYTES)
 
 type Place = TenantPlace
 
-/** A pass over this many rows takes as long as one row read from a database. */
+/** Scanning this many rows takes as long as reading one row from a database. */
 const SCANNED_AS_ONE_READ = 20
 
-/** The contents of a revision with a file of this size. A pass over very many rows counts against the tenant's share of an isolate. */
+/**
+ * Opens the contents of a revision whose file has this size. A pass over very many rows counts against the tenant's share of an
+ * isolate.
+ */
 export async function openContents(context: Place, revision: Uuid, sizeBytes: number): Promise<Contents> {
   const { rows, ...contents } = await contentsOf(context, revision, sizeBytes)
   return {
@@ -57,7 +60,7 @@ async function contentsOf(context: Place, revision: Uuid, sizeBytes: number): Pr
   const start = fileStarts.get(key)
   const source = start?.source ?? (await csvSource(file, LARGEST_TABLE_BYTES))
   const pass = () => {
-    // A later declaration of the columns does not change stored contents.
+    // Without a declaration: a later one does not change stored contents.
     const reading = new ConstraintReading(undefined)
     return { reading, pieces: reading.rows(csvBytes(file, source)) }
   }

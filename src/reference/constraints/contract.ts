@@ -1,10 +1,10 @@
-// Constraint tables and what they allow, on the wire (contract 2, Tables; resources brief 1.4 and 3).
+// Constraint tables, and the values that they permit, on the wire (contract 2, Tables; resources brief 1.4 and 3).
 import { z } from '@hono/zod-openapi'
 import { booleanOr, component, Text, Texts } from '../../platform/wire.ts'
 import { SelectionQuery } from '../contract.ts'
 import { KeyTexts } from '../data-tables/contract.ts'
 
-/** Any other parameter that is the name of a column filters it: `make=VW`. */
+/** Any other parameter with the name of a column filters that column: `make=VW`. */
 export const ConstraintRecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
   key: KeyTexts.optional()
@@ -26,7 +26,7 @@ export type ConstraintRecordResponse = z.output<typeof ConstraintRecordResponse>
 
 const MOST_ENTRIES = 10_000
 
-/** A value to assume: text, or a number or boolean that is read as its text; null for none. */
+/** A value to assume: text, or a number or boolean that is converted to text; null for no value. */
 const Prospective = z
   .union([z.string().max(20_000), z.number(), z.boolean(), z.null()])
   .transform(value => (value === null ? '' : String(value)))
@@ -37,10 +37,10 @@ const mapOf = <Value extends z.ZodType>(value: Value) =>
     message: `must have at most ${MOST_ENTRIES} entries`,
   })
 
-/** By table column, or by the name of the field that governs it. */
+/** By the column of the table, or by the name of the field that governs it. */
 const ProspectiveValues = mapOf(Prospective)
 
-/** A missing body means all, like an empty map; the document declares it as required, as the contract does. */
+/** A missing body means all, like an empty map. The OpenAPI document declares the body as required, as the contract does. */
 const orAll = <Request extends z.ZodType>(request: Request) => z.preprocess(wire => wire ?? {}, request)
 
 export const AccountEvaluationRequest = orAll(

@@ -1,14 +1,14 @@
-// The values that constrained fields may have (resources brief 3), for stored values and for values that a client assumes. It has no
-// side effects; it only reads tables.
+// The values that constrained fields may have (resources brief 3), for stored values and for values that a client assumes. Apart
+// from reading tables it has no side effects.
 import type { FieldDefinition } from '../../product/configuration.ts'
 import { governorOf, type Scope } from '../../product/constraint-graph.ts'
 import { type FieldValues, valuesOf } from '../../product/fields/values.ts'
 import type { ColumnType } from '../../product/resources.ts'
 import { canonicalDecimal } from '../data-tables/values.ts'
 
-/** Values with their definitions, of a policy, an exposure, a peril, a policyholder, or a group in one of them. */
+/** Values and their definitions, of a policy, an exposure, a peril, a policyholder, or a group in one of them. */
 export type Element = Scope & {
-  /** Stays the same through all transactions: the contract's static locator. */
+  /** The contract's static locator, which stays the same through all transactions. */
   readonly locator: string
   readonly values: FieldValues
   readonly outer?: Element | undefined
@@ -16,7 +16,7 @@ export type Element = Scope & {
 
 type FieldAt = { readonly element: Element; readonly field: FieldDefinition }
 
-/** A column of the table and the field that governs it; the `fixed` values apply while the field has no value. */
+/** A column of the table and the field that governs it. The `fixed` values apply while the field has no value. */
 type Governor = {
   readonly column: string
   readonly governor?: FieldAt | undefined
@@ -54,12 +54,12 @@ export function constrainedFields(elements: readonly Element[]): ConstrainedFiel
   )
 }
 
-/** Values to assume, by constrained field and column of its table; empty means that the governing field is unset. */
+/** Values to assume, by constrained field and column of its table. Empty text means that the governing field is unset. */
 type Assumptions = ReadonlyMap<ConstrainedField, ReadonlyMap<string, string>>
 
 export type ConstraintTable = {
   typeOf(column: string): ColumnType
-  /** Refuses (409) a column that the table does not have. */
+  /** Answers questions. Rejects with 409 a column that the table does not have. */
   ask(questions: readonly Question[]): Promise<readonly (readonly string[])[]>
 }
 
@@ -68,10 +68,10 @@ export type TableOf = (staticName: string) => ConstraintTable
 const nameOf = ({ element, field }: FieldAt): string => `${element.locator}\u0000${field.name}`
 
 /**
- * The values that each field may have, in the order of its table's rows and without repeats. An assumed value replaces the stored one;
- * a column with neither, and without fixed values, lets every row pass.
+ * Returns the values that each field may have, without repeats, in the order of the table's rows. An assumed value replaces the
+ * stored one. A column that has neither, and no fixed values, does not restrict the rows.
  *
- * Fields asked together form a chain. A value assumed for one field's governor applies to all fields that it governs. If that rules
+ * Fields in one request form a chain. A value assumed for one field's governor applies to all fields that it governs. If that rules
  * out a governor's own stored value, the fields below it get the options for all values that the governor may then have.
  */
 export async function allowedValues(
@@ -82,7 +82,7 @@ export async function allowedValues(
   const chain = new Chain(asked, assumptions)
   for (let unanswered = [...asked]; unanswered.length > 0; ) {
     const ready = unanswered.filter(one => chain.isReady(one))
-    // A circle cannot be deployed; if there is one, its fields use the stored values.
+    // A configuration with a circle cannot be deployed. If there is one nevertheless, its fields use the stored values.
     const next = ready.length > 0 ? ready : unanswered
     const answers = await answersOf(next, one => chain.filters(one, tableOf), tableOf)
     for (const [index, one] of next.entries()) chain.addAnswer(one, answers[index]!)
@@ -110,7 +110,7 @@ async function answersOf(
   return answers
 }
 
-/** Numbers compare by value only if the column or field is declared numeric: `01234` may be a post code. */
+/** Compares numbers by value only if the column or the field is declared as numeric: `01234` may be a postal code. */
 export function comparisonOf(
   tableOf: TableOf,
   { table }: Pick<ConstrainedField, 'table'>,
@@ -146,7 +146,7 @@ class Chain {
       }
   }
 
-  /** Whether all governing fields in the chain are answered. */
+  /** Whether all governing fields in the chain have answers. */
   isReady(field: ConstrainedField): boolean {
     if (this.#assumptions.size === 0) return true
     return field.where.every(({ governor }) => {
@@ -167,7 +167,7 @@ class Chain {
     })
   }
 
-  /** Undefined: every row passes. An empty list: none does. */
+  /** The permitted values of a column: undefined permits every row, an empty list none. */
   #valuesFor(field: ConstrainedField, { column, governor, fixed }: Governor): readonly string[] | undefined {
     const orFixed = (values: readonly string[]): readonly string[] | undefined =>
       [values, fixed].find(one => one.length > 0)
@@ -189,22 +189,23 @@ class Chain {
   }
 }
 
-// One pass over the rows of a constraint table answers all questions: the rows of a large table come in pieces and are not kept.
+// Answers all questions with one pass over the rows of a constraint table. The rows of a large table come in pieces and are not
+// kept.
 
-/** How two texts are compared: exactly, or as numbers, so that `1` equals `1.0`. */
+/** How two texts are compared: exactly, as numbers (`1` equals `1.0`), or as booleans. */
 export type Comparison = 'text' | 'number' | 'truth'
 
-/** The cell must be one of the `values`; an empty list fits no row. */
+/** The cell must be one of the `values`. An empty list matches no row. */
 export type Filter = { readonly column: string; readonly by: Comparison; readonly values: readonly string[] }
 
-/** Asks for the values of `column` in the rows that every filter fits. */
+/** Requests the values of `column` in the rows that match every filter. */
 export type Question = {
   readonly column: string
   readonly by: Comparison
   readonly where: readonly Filter[]
 }
 
-/** Equal texts have the same result. */
+/** Normalizes a text, so that equal values have the same result. */
 export function comparable(text: string, by: Comparison): string {
   if (by === 'number') return canonicalDecimal(text.trim()) ?? text
   return by === 'truth' ? text.toLowerCase() : text
@@ -212,7 +213,7 @@ export function comparable(text: string, by: Comparison): string {
 
 type Answer = Map<string, string>
 
-/** A question with several values for a column; its other filters are in the key. */
+/** A question with several values for at least one column. Its other filters are in the key. */
 type Choice = { readonly answer: Answer; readonly any: readonly (readonly [Cell, ReadonlySet<string>])[] }
 
 type Cell = { readonly at: number; readonly by: Comparison }
@@ -226,12 +227,12 @@ type QuestionGroup = {
 
 const SEPARATOR = '\u0000'
 
-/** One pass over a table: `take` each row, then `answers` in the order of the questions. */
+/** One pass over a table: call `take` for each row, and then `answers`, which are in the order of the questions. */
 export class TableScan {
   readonly #groups = new Map<string, QuestionGroup>()
   readonly #answers: Answer[]
 
-  /** `columns` must include every column that the questions name. */
+  /** `columns` must contain every column that the questions name. */
   constructor(columns: readonly string[], questions: readonly Question[]) {
     const answersByQuestion = new Map<string, Answer>()
     this.#answers = questions.map(question => {
@@ -278,7 +279,7 @@ export class TableScan {
     }
   }
 
-  /** The values for each question, in row order and without repeats, written as in the first row that contains them. */
+  /** The values for each question, without repeats, in row order, as spelled in the first row that contains them. */
   answers(): string[][] {
     return this.#answers.map(answer => [...answer.values()])
   }

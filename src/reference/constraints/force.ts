@@ -19,7 +19,7 @@ import { type Contents, openContents } from './contents.ts'
 import { type ConstraintTable, type Question, type TableOf, TableScan } from './evaluation.ts'
 
 export type TablesInForce = {
-  /** Refuses (404 `resourceNotInForce`) a static name without a table in force. */
+  /** Rejects with 404 (`resourceNotInForce`) a static name without a table in force. */
   readonly tableOf: TableOf
   readonly has: (staticName: string) => boolean
 }
@@ -32,11 +32,11 @@ export const declarationOf = (
   return Object.hasOwn(tables, staticName) ? tables[staticName] : undefined
 }
 
-/** Undeclared tables are selected by the transaction's own time. */
+/** Tables that are not declared are selected by the effective time of the transaction. */
 const timeBasisOf = (declared: ConstraintTableDeclaration | undefined): SelectionTimeBasis =>
   declared?.selectionTimeBasis ?? 'transactionEffectiveTime'
 
-/** The tables of these static names: one round trip, plus the file of each table that is not in memory. */
+/** The tables with these static names. Takes one round trip, and reads the file of each table that is not in memory. */
 export async function tablesInForce(
   context: TenantPlace,
   configuration: Pick<Configuration, 'resources'>,
@@ -75,7 +75,7 @@ export async function tablesInForce(
   }
 }
 
-/** Reads tables for one attempt at a transaction, whose steps may read the same ones. */
+/** Returns a function that reads tables for one attempt at a transaction, whose steps may read the same ones. */
 export function tableReader(context: TenantPlace) {
   const reads = new Map<string, Promise<TablesInForce>>()
   return (
@@ -90,7 +90,7 @@ export function tableReader(context: TenantPlace) {
   }
 }
 
-/** Revisions of the resources with these static names. */
+/** The revisions of the resources with these static names. */
 const REVISIONS = statement(build =>
   build
     .select()
@@ -106,7 +106,7 @@ const REVISIONS = statement(build =>
     ),
 )
 
-/** The column as the file spells it: an exact match, else one that ignores case. */
+/** The spelling of a column in the file: an exact match, or else one that ignores case. */
 export const columnIn = (columns: readonly string[], name: string): string | undefined =>
   columns.includes(name) ? name : columns.find(one => one.toLowerCase() === name.toLowerCase())
 
@@ -144,14 +144,14 @@ function constraintTable(
 type Answer = readonly string[]
 
 /**
- * Answers by contents and question, sized by their characters. Contents never change under their revision, so a table of a million
- * rows is read once for each question.
+ * Answers by contents and question, sized by their characters. The contents of a revision never change, so a table of a million
+ * rows is read only once for each question.
  */
 const answerCache = new BoundedCache<Answer>(2 * 1_048_576)
-/** Characters; a longer answer is not kept. */
+/** The longest answer that is cached, in characters. */
 const LONGEST_ANSWER = 64 * 1_024
 
-/** The answers in the order of the questions. Unknown answers are read together. */
+/** The answers in the order of the questions. Those that are not cached are read together. */
 async function readAnswers(
   contents: string,
   questions: readonly Question[],

@@ -1,4 +1,4 @@
-// The rows of a constraint table's file.
+// Reads the rows of a constraint table's file.
 import type { ConstraintTableDeclaration } from '../../product/resources.ts'
 import { type Column, layoutOf } from '../data-tables/layout.ts'
 import type { Notes } from '../data-tables/notes.ts'
@@ -15,7 +15,7 @@ export class ConstraintReading extends RowReading<string[]> {
     this.#declared = declared
   }
 
-  /** Undefined until the header is read, or if the header is invalid. */
+  /** Undefined until the header is read, and if the header is invalid. */
   get columns(): readonly Column[] | undefined {
     return this.#columns
   }
@@ -30,7 +30,7 @@ export class ConstraintReading extends RowReading<string[]> {
   }
 }
 
-/** As in a data table, but without keys. */
+/** The columns of a header, as in a data table but without keys. */
 function columnsOf(
   header: readonly string[],
   line: number,

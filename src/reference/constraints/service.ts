@@ -1,4 +1,5 @@
-// Uploads of constraint tables, whose rows stay in the file (contents.ts), and their allowed values by column (resources brief 3).
+// Uploads of constraint tables, whose rows stay in the file (contents.ts), and their permitted values by column (resources brief
+// 3).
 import { invalidParameter, tooLarge } from '../../kernel/errors.ts'
 import type { RequestContext } from '../../platform/context.ts'
 import { homeDatabase } from '../../platform/tenancy.ts'
@@ -19,7 +20,7 @@ import { type Comparison, comparable } from './evaluation.ts'
 import { columnIn, declarationOf } from './force.ts'
 import { ConstraintReading } from './reading.ts'
 
-/** Reads the whole file but adds no rows to the database. */
+/** Reads the whole file to check it, but adds no rows to the database. */
 export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, staticName }, context) => {
   const configuration = await newestConfiguration(context)
   const file = storedFile(context, revision, sizeBytes)
@@ -35,7 +36,7 @@ export const readConstraintTable: ReadTable = async ({ revision, sizeBytes, stat
   return { warnings: notes.warnings }
 }
 
-/** Warns about columns that fields of the newest configuration use, even if the table is not declared. */
+/** Reports missing columns that fields of the newest configuration use, even if the table is not declared. */
 function noteMissing(
   configuration: Configuration,
   staticName: string,
@@ -57,13 +58,13 @@ function noteMissing(
     notes.problem(1, `The column '${name}' is missing, which the field '${path}' is held against; add it.`)
 }
 
-/** The most values of one answer, all columns together. */
+/** The most values in one answer, in all columns together. */
 const MOST_VALUES = 200_000
 
-/** Query parameters that never name a column; a column of such a name is filtered by `key=date=…`. */
+/** Query parameters that never name a column. A column with such a name is filtered by `key=date=…`. */
 const OWN_PARAMETERS = new Set(['byStaticName', 'date', 'jurisdiction', 'key'])
 
-/** The values of each column in the rows that fit; columns declared `makeDistinct` have no repeats. */
+/** Returns the values of each column in the matching rows. Columns declared `makeDistinct` have no repeats. */
 export async function showConstraintRecord(
   name: string,
   query: ConstraintRecordQuery,
@@ -114,7 +115,7 @@ class Column {
     this.by = COMPARED_BY[this.#type] ?? 'text'
   }
 
-  /** Returns whether the cell adds a value. */
+  /** Adds the cell's value, and returns whether it did. */
   take(cell: string): boolean {
     const text = comparable(cell, this.by)
     if (this.#seen?.has(text)) return false
@@ -126,7 +127,7 @@ class Column {
 
 type RecordFilter = { readonly at: number; readonly by: Comparison; readonly value: string }
 
-/** `key=VW&key=Golf` in the order of the header; `key=model=Golf` or `model=Golf` names the column. */
+/** Filters of a query. `key=VW&key=Golf` is in the order of the header; `key=model=Golf` and `model=Golf` name the column. */
 function filtersOf(
   { key: keys, ...others }: ConstraintRecordQuery,
   columns: readonly string[],

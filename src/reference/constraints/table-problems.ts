@@ -1,5 +1,5 @@
-// What an upload of a table's file would be refused for, as far as the file alone shows it: repeated keys and ranges that overlap are
-// found in the database.
+// The problems for which an upload of a table's file would be rejected, as far as the file alone shows them. Repeated keys and
+// overlapping ranges are found in the database.
 import { isRefused } from '../../kernel/errors.ts'
 import type { TableFile } from '../../product/check/strict/analysis.ts'
 import { beginsLikeZip } from '../data-tables/csv-source.ts'

@@ -9,7 +9,7 @@ export const KeyTexts = textsOf(z.string().max(8_192), MOST_COLUMNS)
 
 export const RecordQuery = SelectionQuery.extend({
   byStaticName: booleanOr(true),
-  // Empty if left out, as for a range table without key columns; the contract requires it.
+  // Empty if left out, as for a range table without key columns. The contract declares it as required.
   key: KeyTexts.openapi({
     description: 'The values of the key columns, in the order in which those are declared.',
     param: { required: true },

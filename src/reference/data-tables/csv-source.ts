@@ -1,4 +1,5 @@
-// The CSV of an uploaded file: the file itself, or the one entry of a zip. It is read from storage by ranges and downloaded as a zip.
+// The CSV of an uploaded file: the file itself, or the only entry of a zip. It is read from storage in ranges, and downloaded as a
+// zip.
 import { Inflate } from 'fflate'
 import { crc32 } from '../../../packages/zip/crc32.ts'
 import { type DirectoryEntry, readDirectory } from '../../../packages/zip/directory.ts'
@@ -11,28 +12,28 @@ export type RangedFile = {
   read(offset: number, length: number): Promise<Uint8Array>
 }
 
-/** The CSV within its file: the bytes at `offset`, packed by `method` (0 stored, 8 deflate). */
+/** The location of the CSV in its file: the bytes at `offset`, packed by `method` (0 stored, 8 deflate). */
 export type CsvSource = {
   readonly offset: number
   readonly packedBytes: number
   readonly method: 0 | 8
-  /** For an entry of a zip, the size in its directory. */
+  /** For an entry of a zip, the size that its directory declares. */
   readonly sizeBytes?: number
   readonly crc32?: number
 }
 
 const RANGE_BYTES = 1_048_576
-/** Packed bytes that are unpacked at once: deflate expands at most 1032-fold, so at most 4 MiB. */
+/** Packed bytes that are unpacked in one step. Deflate expands at most 1032-fold, so the result has at most about 4 MiB. */
 const STEP_BYTES = 4_096
 const PIECE_BYTES = 65_536
-/** A zip's directory and what may follow it; a zip of one file needs some hundred bytes. */
+/** The end of a zip that is read for its directory. A zip with one file needs some hundred bytes. */
 const TAIL_BYTES = 1_048_576
 const LOCAL_HEADER_BYTES = 30
 const ENCRYPTED = 0x0001 | 0x0040 | 0x2000
 
 const refused = (message: string): Refusal => new Refusal('invalidTable', message)
 
-/** Finds the CSV. Refuses (400) a zip that is unreadable or does not contain exactly one. */
+/** Finds the CSV. Rejects with 400 a zip that cannot be read or does not contain exactly one CSV. */
 export async function csvSource(file: RangedFile, largestBytes: number): Promise<CsvSource> {
   const head = await file.read(0, Math.min(4, file.sizeBytes))
   if (!beginsLikeZip(head)) return { offset: 0, packedBytes: file.sizeBytes, method: 0 }
@@ -85,7 +86,7 @@ async function onlyCsv(file: RangedFile): Promise<DirectoryEntry> {
   )
 }
 
-/** The CSV's bytes, in pieces of at most 64 KiB. Refuses (400) contents that differ from the zip's size or checksum. */
+/** Yields the CSV's bytes in pieces of at most 64 KiB. Rejects with 400 contents that do not match the zip's size or checksum. */
 export async function* csvBytes(
   file: RangedFile,
   source: CsvSource,
@@ -150,12 +151,12 @@ function* inPieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
 
 export const MOST_HELD_BYTES = 8 * 1_048_576
 
-/** Counts the bytes of one file in memory, now and at most: an isolate's memory is shared, and nothing else measures it. */
+/** Counts the bytes of one file in memory, at present and at most. An isolate's memory is shared, and nothing else measures it. */
 export class MemoryUse {
   #now = 0
   #most = 0
 
-  /** More than `MOST_HELD_BYTES` is a fault of the service. */
+  /** Holding more than `MOST_HELD_BYTES` is a fault of the service, so it throws an Error. */
   hold(bytes: number): void {
     this.#now += bytes
     this.#most = Math.max(this.#most, this.#now)
@@ -173,10 +174,10 @@ export class MemoryUse {
 
 const DEFLATE = 8
 const UTF8_NAME = 0x0800
-/** The sizes and checksum follow the data. */
+/** Flag: the sizes and the checksum follow the data. */
 const DESCRIPTOR = 0x0008
 const VERSION = 20
-/** 1980-01-01: a fixed date, so that the same contents give the same zip. */
+/** 1980-01-01. A fixed date, so that equal contents make an equal zip. */
 const FIRST_DAY = 0x0021
 
 type Sums = { crc: number; packed: number; size: number }
@@ -235,7 +236,7 @@ async function* zip(
     ...[sums.crc, sums.packed, sums.size].map(u32),
     ...[name.length, 0].map(u16),
   ]
-  // When deflating, the sums are still zero here; they follow the data.
+  // When deflating, the sums are still zero here. They follow the data.
   const local = bytesOf(u32(0x04034b50), ...fields())
   yield local
   yield name

@@ -1,4 +1,4 @@
-// The records of a table that differ between two times or two revisions (resources brief 13.8).
+// Compares the records of a table at two times or in two revisions (resources brief 13.8).
 
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { readUuid } from '../../kernel/locators.ts'
@@ -25,8 +25,8 @@ import { typedRow } from './values.ts'
 type Side = { readonly name: string; readonly contents: TableContents }
 
 /**
- * A page of the differences, in key order. A side is a time (the contents then in force) or the locator of present or earlier
- * contents of the table. Refuses (400) sides with different keys.
+ * Returns a page of the differences, in key order. Each side is a time (the contents in force then) or the locator of present or
+ * earlier contents of the table. Rejects with 400 sides with different keys.
  */
 export async function tableDiff(
   name: string,
@@ -126,13 +126,13 @@ function shownDifference(
   }
 }
 
-/** Different texts of the same value, such as 1.50 and 1.5, do not count; a page may be shorter for it. */
+/** Different spellings of the same value, such as 1.50 and 1.5, do not count. A page may be shorter because of them. */
 const isDifference = ({ change, from = {}, to = {} }: TableDiffResponse['items'][number]): boolean =>
   change !== 'changed' ||
   Object.keys(from).length !== Object.keys(to).length ||
   Object.entries(from).some(([column, value]) => to[column] !== value)
 
-/** A token belongs to two contents: it cannot continue the pages of others. */
+/** A token belongs to two contents and cannot continue the pages of others. */
 const tokenOf = ({ key, start }: Position, from: Side, to: Side): string =>
   Buffer.from(JSON.stringify([from.contents.number, to.contents.number, key, start])).toString('base64url')
 

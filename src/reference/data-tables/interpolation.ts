@@ -18,21 +18,24 @@ export type Interpolation = (typeof INTERPOLATIONS)[number]
 /** A row next to a bound. */
 export type Neighbour = {
   readonly cells: readonly string[]
-  /** Whether the bound is up to the row's end, which belongs to it. */
+  /** Whether the row contains the bound. The end of a row belongs to it. */
   readonly holds: boolean
 }
 
-/** Rows of one key by their starts, nearest first, at most two on each side: up to the bound, and from it on. */
+/**
+ * Rows with the same key, sorted by how close their starts are to the bound, at most two on each side. A row that starts at the
+ * bound is on both sides.
+ */
 export type Neighbours = { readonly below: readonly Neighbour[]; readonly above: readonly Neighbour[] }
 
-/** Decimal places of computed values; rounded half-even. */
+/** The decimal places of computed values, which are rounded half-even. */
 const PLACES = 15
 const HALF_EVEN = 2
 
 /**
- * The record, or undefined if there is none. `columns` sets how a column is computed between two rows; other columns are as in the
- * lower row. On an exact start, both neighbours are the row that starts there. Beyond the first or last row, the two nearest rows of
- * that side are used, and steps go to the nearer one.
+ * Returns the record, or undefined if there is none. `columns` sets how a column is computed between two rows; other columns have
+ * the value of the lower row. If the bound is exactly the start of a row, both neighbours are that row. Beyond the first or last
+ * row, the two nearest rows are used, and steps take the value of the nearer one.
  */
 export function rangeRecord(
   layout: TableLayout,
@@ -61,7 +64,7 @@ export function rangeRecord(
   }
 }
 
-/** Beyond the rows, a step in either direction goes to the nearer row. */
+/** Beyond the rows, a step in either direction takes the value of the nearer row. */
 const steps = (
   columns: Readonly<Record<string, Interpolation>>,
   nearer: Interpolation,
@@ -84,7 +87,7 @@ function between(
     const [s1, s2] = [decimal(lower.cells[start]!), decimal(upper.cells[start]!)]
     if (s1.eq(s2)) return first
     const rise = decimal(second).minus(first).times(decimal(bound).minus(s1))
-    // One division of whole products, so nothing is rounded twice.
+    // A single division of exact products, so that nothing is rounded twice.
     return decimal(first).times(s2.minus(s1)).plus(rise).div(s2.minus(s1)).round(PLACES, HALF_EVEN).toFixed()
   })
   return typedRow(layout, cells)

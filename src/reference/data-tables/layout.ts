@@ -1,4 +1,4 @@
-// What each column of a file is, by the declaration of its static name, else by the header's names (resources brief 1.2).
+// The meaning of a file's columns, by the declaration of the static name or else by the names in the header (resources brief 1.2).
 import type { ColumnType, RangeTableDeclaration, TableDeclaration } from '../../product/resources.ts'
 import type { Notes } from './notes.ts'
 
@@ -8,25 +8,25 @@ export type AnyDeclaration = TableDeclaration | RangeTableDeclaration
 
 export type Column = { readonly name: string; readonly type: ColumnType }
 
-/** How the rows of one file are read. It is stored with the file; a later declaration does not change it. */
+/** How the rows of one file are read. It is stored with the file, and a later declaration does not change it. */
 export type TableLayout = {
-  /** In the order of the file and of each row's cells. */
+  /** In the order of the file and of the cells in each row. */
   readonly columns: readonly Column[]
-  /** Places of the key columns, in the order of the values in look-ups. */
+  /** Indexes of the key columns, in the order of the values in look-ups. */
   readonly keys: readonly number[]
-  /** Places of the bounds. Without an end, a row applies until the next start. */
+  /** Indexes of the bounds. Without an end, a row applies until the next start. */
   readonly range?: { readonly start: number; readonly end?: number }
 }
 
 export type ReadLayout = {
   readonly layout: TableLayout
-  /** If true, a repeated key is a problem; else the first row counts. */
+  /** Whether a repeated key is a problem. If false, the first row with a key counts. */
   readonly isKeyUnique: boolean
 }
 
 const UNDECLARED_BOUNDS = { rangeStart: 'rangeStart', rangeEnd: 'rangeEnd' } as const
 
-/** The layout of a header at `line`; undefined if it has problems, which are noted. */
+/** Returns the layout of a header at `line`; undefined if it has problems, which are noted. */
 export function layoutOf(
   header: readonly string[],
   line: number,
@@ -71,14 +71,14 @@ export function layoutOf(
   }
 }
 
-/** Names that are accepted in any case although nothing is declared: `Key,Value`. */
+/** Names that are accepted in any case even if nothing is declared, as in `Key,Value`. */
 function undeclaredNames(header: readonly string[], kind: TableKind): string[] {
   if (kind === 'rangeTable') return Object.values(UNDECLARED_BOUNDS)
   const lower = header.map(name => name.toLowerCase())
   return lower.length === 2 && lower.includes('key') && lower.includes('value') ? ['key', 'value'] : []
 }
 
-/** Spells the header's names as declared where only the case differs. */
+/** Replaces names that differ only in case from declared ones with their declared spelling. */
 function spellAsDeclared(
   header: readonly string[],
   known: readonly string[],
@@ -105,14 +105,17 @@ function boundsOf(
   return end < 0 ? { start } : { start, end }
 }
 
-/** All columns but `value` are keys; without `value`, only the first is. Bounds are never keys, so a range table may have no key. */
+/**
+ * Returns the keys of an undeclared table: all columns but `value`, or the first one if there is no `value`. Bounds are never keys,
+ * so a range table may have no key.
+ */
 function guessKeys(names: readonly string[], bounds: readonly (number | undefined)[]): number[] {
   const places = [...names.keys()]
   if (names.includes('value')) return places.filter(at => names[at] !== 'value' && !bounds.includes(at))
   return bounds.includes(0) ? [] : [0]
 }
 
-/** A declaration that reads the file again in the same way. */
+/** Returns a declaration with which the file is read in the same way again. */
 export function declarationFor({ columns, keys, range }: TableLayout): AnyDeclaration {
   const rest = [...columns.keys()].filter(at => !keys.includes(at))
   const nameOf = (at: number): string => columns[at]!.name
@@ -130,6 +133,6 @@ export function declarationFor({ columns, keys, range }: TableLayout): AnyDeclar
   }
 }
 
-/** The limits of a table (resources brief 1.2). */
+/** Limits of a table (resources brief 1.2). */
 export const LARGEST_TABLE_BYTES = 100 * 1_048_576
 export const MOST_ROWS = 1_000_000

@@ -1,4 +1,5 @@
-// Loads the rows of a table's file into the database. They are checked while they arrive and unread until all are in.
+// Loads the rows of a table's file into the database. Rows are checked while they arrive, and look-ups do not read them until all
+// are stored.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -18,23 +19,23 @@ import * as store from './store.ts'
 
 type StoredTable = { readonly revision: Uuid; readonly sizeBytes: number; readonly staticName: string }
 
-/** Reads the file of a table to its end. Refuses (400 `invalidTable`) one with problems. */
+/** Reads the file of a table to its end. Rejects with 400 (`invalidTable`) a file with problems. */
 export type ReadTable = (
   file: StoredTable,
   context: RequestContext,
   database: Database,
 ) => Promise<{
   readonly warnings: readonly string[]
-  /** For the commit that makes the file the table's contents. */
+  /** Part of the commit that makes the file the table's contents. */
   readonly guards?: readonly Guard[]
   readonly facts?: readonly Query[]
-  /** Timers for the contents that it replaces. */
+  /** Timers for the contents that are replaced. */
   readonly timersAfter?: (before: Resource) => readonly NewTimer[]
-  /** Removes what reading the file added to the database. */
+  /** Removes what reading the file has added to the database. */
   readonly abandon?: () => void
 }>
 
-/** UTF-8 bytes of rows in one query; D1 takes 2 MB. */
+/** UTF-8 bytes of rows in one query. D1 accepts 2 MB. */
 const LARGEST_CHUNK_BYTES = 1_000_000
 
 type TableFile = {
@@ -42,13 +43,13 @@ type TableFile = {
   readonly sizeBytes: number
   readonly kind: TableKind
   readonly declared: AnyDeclaration | undefined
-  /** It was loaded before: of rows with the same key the first counted, or there were none. */
+  /** Set if the file was loaded before. Repeated keys were reported then, and are not reported again. */
   readonly isKnown?: boolean
 }
 
 /**
- * Reads the file and adds its rows as contents that are not read yet. Refuses a table with problems (400 `invalidTable`, listing the
- * first 50) or over a limit (413), and then removes its rows.
+ * Reads the file and adds its rows as contents that look-ups do not read yet. Rejects a table with problems (400 `invalidTable`
+ * with the first 50) or over a limit (413), and then removes its rows.
  */
 export async function loadTable(
   context: RequestContext,
@@ -106,7 +107,10 @@ export async function loadTable(
   }
 }
 
-/** Loads the removed rows of a revision from its file again, as they were first read. They stay for as long as an upload may take. */
+/**
+ * Loads the removed rows of a revision from its file again, reading them as the first time. They stay as long as an upload may
+ * take.
+ */
 export async function reloadContents(
   context: RequestContext,
   database: Database,
@@ -128,7 +132,7 @@ export async function reloadContents(
   return loaded
 }
 
-/** Removes the rows of a failed upload after the answer. If that fails, the timer does it. */
+/** Removes the rows of a failed upload after the response is sent. If that fails, the timer removes them. */
 export function abandon(context: RequestContext, database: Database, contents: number): void {
   context.later(
     store
@@ -153,17 +157,19 @@ function noteRepeated(
   else notes.warn(line, `The row has the same ${what} as line ${firstLine}, which counts.`)
 }
 
-/** Key, start, end and line, and the cells as a nested list. */
+/** A row as JSON: key, start, end and line, and the cells as a nested list. */
 const rowText = ({ key, start, end, line, cells }: TableRow): string =>
   JSON.stringify([key, start, end, line, cells])
 
-/** How long rows of replaced contents stay, in the tenant's time: isolates trust what was in force for some seconds. */
+/**
+ * How long rows of replaced contents stay, in milliseconds of the tenant's time: isolates trust what was in force for some seconds.
+ */
 const KEEP_UNREAD_MS = 10 * 60_000
 
-/** In real time. An upload that takes longer was cut off. */
+/** Milliseconds of real time. An upload that takes longer was interrupted. */
 const LONGEST_LOADING_MS = 60 * 60_000
 
-/** Checks the revision's rows once they are no longer current. */
+/** A timer that removes the revision's rows after they are no longer current. */
 export const unreadTimer = (revision: Uuid, at: Instant): NewTimer =>
   contentsTimer(revision, at, KEEP_UNREAD_MS)
 
@@ -175,14 +181,14 @@ const contentsTimer = (revision: Uuid, at: Instant, afterMs: number): NewTimer =
 })
 
 /**
- * Removes the unread rows of a revision: of replaced contents and failed uploads. A repeat does nothing. The file stays in R2, so the
- * rows can be loaded again to explain an old price.
+ * Removes the rows of a revision that are not current: those of replaced contents and of failed uploads. Can be repeated safely.
+ * The file stays in R2, so the rows can be loaded again to explain an old price.
  */
 export const collectContents: TimerOwner = async (timer, { env, tenant, shard, calls }) => {
   const database = shardDatabase(env, tenant, shard, calls)
   const { dropped, loadingFrom } = await store.dropUnread(database, timer.subject, now() - LONGEST_LOADING_MS)
   for (const contents of dropped) await store.removeRows(database, contents)
-  // Real time: a test tenant's clock may have moved on while rows arrive.
+  // In real time: a test tenant's clock may have been moved while rows arrive.
   if (loadingFrom !== null) {
     const leftMs = Math.max(1_000, loadingFrom + LONGEST_LOADING_MS - now())
     await store.postponeTimer(database, timer, (tenantNow(tenant) + leftMs) as Instant)

@@ -1,16 +1,16 @@
-// The notes on an uploaded table: problems, which refuse it, and warnings (resources brief 1.2).
+// Notes on an uploaded table: problems, which reject it, and warnings (resources brief 1.2).
 import { Refusal } from '../../kernel/errors.ts'
 
 type TableProblem = {
-  /** Counts from 1; the first line of a row. */
+  /** The first line of a row, counted from 1. */
   readonly line: number
   readonly message: string
-  /** The column's name and the cell's text, if one cell has the problem. */
+  /** The column's name and the cell's text, if a single cell has the problem. */
   readonly column?: string
   readonly text?: string
 }
 
-/** The most problems, and the most warnings, that an answer lists. */
+/** The most problems, and the most warnings, that a response lists. */
 export const MOST_NOTES = 50
 const LONGEST_SHOWN = 60
 
@@ -23,7 +23,7 @@ export class Notes {
     return this.#problems
   }
 
-  /** Whether further checks are useless. */
+  /** Whether further checks are pointless. */
   get isFull(): boolean {
     return this.#problems.length >= MOST_NOTES
   }
@@ -55,7 +55,7 @@ const shownCell = ({ column, text }: { column: string; text: string }) => ({
 
 const noteText = ({ line, message }: TableProblem): string => `Line ${line}: ${message}`
 
-/** The refusal (400) of a table with problems, listed by line. */
+/** The error (400) for a table with problems, listed by line. */
 export function invalidTable(notes: Notes): Refusal {
   const problems = notes.sortedProblems
   const more = notes.isFull ? ' Only the first problems are listed.' : ''

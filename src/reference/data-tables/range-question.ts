@@ -1,4 +1,4 @@
-// What a plugin asks of a range table, checked against the table's layout (resources brief 1.5).
+// A plugin's query to a range table, checked against the table's layout (resources brief 1.5).
 import { Refusal } from '../../kernel/errors.ts'
 import type { ColumnType } from '../../product/resources.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
@@ -14,16 +14,16 @@ export type WantedRange = {
 }
 
 export type RangeQuestion = {
-  /** As rows keep it; undefined if no row can have such a key. */
+  /** The key as in stored rows; undefined if no row can have such a key. */
   readonly key: string | undefined
-  /** The bound as a plain decimal, and as rows keep it. */
+  /** The bound as a plain decimal, and in the sortable form of stored rows. */
   readonly exact: string
   readonly bound: string
   readonly operation: RangeOperation
   readonly operations: Readonly<Record<string, Interpolation>>
 }
 
-/** Refuses (422) what cannot be asked of the table. */
+/** Checks a query. Rejects with 422 one that does not fit the table. */
 export function rangeQuestion(
   name: string,
   layout: TableLayout,

@@ -1,5 +1,5 @@
-// Tables for rating, underwriting and plugins (resources brief 1.6). A resource in force at the time that its declaration names takes
-// precedence over the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
+// Tables for rating, underwriting and plugins (resources brief 1.6). A resource that is in force at the time that its declaration
+// names overrides the configuration's table. Look-ups are synchronous: missing rows are noted, fetched in one query, and everything
 // is rated again. A tenant without tables causes no queries.
 import { Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -24,36 +24,38 @@ import * as records from './record-store.ts'
 import { findContents } from './store.ts'
 import { type TableRecord, TYPE_RULES } from './values.ts'
 
-/** Thrown when table rows are missing: they are fetched, and the work is repeated. */
+/** Thrown if table rows are missing. They are fetched, and the work is repeated. */
 export class NeedsTableRows extends Error {}
 
 export type TransactionTables = {
-  /** `at` is a time that the script names; without it, the declared time of the transaction decides. */
+  /** `at` is a time that the script specifies. Without it, the declared time of the transaction applies. */
   lookup: Lookup
-  /** For a range table that is a resource in force; undefined if there is no record. Refuses (422) names that no table has. */
+  /**
+   * Queries a range table that is a resource in force; undefined if there is no record. Rejects with 422 names that no table has.
+   */
   range(table: string, wanted: WantedRange): TableRecord | undefined | 'notLoaded'
-  /** The tables that are resources in force; they take the place of the configuration's. */
+  /** The tables that are resources in force, which replace the configuration's. */
   readonly names: readonly string[]
-  /** Those that are resources, in force or not. */
+  /** The tables that are resources, in force or not. */
   readonly everNames: readonly string[]
-  /** The same in another jurisdiction, or in none. */
+  /** Returns the same tables in another jurisdiction, or in none. */
   in(jurisdiction: string | undefined): TransactionTables
 }
 
-/** Contents that a transaction was rated with. */
+/** Contents that were used to rate a transaction. */
 export type RecordedUse = { readonly staticName: string; readonly name: string; readonly revision: Uuid }
 
 const ALL = 'all tables'
 const MOST_ROUNDS = 20
 
-/** The tables of one operation, over its attempts. */
+/** The tables for one operation, in all its attempts. */
 export class RatingTables {
   readonly #context: RequestContext
   #candidates: ReadonlyMap<string, records.Candidate[]> = new Map()
   #groups: records.Candidates['groups'] = []
   /** By contents, column and key; null if there is no row. */
   readonly #values = new Map<string, string | null>()
-  /** The lines of those that were fetched, for who explains a look-up. */
+  /** The lines of fetched rows, for explanations of look-ups. */
   readonly #lines = new Map<string, number>()
   #missing = new Map<string, { contents: number; key: string; valueAt: number }>()
   readonly #neighbours = new Map<string, Neighbours>()
@@ -73,7 +75,7 @@ export class RatingTables {
     return this.#opening
   }
 
-  /** Opens the tables beside a read: in one round trip, where both are in the same database. */
+  /** Opens the tables together with a read, in one round trip if both use the same database. */
   async openWith<T>(read: Promise<T>): Promise<T> {
     const [result] = await Promise.all([read, this.open()])
     return result
@@ -90,7 +92,7 @@ export class RatingTables {
     this.#groups = candidates.groups
   }
 
-  /** Whether a look-up found rows missing: what depends on it is provisional. */
+  /** Whether a look-up lacked rows, so that results that depend on it are provisional. */
   get isMissing(): boolean {
     return this.#missing.size + this.#missingNeighbours.size > 0
   }
@@ -105,8 +107,8 @@ export class RatingTables {
   }
 
   /**
-   * While rows are missing, any result of `work` is provisional, failures too: the rows are fetched, and it is repeated. Code that
-   * records a result asserts that it is complete.
+   * Repeats `work` until no rows are missing. While rows are missing, any result is provisional, including failures. Code that
+   * records a result must assert that the tables are complete.
    */
   async inRounds<T>(work: () => Promise<T>): Promise<T> {
     this.#rounds = 0
@@ -122,7 +124,7 @@ export class RatingTables {
     }
   }
 
-  /** Refuses (422) if scripts ask for more in every round. */
+  /** Rejects with 422 if scripts need more rows in every round. */
   async #fetch(): Promise<void> {
     this.#rounds += 1
     if (this.#rounds > MOST_ROUNDS)
@@ -136,7 +138,7 @@ export class RatingTables {
     const found = await records.findRows(homeDatabase(this.#context), wanted)
     for (const { contents, key, valueAt } of wanted) {
       const row = found.get(`${contents}/${key}`) ?? null
-      // Kept for the whole operation, unlike the bounded memory of the isolate.
+      // Kept for the whole operation, unlike the bounded cache of the isolate.
       this.#values.set(`${contents}/${valueAt}/${key}`, row?.cells[valueAt] ?? null)
       if (row) this.#lines.set(`${contents}/${valueAt}/${key}`, row.line)
       records.knownRows.keep(row, this.#context.tenant, contents, key, '')
@@ -157,8 +159,8 @@ export class RatingTables {
   }
 
   /**
-   * Tables with the contents that a transaction was rated with, for `of`. Rows that were replaced since are loaded again
-   * from their files. What is not kept any more is left out: then the contents in force now are read.
+   * Returns tables with the contents that a transaction was rated with, for `of`. Rows that were replaced since then are loaded
+   * again from their files. Leaves out contents that no longer exist; the contents in force now are then read instead.
    */
   async recalled(uses: readonly RecordedUse[]): Promise<records.Candidate[]> {
     const tables: records.Candidate[] = []
@@ -188,8 +190,8 @@ export class RatingTables {
   }
 
   /**
-   * For a transaction at that time and place; `product` selects the configuration's tables to fall back on. `recorded`
-   * are read in the place of what is in force.
+   * Returns the tables of a transaction with these times and this jurisdiction. `product` selects the configuration's tables to
+   * fall back on. `recorded` tables are read instead of those in force.
    */
   of(
     configuration: LoadedConfiguration,
@@ -211,7 +213,7 @@ export class RatingTables {
     }
     const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
       const present = inForce(name, at)
-      // What was not read then is no resource's: it was not there yet.
+      // A table that was not recorded then was not a resource yet.
       const then = recorded?.filter(one => one.staticName === name)
       return then ? (then.find(one => one.name === present?.name) ?? then[0]) : present
     }
@@ -272,7 +274,7 @@ export class RatingTables {
     return 'notLoaded'
   }
 
-  /** Of a look-up that found a value. */
+  /** The place of a row that a look-up found. */
   #rowOf(table: records.Candidate, text: string): RowPlace | undefined {
     const { number, key, valueKey } = this.#wanted(table, text) ?? {}
     if (number === undefined || key === undefined || valueKey === undefined) return undefined
@@ -282,7 +284,7 @@ export class RatingTables {
     return { resource: { name, revision }, ...(line !== undefined && { line }) }
   }
 
-  /** The row and column that a look-up means; undefined where no row can have such a key. */
+  /** The row and column of a look-up; undefined if no row can have such a key. */
   #wanted({ name, contents: { number, layout, keyTypes } }: records.Candidate, text: string) {
     const { keys, column } = readLookUpKey(text)
     const names = layout.columns.map(one => one.name)
@@ -306,7 +308,7 @@ export class RatingTables {
   }
 }
 
-/** For a tenant without tables. */
+/** The tables of a tenant that has no resources. */
 export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
   const tables: TransactionTables = {
     lookup,

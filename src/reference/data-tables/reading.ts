@@ -1,4 +1,4 @@
-// Turns the bytes of a CSV into rows, piece by piece, keeping only the notes. Each kind of table checks its own header and rows.
+// Converts the bytes of a CSV to rows, piece by piece, and keeps only the notes. Each kind of table checks its own header and rows.
 import { CsvFault, CsvReader, type CsvRow, NotUtf8, Utf8Text } from '../../../packages/csv/reader.ts'
 import { tooLarge } from '../../kernel/errors.ts'
 import { KEY_SEPARATOR } from '../../product/templates/effects.ts'
@@ -15,12 +15,12 @@ import {
 import { Notes } from './notes.ts'
 import { canonicalDecimal, MOST_DECIMAL_DIGITS, sortableDecimal, TYPE_RULES } from './values.ts'
 
-/** A warning, since a one-line file may be intended; `curl -d @file` loses the line ends. */
+/** Part of a warning and not a problem, because a file with one line may be intended. `curl -d @file` removes the line ends. */
 const ONE_LINE = 'It is one line; if its line ends were lost on the way, send them (curl: --data-binary).'
 
 const PIECE_BYTES = 65_536
 
-/** Reads one file. The other members are complete once `rows` has given all rows. */
+/** Reads one file. The other members are complete after `rows` has yielded all rows. */
 export abstract class RowReading<Row> {
   readonly notes = new Notes()
   readonly #empty: string
@@ -33,10 +33,10 @@ export abstract class RowReading<Row> {
     this.#empty = empty
   }
 
-  /** Whether the header is valid; notes why not. */
+  /** Returns whether the header is valid, and notes its problems. */
   protected abstract readHeader(cells: string[], line: number): boolean
 
-  /** The row; undefined if it has problems, which are noted. */
+  /** Returns the row; undefined if it has problems, which are noted. */
   protected abstract readRow(cells: string[], line: number): Row | undefined
 
   get rowCount(): number {
@@ -44,8 +44,8 @@ export abstract class RowReading<Row> {
   }
 
   /**
-   * The rows without problems, grouped by piece. Ends early when as many problems are noted as are listed, or when the text is no
-   * longer readable. Refuses (413) a table over its limits.
+   * Yields the rows without problems, piece by piece. Ends early if the list of problems is full or the text can no longer be read.
+   * Rejects with 413 a table over its limits.
    */
   async *rows(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row[], void, undefined> {
     const text = new Utf8Text()
@@ -71,7 +71,7 @@ export abstract class RowReading<Row> {
     yield this.#taken()
   }
 
-  /** Reads a whole file for its notes alone. Its rows are dropped. */
+  /** Reads a whole file only for its notes, without keeping rows. */
   readWhole(bytes: Uint8Array): void {
     const text = new Utf8Text()
     const reader = new CsvReader(row => this.#take(row))
@@ -145,8 +145,8 @@ export abstract class RowReading<Row> {
 }
 
 /**
- * Whether there is one cell of the right type for each column; notes problems. Spreadsheets leave blank cells beyond the header.
- * `nul` says why no cell may contain that character.
+ * Checks that there is one cell of the right type for each column, and notes problems. Removes blank cells beyond the header, which
+ * spreadsheets leave. `nul` says why no cell may contain that character.
  */
 export function checkCells(
   cells: string[],
@@ -177,12 +177,12 @@ const faultOf = (type: Column['type'], text: string): string | undefined =>
     ? `is not ${TYPE_RULES[type].named}`
     : undefined
 
-/** A stored row. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
+/** A row as it is stored. `key` joins the canonical texts of its keys; `start` and `end` are sortable decimals. */
 export type TableRow = {
   readonly key: string
   /** Empty in a data table. */
   readonly start: string
-  /** Null: without bound. */
+  /** Null: no bound. */
   readonly end: string | null
   readonly line: number
   readonly cells: readonly string[]
@@ -210,7 +210,7 @@ export class TableReading extends RowReading<TableRow> {
     return rowOf(cells, line, this.#read!.layout, this.notes)
   }
 
-  /** Undefined until the header is read, or if the header is invalid. */
+  /** Undefined until the header is read, and if the header is invalid. */
   get layout(): TableLayout | undefined {
     return this.#read?.layout
   }
@@ -220,7 +220,7 @@ export class TableReading extends RowReading<TableRow> {
   }
 }
 
-/** The row; undefined if it has problems, which are noted. */
+/** Returns the row; undefined if it has problems, which are noted. */
 export function rowOf(
   cells: string[],
   line: number,
@@ -249,7 +249,7 @@ function keyPart(
   return TYPE_RULES[type].canonical(text) ?? ''
 }
 
-/** Start and end of a range table's row, as sortable texts. */
+/** The start and end of a range table's row, as sortable texts. */
 function boundsOf(
   cells: readonly string[],
   line: number,

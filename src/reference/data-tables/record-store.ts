@@ -1,4 +1,4 @@
-// Look-ups: the queries (the candidate tables and the row in one round trip), and the isolate's memory of their results.
+// Look-ups: their queries (the candidate tables and the row in one round trip), and the isolate's cache of their results.
 import { and, eq, getTableColumns, inArray, type SQL, sql } from 'drizzle-orm'
 import { BoundedCache } from '../../kernel/maps.ts'
 import { now } from '../../kernel/time.ts'
@@ -21,7 +21,7 @@ export type FoundRow = {
   readonly cells: readonly string[]
 }
 
-/** A table that a look-up may mean. */
+/** A table that a look-up may refer to. */
 export type Candidate = Resource & { readonly contents: TableContents }
 
 export type Candidates = {
@@ -29,14 +29,14 @@ export type Candidates = {
   readonly groups: readonly ResourceGroup[]
 }
 
-/** Rows of the tables of a kind with this name or static name. */
+/** A request for rows in the tables of a kind with this name or static name. */
 type WantedRows = {
   readonly kind: TableKind
   readonly name: string
   readonly byStaticName: boolean
   /** Key values in order, as received. */
   readonly keys: readonly string[]
-  /** Sortable bound of a range table; else empty. */
+  /** The sortable bound for a range table; otherwise empty. */
   readonly bound: string
 }
 
@@ -64,8 +64,9 @@ const contentsInForce = ({ build }: Database, which: SQL | undefined) =>
     )
 
 /**
- * All tables of the name with their groups, and the row of the keys in each; in a range table, the row with the greatest start up to
- * the bound. Only the database knows the type of a key column beforehand, so it gets every form of the value.
+ * Returns all tables of the name with their groups, and from each the row with the keys; in a range table, the row with the
+ * greatest start up to the bound. Only the database knows the types of the key columns before the query, so it gets every form of
+ * each value.
  */
 export async function findTablesAndRows(
   database: Database,
@@ -128,7 +129,7 @@ const ROW = statement(build =>
       and "start" <= ${sql.placeholder('bound')} order by "start" desc limit 1`),
 )
 
-/** A row of known contents; 'gone' when they are no longer loaded. */
+/** Returns a row of known contents; 'gone' if the contents are no longer loaded. */
 export async function findRow(
   database: Database,
   contents: number,
@@ -144,7 +145,7 @@ export async function findRow(
   return row ? foundRow(row) : null
 }
 
-/** All data and range tables of the tenant, with every group that contains one. One round trip. */
+/** Returns all data tables and range tables of the tenant, with every group that contains one, in one round trip. */
 export async function findAllTables(database: Database): Promise<Candidates> {
   const isTable = inArray(resources.type, ['table', 'rangeTable'])
   const [found, contents, groups, members] = await database.joined([
@@ -163,7 +164,7 @@ export async function findAllTables(database: Database): Promise<Candidates> {
   }
 }
 
-/** The existing rows of data tables, by `contents/key`. One round trip. */
+/** Returns the existing rows of data tables by `contents/key`, in one round trip. */
 export async function findRows(
   database: Database,
   wanted: readonly { readonly contents: number; readonly key: string }[],
@@ -190,7 +191,7 @@ export type WantedNeighbours = {
 export const neighboursKey = ({ contents, key, bound }: WantedNeighbours): string =>
   `${contents}/${bound}/${key}`
 
-/** For each bound, the two rows with the nearest starts up to it and the two from it on. One round trip. */
+/** Returns for each bound the two rows with the nearest starts up to it, and the two from it on, in one round trip. */
 export async function findNeighbours(
   database: Database,
   wanted: readonly WantedNeighbours[],
@@ -224,8 +225,8 @@ export async function findNeighbours(
   )
 }
 
-// The memory of an isolate: the contents in force, trusted as long as a tenant is, and records, which never change, since new contents
-// have a new number.
+// The isolate's cache: the contents in force, which are trusted as long as a tenant record, and table records. These never change,
+// because new contents get a new number.
 
 const scopeOf = ({ locator, generation }: Pick<Tenant, 'locator' | 'generation'>): string =>
   `${locator}/${generation}`
@@ -238,24 +239,27 @@ export function knownCandidates(tenant: Tenant, name: string): Candidates | unde
   return entry && now() - entry.readAt < TENANT_TRUST_MS ? entry.candidates : undefined
 }
 
-/** `readAt` is the time before the query, so nothing is trusted for too long. */
+/** `readAt` is the time before the query, so that nothing is trusted for too long. */
 export function keepCandidates(tenant: Tenant, name: string, candidates: Candidates, readAt: number): void {
   candidatesByName.set(`${scopeOf(tenant)}/${name}`, { candidates, readAt })
 }
 
-/** Call after a change of the tenant's resources or groups; other isolates see it within seconds. */
+/**
+ * Makes this isolate read the tables again. Call it after a change of the tenant's resources or groups; other isolates see the
+ * change within seconds.
+ */
 export function forgetTables(tenant: Tenant): void {
   const prefix = `${scopeOf(tenant)}/`
   for (const key of [...candidatesByName.keys()]) if (key.startsWith(prefix)) candidatesByName.delete(key)
 }
 
-/** Characters of an entry beside its name and cells. */
+/** The characters of an entry in addition to its name and cells. */
 const ENTRY_CHARACTERS = 100
 
-/** The name of a looked-up record: a key, and in a range table a sortable bound. */
+/** Identifies a looked-up record: a key and, in a range table, a sortable bound. */
 type RecordName = readonly [tenant: Tenant, contents: number, key: string, bound: string]
 
-/** Results of look-ups, sized by their characters. */
+/** A cache for results of look-ups, sized by their characters. */
 function foundCache<Found>(
   mostCharacters: number,
   cellsOf: (found: Found) => readonly (readonly string[])[],
@@ -277,7 +281,7 @@ function foundCache<Found>(
   }
 }
 
-/** The row of the key; in a range table, the one with the greatest start up to the bound. Null if there is none. */
+/** The row of the key; in a range table, the row with the greatest start up to the bound. Null if there is none. */
 export const knownRows = foundCache<FoundRow | null>(3 * 1_048_576, row => (row ? [row.cells] : []))
 
 export const knownNeighbours = foundCache<Neighbours>(1_048_576, ({ below, above }) =>

@@ -1,4 +1,4 @@
-// Records of data and range tables (resources brief 1.4 and 1.5), and the reading of their files.
+// Records of data tables and range tables (resources brief 1.4 and 1.5), and reading their files.
 import { eq } from 'drizzle-orm'
 import { invalidParameter, notFound, Refusal } from '../../kernel/errors.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -15,7 +15,7 @@ import * as records from './record-store.ts'
 import { loadedRows, loadingGuard } from './store.ts'
 import { canonicalDecimal, sortableDecimal, type TableRecord, TYPE_RULES, typedRow } from './values.ts'
 
-/** The table, the time, and for a range table the bound as received. */
+/** The table, the time and, for a range table, the bound as received. */
 type Wanted = {
   readonly kind: TableKind
   readonly name: string
@@ -26,8 +26,8 @@ type Wanted = {
 }
 
 /**
- * The record. One round trip; none if the isolate knows the contents in force and the row. Refuses: 400 for keys that the table does not
- * have, 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
+ * Returns a record, in one round trip, or none if the isolate knows the contents in force and the row. Throws 400 for keys that do
+ * not fit the table, and 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
  */
 export async function showRecord(
   kind: TableKind,
@@ -76,7 +76,7 @@ function sortableBound(text: string): string {
   return sortableDecimal(decimal)
 }
 
-/** The table to read; if the same contents were loaded several times, the newest. */
+/** The table to read. If the same contents were loaded several times, the newest ones. */
 function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records.Candidate {
   const { name, byStaticName, kind } = wanted
   const what = kind === 'table' ? 'table' : 'range table'
@@ -89,7 +89,7 @@ function chosen({ tables, groups }: records.Candidates, wanted: Wanted): records
 
 const keyNames = ({ columns, keys }: TableLayout): string[] => keys.map(at => columns[at]!.name)
 
-/** The keys in the form of stored rows. Refuses too few, too many, and values that do not fit their columns. */
+/** The keys in the form of stored rows. Rejects too few or too many keys, and values that do not fit their columns. */
 function keyOf({ name, contents: { layout, keyTypes } }: records.Candidate, keys: readonly string[]): string {
   const names = keyNames(layout)
   if (keys.length !== names.length)
@@ -119,7 +119,7 @@ function recordOf(
   throw new Refusal('tableRecordNotFound', `The table '${name}' has no record of ${searched}.`)
 }
 
-/** Adds the rows beside the present ones; the commit makes them the table's contents. */
+/** Adds the rows next to the present ones. The commit makes them the table's contents. */
 export const readTable =
   (kind: TableKind): ReadTable =>
   async ({ revision, sizeBytes, staticName }, context, database) => {
@@ -139,7 +139,10 @@ export const readTable =
     }
   }
 
-/** From now on rating asks for the tenant's tables. Call it before the first table is recorded, or a rating could miss it. */
+/**
+ * Makes rating read the tenant's tables from now on. Call it before the first table is recorded, or else a rating could miss that
+ * table.
+ */
 async function markHasTables({ env, tenant, calls }: RequestContext): Promise<void> {
   if (tenant.hasTables) return
   const database = controlDatabase(env, calls)

@@ -1,4 +1,4 @@
-// Contents of data and range tables as rows of the home shard.
+// The contents of data tables and range tables, as rows of the home shard.
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import { type Instant, now } from '../../kernel/time.ts'
@@ -12,7 +12,7 @@ import type { ColumnType } from '../../product/resources.ts'
 import { resources, tableContents, tableRows } from '../tables.ts'
 import type { TableLayout } from './layout.ts'
 
-/** Readable contents, identified by the number in their rows. */
+/** Loaded contents, identified by the number in their rows. */
 export type TableContents = {
   readonly number: number
   readonly revision: Uuid
@@ -23,7 +23,7 @@ export type TableContents = {
 
 const keyTypesOf = ({ columns, keys }: TableLayout): ColumnType[] => keys.map(at => columns[at]!.type)
 
-/** Begins contents to add rows to; the timer removes them if they stay incomplete. */
+/** Begins contents, to which rows are added. The timer removes them if they stay incomplete. */
 export async function beginContents(
   database: Database,
   { revision, layout }: Pick<TableContents, 'revision' | 'layout'>,
@@ -46,12 +46,12 @@ export async function beginContents(
   return (rows as { number: number }[])[0]!.number
 }
 
-/** A row that repeats a key: its line, and the line of the row that stays. */
+/** A row that repeats a key: its line, and the line of the row that is kept. */
 export type RepeatedKey = { readonly line: number; readonly firstLine: number }
 
 /**
- * Adds rows, given as JSON lists of key, start, end, line and cells. The first row of a key stays; the others are returned. One round
- * trip, and another if keys are repeated. Adds nothing once the contents are dropped.
+ * Adds rows, given as JSON lists of key, start, end, line and cells. Keeps the first row of each key and returns the others. Takes
+ * one round trip, and another if keys are repeated. Adds nothing once the contents are dropped.
  */
 export async function addRows(
   database: Database,
@@ -68,7 +68,7 @@ export async function addRows(
       on conflict do nothing`),
   ])
   if ((added as unknown as D1Result).meta.changes === count) return []
-  // `cross join` keeps the order as written. Otherwise SQLite may read all of the JSON again for each stored row.
+  // `cross join` fixes the join order. Otherwise SQLite might read all of the JSON again for each stored row.
   const [repeated] = await database.batch([
     database.build.all<RepeatedKey>(sql`
       select new.value ->> 3 as "line", old.line as "firstLine"
@@ -81,7 +81,7 @@ export async function addRows(
   return repeated as unknown as RepeatedKey[]
 }
 
-/** Ranges that start before the previous one ends; a shared edge is allowed (resources brief 1.5). */
+/** Finds ranges that start before the previous one ends. They may share an edge (resources brief 1.5). */
 export async function findOverlaps(
   database: Database,
   contents: number,
@@ -102,7 +102,7 @@ export async function findOverlaps(
   return rows as unknown as RepeatedKey[]
 }
 
-/** Makes the contents readable if the batch's guards hold. */
+/** Marks the contents as loaded, if the guards of the batch hold. */
 export const loadedRows = (database: Database, contents: number, rowCount: number): Query[] => [
   database.build
     .update(tableContents)
@@ -110,13 +110,13 @@ export const loadedRows = (database: Database, contents: number, rowCount: numbe
     .where(eq(tableContents.number, contents)),
 ]
 
-/** Holds while the contents have not been dropped. */
+/** Holds unless the contents have been dropped. */
 export const loadingGuard = (contents: number): Guard => ({
   name: 'guard_resource',
   holds: sql`exists (select 1 from ${tableContents} where ${tableContents.number} = ${contents} and ${tableContents.state} = 'loading')`,
 })
 
-/** The loaded contents of the revision; undefined when its rows are gone. */
+/** Returns the loaded contents of the revision; undefined if its rows are gone. */
 export async function findContents(database: Database, revision: Uuid): Promise<TableContents | undefined> {
   const [rows] = await database.batch([
     database.build
@@ -129,7 +129,7 @@ export async function findContents(database: Database, revision: Uuid): Promise<
   return rows[0] as TableContents | undefined
 }
 
-/** How the revision was read, even if its rows are gone. */
+/** Returns the layout with which the revision was read, even if its rows are gone. */
 export async function findLayout(database: Database, revision: Uuid): Promise<TableLayout | undefined> {
   const [rows] = await database.batch([
     database.build
@@ -142,8 +142,8 @@ export async function findLayout(database: Database, revision: Uuid): Promise<Ta
 }
 
 /**
- * Drops unread contents of the revision, and returns when the first of those still loading began. Loaded ones stay while the revision
- * is current.
+ * Drops contents of the revision that are no longer needed, and returns when the first of those still loading began. Loaded
+ * contents stay while the revision is current.
  */
 export async function dropUnread(
   database: Database,
@@ -176,7 +176,7 @@ export async function dropUnread(
   return { dropped: dropped.map(({ number }) => number), loadingFrom: loading[0]?.startedAt ?? null }
 }
 
-/** Drops contents that must not be read; a load in progress then fails. */
+/** Drops contents that must not be read. A load in progress then fails. */
 export async function dropContents(database: Database, contents: number): Promise<void> {
   await database.batch([
     database.build
@@ -188,7 +188,7 @@ export async function dropContents(database: Database, contents: number): Promis
 
 const ROWS_A_DELETE = 10_000
 
-/** Removes the rows of dropped contents in parts: one statement over a million rows would delay all others. */
+/** Removes the rows of dropped contents in parts: a single statement for a million rows would delay all others. */
 export async function removeRows(database: Database, contents: number): Promise<void> {
   for (;;) {
     const [removed] = await database.batch([
@@ -200,7 +200,7 @@ export async function removeRows(database: Database, contents: number): Promise<
   }
 }
 
-/** Makes a timer that fires now fire again at `dueAt`. */
+/** Makes a timer that is firing fire again at `dueAt`. */
 export async function postponeTimer(
   database: Database,
   { subject, locator }: Pick<Timer, 'subject' | 'locator'>,
@@ -214,7 +214,7 @@ export async function postponeTimer(
   ])
 }
 
-/** Cells of a row before and after; null if there is no row. */
+/** The cells of a row before and after; null if there is no row. */
 export type RowDifference = {
   readonly key: string
   readonly start: string
@@ -227,8 +227,8 @@ export type Position = { readonly key: string; readonly start: string }
 type Row = { key: string; start: string; from: string | null; to: string | null }
 
 /**
- * The first differences after the position, one more than `count` if there are more. One round trip. Undefined when the rows of one
- * side are gone.
+ * Returns the first differences after the position, one more than `count` if there are more, in one round trip. Returns undefined
+ * if the rows of one side are gone.
  */
 export async function findDifferences(
   database: Database,
@@ -270,12 +270,12 @@ export async function findDifferences(
 const cellsOf = (text: string | null): string[] | null =>
   text === null ? null : (JSON.parse(text) as string[])
 
-/** Byte by byte, as the database compares. */
+/** Compares bytes, as the database does. */
 const byPosition = (a: Row, b: Row): number =>
   Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)) ||
   Buffer.compare(Buffer.from(a.start), Buffer.from(b.start))
 
-/** Compares cells by column if the columns are the same in another order; if they are others, every row differs. */
+/** Compares cells by column if both sides have the same columns, in any order. If the columns differ, every row differs. */
 function differ(from: TableLayout, to: TableLayout): SQL {
   const [before, after] = [from, to].map(({ columns }) => columns.map(({ name }) => name)) as [
     string[],
@@ -283,7 +283,7 @@ function differ(from: TableLayout, to: TableLayout): SQL {
   ]
   if (JSON.stringify(before) === JSON.stringify(after)) return sql`a.cells <> b.cells`
   if (before.length !== after.length || before.some(name => !after.includes(name))) return sql`1`
-  // One parameter: D1 takes 100, and 32 arguments of a function; a table may have 200 columns.
+  // A single parameter, because a table may have 200 columns, and D1 accepts 100 parameters and 32 arguments of a function.
   const places = JSON.stringify(before.map(name => after.indexOf(name)))
   return sql`exists (with place as materialized (select key, value from json_each(${places}))
     select 1 from place where a.cells ->> place.key is not b.cells ->> place.value)`

@@ -1,8 +1,9 @@
-// Cells of tables: what each type of column accepts, when two are equal, and how answers show them (resources brief 1.2 and 1.4).
+// Cells of tables: what each type of column accepts, when two cells are equal, and how responses show them (resources brief 1.2 and
+// 1.4).
 import type { ColumnType } from '../../product/resources.ts'
 import type { TableLayout } from './layout.ts'
 
-/** A typed cell of an answer. An empty cell is null unless the column is text. */
+/** A typed cell in a response. An empty cell is null, unless the column is text. */
 export type CellValue = string | number | boolean | null
 
 const DAY = /^\d{4}-\d\d-\d\d$/
@@ -21,7 +22,7 @@ function instantText(text: string): string | undefined {
   return Number.isFinite(at) ? new Date(at).toISOString() : undefined
 }
 
-/** Whole numbers from `least` to `most`; `1.0` counts as `1`. */
+/** Accepts whole numbers from `least` to `most`. `1.0` counts as `1`. */
 const within = (least: bigint, most: bigint) => (text: string) => {
   const whole = canonicalDecimal(text)
   if (whole === undefined || whole.includes('.')) return undefined
@@ -35,9 +36,9 @@ const truth = (text: string): string | undefined => {
 }
 
 type TypeRule = {
-  /** The text that all cells of the same value share; undefined if the text is not of the type. */
+  /** Returns a text that all cells with the same value share; undefined if the text is not of the type. */
   readonly canonical: (text: string) => string | undefined
-  /** The type's name in messages. */
+  /** The name of the type in messages. */
   readonly named: string
 }
 
@@ -52,8 +53,8 @@ export const TYPE_RULES: Readonly<Record<ColumnType, TypeRule>> = {
 }
 
 /**
- * The cell as an answer shows it. A number is a JSON number if that is exact (`1.50` is 1.5), else text; so a column's values are numbers
- * unless one is too long.
+ * Converts a cell for a response. A number is a JSON number if that is exact (`1.50` becomes 1.5), or else text. The values of a
+ * numeric column are therefore numbers unless one is too long.
  */
 export function typedValue(type: ColumnType, text: string): CellValue {
   if (type === 'string') return text
@@ -65,7 +66,7 @@ export function typedValue(type: ColumnType, text: string): CellValue {
   return canonicalDecimal(plainText(number)) === canonicalDecimal(text) ? number : text
 }
 
-/** Never has an exponent: 1e21 and 1e-7 are written out. */
+/** Formats a number without an exponent: 1e21 and 1e-7 are written out. */
 function plainText(number: number): string {
   const text = String(number)
   const match = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(text)
@@ -78,12 +79,12 @@ function plainText(number: number): string {
     : `${sign}${first}${rest.padEnd(power, '0')}`
 }
 
-/** Digits before the point, and digits after it. */
+/** The most digits before the point, and the most after it. */
 export const MOST_DECIMAL_DIGITS = 40
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?$/
 
-/** `01.50` as `1.5`, `-0` as `0`; undefined for text that is not a plain decimal number or is too long. */
+/** Converts `01.50` to `1.5` and `-0` to `0`. Returns undefined for text that is not a plain decimal number or is too long. */
 export function canonicalDecimal(text: string): string | undefined {
   const match = DECIMAL.exec(text)
   if (!match) return undefined
@@ -97,8 +98,9 @@ export function canonicalDecimal(text: string): string | undefined {
 }
 
 /**
- * A text whose byte order is the numeric order: `1` and the count of digits before the point, the digits, the point, the places. For a
- * negative number each digit is complemented, and an end that sorts after digits is added.
+ * Returns a text whose byte order is the numeric order: `1`, the number of digits before the point, these digits, the point, and
+ * the decimal places. A negative number has `0` instead of `1`, each digit is complemented, and a character that sorts after digits
+ * is appended.
  */
 export function sortableDecimal(canonical: string): string {
   const isNegative = canonical.startsWith('-')
@@ -111,6 +113,6 @@ export function sortableDecimal(canonical: string): string {
 
 export type TableRecord = Readonly<Record<string, CellValue>>
 
-/** The cells by column name. */
+/** The typed cells, by column name. */
 export const typedRow = ({ columns }: TableLayout, cells: readonly string[]): TableRecord =>
   Object.fromEntries(columns.map(({ name, type }, at) => [name, typedValue(type, cells[at] ?? '')]))

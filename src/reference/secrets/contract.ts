@@ -14,7 +14,7 @@ const AllowedHosts = z.array(Name).openapi({
   example: ['rater.example.com'],
 })
 
-/** Jurisdictions may be here or, as for other resources, in the query. */
+/** Jurisdictions may be in the body or, as for other resources, in the query. */
 export const SecretCreateRequest = component('SecretCreateRequest', {
   staticName: ResourceName,
   name: Name,

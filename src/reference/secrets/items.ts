@@ -1,20 +1,20 @@
-// The items of a secret, and their changes by a request (resources brief 5).
+// The items of a secret, and how requests change them (resources brief 5).
 import { invalidRequest, tooLarge } from '../../kernel/errors.ts'
 import { MASK, SECRET_ITEM_NAME, SHORTEST_SECRET } from '../../platform/outbound/masking.ts'
 import type { SecretDataType, SecretDeclaration } from '../../product/configuration.ts'
 import { hostsProblem, normalHosts } from '../../product/resources.ts'
 
-/** Values by item name: any JSON except null. */
+/** Values by the name of the item: any JSON except null. */
 export type SecretItems = Readonly<Record<string, unknown>>
 
-/** A stored secret. Without `allowedHosts` it may be sent to every permitted address. */
+/** A stored secret. Without `allowedHosts`, it may be sent to every permitted address. */
 export type SecretContents = { readonly items: SecretItems; readonly allowedHosts?: readonly string[] }
 
 const MOST_ITEMS = 100
-/** Characters of all items as JSON. */
+/** The most characters of all items as JSON. */
 const LARGEST_SECRET = 65_536
 
-/** The items of a new secret. Refuses (400) if a declared one is missing or any is wrong. */
+/** Checks the items of a new secret. Rejects with 400 missing declared items and invalid ones. */
 export function newItems(sent: SecretItems, declared: SecretDeclaration | undefined): SecretItems {
   const items = new Map(Object.entries(sent).filter(([, value]) => value !== null))
   const problems = [
@@ -28,7 +28,7 @@ export function newItems(sent: SecretItems, declared: SecretDeclaration | undefi
   return checkItems(items, declared, problems)
 }
 
-/** The items after the request: named items are set, null removes one, `********` keeps the present value. */
+/** Applies a request to the items: sets the named ones, removes those with null, and keeps the present value for `********`. */
 export function changedItems(
   before: SecretItems,
   sent: SecretItems,
@@ -52,7 +52,9 @@ export function changedItems(
 const isDeclared = (name: string, declared: SecretDeclaration | undefined): boolean =>
   declared !== undefined && Object.hasOwn(declared.items, name)
 
-/** Refuses text that is too short to mask; items declared as other types, such as numbers, are settings, not secrets. */
+/**
+ * The problem of a text that is too short to mask. Items declared as another type, such as numbers, are settings and not secrets.
+ */
 function shortProblem(name: string, value: unknown, declared: SecretDeclaration | undefined): string[] {
   const isText =
     typeof value === 'string' && (!isDeclared(name, declared) || declared!.items[name]!.dataType === 'string')
@@ -87,7 +89,7 @@ function checkItems(
 const textOf = (value: unknown): string =>
   typeof value === 'number' || typeof value === 'string' ? String(value) : ''
 
-/** Numbers may be text, as everywhere on the wire. */
+/** Numbers may be text, as in all requests. */
 const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
   string: value => typeof value === 'string',
   int: value => /^-?\d{1,10}$/.test(textOf(value)) && Math.abs(Number(value)) < 2 ** 31,
@@ -98,11 +100,11 @@ const FITS: Record<SecretDataType, (value: unknown) => boolean> = {
   datetime: value => /^\d{4}-\d\d-\d\dT/.test(textOf(value)) && !Number.isNaN(Date.parse(textOf(value))),
 }
 
-/** An item as a header value; undefined for lists and objects. */
+/** Converts an item to a header value; undefined for lists and objects. */
 export const plainText = (value: unknown): string | undefined =>
   ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined
 
-/** The hosts in lower case, each once; refuses (400) invalid ones. */
+/** Converts hosts to lower case, removes duplicates, and rejects with 400 invalid ones. */
 export function checkedHosts(wanted: readonly string[]): string[] {
   const hosts = normalHosts(wanted)
   const problem = hostsProblem(hosts)
@@ -110,7 +112,7 @@ export function checkedHosts(wanted: readonly string[]): string[] {
   return hosts
 }
 
-/** Whether a secret with these hosts may be sent to the address. `*.example.com` means every name below example.com. */
+/** Whether a secret with these hosts may be sent to the address. `*.example.com` matches every name below example.com. */
 export function maySendTo(allowedHosts: readonly string[] | undefined, url: string): boolean {
   if (allowedHosts === undefined) return true
   const host = new URL(url).hostname.replace(/\.+$/, '')

@@ -12,7 +12,7 @@ const { get, patch, post } = forTenant('Secrets')
 
 const secret = { schema: SecretResponse, description: 'The secret, its values masked.' }
 
-// The service is loaded at the first request: start-up does without it.
+// Loaded at the first request: start-up does not need the service.
 const service = () => import('./service.ts')
 
 export const secretRoutes: readonly Route[] = [

@@ -1,4 +1,4 @@
-// Headers as they are sent: references are replaced by items of the secrets in force.
+// Resolves headers before they are sent: replaces references with items of the secrets in force.
 
 import { type AuditEntry, auditRows } from '../../access/audit/store.ts'
 import { invalidRequest } from '../../kernel/errors.ts'
@@ -30,25 +30,25 @@ import { readContentsOf } from './store.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[]>>
 
-/** The headers and the secret values in them, or why they cannot be sent; the reason contains no value. */
+/** The headers and the secret values in them, or why they cannot be sent. The reason contains no secret value. */
 export type Resolved<H extends Headers> =
   | { readonly headers: H; readonly values: readonly string[] }
   | { readonly problem: string }
 
-/** How long an isolate trusts what it read: for this long after a change, the old value may still be sent. */
+/** How long an isolate trusts its cache. For this long after a change, the old value may still be sent. */
 const TRUST_MS = 5_000
 
 type Cached = { readonly secret: SecretContents | undefined; readonly readAt: Instant }
 const cached = new BoundedCache<Map<string, Cached>>(1_000)
 
-/** Call after a change: this isolate reads them again. */
+/** Makes this isolate read the secrets again. Call it after a change. */
 export const forgetSecrets = (tenant: Tenant): void => {
   cached.delete(sealedPlace(tenant))
 }
 
 /**
- * The headers for a request to the address now. Uses the secrets in force in the tenant's time, for no jurisdiction. Headers without
- * references cause no reads.
+ * Returns the headers for a request to the address now. Uses the secrets in force at the tenant's time, for no jurisdiction.
+ * Headers without references cause no reads.
  */
 export async function resolvedHeaders<H extends Headers>(
   context: TenantPlace,
@@ -101,7 +101,7 @@ const itemOf = (
   return items && Object.hasOwn(items, item) ? plainText(items[item]) : undefined
 }
 
-/** The secrets in force now, by static name; undefined for names without one. */
+/** The secrets in force now, by static name; undefined if there is none. */
 async function secretsInForce(
   context: TenantPlace,
   staticNames: readonly string[],
@@ -143,7 +143,7 @@ export async function readInForce(
 type Asked = { readonly staticName: string; readonly item: string }
 type Given = readonly [staticName: string, item: string, value: unknown]
 
-/** The items of the secrets in force, for no jurisdiction; null if there is none. */
+/** Returns items of the secrets in force, for no jurisdiction; null if there is none. Records the read in the audit trail. */
 export async function secretsForPlugin(
   context: RequestContext,
   asked: readonly Asked[],
@@ -175,7 +175,10 @@ export type Sender = {
 
 export type SenderChange = { readonly before?: Sender | undefined; readonly after: Sender }
 
-/** Each header that names a secret, with its address. An unchanged pair sends nothing new and to no other address. */
+/**
+ * Identifies each header that refers to a secret, with its address. A header that was there before sends no other secret and to no
+ * other address.
+ */
 const named = (sender: Sender | undefined): string[] =>
   sender
     ? Object.entries(sender.headers)
@@ -184,7 +187,9 @@ const named = (sender: Sender | undefined): string[] =>
         .map(([name, value]) => JSON.stringify([new URL(sender.url).href, name, value]))
     : []
 
-/** Whether values that the caller cannot read would reach another host: a change keeps what answers show as a mask. */
+/**
+ * Whether the change would send values that the caller cannot read to another host. A change may keep values that responses mask.
+ */
 function takesMaskedElsewhere({ before, after }: SenderChange): boolean {
   if (!before || new URL(before.url).origin === new URL(after.url).origin) return false
   const had = new Set(maskedValues(before))
@@ -192,8 +197,9 @@ function takesMaskedElsewhere({ before, after }: SenderChange): boolean {
 }
 
 /**
- * Refuses (403) a caller without `secrets.read` who adds a secret to headers, sends headers that name one to another address, or takes
- * masked values to another host; and (400) an address to which a secret in force must not be sent. Reads nothing if none of this changes.
+ * Rejects with 403 a caller without `secrets.read` who adds a secret to headers, sends headers that refer to one to another
+ * address, or sends masked values to another host. Rejects with 400 an address to which a secret in force must not be sent. Reads
+ * nothing if the change does none of this.
  */
 export async function requireMaySend(
   context: RequestContext,

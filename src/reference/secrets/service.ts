@@ -1,4 +1,4 @@
-// Creates, changes and shows secrets. No answer, log or record of a write contains a value.
+// Creates, changes and shows secrets. No response, log or record of a write contains a value.
 import { createHash } from 'node:crypto'
 import { auditRows } from '../../access/audit/store.ts'
 import { notFound } from '../../kernel/errors.ts'
@@ -36,7 +36,9 @@ export async function readSecret(
   return secretResponse(await secretNamed(context, database, ownName))
 }
 
-/** Refuses: 400 for items that do not fit the configuration's declaration; 409 for a taken name. */
+/**
+ * Creates a secret. Rejects with 400 items that do not match the configuration's declaration, and with 409 a name that is taken.
+ */
 export function createSecret(
   { name, staticName, secret, jurisdictions = [], allowedHosts }: SecretCreateRequest,
   { jurisdiction = [] }: SecretCreateQuery,
@@ -56,7 +58,7 @@ export function createSecret(
   })
 }
 
-/** Sets the items in the request, or removes them with null; other items stay. */
+/** Sets the items in the request, or removes them if they are null. Other items are unchanged. */
 export const updateSecret = (
   name: string,
   request: SecretUpdateRequest,
@@ -87,7 +89,7 @@ export const updateSecret = (
 
 type SecretChange = Change & {
   contents: SecretContents
-  /** For the audit trail: names, never values. */
+  /** For the audit trail: names, but never values. */
   details: Readonly<Record<string, readonly string[]>>
 }
 
@@ -108,7 +110,7 @@ async function changeSecret(
         { before, resource },
         {
           sizeBytes: Buffer.byteLength(sealed),
-          // Hashes the sealed contents: a hash of the values would let a reader test guesses.
+          // A hash of the sealed contents. A hash of the values would let a reader test guesses.
           hash: createHash('sha256').update(sealed).digest('hex'),
           mediaType: 'application/json',
         },
@@ -164,7 +166,7 @@ async function declarationOf(
 const declarationIn = ({ secrets }: Configuration, staticName: string): SecretDeclaration | undefined =>
   Object.hasOwn(secrets, staticName) ? secrets[staticName] : undefined
 
-/** Whether the version declares the secret, or has a script that reads secrets and contains this name literally. */
+/** Whether the version declares the secret, or has a script that reads secrets and contains this name as a literal. */
 export async function isReferredToBy(
   context: RequestContext,
   version: VersionRow | undefined,

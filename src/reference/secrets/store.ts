@@ -10,7 +10,7 @@ import type { SecretContents, SecretItems } from './items.ts'
 
 const placeOf = (tenant: Tenant, name: string): string => sealedPlace(tenant, 'secret', name)
 
-/** The secret as stored: its items or, if bound to hosts, a pair of items and hosts. */
+/** Seals a secret for storage: its items or, if it is bound to hosts, a pair of items and hosts. */
 export const sealedContents = (
   { env, tenant }: TenantPlace,
   name: string,
@@ -30,7 +30,7 @@ async function opened({ env, tenant }: TenantPlace, name: string, sealed: string
 export const putSecret = (database: Database, resourceName: string, sealed: string): Query[] =>
   putRows(database, secrets, [{ resourceName, items: sealed }])
 
-/** The secret of that name with its items; undefined if there is none. One round trip. */
+/** Returns the secret of that name with its items, in one round trip; undefined if there is none. */
 export async function readNamed(
   context: TenantPlace,
   database: Database,
@@ -47,7 +47,7 @@ export async function readNamed(
   return { resource: resource as Resource, ...(row ? await opened(context, name, row.items) : { items: {} }) }
 }
 
-/** All secrets of the static names, by their own names. */
+/** Returns functions that open the secrets with the static names, by their own names. */
 export async function readContentsOf(
   context: TenantPlace,
   database: Database,

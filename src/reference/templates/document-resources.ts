@@ -1,6 +1,6 @@
-// Resources for a policy's documents: templates, snippets, fonts and static files, by the static names in the configuration. Those in
-// force take precedence over the configuration's own (resources brief 1.6). Snippets are in force at the template's own time and
-// place (resources brief 4.3), or at the time in config.json.
+// Resources for a policy's documents: templates, snippets, fonts and static files, by the static names in the configuration.
+// Resources in force override the configuration's own files (resources brief 1.6). Snippets are selected for the time and
+// jurisdiction of the template (resources brief 4.3), or for the time that config.json names.
 import { Refusal } from '../../kernel/errors.ts'
 import { Memo } from '../../kernel/maps.ts'
 import type { Instant } from '../../kernel/time.ts'
@@ -23,12 +23,12 @@ import type { RenderedTemplate } from './rendering.ts'
 
 export type DocumentResources = ReturnType<typeof documentResources>
 
-/** Names that a document may ask for beyond those that others of its kind asked for. */
+/** The most names that are remembered for a kind of document and read in advance. */
 const MOST_USUAL_NAMES = 100
 
 const usualNames = new Memo<string, Set<string>>(200)
 
-/** Resources for documents of a product: names that earlier ones asked for are read with the first, in one round trip. */
+/** Resources for documents of a product. Names that earlier documents requested are read with the first one, in one round trip. */
 export const usualResources = (
   context: TenantPlace,
   configurationHash: string,
@@ -39,7 +39,7 @@ export const usualResources = (
     usualNames.getOrMake([context.tenant.locator, configurationHash, product].join('/'), () => new Set()),
   )
 
-/** Names are read once for all documents that are made together. `named`: by default the resources of the tenant. */
+/** Reads each name only once for all documents that are made together. `named` defaults to the resources of the tenant. */
 export function documentResources(
   context: TenantPlace,
   named: ResourceNames = new NamedResources(homeDatabase(context)),
@@ -48,14 +48,14 @@ export function documentResources(
     /** Announces templates, so that their names are read in one round trip. */
     expect: (templateNames: readonly string[]): Promise<void> =>
       named.expect(templateNames.map(staticNameOf)),
-    /** The template in force; undefined if there is none, and the configuration's is used. */
+    /** Returns the template in force; undefined if there is none, and the configuration's template is used. */
     async template(name: string, where: TimeAndPlace): Promise<TemplateText | undefined> {
       const resource = await named.inForce(staticNameOf(name), 'documentTemplate', where)
       return resource && (await textOf(context, resource))
     },
     /**
-     * The rendering, or why it failed. `whereOf` gives the time and place for a snippet; `allowed` lists the static names that the template
-     * may include, undefined for all.
+     * Returns the rendered template, or why rendering failed. `whereOf` returns the time and jurisdiction for a snippet. `allowed`
+     * lists the static names that the template may include; undefined permits all.
      */
     async rendered(
       template: TemplateText,
@@ -64,7 +64,7 @@ export function documentResources(
       environment: Omit<TemplateEnvironment, 'templates'>,
       allowed: readonly string[] | undefined,
     ): Promise<RenderedTemplate | { readonly failure: string; readonly isLimit: boolean }> {
-      // Loaded late: the engines are large, and requests that make no document do not need them.
+      // Loaded on demand: the engines are large, and requests that make no document do not need them.
       const { renderedTemplate } = await import('./rendering.ts')
       const snippets = new Snippets(context, named, whereOf, allowed)
       try {
@@ -79,19 +79,19 @@ export function documentResources(
   }
 }
 
-/** Others, such as that of a tenant that has just been suspended or moved, say nothing of the template, and pass. */
+/** Whether the template caused the error. Other errors, for example that a tenant was just suspended or moved, are thrown again. */
 const isOfTemplate = (problem: unknown): problem is Refusal =>
   problem instanceof Refusal && (problem.code === 'templateFailed' || problem.code === 'templateLimit')
 
 const FONT_ENDING = /^(?:ttf|otf|woff2?)$/i
 
-/** `brand_sans.ttf` names the font, `terms` or `terms.pdf` the static document, of that static name. */
+/** Splits a file name: `brand_sans.ttf` is the font, and `terms` or `terms.pdf` the static document, with that static name. */
 const partsOf = (name: string): { staticName: string; ending: string } => {
   const [, staticName = '', ending = ''] = /^(.*?)(?:\.(\w{1,5}))?$/.exec(name) ?? []
   return { staticName, ending }
 }
 
-/** Fonts and images that a template names, in force at its time and place; else those of the configuration. */
+/** Fonts and images that a template names: those in force for its time and jurisdiction, or else those of the configuration. */
 export function filesInForce(
   context: TenantPlace,
   named: ResourceNames,
@@ -112,19 +112,19 @@ export function filesInForce(
 
 export type ResourceNames = Pick<NamedResources, 'expect' | 'inForce'>
 
-/** Resources by static name: each name is read once, and names known beforehand in one round trip. */
+/** Resources by static name. Each name is read once; names that are known in advance share one round trip. */
 export class NamedResources {
   readonly #database: Database
   readonly #known = new Map<string, ReturnType<typeof findCandidates>>()
   readonly #usual: Set<string>
 
-  /** `usual`: names to read along with the first; those that are asked for join them. */
+  /** `usual` are names to read together with the first one. Requested names are added to them. */
   constructor(database: Database, usual = new Set<string>()) {
     this.#database = database
     this.#usual = usual
   }
 
-  /** Reads the names in one round trip; none if all are known. Ignores texts that are not static names. */
+  /** Reads the names in one round trip, or none if all are known. Ignores texts that are not static names. */
   async expect(names: readonly string[]): Promise<void> {
     const isUnknown = (name: string): boolean => RESOURCE_NAME.test(name) && !this.#known.has(name)
     const asked = [...new Set(names)].filter(isUnknown)
@@ -136,7 +136,7 @@ export class NamedResources {
     await read
   }
 
-  /** The resource of the type that is in force under the static name. */
+  /** Returns the resource of the type that is in force for the static name. */
   async inForce(name: string, type: ResourceType, where: Selecting): Promise<Resource | undefined> {
     await this.expect([name])
     const { resources, groups } = (await this.#known.get(name)) ?? { resources: [], groups: [] }
@@ -145,24 +145,24 @@ export class NamedResources {
   }
 }
 
-/** A template or snippet as text, from a resource or a configuration. */
+/** The text of a template or snippet, from a resource or a configuration. */
 export type TemplateText = {
-  /** The name in messages: the resource's name, or the path in the configuration. */
+  /** The name in messages: that of the resource, or the path in the configuration. */
   readonly name: string
   readonly format: TemplateFormat
   readonly source: string
   readonly resource?: Resource
-  /** For Liquid that is in memory already. */
+  /** Returns the compiled template, for Liquid that is already in memory. */
   readonly compiled?: () => CompiledTemplate
 }
 
 export type TimeAndPlace = { readonly at: Instant; readonly jurisdiction: string | undefined }
 
-/** Limits of one template: snippets, and their characters together. */
+/** Limits for one template: the number of snippets, and their characters in total. */
 const MOST_SNIPPETS = 200
 const MOST_CHARACTERS = 10 * 1_048_576
 
-/** Simultaneous reads: an isolate has six connections. */
+/** The most simultaneous reads: an isolate has six connections. */
 const AT_A_TIME = 6
 
 const namesIn = ({ format, source }: TemplateText): string[] =>
@@ -185,8 +185,8 @@ export class Snippets {
   #characters = 0
 
   /**
-   * `whereOf` gives the time and place for a snippet. `allowed` lists the static names in the document's `templateSnippets`; undefined
-   * allows all.
+   * `whereOf` returns the time and jurisdiction for a snippet. `allowed` lists the static names in the document's
+   * `templateSnippets`; undefined permits all.
    */
   constructor(
     context: TenantPlace,
@@ -200,7 +200,7 @@ export class Snippets {
     this.#allowed = allowed && new Set(allowed)
   }
 
-  /** Whether the document may include it (resources brief 4.3). */
+  /** Whether the document may include the snippet (resources brief 4.3). */
   isAllowed(name: string): boolean {
     return this.#allowed?.has(name) ?? true
   }
@@ -217,7 +217,10 @@ export class Snippets {
     return [...this.#read.values()].flatMap(one => one?.resource ?? [])
   }
 
-  /** Reads snippets and their includes: a round trip and a read of files for each level. Refuses (422) more than 200, or 10 MiB. */
+  /**
+   * Loads snippets and the snippets that they include, with a round trip and a read of files for each level. Rejects with 422 more
+   * than 200 snippets, or 10 MiB.
+   */
   async load(names: readonly string[]): Promise<void> {
     let wanted = this.#unknown(names)
     while (wanted.length > 0) {

@@ -1,4 +1,4 @@
-// Renders a template of either dialect with its snippets.
+// Renders a template with its snippets, in either dialect.
 import { TemplateError } from '../../../packages/liquid/limits.ts'
 import type { VelocityTemplate } from '../../../packages/velocity/parse.ts'
 import { compileVelocity, renderVelocity } from '../../../packages/velocity/velocity.ts'
@@ -16,14 +16,18 @@ import type { Snippets, TemplateText } from './document-resources.ts'
 export type RenderedTemplate = {
   readonly output: string
   readonly undefinedNames: readonly string[]
-  /** For Liquid: a filter may ask for a static document in place of the rendering. */
+  /** For Liquid: a filter may replace the rendering with a static document. */
   readonly effects?: RatingEffects
 }
 
-/** Computed names are read when the template asks for them, and it is rendered again. */
+/**
+ * The most renderings. A snippet with a computed name is read when the template requests it, and the template is rendered again.
+ */
 const MOST_ROUNDS = 20
 
-/** Throws a Refusal (422) with the template's name, line and column for every failure or passed limit. */
+/**
+ * Renders a template. Throws a Refusal (422) with the template's name, line and column for every failure and every exceeded limit.
+ */
 export async function renderedTemplate(
   text: TemplateText,
   data: unknown,
@@ -77,7 +81,7 @@ type Render = (
   find: (name: string) => TemplateText | undefined,
 ) => RenderedTemplate
 
-/** A template that compiled at upload may fail under later rules. */
+/** A template that compiled when it was uploaded may fail under later rules. */
 function compiled<T>(
   text: TemplateText,
   {
@@ -92,7 +96,7 @@ function compiled<T>(
 
 const sourceOf = ({ name, source }: TemplateText) => ({ path: name, source })
 
-/** Compiles each text once, however often it is included. */
+/** Compiles each text only once, even if it is included several times. */
 function compileOnce<T>(compile: (text: TemplateText) => T): (text: TemplateText) => T {
   const templates = new Map<TemplateText, T>()
   return text => {

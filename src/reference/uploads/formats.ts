@@ -1,14 +1,15 @@
-// Checks uploaded files. A font is recognized by its bytes; a static document by Content-Type, else file name, else first bytes (resources
-// brief 4.1). Bytes must begin as their format requires: a broken PDF fails now, not in a year. Templates must compile.
+// Checks uploaded files. A font is recognized by its bytes; a static document by its Content-Type, or else by its file name, or
+// else by its first bytes (resources brief 4.1). The bytes must begin as the format requires, so that a broken PDF fails now and
+// not in a year. Templates must compile.
 import { invalidRequest, Refusal } from '../../kernel/errors.ts'
 import { utf8Text } from '../../platform/http/body/bytes.ts'
 import type { Finding } from '../../product/configuration.ts'
 import type { TemplateFormat } from '../../product/resources.ts'
 
 type DocumentKind = {
-  /** Its own media type first. */
+  /** The format's own media type comes first. */
   readonly mediaTypes: readonly string[]
-  /** The possible first bytes, in Latin-1. */
+  /** The first bytes that the format may have, as Latin-1. */
   readonly marks?: readonly string[]
 }
 
@@ -18,7 +19,7 @@ const JPEG_MARKS = ['\xff\xd8\xff']
 const PDF_MARK = '%PDF-'
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
 
-/** By the names in the contract. */
+/** By the format names of the contract. */
 const FORMATS = {
   text: { mediaTypes: ['text/plain'] },
   txt: { mediaTypes: ['text/plain'] },
@@ -42,7 +43,7 @@ const NAMES = Object.keys(FORMATS) as DocumentFormat[]
 /** A PDF may have up to this many bytes before its mark. */
 const MARK_WITHIN = 1_024
 
-/** Media types that clients send for unknown files. */
+/** Media types that clients send for files of unknown type. */
 const SAYS_NOTHING = new Set(['application/octet-stream', 'application/x-www-form-urlencoded'])
 
 type UploadedFile = {
@@ -51,18 +52,18 @@ type UploadedFile = {
   readonly fileName: string | undefined
 }
 
-/** The detected type; only static documents have a format. */
+/** The detected type. Only static documents have a format. */
 type FileContents = { readonly mediaType: string; readonly format?: string }
 
-/** Refuses an unusable file. */
+/** Detects the type of a file, and rejects an unusable one. */
 export type ReadFile = (
   file: UploadedFile,
   templateFormat: TemplateFormat | undefined,
 ) => FileContents | Promise<FileContents>
 
 /**
- * The format, and the media type for downloads. Refuses with `unsupportedMediaType` a file of no known format, and with `invalidRequest`
- * bytes that do not match the declared format.
+ * Returns the format, and the media type for downloads. Rejects with `unsupportedMediaType` a file of unknown format, and with
+ * `invalidRequest` bytes that do not match the declared format.
  */
 export function documentFormat(file: UploadedFile): { format: DocumentFormat; mediaType: string } {
   const head = Buffer.from(file.bytes.subarray(0, MARK_WITHIN)).toString('latin1')
@@ -85,7 +86,7 @@ export function documentFormat(file: UploadedFile): { format: DocumentFormat; me
   return { format, mediaType: mediaTypes[0]! + charset }
 }
 
-/** Of several formats with one media type, the file name chooses. */
+/** If several formats share a media type, the file name decides. */
 function declaredFormat({ mediaType, fileName }: UploadedFile): DocumentFormat | undefined {
   const ending = /\.(\w{1,5})$/.exec(fileName ?? '')?.[1]?.toLowerCase()
   const named = ending === 'htm' ? 'html' : NAMES.find(name => name === ending)
@@ -101,7 +102,7 @@ function formatOfBytes(head: string, bytes: Uint8Array): DocumentFormat | undefi
   return utf8Text(bytes) !== undefined && !head.includes('\0') ? 'text' : undefined
 }
 
-/** Whether the bytes begin as the format requires; true for formats without a mark. */
+/** Whether the bytes begin as the format requires. True for formats without a mark. */
 const isMarked = (format: DocumentFormat, head: string): boolean =>
   format === 'pdf'
     ? head.includes(PDF_MARK)
@@ -115,13 +116,13 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   wOF2: 'font/woff2',
 }
 
-/** Bytes of an unpacked font: the same limit as for all fonts of a document together. */
+/** The most bytes of an unpacked font, which is also the limit for all fonts of a document together. */
 const MOST_UNPACKED_BYTES = 24_000_000
 
-/** The font's media type. Refuses (400) files that are not fonts, and fonts that cannot print. */
+/** Returns the font's media type. Rejects with 400 files that are not fonts, and fonts that cannot be printed. */
 export async function fontFile({ bytes }: { bytes: Uint8Array }): Promise<{ mediaType: string }> {
   const mediaType = fontMediaType(bytes)
-  // Loaded late: only uploads of fonts need this code.
+  // Loaded on demand: only uploads of fonts need this code.
   const { fontProblem } = await import('../../../packages/pdf/own-fonts.ts')
   const problem = fontProblem(bytes, MOST_UNPACKED_BYTES)
   if (problem !== undefined) throw invalidRequest(`The font cannot be used: ${problem}. Send a whole font.`)
@@ -138,10 +139,10 @@ function fontMediaType(bytes: Uint8Array): string {
   return mediaType
 }
 
-/** The most problems of a template that its refusal lists. */
+/** The most problems of a template that its rejection lists. */
 const MOST_SHOWN = 50
 
-/** Templates and snippets are UTF-8 text that compiles. */
+/** Checks that a template or snippet is UTF-8 text and compiles. */
 export const templateFile: ReadFile = async ({ bytes, mediaType }, templateFormat) => {
   if (mediaType === 'application/json')
     throw new Refusal(
@@ -156,7 +157,7 @@ export const templateFile: ReadFile = async ({ bytes, mediaType }, templateForma
   return { mediaType: 'text/plain; charset=utf-8' }
 }
 
-/** Loads the engines late: they are large, and most requests do not need them. */
+/** Loads the engines on demand: they are large, and most requests do not need them. */
 async function findingsOf(source: string, format: TemplateFormat | undefined): Promise<Finding[]> {
   const template = { path: 'template', source }
   if (format === 'velocity')
@@ -164,7 +165,7 @@ async function findingsOf(source: string, format: TemplateFormat | undefined): P
   return (await import('../../product/templates/liquid.ts')).compileTemplate(template).findings
 }
 
-/** One problem a line, with its place: `line 3, column 7: …`. */
+/** Formats one problem per line, with its place: `line 3, column 7: …`. */
 function shown(errors: readonly Finding[]): string {
   const listed = errors
     .slice(0, MOST_SHOWN)

@@ -1,4 +1,4 @@
-// Every uploaded kind has an upload, a replacement and a download; tables also have look-ups of records.
+// Every kind of upload has routes to create, replace and download it. Tables also have look-ups of records.
 import { z } from '@hono/zod-openapi'
 import { forTenant, type Route } from '../../platform/http/route.ts'
 import { LONGEST_FONT_STATIC_NAME, TEMPLATE_FORMATS } from '../../product/resources.ts'
@@ -7,7 +7,7 @@ import { BasicResourceResponse, ResourceCreateQuery, ResourceName, SelectionQuer
 import * as contract from '../data-tables/contract.ts'
 import { LARGEST_TABLE_BYTES } from '../data-tables/layout.ts'
 
-// Loaded late: most requests do not need it.
+// Loaded on demand: most requests do not need these modules.
 const uploads = () => import('./service.ts')
 const tables = () => import('../data-tables/service.ts')
 

@@ -1,5 +1,5 @@
-// Uploads of resources of every kind. A file is in R2 before its revision is recorded, so everything in force can be read. Until then it
-// has a timer; a file that is certainly unrecorded is deleted after the answer.
+// Uploads resources of every kind. A file is in R2 before its revision is recorded, so that everything in force can be read. Until
+// then it has a timer. A file that is certainly not recorded is deleted after the response is sent.
 import { invalidRequest, isRefused, notFound, Refusal, wrongState } from '../../kernel/errors.ts'
 import { newUuid, type Uuid } from '../../kernel/locators.ts'
 import type { RequestContext } from '../../platform/context.ts'
@@ -32,7 +32,7 @@ import { deleteFile, revisionFile, revisionKey, storedFile, storeStream } from '
 import { resourceRevisions } from '../tables.ts'
 import { documentFormat, fontFile, type ReadFile, templateFile } from './formats.ts'
 
-/** The kinds of uploads: their names in messages, and how their files are read. */
+/** The kinds of uploads: their names in messages, and the functions that read their files. */
 const KINDS: Readonly<
   Record<
     Exclude<ResourceType, 'secret'>,
@@ -48,13 +48,15 @@ const KINDS: Readonly<
   customFont: { noun: 'customFont', readFile: fontFile },
 }
 
-/** Templates and snippets have a dialect, and a replacement must have the same. */
+/** Templates and snippets have a dialect. A replacement must have the same one. */
 export type UploadKind = { readonly type: keyof typeof KINDS; readonly templateFormat?: TemplateFormat }
 
-/** The resource before and after the upload. Refuses invalid changes. */
+/** Returns the resource before and after the upload. Rejects invalid changes. */
 type Plan = (database: Database) => Promise<Change>
 
-/** Refuses: 400 for a file with problems; 409 for a taken name, or a static name of another type. */
+/**
+ * Creates a resource. Rejects with 400 a file with problems, and with 409 a name that is taken, or a static name of another type.
+ */
 export const createUpload = (
   kind: UploadKind,
   names: NewResource,
@@ -67,8 +69,8 @@ export const createUpload = (
   })
 
 /**
- * New contents under the same name. Earlier ones are kept and read until the new ones are complete. Refuses: 400 for a file with problems,
- * 404, and 409 for the other dialect.
+ * Replaces the contents of a resource. The earlier ones are kept, and used until the new ones are complete. Throws 400 for a file
+ * with problems, 404 for an unknown name, and 409 for the other dialect.
  */
 export const replaceUpload = (
   kind: UploadKind,
@@ -103,7 +105,7 @@ const storeUpload = (
     : uploadFile(kind, reader.readFile, upload, context, plan)
 }
 
-/** What a key covers of an upload. Its type is stored, and its name may decide the format. */
+/** The parts of an upload that an Idempotency-Key covers. The media type is stored, and the file name may decide the format. */
 const sentFile = (hash: string, { mediaType, fileName }: Upload): string =>
   JSON.stringify([hash, mediaType, fileName])
 
@@ -139,7 +141,10 @@ async function uploadFile(
   })
 }
 
-/** Stores the file as it arrives and reads it from there. Plans the change before that, and again at each commit after the first. */
+/**
+ * Stores the file while it arrives, and reads it from there. Plans the change before that, and again at each commit after the
+ * first.
+ */
 async function uploadTable(
   kind: UploadKind,
   readTable: ReadTable,
@@ -147,13 +152,13 @@ async function uploadTable(
   context: RequestContext,
   plan: Plan,
 ): Promise<JsonText> {
-  // Any text is a valid CSV header, so JSON would be a table without rows.
+  // Any text is a valid CSV header, so JSON would become a table without rows.
   if (upload.mediaType === 'application/json')
     throw new Refusal(
       'unsupportedMediaType',
       "Send the table as text/csv or application/zip, or as the part 'file' of a form.",
     )
-  // A repeat gets its answer even if the name has changed hands since.
+  // A repeated request gets its answer even if the name now belongs to something else.
   let first = context.idempotency ? undefined : await plan(homeDatabase(context))
   const revision = newUuid(HOME_SHARD)
   await expectRevision(context, revision)
@@ -181,10 +186,10 @@ async function uploadTable(
 
 /** An uploaded file whose revision is not recorded yet. */
 type PendingFile = {
-  /** New for each try, so no try deletes the file that another one of the same key has recorded. */
+  /** New for each attempt, so that no attempt deletes the file that another one with the same key has recorded. */
   readonly revision: Uuid
   isStored: boolean
-  /** Removes what reading the file added to the database. */
+  /** Removes what reading the file has added to the database. */
   abandon?: (() => void) | undefined
 }
 
@@ -207,7 +212,7 @@ async function commitUpload(
       },
     )
   } catch (problem) {
-    // After any other failure the commit may have happened.
+    // After any other failure, the commit may have succeeded.
     isUnneeded = isRefused(problem)
     throw problem
   } finally {
@@ -215,7 +220,7 @@ async function commitUpload(
   }
 }
 
-/** Deletes the file after the answer, unless its revision was recorded. */
+/** Deletes the file after the response is sent, unless its revision was recorded. */
 function discard({ revision, abandon }: PendingFile, context: RequestContext, database: Database): void {
   const { requestId } = context
   const deletion = async (): Promise<void> => {
@@ -230,7 +235,7 @@ function discard({ revision, abandon }: PendingFile, context: RequestContext, da
   )
 }
 
-/** Await it before storing the revision's file. */
+/** Sets the timer for an unrecorded file. Await it before storing the file. */
 const expectRevision = (context: RequestContext, revision: Uuid): Promise<void> =>
   expectRecord(context, 'resource.file.unrecorded', revision)
 
@@ -238,7 +243,7 @@ export const deleteUnrecorded: TimerOwner = unlessRecorded(resourceRevisions, (r
   deleteFile(place, revision),
 )
 
-/** A zip with the CSV as it was uploaded, named like the table. */
+/** Responds with a zip that contains the CSV unchanged, named like the table. */
 export async function downloadTable(
   kind: UploadKind,
   name: string,
@@ -259,7 +264,10 @@ export async function downloadTable(
   })
 }
 
-/** Answers the stored bytes and type. `x-resource-name` and `x-resource-revision` identify the resource that a static name selected. */
+/**
+ * Responds with the stored bytes and media type. `x-resource-name` and `x-resource-revision` identify the resource that a static
+ * name selected.
+ */
 export async function downloadFile(
   { type }: UploadKind,
   name: string,
