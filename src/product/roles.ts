@@ -55,7 +55,7 @@ export function accountType({ roles }: Pick<TestUser, 'roles'>): TestUserType {
   return FROM_MOST_TO_LEAST.find(type => types.includes(type)) ?? 'account.tenant.employee'
 }
 
-/** What is stored of the roles with a version. It does not repeat what account types define. */
+/** The roles as stored with a version. They do not repeat what account types define. */
 export type TenantRoles = {
   /** Replaces the permissions of an account type: `group.action` or `group.*`. */
   readonly types: Readonly<Partial<Record<TestUserType, readonly string[]>>>

@@ -9,7 +9,7 @@ export const configurationVersions = sqliteTable('configuration_version', {
   hash: text().notNull(),
   timeZone: text().notNull(),
   currency: text().notNull(),
-  /** The integration that rates each product that names one, by product; null if no product does. */
+  /** The integration that rates each product that names one, by product; null if no product names one. */
   externalRaters: text({ mode: 'json' }).$type<Record<string, string>>(),
   /** The permissions that it defines; null if those of the account types apply. */
   roles: text({ mode: 'json' }).$type<TenantRoles>(),

@@ -66,7 +66,7 @@ export const resourceGroupMembers = sqliteTable(
 export const tableContents = sqliteTable(
   'table_contents',
   {
-    /** Stands for the revision in rows. Rows of this table are never removed, so that no number is used twice. */
+    /** Identifies the contents in their rows. Rows of this table are never removed, so that no number is used twice. */
     number: integer().primaryKey(),
     revision: text().notNull(),
     layout: text({ mode: 'json' }).$type<TableLayout>().notNull(),

@@ -9,7 +9,7 @@ const UNSTORABLE = rule('has characters that cannot be kept: NUL, or half of a p
 
 const UiType = z.enum(['normal', 'hidden', 'readonly'])
 
-/** Converts numbers and booleans to text, as plugins may pass them too: clients written for typed platforms do not quote them. */
+/** Converts numbers and booleans to text, as for plugins: clients written for typed platforms send them unquoted. */
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 
@@ -30,7 +30,7 @@ const AuxDataCreateRequest = component('AuxDataCreateRequest', {
   uiType: optional(UiType),
 })
 
-/** Accepts a single record in place of a list: real clients send one so, as they do for the values of fields (brief 0.4). */
+/** Accepts a single record in place of a list, because real clients send one, as they do for field values (brief 0.4). */
 const oneAsList = (wire: unknown): unknown =>
   typeof wire === 'object' && wire !== null && !Array.isArray(wire) ? [wire] : wire
 

@@ -61,7 +61,7 @@ const connection = {
   securitySpec: optionalRecord(SecuritySpecRequest),
 }
 
-/** Names with another meaning: the plugin in autofill sequences, and the path of the sequences. */
+/** Reserved names: the plugin in autofill sequences, and the path of the sequences. */
 const RESERVED: ReadonlySet<string> = new Set(['internal', 'autofill'])
 
 const StorableName = Name.refine(isStorable, rule('must be text without NUL')).refine(

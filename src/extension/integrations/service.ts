@@ -40,7 +40,7 @@ import type { Connection, Integration, Security } from './integration.ts'
 import { deleteIntegration, forgetIntegrations, putIntegration, readIntegrations } from './store.ts'
 import { integrations } from './tables.ts'
 
-/** More respond with 413. */
+/** The most integrations of a tenant. Adding more rejects with 413. */
 const MOST_INTEGRATIONS = 100
 
 export async function listIntegrations(

@@ -81,7 +81,9 @@ export function unpack(
   return read()
 }
 
-/** One copying function for each kind: an engine copies fastest where it sees objects of a single shape. */
+/**
+ * Copying functions, a different one for each kind (up to 64): an engine copies fastest where it sees objects of a single shape.
+ */
 export const COPIES = `[${Array.from({ length: 64 }, () => 'record => ({ ...record })').join()}]`
 
 /** Predicts the texts in one place: the number of the next text usually differs from that of the last one by the same step. */

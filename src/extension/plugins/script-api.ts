@@ -30,7 +30,7 @@ export const SCRIPT_FUNCTIONS: readonly string[] = Object.keys({
 /** A record as the HTTP interface shows it. */
 type FetchedRecord<_Kind extends Fetchable> = { readonly [property: string]: unknown }
 
-/** How to query a range table: the row around a number, a neighbouring row, or a value between rows. */
+/** How a range table is asked: for the row around a number, a neighbouring row, or a value between rows. */
 export type RangeOperation = 'record' | 'lowerAdjacent' | 'upperAdjacent' | 'interpolate' | 'extrapolate'
 
 /** How to compute a column between two rows. A column that is left out has the value of the lower row. */

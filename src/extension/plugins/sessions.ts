@@ -282,8 +282,8 @@ export class PluginSessions {
 }
 
 /**
- * Returns a function that finds the external rater that a product of the shard names. Ignores integrations of other types. Other
- * isolates see a change some seconds later.
+ * Returns a function that finds the external rater with a name, for policies of the shard. Ignores integrations of other types.
+ * Other isolates see a change some seconds later.
  */
 export const externalRaters =
   (context: RequestContext, shard: number) =>

@@ -120,7 +120,7 @@ const WITHOUT_EFFECT: readonly (readonly [RegExp, FindingCode, string])[] = [
   ],
 ]
 
-/** Claims of a product, in the format of any age. */
+/** Files of a product's claims, in any of the older formats. */
 const CLAIMS = /^products\/[^/]+\/claims?\//
 
 /**

@@ -4,7 +4,7 @@ import { added, type Change, changed, type Hunk, type Place, removed } from './c
 import { lineHunks } from './lines.ts'
 import { percentBetween, percentText } from './values.ts'
 
-/** Filters that set something, and what they set. Those of perils contain a period, as in `set_year_premium`. */
+/** Filters that set something, and what they set. Those of perils contain the name of a period, as in `set_year_premium`. */
 const SETTERS: readonly (readonly [RegExp, string])[] = [
   [/\bset_\w*technical_premium\b/, 'the technical premium'],
   [/\bset_(?!\w*technical)\w*premium\b/, 'the premium'],

@@ -1,5 +1,5 @@
-// Applies constraint tables to the values of elements (resources brief 3): the options of fields for clients, and the errors of
-// values that a table does not permit for validation.
+// Applies constraint tables to the values of elements (resources brief 3): the options of fields, for clients, and the errors of
+// values that a table does not permit, for validation.
 import { invalidRequest } from '../../kernel/errors.ts'
 import type { TimeZone } from '../../kernel/time.ts'
 import { applicability } from '../../product/fields/validate.ts'

@@ -43,7 +43,7 @@ type TableFile = {
   readonly sizeBytes: number
   readonly kind: TableKind
   readonly declared: AnyDeclaration | undefined
-  /** Set if the file was loaded before. Repeated keys were reported then, and are not reported again. */
+  /** Set if the file was loaded before. Repeated keys are not reported again; the first row of a key still counts. */
   readonly isKnown?: boolean
 }
 
@@ -108,8 +108,8 @@ export async function loadTable(
 }
 
 /**
- * Loads the removed rows of a revision from its file again, reading them as the first time. They stay as long as an upload may
- * take.
+ * Loads the removed rows of a revision from its file again, reading them as the first time. The rows then stay as long as an upload
+ * may take.
  */
 export async function reloadContents(
   context: RequestContext,

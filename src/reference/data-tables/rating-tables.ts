@@ -213,7 +213,7 @@ export class RatingTables {
     }
     const chosen = (name: string, at: Instant | undefined): records.Candidate | undefined => {
       const present = inForce(name, at)
-      // A table that was not recorded then was not a resource yet.
+      // A table that was not recorded was not a resource then, so the configuration's table is read.
       const then = recorded?.filter(one => one.staticName === name)
       return then ? (then.find(one => one.name === present?.name) ?? then[0]) : present
     }
@@ -308,7 +308,7 @@ export class RatingTables {
   }
 }
 
-/** The tables of a tenant that has no resources. */
+/** The tables of a tenant whose resources include no tables. */
 export function tablesOfConfiguration(lookup: Lookup): TransactionTables {
   const tables: TransactionTables = {
     lookup,

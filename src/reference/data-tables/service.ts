@@ -26,8 +26,8 @@ type Wanted = {
 }
 
 /**
- * Returns a record, in one round trip, or none if the isolate knows the contents in force and the row. Throws 400 for keys that do
- * not fit the table, and 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
+ * Returns a record. Takes one round trip, or none if the isolate knows the contents in force and the row. Throws 400 for keys that
+ * do not fit the table, and 404 `notFound`, `resourceNotInForce` or `tableRecordNotFound`.
  */
 export async function showRecord(
   kind: TableKind,

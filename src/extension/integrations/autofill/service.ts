@@ -25,7 +25,7 @@ import type {
 import { readIntegrations, touchIntegrations } from '../store.ts'
 import { INTERNAL } from './sequence.ts'
 
-/** The most operations of a tenant; more respond with 413. Every message to a policy's object contains all of them. */
+/** The most operations of a tenant. Registering more rejects with 413. Every message to a policy's object contains all of them. */
 const MOST_OPERATIONS = 50
 
 export async function listOperations(context: RequestContext): Promise<AutofillIntegrationResponse> {

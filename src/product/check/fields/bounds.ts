@@ -183,7 +183,7 @@ function regexProblem(pattern: string, { afford }: ValueReport): string | undefi
   )
 }
 
-/** The engine rejects nested repetitions with a larger product. */
+/** The engine rejects nested repetitions whose product is larger. */
 const MOST_REPETITIONS = 1_000
 
 /**

@@ -207,6 +207,6 @@ const fieldFile = z
 
 export const fieldList = list(fieldFile)
 
-/** A field. It has no `fields` in this type, because groups cannot be nested. */
+/** A field in a file. `fields` is unknown in this type, because groups cannot be nested. */
 export type FieldFile = z.infer<typeof groupedField>
 export type FieldFiles = readonly (FieldFile | undefined)[]

@@ -35,13 +35,13 @@ const asFlag = (value: unknown): unknown => {
   return word === 'false' ? false : value
 }
 
-/** Text. Also accepts numbers and booleans, and prints them. */
+/** Text. Numbers and booleans are also accepted and become text. */
 export const text = takes(z.preprocess(asText, z.string()), SCALAR)
 
-/** Text without surrounding blanks that is not empty. */
+/** Text that is not blank, trimmed. */
 export const name = takes(z.preprocess(asText, z.string().trim().min(1)), { ...SCALAR, pattern: '\\S' })
 
-/** Text that is not empty, with its blanks. */
+/** Text that is not empty, not trimmed. */
 export const filledText = takes(z.preprocess(asText, z.string().min(1)), { ...SCALAR, minLength: 1 })
 
 export const flag = takes(z.preprocess(asFlag, z.boolean()), { enum: [true, false, 'true', 'false'] })

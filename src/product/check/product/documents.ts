@@ -88,7 +88,7 @@ function checkFonts(fileName: string, fonts: readonly string[], report: ValueRep
   if (fonts.length > MOST_FONTS) report.error('badDocument', tooMany)
 }
 
-/** Files that cannot be documents, which are PDF or HTML (transactions/documents/upload.ts). */
+/** Extensions of files that cannot be documents. Documents are PDF or HTML (transactions/documents/upload.ts). */
 const OTHER_KIND = /\.(?:docx?|xlsx?|pptx?|odt|rtf|txt|csv|png|jpe?g|svg|zip)$/i
 
 /**

@@ -122,7 +122,7 @@ function readPolicyFile(folder: string, archive: Archive): { isWhole: boolean; p
   return { isWhole: read !== undefined, policy: read ?? defaults() }
 }
 
-/** The scripts and templates of one product. References are checked in the end in all that were read. */
+/** The scripts and templates of one product. At the end, the references in all that were read are checked. */
 class Scripts {
   readonly #context: ProductContext
   readonly #sources: TemplateSource[] = []

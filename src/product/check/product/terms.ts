@@ -170,7 +170,7 @@ export function compileRenewals(
   return { documents: compileDocuments(value.documents, templates, report.at('documents'), ...WHEN_ACCEPTED) }
 }
 
-/** Returns undefined without cancellations.json. The product then uses legacy cancellations. */
+/** Returns undefined without cancellations.json. The product then cancels the legacy way. */
 export function compileCancellations(
   path: string,
   archive: Archive,

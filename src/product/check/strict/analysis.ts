@@ -160,8 +160,8 @@ class ProductAnalysis {
     for (const { premium } of product.taxes) if (premium) this.#template(premium, tree, ['tax'])
     if (product.calculations) this.#template(product.calculations, tree, ['fees'])
     if (product.underwriting) {
-      // Checked here and not while compiling, as it is for premiums: a deployed archive may be compiled again, without this
-      // analysis, and that must not reject its strict product.
+      // Checked here, unlike premiums, which are checked while compiling: a deployed archive may be compiled again without this
+      // analysis, and its strict product must not be rejected then.
       if (!hasPlugin(product, 'getUnderwritingResult'))
         checkSets(product.underwriting, 'decision', this.#archive.report)
       this.#template(product.underwriting, tree, ['underwriting'])

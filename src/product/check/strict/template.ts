@@ -244,7 +244,7 @@ class Template {
 
 const isKnownList = (list: Value): boolean => list.is === 'data' && list.node.fields !== undefined
 
-/** After a loop that may have no turn, variables that it sets may be unset. */
+/** Marks everything that the loop sets as uncertain, because the loop may have no turn. */
 function unsure(paths: Path[]): Path[] {
   const premiums = new Set(paths.map(one => one.premium))
   const names = new Set(paths.flatMap(one => [...one.variables.keys()]))

@@ -1,4 +1,4 @@
-// Fields of a product that policies must provide and nothing reads.
+// Finds fields of a product that requests provide but nothing reads.
 import type { FieldDefinition, ProductDefinition } from '../../configuration.ts'
 import type { Uses } from './source.ts'
 
