@@ -3,21 +3,21 @@ import { type Instant, now } from '../src/kernel/time.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import { type ShardName, servedTenantOfShard } from '../src/platform/tenancy.ts'
 
-/** Time to the next alarm while it works and after a failure. */
+/** Time until the next alarm, both while the object works and after a failure. */
 const REARM_MS = 60_000
 
 type Charge = { readonly shard: ShardName; readonly webhook: string }
 
 /**
- * One for each webhook in each shard of a tenant: the connections of an object are its own, so a slow endpoint delays
- * no other. Its storage holds `charge`, the shard and webhook, and what is under way (delivery/claims.ts).
+ * One object for each webhook in each shard of a tenant. Each object has its own connections, so a slow endpoint delays no other
+ * webhook. Its storage keeps `charge` (the shard and the webhook) and what is under way (delivery/claims.ts).
  */
 export class DeliveryObject extends DurableObject<Env> {
-  /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
+  /** A call arrived during the work, so it must look again. A crash loses this flag, but the alarm looks anyway. */
   #woken = false
   #works = false
 
-  /** Looks for due deliveries at once. A call while it works is remembered, so it looks again afterwards. */
+  /** Looks for due deliveries immediately. A call during the work is remembered: the object looks again afterwards. */
   async wake(shard: ShardName, webhook: string): Promise<void> {
     this.#woken = true
     if (this.#works) return
@@ -27,7 +27,7 @@ export class DeliveryObject extends DurableObject<Env> {
     if (armed === null || armed > now()) await this.ctx.storage.setAlarm(now())
   }
 
-  /** Re-arms before it works: a crash in between costs a minute and loses nothing. */
+  /** Sets the next alarm before the work, so that a crash in between costs a minute and loses nothing. */
   override async alarm(): Promise<void> {
     const charge = await this.ctx.storage.get<Charge>('charge')
     if (!charge) return

@@ -7,25 +7,28 @@ import { type Block, leaseNumbers } from '../src/platform/tenancy/sequence.ts'
 import { type ShardName, shardDatabase, shardName, type Tenant } from '../src/platform/tenancy.ts'
 import { DocumentTurns, type WaitingPolicy } from '../src/transactions/documents/turns.ts'
 
-/** Time to the next alarm while it works and after a failure. */
+/** Time until the next alarm, both while the object works and after a failure. */
 const REARM_MS = 60_000
 
-/** While commits are under way that it was armed for. */
+/** Time between looks while the commits are under way for which the alarm was set. */
 const LOOK_EVERY_MS = 60_000
 
 /** The shortest time between two alarms. */
 const PAUSE_MS = 1_000
 
 /**
- * One for each shard of a tenant: leases blocks of the number sequence and holds the alarm for the earliest due timer or
- * delivery. Its storage holds `sequence` (the next number to lease), `shard` and `lookAt` (the latest time to look). Its memory holds
- * whose documents are being made.
+ * One object for each shard of a tenant. It leases blocks of the number sequence and keeps the alarm for the earliest due timer or
+ * delivery. Its storage keeps `sequence` (the next number to lease), `shard` and `lookAt` (the latest time to look). Its memory
+ * keeps the policies whose documents are being made.
  */
 export class DispatcherObject extends DurableObject<Env> {
   #lastLease: Promise<unknown> = Promise.resolve()
   readonly #turns = new DocumentTurns()
 
-  /** For the previous release while both run: leases from the object's own storage; the next `leaseBlock` starts after it. */
+  /**
+   * Serves the previous release while both releases run. Leases from the storage of the object; the next `leaseBlock` starts after
+   * it.
+   */
   lease(count: number): Promise<Block> {
     return this.#inTurn(async () => {
       const next = (await this.ctx.storage.get<number>('sequence')) ?? FIRST_SEQUENCE
@@ -34,7 +37,7 @@ export class DispatcherObject extends DurableObject<Env> {
     })
   }
 
-  /** Leases `count` numbers; they are never leased again. */
+  /** Leases `count` numbers. They are never leased again. */
   leaseBlock(tenant: Tenant, shard: number, count: number): Promise<ObjectReply<Block>> {
     return replyOf({ at: 'lease', tenant: tenant.locator, shard }, calls =>
       this.#inTurn(() =>
@@ -43,19 +46,19 @@ export class DispatcherObject extends DurableObject<Env> {
     )
   }
 
-  /** Runs leases one after the other: each calls the database between its read and its write of the storage. */
+  /** Runs leases one after the other, because each calls the database between its read and its write of the storage. */
   #inTurn<Result>(lease: () => Promise<Result>): Promise<Result> {
     const turn = this.#lastLease.then(lease)
     this.#lastLease = turn.catch(() => undefined)
     return turn
   }
 
-  /** Gives a policy its turn to have its documents made; false if it has one, or the shard has its share. */
+  /** Gives a policy its turn to have its documents made. Returns false if it already has one or the shard is at its limit. */
   beginDocuments(policy: WaitingPolicy, mayBeMore: boolean): Promise<ObjectReply<boolean>> {
     return replyOf({ at: 'documents' }, async () => this.#turns.begin(policy, mayBeMore, now()))
   }
 
-  /** Ends the policy's turn, and hints at the next policy. */
+  /** Ends the turn of the policy and sends a hint for the next one. */
   endDocuments(tenant: Tenant, shard: number, policy: PolicyLocator): Promise<ObjectReply<null>> {
     return replyOf({ at: 'documents', tenant: tenant.locator, shard }, async calls => {
       const { hintOf, waitingPolicies } = await import('../src/transactions/documents/job-store.ts')
@@ -68,8 +71,8 @@ export class DispatcherObject extends DurableObject<Env> {
   }
 
   /**
-   * Looks at the shard when `at` (epoch milliseconds) comes, and then each minute until a look comes after `until`. An earlier look
-   * does not replace it: the caller arms before it commits, so the earlier look may find nothing yet. Returns `until`.
+   * Looks at the shard at `at` (epoch milliseconds), and then each minute until a look comes after `until`. An earlier look does
+   * not replace it: the caller sets the alarm before it commits, so an earlier look may find nothing yet. Returns `until`.
    */
   async arm(shard: ShardName, at: number, until = at): Promise<number> {
     const lookAt = (await this.ctx.storage.get<number>('lookAt')) ?? 0
@@ -80,8 +83,8 @@ export class DispatcherObject extends DurableObject<Env> {
   }
 
   /**
-   * Re-arms before it works: a crash in between costs a minute and loses nothing. If `lookAt` changed meanwhile, the alarm
-   * must stay.
+   * Sets the next alarm before the work, so that a crash in between costs a minute and loses nothing. If `lookAt` changed
+   * meanwhile, the alarm must stay.
    */
   override async alarm(): Promise<void> {
     const shard = await this.ctx.storage.get<ShardName>('shard')

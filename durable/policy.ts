@@ -5,12 +5,12 @@ import { type Tenant, tenantNow } from '../src/platform/tenancy.ts'
 import type { PolicyMessage, PolicyReply } from '../src/transactions/mechanism/kind.ts'
 import type { PolicyMemory, Recalled } from '../src/transactions/object/execution.ts'
 
-/** Operations that may wait for one policy; more are refused at once. */
+/** The number of operations that may wait for one policy. Further ones are rejected immediately. */
 const LONGEST_LINE = 256
 
 /**
- * One for each policy: runs its operations one after the other, in order of arrival. Correctness does not depend on it
- * (D1's guards ensure that); its memory is a cache of the policy's rows.
+ * One object for each policy. It runs the operations of the policy one after the other, in order of arrival. Correctness does not
+ * depend on this (D1's guards enforce it). Its memory is a cache of the policy's rows.
  */
 export class PolicyObject extends DurableObject<Env> {
   #last: Promise<unknown> = Promise.resolve()
@@ -31,7 +31,7 @@ export class PolicyObject extends DurableObject<Env> {
     return reply
   }
 
-  /** Its memory of the policy, if that is at least of the version; null if not. */
+  /** Returns what the object remembers of the policy if that is at least of this version, otherwise null. */
   recall(tenant: Tenant, version: number): Promise<ObjectReply<Recalled | null>> {
     return replyOf({ at: 'policy object', operation: 'recall' }, async () => {
       if (!this.#memory.loaded) return null
@@ -44,7 +44,7 @@ export class PolicyObject extends DurableObject<Env> {
     const { tenant, caller, requestId, idempotency, adds = false, operation, token } = message
     return replyOf({ at: 'policy object', requestId, operation: operation.kind }, async calls => {
       calls.token = token
-      // Rules and rating are much code; an isolate without objects never needs it.
+      // Rules and rating are a lot of code, which an isolate without objects never needs.
       const { execute } = await import('../src/transactions/object/execution.ts')
       const later = (work: Promise<unknown>): void => this.ctx.waitUntil(work)
       const now = tenantNow(tenant)

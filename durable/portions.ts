@@ -5,31 +5,31 @@ import type { Calls } from '../src/platform/calls.ts'
 import { alarm, observed } from '../src/platform/observation.ts'
 import type { ShardName } from '../src/platform/tenancy.ts'
 
-/** Time to the next alarm while it works, in case of a crash; the alarm does not fire before the work ends. */
+/** Time until the next alarm during the work, in case of a crash. The alarm does not fire before the work ends. */
 const REARM_MS = 3_000
-/** Wait after a failure: short at first, since most faults are brief, and longer while they last. */
+/** The wait after a failure: short at first, since most faults are brief, and longer while they last. */
 const FIRST_FAILED_MS = 1_000
 const LONGEST_FAILED_MS = 20_000
 
-/** `migration` is the subject of a migration: the name under which its objects keep it. */
+/** `migration` is the subject of a migration: its objects store the subject under that name. */
 type Charge = { readonly shard: ShardName; readonly subject?: Uuid; readonly migration?: Uuid }
 
 /**
- * Work that is done a portion at a time: an alarm does a bounded number of them and sets the next alarm. D1 records progress in
- * the batch of each portion, so a crash repeats work and loses nothing. Its storage holds `charge`, the shard and the subject.
+ * Work that is done in portions. An alarm does a bounded number of them and sets the next alarm. D1 records progress in the batch
+ * of each portion, so a crash repeats work and loses nothing. The storage keeps `charge`: the shard and the subject.
  */
 export abstract class PortionsObject extends DurableObject<Env> {
-  /** Names the work in logs. */
+  /** The name of the work in logs. */
   protected abstract readonly about: 'migration' | 'impact' | 'report'
 
-  /** Asked to look again while it works. A crash loses this; the alarm looks anyway. */
+  /** A call arrived during the work, so it must look again. A crash loses this flag, but the alarm looks anyway. */
   #woken = false
   #halted = false
-  /** Failed alarms since the last one that could work: each doubles the wait. */
+  /** The number of consecutive alarms that failed. Each doubles the wait. */
   #failed = 0
   #working: Promise<unknown> | undefined
 
-  /** Milliseconds until it must look again; undefined when no work is left. */
+  /** Returns the milliseconds until it must look again, or undefined when no work is left. */
   protected abstract workOn(
     shard: ShardName,
     subject: Uuid,
@@ -37,7 +37,7 @@ export abstract class PortionsObject extends DurableObject<Env> {
     calls: Calls,
   ): Promise<number | undefined>
 
-  /** Looks for work at once. A call while it works is remembered, so it looks again afterwards. */
+  /** Looks for work immediately. A call during the work is remembered: the object looks again afterwards. */
   async wake(shard: ShardName, subject: Uuid): Promise<void> {
     this.#woken = true
     if (this.#working) return
@@ -51,13 +51,13 @@ export abstract class PortionsObject extends DurableObject<Env> {
     return { shard, subject }
   }
 
-  /** Begins nothing further before the next alarm; returns when what is under way is finished. */
+  /** Starts nothing further before the next alarm, and returns when the work under way has finished. */
   async halt(): Promise<void> {
     this.#halted = true
     await this.#working
   }
 
-  /** Re-arms before it works: a crash in between costs seconds and loses nothing. */
+  /** Sets the next alarm before the work, so that a crash in between costs seconds and loses nothing. */
   override async alarm(): Promise<void> {
     const charge = await this.ctx.storage.get<Charge>('charge')
     if (!charge) return
@@ -92,11 +92,14 @@ export abstract class PortionsObject extends DurableObject<Env> {
   }
 }
 
-/** One for each migration: its accounts, some at each alarm. Its storage holds `charge`, the shard and migration. */
+/**
+ * One object for each migration. Each alarm processes some of its accounts. Its storage keeps `charge`: the shard and the
+ * migration.
+ */
 export class MigrationObject extends PortionsObject {
   protected readonly about = 'migration'
 
-  /** Objects of the last release read it under this name. */
+  /** Objects of the previous release read it under this name. */
   protected override chargeOf(shard: ShardName, migration: Uuid) {
     return { shard, migration }
   }
@@ -113,8 +116,8 @@ export class MigrationObject extends PortionsObject {
 }
 
 /**
- * One for each impact of a configuration: the tenant's policies, some at each alarm, in all its shards. It writes nothing to them,
- * and is in the home shard. Its storage holds `charge`, the shard and the impact.
+ * One object for each impact of a configuration, in the home shard. Each alarm processes some of the tenant's policies, over all
+ * its shards. It does not write to policies. Its storage keeps `charge`: the shard and the impact.
  */
 export class ImpactObject extends PortionsObject {
   protected readonly about = 'impact'
@@ -131,8 +134,8 @@ export class ImpactObject extends PortionsObject {
 }
 
 /**
- * One for each report: the tenant's policies, some at each alarm, in all its shards, and then its files. It writes nothing to policies.
- * Its storage holds `charge`, the shard and the report.
+ * One object for each report. Each alarm processes some of the tenant's policies, over all its shards; then it writes the files of
+ * the report. It does not write to policies. Its storage keeps `charge`: the shard and the report.
  */
 export class ReportObject extends PortionsObject {
   protected readonly about = 'report'
@@ -150,7 +153,7 @@ export class ReportObject extends PortionsObject {
     return waitMs
   }
 
-  /** As `wake`; returns once it has come to an end, or after so many milliseconds. */
+  /** Does what `wake` does, and returns when the report has ended or after `mostMs` milliseconds. */
   async wakeAndWait(shard: ShardName, report: Uuid, mostMs: number): Promise<void> {
     const ended = new Promise<void>(resolve => this.#waiting.push(resolve))
     await this.wake(shard, report)
