@@ -1,5 +1,5 @@
-// Every route of every capability. The service mounts them by the index that `npm run config` writes from this list, and
-// loads a capability's routes on the first call of one.
+// Every route of every capability. `npm run config` writes an index from this list, from which the service mounts the routes. The
+// service loads the routes of a capability on the first call to one of them.
 import { auditRoutes } from './access/audit/routes.ts'
 import { identityProviderRoutes } from './access/identity-providers/routes.ts'
 import { accountRoutes, ownPermissionRoutes } from './access/routes.ts'

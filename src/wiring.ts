@@ -1,5 +1,5 @@
-// The only file that knows every capability: lower layers call higher ones only through registrations here. Modules are
-// imported when first needed, so that an isolate starts without them.
+// The only file that knows every capability. Lower layers call higher ones only through the registrations here. Modules are
+// imported on first use, so that an isolate starts without them.
 
 import { recordRefusal } from './access/audit/store.ts'
 import { signedIn } from './access/sign-in-check.ts'
@@ -14,7 +14,7 @@ export const CALLERS: Callers = { signedIn, recordRefusal }
 const ofPolicy = async (): Promise<TimerOwner> =>
   (await import('./transactions/object/policy-timers.ts')).policyTimerDue
 
-/** What an erasure reaches in layers above that of policyholders. */
+/** Everything that an erasure deletes or empties in the layers above policyholders. */
 const erasureOwner = async (): Promise<TimerOwner> => {
   const [{ eraseRemains }, { emptyShowingHolders }, { removePreviews }] = await Promise.all([
     import('./servicing/policyholders/erasure.ts'),

@@ -1,4 +1,4 @@
-// The Worker's entry. Modules that every request needs are loaded at the start, others when first needed.
+// The entry point of the Worker. Modules that every request needs are loaded at the start, others on first use.
 import { loadConsole, loadReference } from './bundles/load.ts'
 import type { Instant } from './kernel/time.ts'
 import type { Calls } from './platform/calls.ts'
@@ -55,12 +55,13 @@ export default {
     const at = scheduledTime as Instant
     const tasks = {
       upgradeDatabases,
-      // By the minute that the tick is for: late, or after a long task, the clock says another, whose tenants have a tick of their own.
+      // Uses the minute for which the tick was scheduled. In a late tick, or after a long task, the clock shows another minute,
+      // whose tenants have their own tick.
       wakeTenants: (env: Env, calls: Calls) => wakeTenants(env, calls, at),
       measureShards: (env: Env, calls: Calls) => measureShards(env, calls, at),
       wipeReturned,
     }
-    // A failing task stops no other.
+    // A task that fails does not stop the others.
     const problems: unknown[] = []
     for (const [operation, task] of Object.entries(tasks))
       await observed(env, { at: 'cron', operation }, async calls => void (await task(env, calls))).catch(
