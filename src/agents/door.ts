@@ -1,5 +1,5 @@
-// `/mcp`: software agents, by the Model Context Protocol (docs/agents.md). This side knows the tenant and its databases; the protocol and
-// its tools are a bundle apart, which reaches the service through `Host` alone.
+// `/mcp`: software agents, by the Model Context Protocol (docs/agents.md). This side knows the tenant and its databases. The
+// protocol and its tools are a separate bundle, which reaches the service only through `Host`.
 import { version } from '../../package.json'
 import { loadAgents } from '../bundles/load.ts'
 import { ERROR_KINDS, forbidden, invalidRequest, Refusal, tooLarge } from '../kernel/errors.ts'
@@ -10,13 +10,13 @@ import { beginPreviewed, keepPreview, takePreview } from './kept-previews.ts'
 import { productFields } from './product-fields.ts'
 import type { Answered, Asked, Host } from './protocol/host.ts'
 
-/** Of one message. */
+/** The limit for one message. */
 const LARGEST_MESSAGE_BYTES = 65_536
 
-/** Of what an agent gets: the list of tools is the longest. */
+/** The limit for a response to an agent, in characters. The list of tools is the longest. */
 const LONGEST_RESPONSE = 262_144
 
-/** Refuses (403) a tenant that keeps agents out, and says how to let them in. */
+/** Rejects with 403 if the tenant does not allow agents. The message says how to allow them. */
 function requireAgents(tenant: Tenant): void {
   if (agentsAreAllowed(tenant)) return
   throw forbidden(
@@ -31,7 +31,7 @@ function requireMessage(message: unknown): void {
     throw invalidRequest('There are no subscriptions here: read_events answers what happened since a cursor.')
 }
 
-/** Throws Refusals before the protocol has its say; what that answers has its own form. */
+/** Throws Refusals before the protocol handles the message; answers of the protocol have a different form. */
 export async function answerAgent({ request, context, dispatch }: Entry): Promise<Response> {
   requireAgents(context.tenant)
   const { value: message } = await readJson(request, { largestBytes: LARGEST_MESSAGE_BYTES })
@@ -46,7 +46,7 @@ export async function answerAgent({ request, context, dispatch }: Entry): Promis
   return await whole(response)
 }
 
-/** Read to its end, so that the round trips of the tool are known when the answer leaves. */
+/** Reads the response to its end, so that the round trips of the tool are known when the answer leaves. */
 async function whole(response: Response): Promise<Response> {
   const text = await response.text()
   if (text.length > LONGEST_RESPONSE)
@@ -95,7 +95,7 @@ async function calling(
   }
 }
 
-/** In the form of a route's answer, a Refusal too. */
+/** Returns the result in the form of a route's answer, including a Refusal. */
 async function answered(work: Promise<unknown>): Promise<Answered> {
   try {
     return { status: 200, body: await work }

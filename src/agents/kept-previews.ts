@@ -1,5 +1,5 @@
-// Previews of agents, kept until they expire: an agent sends a short name, and nothing of what was previewed can be changed on the way.
-// A preview is kept as the answer to a write that can be repeated, sealed, and removed by a timer.
+// Previews of agents, kept until they expire. An agent sends only a short name, so nothing of what was previewed can be changed on
+// the way. A preview is stored as the answer of an idempotent write, sealed, and removed by a timer.
 import { and, eq, gte, lt, lte } from 'drizzle-orm'
 import { auditRows } from '../access/audit/store.ts'
 import { tooLarge } from '../kernel/errors.ts'
@@ -28,7 +28,7 @@ type KeptPreview = {
   readonly previewed: Previewed
 }
 
-/** Callers' keys begin with the locator of an account. */
+/** These keys cannot collide with those of callers, which begin with the locator of an account. */
 const keyOf = (id: string): string => `agent:${id}`
 const keyOfUse = (id: string): string => `agent-used:${id}`
 
@@ -44,7 +44,7 @@ const ID_LETTERS = 24
 const newId = (): string =>
   `pv_${[...crypto.getRandomValues(new Uint8Array(ID_LETTERS))].map(one => LETTERS[one % LETTERS.length]).join('')}`
 
-/** One round trip. Refuses (413) what is too long to be kept. */
+/** One round trip. Rejects with 413 a preview that is too long to keep. */
 export async function keepPreview(
   context: RequestContext,
   previewed: Previewed,
@@ -56,7 +56,7 @@ export async function keepPreview(
   const text = await seal(env, sealedPlace(tenant, 'agents', id), JSON.stringify(kept))
   if (text.length > LONGEST_KEPT_ANSWER)
     throw tooLarge('The transaction is too long for an agent; make it in several, or with the API.')
-  // A database that is full takes no previews either.
+  // A full database accepts no previews either.
   await commit({ ...keyed(context, id), adds: true }, homeDatabase(context), {
     shard: HOME_SHARD,
     guards: [],
@@ -75,7 +75,7 @@ export async function keepPreview(
   return { preview: id, expiresTimestamp: String(expiresAt) }
 }
 
-/** One round trip. Refuses (409) a preview that is unknown, has expired, or is another account's. */
+/** One round trip. Rejects with 409 a preview that is unknown, has expired, or belongs to another account. */
 export async function takePreview(context: RequestContext, id: string): Promise<Previewed> {
   const answer = await storedAnswer(keyed(context, id), homeDatabase(context))
   if (!answer || isBySubject(answer)) throw previewOutdated('unknown')
@@ -87,8 +87,8 @@ export async function takePreview(context: RequestContext, id: string): Promise<
 }
 
 /**
- * Records that the preview is about to be carried out: one round trip. What `If-Previewed` does not guard, such as a new quote, is
- * begun once: refuses (409) a second time.
+ * Records that the preview is about to be carried out: one round trip. An operation that `If-Previewed` does not guard, such as a
+ * new quote, can begin only once: a second attempt is rejected with 409.
  */
 export async function beginPreviewed(
   context: RequestContext,
@@ -111,8 +111,8 @@ export async function beginPreviewed(
 }
 
 /**
- * Removes all previews that were kept by then (real time). They are sealed, and may show values of any policyholder: after an erasure
- * agents preview again.
+ * Removes all previews that were stored until then (real time). They are sealed and may show values of any policyholder, so after
+ * an erasure agents must preview again.
  */
 export async function removePreviews({ env, tenant, calls }: TenantPlace, until: number): Promise<void> {
   const database = shardDatabase(env, tenant, HOME_SHARD, calls)

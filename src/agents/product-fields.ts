@@ -1,4 +1,4 @@
-// Products as agents read them: what each field is called, and what it takes.
+// Products as agents read them: the name of each field and the values it accepts.
 
 import { wrongState } from '../kernel/errors.ts'
 import type { RequestContext } from '../platform/context.ts'
@@ -81,7 +81,7 @@ const shown = (
   products: Object.values(products).map(shownProduct),
 })
 
-/** Of the latest configuration: one round trip. Refuses (403) a caller who may not list products. */
+/** Returns the products of the latest configuration: one round trip. Rejects with 403 a caller who may not list products. */
 export async function productFields(context: RequestContext): Promise<ReturnType<typeof shown>> {
   const { env, tenant, caller, calls } = context
   requirePermission(caller, ['products.read', 'products.list'])

@@ -1,4 +1,4 @@
-// A tool is one value: its name, what it takes and gives, and what it calls.
+// A tool is one value: its name, its input and output, and the call that it makes.
 import type { McpServer } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { dataResult, refusalResult } from './answers.ts'
@@ -7,11 +7,11 @@ import type { Host } from './host.ts'
 export type Tool = {
   readonly name: string
   readonly title: string
-  /** For the model: what it answers, and when to use it. */
+  /** For the model: what the tool answers, and when to use it. */
   readonly about: string
   readonly input: z.ZodObject
   readonly output: z.ZodType
-  /** `carries out`: the one that changes records of customers. `makes`: something beside them, such as a report. */
+  /** `carries out`: the tool that changes records of customers. `makes`: creates something else, such as a report or a preview. */
   readonly effect: 'reads' | 'makes' | 'carries out'
   readonly run: (input: never, host: Host) => Promise<object>
 }
@@ -47,7 +47,7 @@ export function register(
   )
 }
 
-/** Made once for a tool, since a server is made for each request. */
+/** Cached per tool, since each request creates a server. */
 const results = new WeakMap<z.ZodType, z.ZodObject>()
 
 function resultOf(output: z.ZodType): z.ZodObject {

@@ -1,4 +1,4 @@
-// Values that many tools take or show. Times are ISO 8601, which models read better than milliseconds.
+// Values that many tools accept or return. Times are ISO 8601, which models read better than milliseconds.
 import { z } from 'zod'
 import type { Json } from './host.ts'
 
@@ -18,7 +18,7 @@ export const TimeIn = z.iso
 
 export const More = z.string().max(2_000).optional().describe('The `more` of the page before: its next page.')
 
-// What a message may have in all bounds these. Models read a schema with every call, so nothing is said in it twice.
+// The limit on a whole message bounds these too. Models read a schema with every call, so nothing is said in it twice.
 const Values = z.record(z.string(), z.union([z.string(), z.array(z.string())]))
 
 export const FieldValuesIn = Values.describe(
@@ -37,7 +37,7 @@ const AMOUNTS = [
   'indemnityPerItem',
 ] as const
 
-/** Decimal numbers; of indemnities also `unlimited`. */
+/** Decimal numbers; for indemnities also `unlimited`. */
 const amounts = z.partialRecord(z.enum(AMOUNTS), z.string()).optional()
 
 const PerilIn = z.strictObject({
@@ -77,7 +77,7 @@ const ExposureUpdate = z.strictObject({
   endPerils: z.array(z.string()).optional(),
 })
 
-/** Of a policy, by an endorsement or for its next term. */
+/** Changes of a policy, by an endorsement or for its next term. */
 export const policyChanges = {
   ...fieldChanges,
   fieldValues: FieldValuesIn.optional(),
@@ -87,7 +87,7 @@ export const policyChanges = {
   newPaymentScheduleName: z.string().optional(),
 }
 
-/** The interface has the amounts of a peril beside its other properties. */
+/** Moves the amounts of a peril next to its other properties, where the interface has them. */
 export function withAmounts(content: Json): Json {
   if (Array.isArray(content)) return content.map(withAmounts)
   if (typeof content !== 'object' || content === null) return content
@@ -109,13 +109,13 @@ const PARTS: ReadonlySet<string> = new Set([
   'updatePerils',
 ])
 
-/** Milliseconds since 1970, as the interface takes them. */
+/** Milliseconds since 1970, as the interface accepts them. */
 export const msOf = (iso: string): string => String(Date.parse(iso))
 
 export const msIfAny = (iso: string | undefined): string | undefined =>
   iso === undefined ? undefined : msOf(iso)
 
-/** ISO 8601 of milliseconds as text; undefined for none. */
+/** Returns milliseconds given as text as ISO 8601, or undefined for none. */
 export function isoOf(ms: string | undefined): string | undefined {
   const time = new Date(Number(ms))
   return ms === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString()
@@ -127,7 +127,7 @@ export const Time = z.string()
 /** In major units. */
 export const Money = z.strictObject({ amount: z.number(), currency: z.string() })
 
-/** An amount of a record and its currency; undefined where there is none. */
+/** Returns an amount of a record with its currency, or undefined where there is none. */
 export function money(record: Json, name: string): z.infer<typeof Money> | undefined {
   const amount = record?.[name]
   return typeof amount === 'number'
@@ -137,7 +137,7 @@ export function money(record: Json, name: string): z.infer<typeof Money> | undef
 
 export const FieldValues = z.record(z.string(), z.array(z.string()))
 
-/** A tool reads so many fields of one record at most. */
+/** A tool shows at most this many fields of one record. */
 const MOST_FIELDS = 80
 
 export const fieldValues = (values: Json): z.infer<typeof FieldValues> =>
@@ -154,7 +154,7 @@ export const Groups = z
 
 const MOST_GROUPS = 40
 
-/** Undefined for none. */
+/** Returns undefined if there are no groups. */
 export function groupsOf(groups: Json): z.infer<typeof Groups> {
   const all = Object.entries((groups ?? {}) as Record<string, Json>).slice(0, MOST_GROUPS)
   return all.length === 0

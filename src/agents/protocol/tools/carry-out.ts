@@ -1,4 +1,4 @@
-// The one tool that changes records of customers. It takes a preview and nothing else, so it can do nothing but what was previewed.
+// The one tool that changes records of customers. It accepts only a preview, so it can do only what was previewed.
 import { z } from 'zod'
 import { ok } from '../answers.ts'
 import type { Json, Previewed } from '../host.ts'
@@ -23,7 +23,7 @@ const Done = z.strictObject({
 
 const READ = 'It is done. read_policy and read_bills show the policy as it is now.'
 
-/** What a new quote came to: it is priced and underwritten, or declined. */
+/** Returns the outcome of a new quote: it is priced and underwritten, or declined. */
 function quoted(policy: Json) {
   const [made] = policy.modifications
   const result = underwriting(made?.automatedUnderwritingResult)

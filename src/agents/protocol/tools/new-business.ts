@@ -1,5 +1,5 @@
-// From a question to a quote: the price of a risk, a new policyholder and a new quote. Each that is more than a price is previewed,
-// and made by carry_out.
+// The steps to a quote: the price of a risk, a new policyholder, and a new quote. A price is returned directly; the other two are
+// previewed, and carry_out creates them.
 import { z } from 'zod'
 import { ok } from '../answers.ts'
 import { type Host, type Json, pathOf } from '../host.ts'
@@ -62,7 +62,7 @@ const priced = {
 
 const MOST_PERILS = 40
 
-/** A quick quote: priced, neither checked nor underwritten; it is no policy. */
+/** Prices a risk as a quick quote, which is neither checked nor underwritten and is not a policy. */
 async function priceOf(risk: Risk, host: Host) {
   const path = pathOf`/policy/${host.tenant.locator}/quickquotes`
   const quick = await ok(host.call({ method: 'POST', path, body: requestOf(risk) }))

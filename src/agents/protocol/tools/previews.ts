@@ -1,4 +1,4 @@
-// Tools that preview. Nothing is written but the preview itself, which is kept for 15 minutes.
+// Tools that preview. They write only the preview itself, which is kept for 15 minutes.
 import { z } from 'zod'
 import { firstOf, ok } from '../answers.ts'
 import { type Asked, type Host, type Json, pathOf } from '../host.ts'
@@ -70,7 +70,7 @@ const NEXT =
 
 type Kind = 'issue' | 'endorsement' | 'renewal' | 'cancellation' | 'reinstatement'
 
-/** The preview of the interface, with the call that issues exactly that. */
+/** Returns the preview of the interface, and keeps the call that issues exactly that. */
 async function preview(host: Host, policy: string, kind: Kind, request: object, asked: Asked) {
   const path = pathOf`/policies/${policy}/preview`
   const shown = await ok(host.call({ method: 'POST', path, body: { [kind]: request } }))

@@ -178,7 +178,7 @@ const Policy = z.strictObject({
   moreExposures: MoreCount,
 })
 
-/** What holds of several segments: the last one that nothing replaced. */
+/** Returns the segment that determines the values: the last one that has not been replaced. */
 const lastOf = (segments: readonly Json[]): Json =>
   segments.filter(one => one.replacedTimestamp === undefined).at(-1) ?? segments.at(-1) ?? {}
 
