@@ -56,7 +56,7 @@ export const BILLING: Words = {
   closedTimestamp: 'When the period was closed.',
   closedBy: 'User name of the account that closed it.',
 
-  // Worksheets: how a price came about.
+  // Worksheets: how a price was calculated.
   'WorksheetFee.name': 'Name of the fee in the configuration.',
   'WorksheetTax.name': 'Name of the tax in the configuration.',
   'WorksheetTax.unrounded': 'What the script worked out.',

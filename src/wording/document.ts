@@ -1,5 +1,5 @@
-// Adds to the OpenAPI document what its schemas do not say: meanings of properties, parameters and values, examples
-// of properties, and events of operations.
+// Adds to the OpenAPI document what its schemas do not say: meanings of properties, parameters and values, examples of properties,
+// and events of operations.
 import { ERROR_KINDS, type ErrorCode } from '../kernel/errors.ts'
 import { EVENT_TYPES } from '../platform/events/catalogue.ts'
 import { newerTypesOf } from '../platform/events/types.ts'
@@ -32,7 +32,7 @@ export type Described = {
   'x-error-codes'?: { code: string; remedy?: string }[]
 }
 
-/** Keys that were needed: a test holds that there are no others. */
+/** Keys that were used. A test checks that no others exist. */
 export type Used = {
   readonly words: Set<string>
   readonly parameters: Set<string>
@@ -40,7 +40,7 @@ export type Used = {
 }
 export const nothingUsed = (): Used => ({ words: new Set(), parameters: new Set(), values: new Set() })
 
-/** Keys of the words for a parameter, the most particular first. */
+/** Returns the keys under which words for a parameter may be, the most specific first. */
 export function parameterKeys(path: string, { name }: Pick<Parameter, 'name'>): string[] {
   const parts = path.split('/').slice(1)
   const first = parts[0]!
@@ -64,7 +64,9 @@ function describeParameters(path: string, operation: Operation, used: Used): voi
   }
 }
 
-/** Schemas within operations: forms, and bodies of webhooks. They have no name; words call them `form` and `webhook`. */
+/**
+ * Describes schemas within operations: forms, and bodies of webhooks. They have no name; the words call them `form` and `webhook`.
+ */
 function describeBodies(name: string, { requestBody, responses }: Operation, used: Used): void {
   const contents = [requestBody, ...Object.values(responses)].map(body => body?.content ?? {})
   for (const content of contents)
@@ -72,7 +74,7 @@ function describeBodies(name: string, { requestBody, responses }: Operation, use
       if (schema) describeProperties({ [name]: schema }, WORDS, used.words)
 }
 
-/** By the sorted values. */
+/** Meanings by their sorted values. */
 const meaningsByValues = new Map<string, Readonly<Record<string, string>>>(
   VALUES.map(meanings => [Object.keys(meanings).sort().join('|'), meanings]),
 )
@@ -104,7 +106,7 @@ function describeValues(document: Described, used: Used): void {
 
 const listed = (types: readonly string[]): string => [...new Set(types)].map(type => `\`${type}\``).join(', ')
 
-/** What the stream and webhooks report of the operation. */
+/** Returns what the stream and webhooks report of the operation. */
 export function eventsOf(method: string, path: string): string | undefined {
   if (method === 'get') return undefined
   const cause = CAUSES[`${method.toUpperCase()} ${path}`]
@@ -132,5 +134,5 @@ export function describeDocument(document: Described, used: Used = nothingUsed()
     error.remedy = withoutLinks(REMEDIES[error.code as ErrorCode])
 }
 
-/** Pages of the documentation are not where the document is read. */
+/** Removes links, because the pages of the documentation are not available where the document is read. */
 const withoutLinks = (text: string): string => text.replace(/ \(\[[^\]]*\]\([^)]*\)\)/g, '')

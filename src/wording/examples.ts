@@ -1,4 +1,5 @@
-// Examples of properties, from the requests and answers that tests recorded for operations: each was accepted or sent by the service.
+// Examples of properties, from the requests and answers that tests recorded for operations. The service accepted or sent each of
+// them.
 import type { Described } from './document.ts'
 import type { Schema } from './words.ts'
 
@@ -6,7 +7,7 @@ type Media = { schema?: Schema; example?: unknown }
 
 const LONGEST = 60
 
-/** Text that a reader takes in at a glance; tests also send what nobody would. */
+/** Text that a reader understands immediately. Tests also send unrealistic text. */
 const PLAIN = /^[\p{L}\p{N} .,:/@+_-]+$/u
 
 const isShown = (value: unknown): boolean =>
@@ -14,7 +15,7 @@ const isShown = (value: unknown): boolean =>
 
 const NAMED = '#/components/schemas/'
 
-/** Gives properties without one the first example that an operation has of them. */
+/** Gives properties without an example the first one that an operation has for them. */
 export function exampleProperties({ paths, components: { schemas } }: Described): void {
   const walk = (schema: Schema | undefined, value: unknown): void => {
     if (schema === undefined || value === null || value === undefined) return

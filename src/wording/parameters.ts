@@ -1,7 +1,10 @@
 // Parameters of paths and queries.
 import type { Words } from './words.ts'
 
-/** By `name`, `before/name`, `first/name` or `first/before/name`: the first part of the path, and the part before the parameter. */
+/**
+ * Words by `name`, `before/name`, `first/name` or `first/before/name`, where `first` is the first part of the path and `before`
+ * the part in front of the parameter.
+ */
 export const PARAMETERS: Words = {
   tenantLocator:
     "Your tenant: its locator, the claim `tenant.uuid` of your token. Another tenant's is not found.",
@@ -64,7 +67,7 @@ export const PARAMETERS: Words = {
   tenantName: 'Tenant to look at. Accounts of a tenant leave it out; an administration account needs it.',
   'policies/policyholderLocator': 'Policies of this holder only.',
 
-  // `locator`, by the part of the path before it.
+  // `locator`, by the part of the path in front of it.
   'accounts/locator': 'The account: `id` in `GET /account/v1/accounts`.',
   'users/locator': 'The account: `id` in `GET /account/v1/accounts`.',
   'policy/accounts/locator': 'The policyholder: `locator` of `POST /policyholder/create`.',

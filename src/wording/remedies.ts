@@ -1,4 +1,5 @@
-// What the caller does about each error: in docs/errors.md, whose links these are, and in the OpenAPI document.
+// What the caller can do about each error. Used in docs/errors.md, which has the pages of these links, and in the OpenAPI
+// document.
 import type { ErrorCode } from '../kernel/errors.ts'
 
 export const REMEDIES: Readonly<Record<ErrorCode, string>> = {

@@ -19,7 +19,7 @@ const TENANT_TYPES: Meanings = {
   'account.test.tenant.admin': 'Administrator of a test tenant.',
 }
 
-/** The values that belong together, each with its meaning. */
+/** Values that belong together, each with its meaning. */
 export const SERVICE_VALUES: readonly Meanings[] = [
   {
     accountType: 'An account type of Bindery.',

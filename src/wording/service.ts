@@ -1,4 +1,4 @@
-// Accounts, events, webhooks, resources, configuration, integrations, and what refuses a request.
+// Accounts, events, webhooks, resources, configuration, integrations, and errors of requests.
 import { identifies, type Words } from './words.ts'
 
 export const SERVICE: Words = {
@@ -293,7 +293,7 @@ export const SERVICE: Words = {
   'PluginLogResponse.lines.level': 'Which function of `console` wrote the line.',
   'PluginLogResponse.lines.text': 'The line, cut off where it is long.',
 
-  // Refusals.
+  // Errors.
   requestMethod: 'HTTP method, such as `POST`.',
   requestUri: 'Path and query that were called.',
   'ExceptionResponse.fieldErrors': 'Properties or fields that are wrong.',

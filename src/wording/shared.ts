@@ -1,4 +1,5 @@
-// Properties that mean the same wherever they occur. What means something of its own in one schema is in the other files of this folder.
+// Properties that mean the same wherever they occur. Properties with a special meaning in one schema are in the other files of
+// this folder.
 import type { Words } from './words.ts'
 
 const LIST_OF_LOCATORS = 'By their locators.'
@@ -106,7 +107,7 @@ export const SHARED: Words = {
   currency: 'Currency of the amounts beside it.',
   durationMs: 'How long it took, in milliseconds.',
 
-  // Prices. Amounts are in major units; those of currencies stand beside them.
+  // Prices. Amounts are in major units; their currencies are next to them.
   premium: 'Price of cover for the span.',
   technicalPremium: 'Price by the model of risk alone. Absent where the product works out none.',
   grossPremium: 'Premium of all perils together, without taxes and fees.',

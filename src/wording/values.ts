@@ -1,4 +1,4 @@
-// Meanings of values. A list of values in the document has the meanings of the entry whose names are the same.
+// Meanings of values. A list of values in the document gets the meanings of the entry that has the same names.
 import { SERVICE_VALUES } from './service-values.ts'
 
 type Meanings = Readonly<Record<string, string>>
@@ -324,5 +324,5 @@ const POLICY_VALUES: readonly Meanings[] = [
   { onRisk: 'Something is covered.' },
 ]
 
-/** The values that belong together, each with its meaning. */
+/** Values that belong together, each with its meaning. */
 export const VALUES: readonly Meanings[] = [...POLICY_VALUES, ...SERVICE_VALUES]

@@ -1,11 +1,12 @@
-// What the OpenAPI document says of properties, parameters and values whose schema has no words of its own. Schemas of simple values are
-// shared by hundreds of properties (src/platform/wire.ts), since each costs start-up time; these words are read when the document is made.
+// What the OpenAPI document says of properties, parameters and values whose schema has no words of its own. Hundreds of properties
+// share the schemas of simple values (src/platform/wire.ts), since each schema costs start-up time. These words are read when the
+// document is built.
 import { MILLISECONDS, REQUEST_MILLISECONDS, UNITS } from '../platform/wire-units.ts'
 
-/** By `property`, `Schema.property`, `parent.property` or `Schema.parent.property`; the longest that fits is taken. */
+/** Words by `property`, `Schema.property`, `parent.property` or `Schema.parent.property`. The longest key that matches is used. */
 export type Words = Readonly<Record<string, string>>
 
-/** Of `locator` of each schema: what it identifies. */
+/** Words for `locator` of each schema: what it identifies. */
 export const identifies = (records: Readonly<Record<string, string>>): Words =>
   Object.fromEntries(
     Object.entries(records).map(([schema, what]) => [
@@ -32,12 +33,12 @@ export type Schema = {
   'x-enumDescriptions'?: Record<string, string>
 }
 
-/** Where a property is: its schema, what it lies in there, and its name. */
+/** The place of a property: its schema, the properties that contain it there, and its name. */
 export type Place = { readonly schema: string; readonly parents: readonly string[]; readonly name: string }
 
 const join = (...names: (string | undefined)[]): string => names.filter(Boolean).join('.')
 
-/** Keys of the words for a place, the most particular first. */
+/** Returns the keys under which words for a place may be, the most specific first. */
 export function keysOf({ schema, parents, name }: Place): string[] {
   const parent = parents.at(-1)
   return [
@@ -50,7 +51,7 @@ export function keysOf({ schema, parents, name }: Place): string[] {
   ]
 }
 
-/** Calls `see` with each property of the schemas, those of nested ones too. */
+/** Calls `see` with each property of the schemas, including nested schemas. */
 export function eachProperty(
   schemas: Readonly<Record<string, Schema>>,
   see: (property: Schema, place: Place, siblings: Readonly<Record<string, Schema>>) => void,
@@ -69,7 +70,7 @@ export function eachProperty(
   for (const [name, schema] of Object.entries(schemas)) walk(schema, name, [])
 }
 
-/** Calls `see` with each list of values of the document. */
+/** Calls `see` with each list of values in the document. */
 export function eachEnum(node: unknown, see: (schema: Schema) => void): void {
   if (typeof node !== 'object' || node === null) return
   if (Array.isArray(node)) {
@@ -81,17 +82,17 @@ export function eachEnum(node: unknown, see: (schema: Schema) => void): void {
     if (name !== 'example' && name !== 'examples' && name !== 'enum') eachEnum(value, see)
 }
 
-/** Without a meaning of its own: it says the unit only, or nothing. */
+/** Whether a description has no meaning of its own: it states only the unit, or nothing. */
 export const isUnitOnly = (description: string | undefined): boolean =>
   description === undefined || UNITS.has(description)
 
-/** The currency of an amount beside it. */
+/** Returns the words for the currency of an amount among the same properties. */
 function currencyWords(name: string, siblings: Readonly<Record<string, Schema>>): string | undefined {
   const amount = /^(.+)Currency$/.exec(name)?.[1]
   return amount !== undefined && amount in siblings ? `Currency of \`${amount}\`.` : undefined
 }
 
-/** What the value is counted in, by its schema. */
+/** Returns the unit of the value, by its schema. */
 function unitOf(
   property: Schema,
   name: string,
@@ -107,13 +108,16 @@ function unitOf(
 
 const SAYS_UNIT = /major units|Milliseconds since|ISO 8601/
 
-/** The words, and the unit unless they say it. */
+/** Returns the words, followed by the unit unless they already state it. */
 function withUnit(words: string, unit: string | undefined): string {
   if (unit === undefined || SAYS_UNIT.test(words)) return words
   return `${words} ${unit}`
 }
 
-/** Words beside a reference stand in a list with it; readers look for them on the property itself. */
+/**
+ * Moves words next to a reference to the property itself, where readers look for them. They are in a list together with the
+ * reference.
+ */
 function liftDescription(property: Schema): void {
   const { allOf } = property
   const [reference, words] = allOf ?? []
@@ -123,7 +127,7 @@ function liftDescription(property: Schema): void {
   property.allOf = [reference]
 }
 
-/** Gives each property its words; `used` collects the keys that were needed. */
+/** Gives each property its words. `used` collects the keys that were needed. */
 export function describeProperties(
   schemas: Readonly<Record<string, Schema>>,
   words: Words,
