@@ -16,7 +16,7 @@ import { placeOf, policyholderQuery } from '../../policyholders/store.ts'
 import type { PaymentOperation } from '../../transactions/payments/kind.ts'
 import { operate, policyLocator } from '../../transactions/policies/service.ts'
 
-/** The policy, and the invoice's locator. */
+/** Returns the policy of an invoice, and the locator of the invoice. */
 async function policyOfInvoice(context: RequestContext, text: string): Promise<[PolicyAggregate, Uuid]> {
   const { database, locator } = recordPlace(context, text, 'invoice')
   return [(await loadPolicy(context, database, { invoiceLocator: locator })).aggregate, locator]
@@ -56,7 +56,7 @@ export async function checkInvoices(
   return checkedInvoices((await loadPolicy(context, database, { locator })).aggregate)
 }
 
-/** Oldest first, of all policies: one round trip. */
+/** Returns the invoices of all policies of a policyholder, oldest first: one round trip. */
 export async function invoicesOfHolder(
   context: RequestContext,
   text: string,
@@ -73,7 +73,7 @@ export async function invoicesOfHolder(
     .sort((a, b) => Number(a.createdTimestamp) - Number(b.createdTimestamp))
 }
 
-/** The credit, and a page of its movements: one round trip. */
+/** Returns the credit of a policyholder and a page of its movements: one round trip. */
 export async function creditsOf(
   context: RequestContext,
   text: string,
@@ -91,8 +91,9 @@ export async function creditsOf(
 }
 
 /**
- * The policy's object carries the operation out. The locator names the policy; a record of an earlier release needs a look-up.
- * A locator that was made up may name a policy that does not exist: then 404 for the record, not for the policy.
+ * Carries out an operation in the policy's object. The locator of the record names its policy; for a record of an earlier release
+ * the policy is looked up. An invented locator may name a policy that does not exist. Then this throws 404 for the record, not for
+ * the policy.
  */
 async function operateOn(
   context: RequestContext,
@@ -122,7 +123,7 @@ export const payInvoice = (
 export const reversePayment = (context: RequestContext, text: string): Promise<ReadyAnswer> =>
   operateOn(context, 'payment', text, payment => ({ action: 'reverse', payment }))
 
-/** The policy's object makes the earliest planned invoice now. */
+/** Creates the earliest planned invoice now, in the policy's object. */
 export const issueNextInvoice = (context: RequestContext, text: string): Promise<ReadyAnswer> =>
   operate(context, policyLocator(text), { kind: 'nextInvoice' }, subject =>
     readInvoice(context, subject.split('/')[1]!),

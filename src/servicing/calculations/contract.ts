@@ -1,4 +1,4 @@
-// Premium formulas to try out (brief 0.10 names the paths; the shapes are those of published clients).
+// Trying out premium formulas (brief 0.10 names the paths; the shapes are those of published clients).
 import { z } from '@hono/zod-openapi'
 import {
   Amount,
@@ -19,7 +19,7 @@ import { breaks } from '../../platform/wire-problem.ts'
 import { CommissionResponse, TaxGroupResponse } from '../../policy/contract/billing.ts'
 import { PerilCreateRequest } from '../../policy/contract/requests.ts'
 
-/** Characters of a formula. */
+/** The longest formula, in characters. */
 const LONGEST_FORMULA = 1_000_000
 
 const Formula = z.string().max(LONGEST_FORMULA).openapi({
@@ -39,7 +39,7 @@ const FieldGroups = z
 
 const characteristics = { fieldValues: RequestFieldValues, fieldGroupsByLocator: FieldGroups }
 
-/** Defaults: from midnight today, for a year. */
+/** Default: from midnight today, for a year. */
 export const PolicyCharacteristicsPriceRequest = component('PolicyCharacteristicsPriceRequest', {
   policyStartTimestamp: OptionalTimestamp,
   policyEndTimestamp: OptionalTimestamp,
@@ -51,7 +51,7 @@ export const ExposureCharacteristicsPriceRequest = component(
   characteristics,
 )
 
-/** Missing amounts are the product's defaults for the peril. */
+/** Amounts that are left out take the product's defaults for the peril. */
 export const PerilCharacteristicsPriceRequest = component('PerilCharacteristicsPriceRequest', {
   ...characteristics,
   ...PerilCreateRequest.pick({
@@ -88,7 +88,7 @@ export type CheckExistingPerilPremiumRequest = z.infer<typeof CheckExistingPeril
 
 const CalculationWarning = z.object({ line: Integer, column: Integer, message: Text })
 
-/** Nothing of it is stored. */
+/** None of it is stored. */
 export const CalculationResponse = component('CalculationResponse', {
   premium: Amount.describe('For the span of the characteristics.'),
   premiumCurrency: Currency,

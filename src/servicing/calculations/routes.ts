@@ -4,7 +4,7 @@ import * as contract from './contract.ts'
 const { post } = forTenant('Calculations')
 const answer = { schema: contract.CalculationResponse, description: 'What the formula comes to.' }
 
-// Start-up does without the code of rating.
+// Loaded on first use, because start-up does not need the rating code.
 const service = () => import('./service.ts')
 
 export const calculationRoutes: readonly Route[] = [

@@ -28,7 +28,7 @@ import {
   type Subject,
 } from './subjects.ts'
 
-/** For a peril that the request describes: one round trip. */
+/** Prices a peril that the request describes: one round trip. */
 export async function checkPerilPremium(
   context: RequestContext,
   request: contract.CheckPerilPremiumRequest,
@@ -44,7 +44,7 @@ export async function checkPerilPremium(
   )
 }
 
-/** For an existing peril: one round trip. */
+/** Prices an existing peril: one round trip. */
 export async function checkExistingPerilPremium(
   context: RequestContext,
   request: contract.CheckExistingPerilPremiumRequest,
@@ -84,7 +84,7 @@ function perilNamed(text: string): { shard: number; selection: PolicySelection }
   return { shard: shardOfUuid(locator), selection: { perilLocator: locator } }
 }
 
-/** A made-up policy has a policyholder without values. */
+/** The policyholder of a made-up policy, without values. */
 function nobody({ now, caller }: RequestContext): Policyholder {
   const locator = newUuid(HOME_SHARD)
   const entity = { locator, values: {}, subEntities: [] }

@@ -1,4 +1,4 @@
-// The peril that a formula is tried out on: an existing one, or one made up from the request.
+// The peril on which a formula is tried out: an existing one, or one that is made up from the request.
 
 import { invalidRequest, notFound, Refusal } from '../../kernel/errors.ts'
 import type { Uuid } from '../../kernel/locators.ts'
@@ -33,7 +33,7 @@ import { PerilRating, type Rateable, type RatingContext } from '../../rating/rat
 import type { Operation } from '../../rating/template-data.ts'
 import type * as contract from './contract.ts'
 
-/** A peril as it is rated, with its quote, its policy and the operation that it is rated in. */
+/** A peril to be rated, with its quote, its policy and the operation in which it is rated. */
 export type Subject = {
   readonly loaded: Loaded
   readonly quote: Quote
@@ -41,7 +41,9 @@ export type Subject = {
   readonly operation: Operation
 }
 
-/** New business of one exposure and one peril. Unknown names and wrong values are refused (400); missing values are not. */
+/**
+ * Makes up new business with one exposure and one peril. Rejects unknown names and wrong values with 400, but not missing values.
+ */
 export function madeUpSubject(
   request: contract.CheckPerilPremiumRequest,
   surroundings: NewPolicyContext,
@@ -115,7 +117,7 @@ type Owner = { readonly locator: string }
 type Definition = { readonly fields: readonly FieldDefinition[] }
 type Characteristics = { fieldValues: unknown; fieldGroupsByLocator: Readonly<Record<string, unknown>> }
 
-/** Field groups keep the locators that the request gives them. */
+/** Returns the field data of a request. Field groups keep the locators that the request gives them. */
 function dataOf(
   owner: string,
   fields: readonly FieldDefinition[],
@@ -152,7 +154,10 @@ function dataOf(
   return changedData(owner, definitions, NO_FIELD_DATA, changes, context, nextGroup) ?? NO_FIELD_DATA
 }
 
-/** The named characteristics, else the last in force, with the operation that made them. 404. */
+/**
+ * Returns the named characteristics, or the last in force if none are named, with the operation that created them. Throws 404 if
+ * there are none.
+ */
 export function existingSubject(request: contract.CheckExistingPerilPremiumRequest, loaded: Loaded): Subject {
   const { aggregate, product } = loaded
   const { perilDisplayId: text, perilCharacteristicsLocator: wanted } = request
@@ -188,15 +193,15 @@ export function existingSubject(request: contract.CheckExistingPerilPremiumReque
   }
 }
 
-/** Stands for a template's path in errors. */
+/** Appears in errors in place of a template's path. */
 const PATH = 'calculation'
 
-/** The other problems are counted. */
+/** The number of problems that are listed. Further ones are only counted. */
 const MOST_LISTED = 10
 
 export type Formula = { readonly template: CompiledTemplate; readonly warnings: readonly Finding[] }
 
-/** 422 lists every problem of the text. */
+/** Compiles a formula. Throws 422 with every problem of the text. */
 export function readFormula(source: string, compile: typeof compileTemplate): Formula {
   const { template, findings } = compile({ path: PATH, source })
   if (template) return { template, warnings: findings }
@@ -209,7 +214,7 @@ export function readFormula(source: string, compile: typeof compileTemplate): Fo
   throw new Refusal('templateFailed', `${errors.slice(0, MOST_LISTED).join(' ')}${more}`)
 }
 
-/** 422, with the line, if the formula or a tax of the product fails or passes a limit. */
+/** Prices the peril by the formula. Throws 422, with the line, if the formula or a tax of the product fails or passes a limit. */
 export function calculated(
   { template, warnings }: Formula,
   { loaded: { aggregate }, quote, rateable }: Subject,

@@ -15,9 +15,9 @@ import {
 import { PolicyCharacteristicsResponse, PolicyResponse } from '../../policy/contract/response.ts'
 import { PolicyQuoteResponse } from '../../transactions/quotes/contract-quote.ts'
 
-/** Entries of one page: whole policies are large. */
+/** The largest page size. It is small because whole policies are large. */
 export const MOST_WHOLE = 25
-/** Beyond it, use `GET /policies` and its token. */
+/** For entries beyond it, callers use `GET /policies` and its token. */
 const LARGEST_OFFSET = 100_000
 
 export const WholeListQuery = z.object({

@@ -5,7 +5,7 @@ const { get, patch } = forTenant('Deprecated')
 
 const jobs = { schema: contract.InvoiceJobListResponse, description: 'All of them.' }
 
-// What these do is loaded when it is first asked for: the service starts without it.
+// Loaded on first use, so that the service starts without it.
 const service = () => import('./service.ts')
 
 export const deprecatedRoutes: readonly Route[] = [

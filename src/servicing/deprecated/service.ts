@@ -1,4 +1,4 @@
-// Responses of the deprecated paths, made from the same records as the others.
+// Responses of the deprecated paths, from the same records as the other responses.
 
 import { notFound, wrongState } from '../../kernel/errors.ts'
 import {
@@ -66,8 +66,8 @@ export async function invoiceJobsOfQuote(
 }
 
 /**
- * The product says which action starts billing (`invoicing.generatingEvent`), so a request for that action succeeds and changes nothing;
- * any other is refused (409).
+ * Confirms the action that starts billing. The product defines it (`invoicing.generatingEvent`), so a request for that action
+ * succeeds and changes nothing. Any other action is rejected with 409.
  */
 export async function setBillingTrigger(
   context: RequestContext,
@@ -90,7 +90,7 @@ export async function listSnapshots(
 ): Promise<LongAnswer> {
   const page = await wholePage(context, 'policies', query, policy => policy)
   const items = new LongList(function* () {
-    // A list goes on past a policy that is too large for one answer.
+    // A policy that is too large for one answer does not end the list.
     for (const { aggregate, product } of page.items)
       yield policyAnswer(aggregate, product, { summarizeQuotes: false, perilCharacteristics: 'fitting' })
   })
@@ -141,7 +141,10 @@ export async function readSegment(
   return found
 }
 
-/** Endorsements, renewals, quotes and cancellations have digit locators, other transactions UUIDs. */
+/**
+ * Loads the policy of a transaction. Endorsements, renewals, quotes and cancellations have locators of digits, other transactions
+ * UUIDs.
+ */
 function loadTransaction(context: RequestContext, text: string): Promise<Loaded> {
   const digits = readDigits(text)
   if (digits !== undefined) return load(context, digits as QuoteLocator, { transactionLocator: digits })
@@ -150,8 +153,8 @@ function loadTransaction(context: RequestContext, text: string): Promise<Loaded>
 }
 
 /**
- * The segments that the transaction made, in order of time, the gap last. `transaction` is the locator of a modification or of its cause.
- * Empty until it is accepted; 404 when there is no such transaction.
+ * Returns the segments that the transaction made, in order of time, with the gap last. `transaction` is the locator of a
+ * modification or of its cause. Returns none until the transaction is accepted. Throws 404 if it does not exist.
  */
 function segmentsOf(
   aggregate: PolicyAggregate,
@@ -198,7 +201,7 @@ const modificationOf = ({ modifications }: PolicyAggregate, transaction: string)
       String(one.quoteLocator) === transaction,
   )
 
-/** It has no modification yet. */
+/** Whether the transaction exists but has no modification yet. */
 const isOpenTransaction = (
   { endorsements, cancellations, reinstatements }: PolicyAggregate,
   transaction: string,
@@ -209,13 +212,15 @@ const isOpenTransaction = (
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** Plans as jobs: each installment is one, completed by its invoice. Invoices that were made come first. */
+/**
+ * Returns a policy's plans as jobs: each installment is a job, and its invoice completes it. Invoices that were made come first.
+ */
 function policyJobs(aggregate: PolicyAggregate): contract.InvoiceJobResponse[] {
   const made = [...aggregate.invoices.values()].map(invoice => installmentOf(aggregate, invoice))
   return jobsOf(aggregate, [...made, ...futureInstallments(aggregate)])
 }
 
-/** A quote has a plan once it is quoted. */
+/** Returns the jobs of a quote. A quote has a plan once it is quoted. */
 const quoteJobs = (aggregate: PolicyAggregate, quote: Quote): contract.InvoiceJobResponse[] =>
   jobsOf(aggregate, planOf(aggregate, quoteParts(aggregate, quote).modification), quote.state)
 
@@ -246,7 +251,7 @@ function jobsOf(
     const { modificationLocator, number, issueAt, dueAt, start, end } = installment
     const id = idOf(modificationLocator, number)
     const invoice = invoices.get(id)
-    // The policy's plan contains a quote's only after it is accepted.
+    // The policy's plan contains the plan of a quote only after the quote is accepted.
     const isQueued = planned.has(id) || quoteState === 'draft' || quoteState === 'quoted'
     const stateUnbilled = isQueued ? 'queued' : 'cancelled'
     return {

@@ -19,7 +19,7 @@ export type ListName = keyof typeof LISTS
 
 type ListedRecord = { readonly locator: number; readonly policyLocator: PolicyLocator }
 
-/** Over all shards in the order of locators, which is nearly that of creation. */
+/** Lists records of all shards in the order of their locators, which is nearly the order of creation. */
 export async function listRecords(
   context: RequestContext,
   list: ListName,
